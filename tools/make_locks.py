@@ -37,14 +37,8 @@ def main(arguments: list[str]) -> None:
         venv.create(ENVIRONMENT, with_pip=True)
     subprocess.run([programs / "python", "-m", "pip", "install", "--quiet", TOOL], check=True)
     for lock, options in LOCKS.items():
-        subprocess.run(
-            [programs / "uv", "pip", "compile", "pyproject.toml", "-o", lock]
-            + COMMON
-            + options
-            + arguments,
-            cwd=ROOT,
-            check=True,
-        )
+        compile_it = [programs / "uv", "pip", "compile", "pyproject.toml", "-o", lock]
+        subprocess.run([*compile_it, *COMMON, *options, *arguments], cwd=ROOT, check=True)
 
 
 if __name__ == "__main__":

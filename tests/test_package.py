@@ -1,0 +1,94 @@
+"""The package as a whole: what it imports, what it is made of, what it installs."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import bayesdp
+
+ROOT = Path(__file__).resolve().parent.parent
+LOCKS = ["requirements.lock", "requirements-dev.lock"]
+HEAVY = [
+    "altair",
+    "duckdb",
+    "flint",
+    "highspy",
+    "ibis",
+    "numpy",
+    "opendp",
+    "pandas",
+    "polars",
+    "pyarrow",
+    "pydantic",
+    "rich",
+    "scipy",
+    "sqlalchemy",
+    "typer",
+]
+
+
+def test_a_bare_import_loads_nothing_heavy() -> None:
+    code = f"import sys, bayesdp; print([m for m in {HEAVY} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_every_name_of_the_public_index_loads() -> None:
+    names = [name for name in dir(bayesdp) if not name.startswith("_")]
+    assert names
+    for name in names:
+        assert getattr(bayesdp, name) is not None
+    with pytest.raises(AttributeError, match="no_such_name"):
+        _ = bayesdp.no_such_name
+
+
+def test_the_version_is_stated_once() -> None:
+    assert re.fullmatch(r"\d+\.\d+\.\d+", bayesdp.__version__)
+    try:
+        installed = importlib.metadata.version("bayesdp")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("bayesdp is not installed here, it runs from its source folder")
+    assert installed == bayesdp.__version__
+
+
+def test_the_wheel_holds_the_data_and_the_types(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory"]
+    subprocess.run([*build, str(tmp_path)], cwd=ROOT, check=True, capture_output=True)
+    (wheel,) = tmp_path.glob("*.whl")
+    assert wheel.name.startswith(f"bayesdp-{bayesdp.__version__}-")
+    inside = set(zipfile.ZipFile(wheel).namelist())
+    source = ROOT / "src"
+    data = [p for p in (source / "bayesdp" / "demo_data").iterdir() if p.suffix != ".db"]
+    wanted = {p.relative_to(source).as_posix() for p in data if p.is_file()}
+    assert {Path(name).suffix for name in wanted} >= {".csv", ".toml"}
+    assert wanted | {"bayesdp/py.typed"} <= inside
+
+
+@pytest.mark.parametrize("lock", LOCKS)
+def test_a_lock_pins_by_hash_and_names_no_place(lock: str) -> None:
+    text = (ROOT / lock).read_text(encoding="utf-8")
+    assert not re.search(
+        r"://|^\s*-(?!-hash=)|--(?!hash=)\w| @ |/(home|root|tmp|work)/", text, re.M
+    )
+    entries = re.split(r"\n(?=\w)", re.sub(r"^\s*#.*\n", "", text, flags=re.M).strip())
+    assert len(entries) > 20
+    for entry in entries:
+        assert re.match(r"[\w.-]+==\S+", entry)
+        assert re.search(r"--hash=sha256:[0-9a-f]{64}\b", entry), entry
+
+
+def test_developers_have_the_versions_that_users_have() -> None:
+    def pins(lock: str) -> set[str]:
+        text = (ROOT / lock).read_text(encoding="utf-8")
+        return set(re.findall(r"^\w\S*==.*?(?= \\)", text, re.M))
+
+    user, developer = (pins(lock) for lock in LOCKS)
+    assert user
+    assert user <= developer

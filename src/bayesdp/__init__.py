@@ -1,4 +1,4 @@
-"""Bayesian differential privacy for correlated records. Every public name is here, loaded on use."""
+"""Bayesian differential privacy for correlated records. Public names load on use."""
 
 from __future__ import annotations
 

@@ -1,0 +1,77 @@
+"""What can go wrong, as types. Messages name key, value, what was expected and the remedy.
+
+The command line turns these into exit statuses: `Refusal` and everything that subclasses it exit
+with 1 (the answer is no), every other `BayesdpError` exits with 2 (the input is wrong).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BayesdpError(Exception):
+    """Base of every error that bayesdp raises on purpose."""
+
+
+class InputError(BayesdpError, ValueError):
+    """An input is wrong.
+
+    `key` says where (a dotted path such as `budget.epsilon`), `value` what stood there, `expected`
+    what would have been accepted, `remedy` what to do. The four make up the message.
+    """
+
+    def __init__(
+        self, key: str, value: object = None, *, expected: str, remedy: str = "", shown: bool = True
+    ) -> None:
+        self.key = key
+        self.value = value
+        self.expected = expected
+        self.remedy = remedy
+        found = f" is {_short(value)}" if shown else ""
+        message = f"{key}{found}: expected {expected}."
+        if remedy:
+            message += f" {remedy}"
+        super().__init__(message)
+
+
+class UnsupportedError(InputError):
+    """The input is well formed and asks for something that bayesdp can't soundly do."""
+
+
+class TableError(InputError):
+    """A table can't be opened or read at all (a missing file, a missing column, a wrong type)."""
+
+
+class LedgerError(InputError):
+    """A ledger can't be used: unreadable, read-only, of another version, or of another unit."""
+
+
+class Refusal(BayesdpError, RuntimeError):
+    """The answer is no. Nothing was released and nothing was spent."""
+
+
+class BudgetExceededError(Refusal):
+    """A debit would break a registered reading. Says what is left and what would fit."""
+
+
+class TableMismatchError(Refusal):
+    """The table is not as the study declares it.
+
+    The message is the same whatever was found, because what was found depends on private values;
+    the curator sees it with `bayesdp check STUDY --data`.
+    """
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`"Did you mean 'x'?"` for the closest known word, or the list of what is known."""
+    options = sorted(known)
+    close = difflib.get_close_matches(word, options, n=1, cutoff=0.6)
+    if close:
+        return f"Did you mean '{close[0]}'?"
+    return "Known: " + ", ".join(options) + "."
+
+
+def _short(value: object, limit: int = 120) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 3] + "..."

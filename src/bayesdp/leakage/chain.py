@@ -1,0 +1,363 @@
+"""Two-state Markov chains: the sharp recursion, its tail closed (theory 3.5).
+
+Given what the adversary knows, only the nearest known record on either side of the target matters,
+and the two sides are independent given the target. For one side and a run of `l` unknown records,
+`C_l[u, u']` is the largest ratio of the expectations of a log-Lipschitz function given `u` and
+given `u'`. For two states one step is a Moebius map; here it is written for logarithms, so that nothing
+overflows and small levels keep their relative precision.
+
+Rounding: every step is widened by a bound on its own error. `ln C_l` moves by at most as much as
+`ln C_{l-1}` moves, so the widened values stay above the true ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from bayesdp.leakage.rounding import UNIT, up
+
+Pair = tuple[float, float]
+"""`(ln C[0, 1], ln C[1, 0])`."""
+
+Kernel = tuple[tuple[float, float], tuple[float, float]]
+
+MAX_STEPS = 20_000
+"""The longest run followed record by record. Longer ones are closed by a super-solution."""
+
+_SETTLED = 1e-13
+_TINY = 1e-280
+
+
+@dataclass(frozen=True, slots=True)
+class ChainLevel:
+    """The level, how far the recursion was followed, and the super-solution closing the tail."""
+
+    epsilon: float
+    steps: int
+    tail: Pair | None
+
+
+class _Side:
+    """One direction: `kernel[u][w]` weighs the next record `w`, up to evidence.
+
+    Evidence on the next record enters as odds `s = h(0) / h(1)`, known up to the factor
+    `1 +- error`.
+    """
+
+    def __init__(self, kernel: Kernel, dp_epsilon: float) -> None:
+        self.kernel = kernel
+        self.dp_epsilon = dp_epsilon
+        self.determinant = kernel[0][0] * kernel[1][1] - kernel[0][1] * kernel[1][0]
+        self.rounding = 4 * UNIT * (kernel[0][0] * kernel[1][1] + kernel[0][1] * kernel[1][0])
+
+    def possible(self, odds: float) -> bool:
+        """Whether both values of the target agree with the evidence."""
+        (a, b), (c, d) = self.kernel
+        if odds == math.inf:
+            return a > 0.0 and c > 0.0
+        return a * odds + b > 0.0 and c * odds + d > 0.0
+
+    def step(self, inner: Pair, odds: float, error: float) -> Pair:
+        """`C_l` from `C_{l-1}`, widened for rounding and for the error of the odds."""
+        (a, b), (c, d) = self.kernel
+        if odds == math.inf:
+            odds, b, d = 1.0, 0.0, 0.0
+        p_norm, q_norm = a * odds + b, c * odds + d
+        if p_norm <= 0.0 or q_norm <= 0.0:
+            return (0.0, 0.0)
+        p0, p1 = a * odds / p_norm, b / p_norm
+        q0, q1 = c * odds / q_norm, d / q_norm
+        if b == 0.0 and d == 0.0:
+            return (0.0, 0.0)
+        gap = (abs(self.determinant) + self.rounding) * odds / (p_norm * q_norm)
+        high = self.dp_epsilon + inner[0]
+        low = self.dp_epsilon + inner[1]
+        first = second = 0.0
+        if self.determinant >= -self.rounding:
+            first, second = _grow(gap, high, q0, q1), _grow(gap, low, p1, p0)
+        if self.determinant <= self.rounding:
+            first = max(first, _grow(gap, low, q1, q0))
+            second = max(second, _grow(gap, high, p0, p1))
+        widening = 1.0 + 5.0 * error + (40 + 4 * max(high, low)) * UNIT
+        return (first * widening, second * widening)
+
+
+def _grow(gap: float, exponent: float, near: float, far: float) -> float:
+    """`ln(1 + gap (t - 1) / (near t + far))` at `t = e^exponent`, and never above `exponent`."""
+    shrunk = math.exp(-exponent)
+    weight = near + far * shrunk
+    if weight <= 0.0:
+        return exponent
+    return min(exponent, math.log1p(gap * -math.expm1(-exponent) / weight))
+
+
+def _odds_of_powers(kernel: Kernel, column: tuple[float, float]) -> Iterator[tuple[float, float]]:
+    """Odds of `h, K h, K K h, ...` for `h = column`, each with its accumulated relative error."""
+    h0, h1 = column
+    error = 0.0
+    while True:
+        yield (h0 / h1 if h1 > 0.0 else math.inf), error
+        h0, h1 = kernel[0][0] * h0 + kernel[0][1] * h1, kernel[1][0] * h0 + kernel[1][1] * h1
+        total = h0 + h1
+        if total <= 0.0:
+            h0, h1 = 0.0, 1.0
+        else:
+            h0, h1 = h0 / total, h1 / total
+        if 0.0 < min(h0, h1) < _TINY:
+            raise _UnsettledError
+        error += 8 * UNIT
+
+
+class _UnsettledError(ArithmeticError):
+    """The odds left the range of doubles: follow another route."""
+
+
+def _transpose(kernel: Kernel) -> Kernel:
+    return ((kernel[0][0], kernel[1][0]), (kernel[0][1], kernel[1][1]))
+
+
+class _Runs:
+    """The sequences `C_l` of one side, for one kind of end, grown on demand."""
+
+    def __init__(self, side: _Side, evidence: Iterator[tuple[float, float]]) -> None:
+        self.side = side
+        self.evidence = evidence
+        self.values: list[Pair | None] = [(0.0, 0.0)]
+        self.inner: Pair = (0.0, 0.0)
+        self.odds = 1.0
+        self.error = 0.0
+
+    def advance(self) -> None:
+        """Append `C_l` for the next `l`: `None` where the evidence excludes a value."""
+        self.odds, self.error = next(self.evidence)
+        self.inner = self.side.step(self.inner, self.odds, self.error)
+        self.values.append(self.inner if self.side.possible(self.odds) else None)
+
+    def spread(self, limit: float) -> float:
+        """How far the evidence still is from its limit, as a factor >= 1."""
+        if not (0.0 < self.odds < math.inf and 0.0 < limit < math.inf):
+            return math.inf
+        ratio = max(self.odds / limit, limit / self.odds)
+        return ratio * (1.0 + self.error + 8 * UNIT)
+
+
+def two_state_level(
+    transition: Kernel,
+    start: tuple[float, float],
+    *,
+    stationary: bool,
+    length: int,
+    dp_epsilon: float,
+    uninformed: bool,
+) -> ChainLevel | None:
+    """The sharp `L(dp_epsilon)` of a two-state chain of `length` records.
+
+    `None` where neither the whole chain could be followed (`length` above `MAX_STEPS`) nor the
+    tail be closed: periodic and absorbing chains.
+    """
+    if dp_epsilon == 0.0:
+        return ChainLevel(0.0, 0, None)
+    if length - 1 > MAX_STEPS and not _mixes(transition):
+        return None
+    try:
+        return _Chain(transition, start, stationary, length, dp_epsilon, uninformed).level()
+    except _UnsettledError:
+        return None
+
+
+def _mixes(transition: Kernel) -> bool:
+    up_rate, down_rate = transition[0][1], transition[1][0]
+    return up_rate > 0.0 and down_rate > 0.0 and up_rate + down_rate < 2.0
+
+
+class _Chain:
+    def __init__(
+        self,
+        transition: Kernel,
+        start: tuple[float, float],
+        stationary: bool,
+        length: int,
+        dp_epsilon: float,
+        uninformed: bool,
+    ) -> None:
+        self.length = length
+        self.dp_epsilon = dp_epsilon
+        self.start = start
+        self.transition = transition
+        up_rate, down_rate = transition[0][1], transition[1][0]
+        self.reversible = up_rate > 0.0 and down_rate > 0.0
+        self.limit = down_rate / up_rate if self.reversible else math.nan
+        right = _Side(transition, dp_epsilon)
+        left = _Side(_transpose(transition), dp_epsilon)
+        ones = iter(_constant_one, None)
+        self.right_free = _Runs(right, ones)
+        if stationary and self.reversible:
+            self.left_free = self.right_free
+        else:
+            self.left_free = _Runs(left, _odds_of_powers(_transpose(transition), start))
+        self.right_known: list[_Runs] = []
+        self.left_known: list[_Runs] = []
+        if not uninformed:
+            columns = [(transition[0][b], transition[1][b]) for b in (0, 1)]
+            self.right_known = [_Runs(right, _odds_of_powers(transition, c)) for c in columns]
+            if self.reversible:
+                self.left_known = self.right_known
+            else:
+                backward = _transpose(transition)
+                self.left_known = [
+                    _Runs(left, _odds_of_powers(backward, transition[b])) for b in (0, 1)
+                ]
+
+    @property
+    def _distinct(self) -> list[_Runs]:
+        runs = [self.right_free, self.left_free, *self.right_known, *self.left_known]
+        return list({id(run): run for run in runs}.values())
+
+    def level(self) -> ChainLevel | None:
+        runs = self._distinct
+        last = min(self.length - 1, MAX_STEPS)
+        steps = 0
+        while steps < last:
+            for run in runs:
+                run.advance()
+            steps += 1
+            if 2 * steps + 8 < self.length and self.reversible and self._settled():
+                tail = self._close()
+                if tail is not None:
+                    return self._long(steps, tail)
+        if steps == self.length - 1:
+            return self._exhaustive(steps)
+        tail = self._close() if self.reversible else None
+        return self._long(steps, tail) if tail is not None else None
+
+    # -- short chains: every target, every fitting pair of ends --------------------------------
+
+    def _exhaustive(self, steps: int) -> ChainLevel:
+        support = _supports(self.transition, self.start, self.length)
+        right_best = _running_max(self.right_known, steps)
+        left_best = _running_max(self.left_known, steps)
+        best = 0.0
+        for position in range(1, self.length + 1):
+            if not all(support[min(position, len(support)) - 1]):
+                continue
+            right = self._options(self.right_free, right_best, self.length - position)
+            left = self._left_options(left_best, position, support)
+            for orientation in (0, 1):
+                best = max(best, left[orientation] + right[orientation])
+        return ChainLevel(up(self.dp_epsilon + best), steps, None)
+
+    def _options(self, free: _Runs, known: list[Pair], records: int) -> Pair:
+        """The dearer of a free end (all `records` unknown) and any known boundary that fits."""
+        end = free.values[records] or (0.0, 0.0)
+        inside = known[records - 1] if known and records >= 1 else (0.0, 0.0)
+        return (max(end[0], inside[0]), max(end[1], inside[1]))
+
+    def _left_options(
+        self, known: list[Pair], position: int, support: list[tuple[bool, bool]]
+    ) -> Pair:
+        """As `_options`, but a boundary must be a value that its record can take at all."""
+        end = self.left_free.values[position - 1] or (0.0, 0.0)
+        first, second = end
+        if not self.left_known:
+            return end
+        settled = len(support)
+        if position - 1 - settled >= 1:
+            inside = known[position - 2 - settled]
+            first, second = max(first, inside[0]), max(second, inside[1])
+        for boundary in range(1, min(settled, position - 1) + 1):
+            for value in (0, 1):
+                here = self.left_known[value].values[position - 1 - boundary]
+                if support[boundary - 1][value] and here is not None:
+                    first, second = max(first, here[0]), max(second, here[1])
+        return (first, second)
+
+    # -- long chains: a tail certified by a super-solution --------------------------------------
+
+    def _settled(self) -> bool:
+        return all(
+            run.spread(self._limit_of(run)) <= 1.0 + _SETTLED + 2.0 * run.error
+            for run in self._distinct
+        )
+
+    def _limit_of(self, run: _Runs) -> float:
+        """The odds that the evidence of this run tends to."""
+        if run is self.right_free or any(run is known for known in self.right_known):
+            return 1.0
+        return self.limit
+
+    def _close(self) -> Pair | None:
+        """`C+ >= C_R` with `F(C+) <= C+`, where `F` covers all evidence at distance R or more."""
+        runs = self._distinct
+        spread = max(run.spread(self._limit_of(run)) for run in runs)
+        if not math.isfinite(spread):
+            return None
+        slack = 2.0 * math.log(spread)
+        side = self.right_free.side
+
+        def inflated(pair: Pair) -> Pair:
+            stepped = side.step(pair, 1.0, 0.0)
+            return (stepped[0] + slack, stepped[1] + slack)
+
+        pair = (max(run.inner[0] for run in runs), max(run.inner[1] for run in runs))
+        for _ in range(MAX_STEPS):
+            following = inflated(pair)
+            if following[0] <= pair[0] and following[1] <= pair[1]:
+                return pair
+            widen = 1.0 + 1e-14
+            pair = (max(pair[0], following[0] * widen), max(pair[1], following[1] * widen))
+            if min(pair) > self.dp_epsilon * self.length:
+                return None
+        return None
+
+    def _long(self, steps: int, tail: Pair) -> ChainLevel:
+        best = 0.0
+        for orientation in (0, 1):
+            right = self._side_best([self.right_free, *self.right_known], tail, orientation)
+            left = self._side_best([self.left_free, *self.left_known], tail, orientation)
+            best = max(best, left + right)
+        return ChainLevel(up(self.dp_epsilon + best), steps, tail)
+
+    @staticmethod
+    def _side_best(runs: list[_Runs], tail: Pair, orientation: int) -> float:
+        inside = max(v[orientation] for run in runs for v in run.values if v is not None)
+        return max(tail[orientation], inside)
+
+
+def _constant_one() -> tuple[float, float]:
+    return (1.0, 0.0)
+
+
+def _supports(
+    transition: Kernel, start: tuple[float, float], length: int
+) -> list[tuple[bool, bool]]:
+    """Which values the first records can take; from the last entry on nothing changes any more.
+
+    For a chain that stays random the support is full from the third record on, or it was never
+    going to matter: a record with one possible value has no secret.
+    """
+    here = (start[0] > 0.0, start[1] > 0.0)
+    supports = [here]
+    for _ in range(min(length - 1, 3)):
+        here = (
+            any(here[u] and transition[u][0] > 0.0 for u in (0, 1)),
+            any(here[u] and transition[u][1] > 0.0 for u in (0, 1)),
+        )
+        supports.append(here)
+    return supports
+
+
+def _running_max(runs: list[_Runs], steps: int) -> list[Pair]:
+    """For each `l`, the largest `C` over known boundaries with at most `l` unknown records."""
+    if not runs:
+        return []
+    best: list[Pair] = []
+    first = second = 0.0
+    for position in range(steps + 1):
+        for run in runs:
+            value = run.values[position]
+            if value is not None:
+                first, second = max(first, value[0]), max(second, value[1])
+        best.append((first, second))
+    return best

@@ -1,0 +1,27 @@
+"""Outward rounding in double precision: an upper bound stays an upper bound."""
+
+from __future__ import annotations
+
+import math
+
+UNIT = 2.0**-53
+"""Half the spacing of doubles at 1: the relative error of one rounded operation."""
+
+
+def up(value: float, operations: int = 4) -> float:
+    """At least the true value, if `value` is a result of that many rounded operations on it.
+
+    Only for sums and products of non-negative numbers and for monotone functions of them, where
+    relative errors add.
+    """
+    if not math.isfinite(value):
+        return value
+    widened = value + abs(value) * operations * UNIT
+    return math.nextafter(widened, math.inf)
+
+
+def down(value: float, operations: int = 4) -> float:
+    """At most the true value: the mirror image of `up`."""
+    if not math.isfinite(value):
+        return value
+    return math.nextafter(value - abs(value) * operations * UNIT, -math.inf)

@@ -1,0 +1,107 @@
+"""The vocabulary: notions of privacy, adversaries, kinds of mechanism, claims.
+
+Logarithms are natural, so every level is in nats. `dp_epsilon` is a mechanism's cost under
+differential privacy with replace-one adjacency; the level of any other notion carries its notion.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+Notion = Literal["dp", "bdp"]
+Adversary = Literal["any", "uninformed", "informed"]
+Kind = Literal["any", "lipschitz"]
+Secrets = Literal["bounded", "unbounded"]
+Tightness = Literal["exact", "upper"]
+
+NOTIONS: tuple[Notion, ...] = get_args(Notion)
+ADVERSARIES: tuple[Adversary, ...] = get_args(Adversary)
+KINDS: tuple[Kind, ...] = get_args(Kind)
+SECRETS: tuple[Secrets, ...] = get_args(Secrets)
+
+ADVERSARY_MEANING: dict[Adversary, str] = {
+    "any": "whoever they are: any set of the other records may be known to them exactly",
+    "uninformed": "they know the population, and none of the records",
+    "informed": "they know every record except the one they attack",
+}
+
+ROUNDING = "double precision, rounded outward; not yet ball-checked"
+"""How certified levels are rounded. The certificate repeats it."""
+
+
+@dataclass(frozen=True, slots=True)
+class UpperBound:
+    """A number that the truth does not exceed. Unit: nats unless its context says otherwise."""
+
+    value: float
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.value):
+            raise ValueError("an upper bound can't be NaN")
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """A number known up to `error` on either side."""
+
+    value: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number computed from data or by simulation. Proves nothing."""
+
+    value: float
+    standard_error: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A level of a notion, together with everything without which it means nothing.
+
+    `scope` names the populations it holds for; `secrets` is set for the theorems about Gaussian
+    populations, which speak of secret values inside an interval only.
+    """
+
+    notion: Notion
+    epsilon: float
+    delta: float = 0.0
+    adversary: Adversary = "any"
+    scope: str = "the declared population"
+    secrets: Secrets | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What has been spent under DP, split by the kind of the mechanisms.
+
+    `any` is the summed dp_epsilon of mechanisms about which nothing more is known, `lipschitz` of
+    those that are Lipschitz in the l1 distance of the clipped records (MATHEMATICS.md 3.8).
+    `slack` is the sum over the latter of dp_epsilon times the relative grid slack of one dependent
+    record (MATHEMATICS.md 6): what rounding to the grid can add for each record that moves.
+    """
+
+    any: float = 0.0
+    lipschitz: float = 0.0
+    slack: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("any", "lipschitz", "slack"):
+            value = getattr(self, name)
+            if not (value >= 0.0 and math.isfinite(value)):
+                raise ValueError(f"cost.{name} is {value!r}: expected a finite number >= 0")
+
+    @classmethod
+    def of(cls, dp_epsilon: float, kind: Kind = "any") -> Cost:
+        """The cost of one mechanism."""
+        return cls(any=dp_epsilon) if kind == "any" else cls(lipschitz=dp_epsilon)
+
+    @property
+    def dp_epsilon(self) -> float:
+        """The DP sum, rounded up."""
+        if self.any == 0.0 or self.lipschitz == 0.0:
+            return self.any + self.lipschitz
+        return math.nextafter(self.any + self.lipschitz, math.inf)

@@ -1,0 +1,146 @@
+"""What every population shares: the spec, its checks, its words.
+
+A population is data: a frozen pydantic model that round-trips through TOML and JSON, so that it
+can be published, diffed and attacked. It says who depends on whom; it computes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.notions import Adversary, Kind, Secrets
+
+if TYPE_CHECKING:
+    from bayesdp.calibration import Calibration
+    from bayesdp.theorems import LeakageReport
+
+PROBABILITY_TOLERANCE = 1e-9
+"""How far a row of probabilities may sum from 1. Rows inside it are rescaled to sum to 1."""
+
+
+class Population(BaseModel):
+    """The attacker's prior over the records, conditional on everything declared public.
+
+    `covers` names the columns that it speaks about; `source` says who vouches for it. Both are
+    repeated on certificates. Errors: `InputError` naming the key, the value and the remedy.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False)
+
+    model: Any
+    source: str = ""
+    covers: tuple[str, ...] = ()
+
+    structure: ClassVar[str] = "none"
+    """How rows are grouped in a table: `none`, `cluster`, `series`, or `all` (one big group)."""
+
+    @property
+    @abstractmethod
+    def group_size(self) -> int:
+        """The most records that may depend on each other: a cluster's size, a series' length."""
+
+    @abstractmethod
+    def describe(self) -> str:
+        """One sentence in plain English."""
+
+    def assumptions(self) -> tuple[str, ...]:
+        """What a certificate must repeat because nothing checks it."""
+        vouched = self.source or "nobody is named as vouching for it"
+        return (f"the records depend on each other as declared: {self.describe()}; {vouched}",)
+
+    def spec(self) -> dict[str, Any]:
+        """The population as plain data: what a study file or a certificate holds."""
+        return self.model_dump(mode="json", exclude_defaults=True, exclude_none=True) | {
+            "model": self.model
+        }
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the spec without its `source`: two populations that say the same are equal."""
+        plain = {key: value for key, value in self.spec().items() if key != "source"}
+        text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def leakage(
+        self,
+        dp_epsilon: float,
+        *,
+        adversary: Adversary = "any",
+        kind: Kind = "any",
+        secrets: Secrets = "bounded",
+    ) -> LeakageReport:
+        """What `dp_epsilon`-DP means here: every applicable theorem, the refused ones, the best.
+
+        See `bayesdp.theorems.leakage`, to which this is a shortcut.
+        """
+        from bayesdp.theorems import leakage
+
+        return leakage(self, dp_epsilon, adversary=adversary, kind=kind, secrets=secrets)
+
+    def calibrate(
+        self,
+        bdp_epsilon: float,
+        *,
+        adversary: Adversary = "any",
+        kind: Kind = "any",
+        secrets: Secrets = "bounded",
+    ) -> Calibration:
+        """The largest DP budget whose level stays within `bdp_epsilon`. See `calibrate`."""
+        from bayesdp.calibration import calibrate
+
+        return calibrate(
+            self, bdp_epsilon=bdp_epsilon, adversary=adversary, kind=kind, secrets=secrets
+        )
+
+
+def law(values: tuple[float, ...], key: str) -> tuple[float, ...]:
+    """`values` as a probability law, rescaled to sum to 1, or `InputError`."""
+    for position, value in enumerate(values):
+        if not (0.0 <= value <= 1.0):
+            raise InputError(f"{key}[{position}]", value, expected="a probability in [0, 1]")
+    total = math.fsum(values)
+    if abs(total - 1.0) > PROBABILITY_TOLERANCE:
+        raise InputError(
+            key,
+            list(values),
+            expected=f"probabilities that sum to 1 within {PROBABILITY_TOLERANCE:g}",
+            remedy=f"They sum to {total:.12g}; each row says where the chain goes next.",
+        )
+    return tuple(value / total for value in values)
+
+
+def explain_validation(error: ValidationError, known: Mapping[str, Any], key: str) -> InputError:
+    """The first problem of a pydantic error as an `InputError` in our wording."""
+    first = error.errors()[0]
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, InputError):
+        return cause
+    location = [part for part in first["loc"] if isinstance(part, str | int)]
+    path = key
+    for part in location:
+        path += f"[{part}]" if isinstance(part, int) else f".{part}"
+    if first["type"] == "extra_forbidden":
+        return InputError(
+            path,
+            expected="a known key",
+            remedy=did_you_mean(str(location[-1]), known),
+            shown=False,
+        )
+    if first["type"] == "missing":
+        return InputError(path, expected="a value", remedy="It is missing.", shown=False)
+    message = first["msg"][0].lower() + first["msg"][1:]
+    return InputError(path, first.get("input"), expected=_expectation(message))
+
+
+def _expectation(message: str) -> str:
+    for prefix in ("input should be ", "value error, "):
+        if message.startswith(prefix):
+            return message.removeprefix(prefix)
+    return message

@@ -1,0 +1,71 @@
+"""What a theorem is: an object with a statement, hypotheses that name the failed one, a bound."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from bayesdp.notions import Adversary, Cost, Secrets, Tightness
+from bayesdp.populations import Population
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Who attacks what: everything that a theorem looks at apart from the cost."""
+
+    population: Population
+    adversary: Adversary = "any"
+    secrets: Secrets = "bounded"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A proven level. `evidence` is what a re-check needs or what a reader may want to see."""
+
+    theorem: str
+    epsilon: float
+    tight: Tightness
+    source: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A theorem that does not apply, and the hypothesis that fails, in words."""
+
+    theorem: str
+    reason: str
+
+
+class Theorem(ABC):
+    """One conversion from DP to BDP.
+
+    A subclass is stateless. `refusal` names the failed hypothesis, or is `None` where all hold;
+    `bound` may then be called. Bounds are upper bounds on `L_pi` (theory 2.1) that include
+    rounding, and are monotone in the cost.
+    """
+
+    name: ClassVar[str]
+    statement: ClassVar[str]
+    source: ClassVar[str]
+    uses: ClassVar[str]
+    """What the theorem knows about the population."""
+    ignores: ClassVar[str]
+    """What it makes no use of: knowing it might buy a lower level."""
+
+    @abstractmethod
+    def concerns(self, population: Population) -> bool:
+        """Whether the theorem is about this model at all; if not, it is not even listed."""
+
+    @abstractmethod
+    def refusal(self, question: Question, cost: Cost) -> str | None:
+        """The failed hypothesis in words, or `None`."""
+
+    @abstractmethod
+    def bound(self, question: Question, cost: Cost) -> Bound:
+        """The level. Call only where `refusal` is `None`."""
+
+    def _bound(self, epsilon: float, tight: Tightness = "upper", **evidence: Any) -> Bound:
+        return Bound(self.name, epsilon, tight, self.source, evidence)

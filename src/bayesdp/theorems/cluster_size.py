@@ -1,0 +1,59 @@
+"""Groups of at most m dependent records: the level is m times the DP cost.
+
+Statement (theory 3.2). If records depend on each other only inside groups of at most `m`, then
+`L(eps) <= m eps` against every adversary, and `L(eps) = eps` against an informed one. If nothing
+else is known about the groups, `L(eps) = m eps` exactly, even as correlations tend to 0 (Lange et
+al., PVLDB 2025).
+
+Proof. Let the secret change from `x_i` to `x_i'`. Records outside the group follow the same law in
+both cases; records of the group change from some values to others, at most `m` of them the target
+included, so `g` changes by at most `e^(m eps)` between any two databases that agree outside the
+group, and so do its averages. An informed adversary knows the others: only the target changes.
+Equality: `m` identical records.
+
+Impossibility (same source). If nothing is known and all `n` records may depend on each other,
+`m = n`: an `epsilon`-BDP mechanism whose error exceeds `alpha` with probability at most `beta`,
+`beta < 1 / (e^epsilon + 1)`, has `alpha` above half the largest change of the query between any two
+databases. No useful accuracy is possible, and no better theorem will come.
+"""
+
+from __future__ import annotations
+
+from bayesdp.leakage.rounding import up
+from bayesdp.notions import Cost
+from bayesdp.populations import Clusters, Independent, Population, Unknown
+from bayesdp.theorems.base import Bound, Question, Theorem
+
+IMPOSSIBLE = (
+    "nothing is known about who depends on whom, so no mechanism can be both BDP and accurate: at "
+    "a useful level its error exceeds half the range of the query (theory 3.2)"
+)
+
+
+class ClusterSize(Theorem):
+    """`L(eps) <= m eps` for groups of at most `m` dependent records (theory 3.2)."""
+
+    name = "cluster-size"
+    statement = "groups of at most m dependent records: at most m times the DP level"
+    source = "Lange et al., PVLDB 2025; theory 3.2"
+    uses = "how many records may depend on each other"
+    ignores = "how strongly, and in which pattern, they do"
+
+    def concerns(self, population: Population) -> bool:
+        """Whether the theorem is about this model at all."""
+        return not isinstance(population, Independent)
+
+    def refusal(self, question: Question, cost: Cost) -> str | None:
+        """Never refused: every population has a largest group."""
+        return None
+
+    def bound(self, question: Question, cost: Cost) -> Bound:
+        """`m eps`."""
+        population = question.population
+        if question.adversary == "informed":
+            return self._bound(cost.dp_epsilon, "exact", size=1)
+        size = population.group_size
+        nothing_else = isinstance(population, Clusters | Unknown)
+        evidence = {"note": IMPOSSIBLE} if isinstance(population, Unknown) else {}
+        level = cost.dp_epsilon if size == 1 else up(size * cost.dp_epsilon, 1)
+        return self._bound(level, "exact" if nothing_else else "upper", size=size, **evidence)

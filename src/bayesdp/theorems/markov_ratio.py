@@ -1,0 +1,53 @@
+"""Stationary Markov chains with positive transitions: the published ratio bound.
+
+Statement (theory 3.4; Lange et al., PVLDB 2025). For a chain that starts in its stationary law and
+has only positive transition probabilities, with `gamma = max P / min P`,
+`L(eps) <= eps + 4 ln gamma`.
+
+Proof. It follows from theory 3.6: the largest cross ratio `R` of two rows is at most `gamma^2`, and
+`sinh(L/4) <= sqrt(R) sinh(eps/4)` with `sqrt(R) <= gamma` and `gamma sinh(x) <= sinh(x + ln gamma)`
+give `L/4 <= eps/4 + ln gamma`. Kept for comparison: it never wins, and for targets below
+`4 ln gamma` it says nothing.
+"""
+
+from __future__ import annotations
+
+import math
+
+from bayesdp.leakage.rounding import up
+from bayesdp.notions import Cost
+from bayesdp.populations import MarkovChain, Population
+from bayesdp.theorems.base import Bound, Question, Theorem
+
+
+class MarkovRatio(Theorem):
+    """`L(eps) <= eps + 4 ln gamma` for stationary chains, all `P > 0` (theory 3.4)."""
+
+    name = "markov-ratio"
+    statement = "a stationary chain with positive transitions: at most eps + 4 ln(max P / min P)"
+    source = "Lange et al., PVLDB 2025; theory 3.4"
+    uses = "the largest and the smallest transition probability"
+    ignores = "everything else about the transitions"
+
+    def concerns(self, population: Population) -> bool:
+        """Whether the theorem is about this model at all."""
+        return isinstance(population, MarkovChain)
+
+    def refusal(self, question: Question, cost: Cost) -> str | None:
+        """Needs a stationary start and only positive transition probabilities."""
+        population = question.population
+        assert isinstance(population, MarkovChain)
+        if population.initial != "stationary":
+            return "the chain does not start in its stationary law"
+        if min(min(row) for row in population.transition) == 0.0:
+            return "a transition probability is 0, so max P / min P is infinite"
+        return None
+
+    def bound(self, question: Question, cost: Cost) -> Bound:
+        """`eps + 4 ln gamma`; `eps` against an informed adversary."""
+        if question.adversary == "informed":
+            return self._bound(cost.dp_epsilon, "exact")
+        population = question.population
+        assert isinstance(population, MarkovChain)
+        gamma = max(map(max, population.transition)) / min(map(min, population.transition))
+        return self._bound(up(cost.dp_epsilon + 4.0 * math.log(up(gamma)), 8), gamma=gamma)

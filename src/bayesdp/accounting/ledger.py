@@ -1,0 +1,473 @@
+"""The durable ledger: what was spent on each data set, and what it may still be spent on.
+
+Differential privacy is spent once, whatever population a study declares, so the ledger keeps one
+list of spends per data set. Each registered reading turns that list into a level and caps it; a
+debit is written only if every reading still holds afterwards (theory 2.2).
+
+The order that keeps the promise: `debit` is durable before noise is drawn, `store` is durable
+before a result is shown. A crash in between loses budget, never privacy.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import uuid
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from fractions import Fraction
+from typing import Any, NewType
+
+from sqlalchemy import Connection, select
+
+from ..errors import BudgetExceededError, InputError, LedgerError
+from . import schema
+from .spend import (
+    LevelFunction,
+    Reading,
+    Spend,
+    canonical_json,
+    check_text,
+    float_above,
+    total_cost,
+)
+from .storage import LedgerFile
+
+ReleaseId = NewType("ReleaseId", str)
+"""The name of a release in its ledger: 32 hexadecimal digits."""
+
+_STEPS = 1_000_000
+"""What still fits is told as a multiple of the request in steps of one millionth."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What a debit would do.
+
+    `readings` are as in `Ledger.show`, each with its `level_after`, what is `left_after` and
+    whether it `holds`; `refusal` is the message with which `debit` would refuse, or None.
+    """
+
+    readings: list[dict[str, Any]]
+    refusal: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Account:
+    """What is written of one data set."""
+
+    unit: str
+    readings: tuple[Reading, ...]
+    spends: tuple[Spend, ...]
+
+
+class Ledger:
+    """A ledger in a SQLite file, opened when needed.
+
+    `url` is `sqlite:///PATH` or a path; other schemes raise `UnsupportedError`. `level` computes
+    the level of a reading over a list of spends. `clock` tells the time of an entry, and
+    `busy_seconds` is how long to wait for another process that holds the file.
+
+    Every method raises `LedgerError` for a file that can't be used: missing folder, read-only,
+    locked, damaged, no ledger, or of another version.
+    """
+
+    def __init__(
+        self,
+        url: str | os.PathLike[str],
+        *,
+        level: LevelFunction,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        busy_seconds: float = 30.0,
+    ) -> None:
+        self._file = LedgerFile(url, busy_seconds=busy_seconds)
+        self._level = level
+        self._clock = clock
+
+    def register(self, dataset: str, unit: str, reading: Reading) -> None:
+        """Add a reading, which must hold over what is spent already.
+
+        Registering the same reading again does nothing. Raises `BudgetExceededError` if it doesn't
+        hold, `LedgerError` for another protected unit or another total of a reading that is there.
+        """
+        self._add(dataset, unit, reading, only_if_first=False)
+
+    def ensure(self, dataset: str, unit: str, reading: Reading) -> None:
+        """What a study does: register the first reading of a data set, or find its own there.
+
+        Raises `LedgerError` if the data set has readings and this isn't one of them.
+        """
+        self._add(dataset, unit, reading, only_if_first=True)
+
+    def debit(
+        self,
+        dataset: str,
+        unit: str,
+        spends: Sequence[Spend],
+        *,
+        study: str,
+        request: dict[str, Any],
+    ) -> ReleaseId:
+        """Write the spends of one release, durably, or refuse and write nothing.
+
+        One transaction checks every reading over all spends, old and new, and inserts. Raises
+        `BudgetExceededError` (which reading breaks, what is left, what would fit) or `LedgerError`
+        (no reading registered, another data set or protected unit).
+        """
+        _check_spends(dataset, unit, spends)
+        text = canonical_json(request)
+        release = ReleaseId(uuid.uuid4().hex)
+        with self._file.writing(create=False) as connection:
+            account = self._account(connection, dataset)
+            if account is None or not account.readings:
+                raise _no_reading(dataset)
+            _check_unit(dataset, account.unit, unit)
+            refusal = self._broken(account, spends)
+            if not refusal:
+                row = {"id": release, "dataset": dataset, "study": study, "request": text}
+                connection.execute(schema.releases.insert(), {**row, "time": self._now()})
+                rows = [schema.spend_row(spend, release) for spend in spends]
+                connection.execute(schema.spends.insert(), rows)
+        if refusal:
+            # Outside the transaction: the search for what fits needn't hold up other processes.
+            raise BudgetExceededError(self._refusal(dataset, account, spends, refusal))
+        return release
+
+    def store(self, release_id: str, result: dict[str, Any]) -> None:
+        """Write a release's result, durably and exactly once.
+
+        Raises `LedgerError` for an unknown release and for one that has its result.
+        """
+        text = _json(result)
+        with self._file.writing(create=False) as connection:
+            _release_row(connection, release_id)
+            if _result_of(connection, release_id) is not None:
+                raise LedgerError(
+                    "release",
+                    release_id,
+                    expected="a release without a result",
+                    remedy="A result is written once; a new one needs a new debit.",
+                )
+            row = {"release": release_id, "result": text, "time": self._now()}
+            connection.execute(schema.results.insert(), row)
+
+    def release(self, release_id: str) -> dict[str, Any]:
+        """One release as in `show`, with its `dataset`, `unit` and `request` too."""
+        with self._file.reading() as connection:
+            row = _release_row(connection, release_id)
+            unit = _unit(connection, row.dataset)
+            release = self._release(connection, row, str(unit))
+            request = self._decode(json.loads, row.request)
+            return {"dataset": row.dataset, "unit": unit, **release, "request": request}
+
+    def spends(self, dataset: str) -> list[Spend]:
+        """Everything spent on a data set, oldest first; empty for one that isn't in the ledger."""
+        with self._file.reading() as connection:
+            account = self._account(connection, dataset)
+            return [] if account is None else list(account.spends)
+
+    def show(self) -> list[dict[str, Any]]:
+        """Every data set as plain data, in the order of their names.
+
+        `spent` is the DP sum, rounded up. A reading has its `level` now, its `total` and what is
+        `left` (rounded down). A release is `debited` until its result is stored, then `released`.
+        """
+        with self._file.reading() as connection:
+            rows = connection.execute(select(schema.datasets).order_by(schema.datasets.c.name))
+            return [self._dataset(connection, row.name) for row in rows.all()]
+
+    def preview(
+        self, dataset: str, unit: str, reading: Reading, spends: Sequence[Spend]
+    ) -> Preview:
+        """What `ensure` and `debit` would do, without writing; the ledger needn't exist yet.
+
+        Raises the `LedgerError` that they would raise; a broken budget is told in the result.
+        """
+        _check_spends(dataset, unit, spends)
+        account: _Account | None = None
+        if self._file.exists():
+            with self._file.reading() as connection:
+                account = self._account(connection, dataset)
+        if account is None:
+            account = _Account(unit, (), ())
+        _check_unit(dataset, account.unit, unit)
+        if not _is_registered(dataset, account, reading, only_if_first=True):
+            account = _Account(unit, (reading,), account.spends)
+        broken = self._broken(account, spends)
+        return Preview(
+            readings=[self._previewed(one, account.spends, spends) for one in account.readings],
+            refusal=self._refusal(dataset, account, spends, broken) if broken else None,
+        )
+
+    def _add(self, dataset: str, unit: str, reading: Reading, *, only_if_first: bool) -> None:
+        _check_names(dataset, unit)
+        with self._file.writing(create=True) as connection:
+            account = self._account(connection, dataset)
+            if account is None:
+                row = {"name": dataset, "unit": unit, "time": self._now()}
+                connection.execute(schema.datasets.insert(), row)
+                account = _Account(unit, (), ())
+            _check_unit(dataset, account.unit, unit)
+            if _is_registered(dataset, account, reading, only_if_first=only_if_first):
+                return
+            level = self._level(reading, account.spends)
+            if not level <= reading.total:
+                raise BudgetExceededError(
+                    f"The data set '{dataset}' is already at {_up(level)} by this reading: "
+                    f"{reading.words()}. DP spent so far: "
+                    f"{_up(total_cost(account.spends).dp_epsilon)}. Nothing was registered. "
+                    f"Register it with a total that covers what is spent."
+                )
+            row = schema.reading_row(dataset, reading, self._now())
+            connection.execute(schema.readings.insert(), row)
+
+    def _account(self, connection: Connection, dataset: str) -> _Account | None:
+        unit = _unit(connection, dataset)
+        if unit is None:
+            return None
+        readings, releases, spends = schema.readings, schema.releases, schema.spends
+        declared = connection.execute(
+            select(readings).where(readings.c.dataset == dataset).order_by(readings.c.sequence)
+        ).all()
+        spent = connection.execute(
+            select(spends)
+            .join(releases, releases.c.id == spends.c.release)
+            .where(releases.c.dataset == dataset)
+            .order_by(spends.c.sequence)
+        ).all()
+        return _Account(
+            unit=unit,
+            readings=tuple(self._decode(schema.reading_of, row) for row in declared),
+            spends=tuple(self._decode(schema.spend_of, row, dataset, unit) for row in spent),
+        )
+
+    def _decode(self, decoder: Callable[..., Any], *values: object) -> Any:
+        """What a row means. A row that means nothing was not written by a ledger."""
+        try:
+            return decoder(*values)
+        except ValueError as error:
+            raise self._file.damaged(str(error)) from error
+
+    def _broken(self, account: _Account, spends: Sequence[Spend]) -> list[Reading]:
+        together = [*account.spends, *spends]
+        # "not <=" rather than ">": a level that is no number must not pass.
+        return [one for one in account.readings if not self._level(one, together) <= one.total]
+
+    def _refusal(
+        self,
+        dataset: str,
+        account: _Account,
+        spends: Sequence[Spend],
+        broken: Sequence[Reading],
+    ) -> str:
+        lines = []
+        for reading in broken:
+            now = self._level(reading, account.spends)
+            after = self._level(reading, [*account.spends, *spends])
+            lines.append(
+                f"{reading.words()}: now at {_up(now)}, it would rise to {_up(after)}; "
+                f"{_down(_left(reading.total, now))} of {reading.total:.12g} is left."
+            )
+        fits = self._fits(account, spends)
+        advice = (
+            f"At {fits:.6f} times their costs the same queries would fit."
+            if fits
+            else "Nothing fits any more: not even a millionth of these costs."
+        )
+        spent = _up(total_cost(account.spends).dp_epsilon)
+        return (
+            f"The budget of the data set '{dataset}' doesn't allow this release "
+            f"(DP cost {_up(total_cost(spends).dp_epsilon)}; DP spent so far {spent}). "
+            f"{' '.join(lines)} {advice} Nothing was released and nothing was spent."
+        )
+
+    def _fits(self, account: _Account, spends: Sequence[Spend]) -> float:
+        """The largest multiple of the costs that all readings allow, rounded down; 0 if none."""
+        fits, breaks = 0, _STEPS
+        while breaks - fits > 1:
+            middle = (fits + breaks) // 2
+            if self._broken(account, [_scaled(spend, middle) for spend in spends]):
+                breaks = middle
+            else:
+                fits = middle
+        return fits / _STEPS
+
+    def _dataset(self, connection: Connection, dataset: str) -> dict[str, Any]:
+        account = self._account(connection, dataset)
+        assert account is not None  # it was listed in this very transaction
+        releases = schema.releases
+        rows = connection.execute(
+            select(releases).where(releases.c.dataset == dataset).order_by(releases.c.sequence)
+        ).all()
+        return {
+            "dataset": dataset,
+            "unit": account.unit,
+            "spent": total_cost(account.spends).dp_epsilon,
+            "readings": [self._read(reading, account.spends) for reading in account.readings],
+            "releases": [self._release(connection, row, account.unit) for row in rows],
+        }
+
+    def _read(self, reading: Reading, spends: Sequence[Spend]) -> dict[str, Any]:
+        level = self._level(reading, spends)
+        return {
+            **reading.to_dict(),
+            "key": reading.key(),
+            "words": reading.words(),
+            "level": level,
+            "left": _left(reading.total, level),
+        }
+
+    def _previewed(
+        self, reading: Reading, before: Sequence[Spend], new: Sequence[Spend]
+    ) -> dict[str, Any]:
+        after = self._level(reading, [*before, *new])
+        return {
+            **self._read(reading, before),
+            "level_after": after,
+            "left_after": _left(reading.total, after),
+            "holds": after <= reading.total,
+        }
+
+    def _release(self, connection: Connection, row: Any, unit: str) -> dict[str, Any]:
+        spends = schema.spends
+        rows = connection.execute(
+            select(spends).where(spends.c.release == row.id).order_by(spends.c.sequence)
+        ).all()
+        result = _result_of(connection, row.id)
+        release: dict[str, Any] = {
+            "id": row.id,
+            "time": row.time,
+            "study": row.study,
+            "status": "debited" if result is None else "released",
+            "spends": [
+                self._decode(schema.spend_of, one, row.dataset, unit).to_dict() for one in rows
+            ],
+        }
+        if result is not None:
+            release["result"] = self._decode(json.loads, result)
+        return release
+
+    def _now(self) -> str:
+        return self._clock().astimezone(UTC).isoformat(timespec="microseconds")
+
+
+def _is_registered(
+    dataset: str, account: _Account, reading: Reading, *, only_if_first: bool
+) -> bool:
+    """Whether the reading is there; raises `LedgerError` if it isn't and can't be added."""
+    known = {one.key() for one in account.readings}
+    if reading.key() in known:
+        return True
+    for other in account.readings:
+        if other.subject_key() == reading.subject_key() and other.total != reading.total:
+            raise LedgerError(
+                "budget.epsilon",
+                reading.total,
+                expected=f"{other.total:.12g}, the total that the data set '{dataset}' is kept to",
+                remedy="A study can't raise a total, nor lower one.",
+            )
+    if only_if_first and account.readings:
+        there = "; ".join(one.words() for one in account.readings)
+        raise LedgerError(
+            "budget",
+            reading.words(),
+            expected=f"a reading that is registered for the data set '{dataset}' ({there})",
+            remedy="Match it, or add this one with `bayesdp ledger register`.",
+        )
+    return False
+
+
+def _check_names(dataset: str, unit: str) -> None:
+    check_text("data.dataset", dataset)
+    check_text("data.unit", unit)
+
+
+def _check_unit(dataset: str, kept: str, unit: str) -> None:
+    if kept != unit:
+        raise LedgerError(
+            "data.unit",
+            unit,
+            expected=f"'{kept}', the protected unit under which '{dataset}' is kept",
+            remedy="Costs with different protected units don't add up: use another data set name.",
+        )
+
+
+def _check_spends(dataset: str, unit: str, spends: Sequence[Spend]) -> None:
+    _check_names(dataset, unit)
+    if not spends:
+        raise InputError("spends", [], expected="at least one spend")
+    total_cost(spends)
+    if spends[0].dataset != dataset:
+        raise LedgerError("spend.dataset", spends[0].dataset, expected=f"'{dataset}'")
+    _check_unit(dataset, unit, spends[0].unit)
+
+
+def _no_reading(dataset: str) -> LedgerError:
+    return LedgerError(
+        "data.dataset",
+        dataset,
+        expected="a data set with a registered reading",
+        remedy="Register one with `bayesdp ledger register`, or release from a study.",
+    )
+
+
+def _unit(connection: Connection, dataset: str) -> str | None:
+    datasets = schema.datasets
+    return connection.scalar(select(datasets.c.unit).where(datasets.c.name == dataset))
+
+
+def _release_row(connection: Connection, release_id: str) -> Any:
+    releases = schema.releases
+    row = connection.execute(select(releases).where(releases.c.id == release_id)).one_or_none()
+    if row is None:
+        raise LedgerError("release", release_id, expected="the id of a release in this ledger")
+    return row
+
+
+def _result_of(connection: Connection, release_id: str) -> str | None:
+    results = schema.results
+    return connection.scalar(select(results.c.result).where(results.c.release == release_id))
+
+
+def _json(value: dict[str, Any]) -> str:
+    """A result's text. Its own order is kept, because people read it."""
+    canonical_json(value)  # refuses what isn't plain data
+    return json.dumps(value, allow_nan=False)
+
+
+def _scaled(spend: Spend, steps: int) -> Spend:
+    """The spend at `steps` millionths of its cost, rounded up."""
+    share = Fraction(steps, _STEPS)
+    cost = float_above(Fraction(spend.dp_epsilon) * share)
+    slack = float_above(Fraction(spend.slack) * share)
+    return Spend.from_dict({**spend.to_dict(), "dp_epsilon": cost, "slack": slack})
+
+
+def _left(total: float, level: float) -> float:
+    """What is left of a total, rounded down; 0 where the level is at the total or above."""
+    if not level < total:
+        return 0.0
+    exact = Fraction(total) - Fraction(level)
+    nearest = float(exact)
+    return nearest if Fraction(nearest) <= exact else math.nextafter(nearest, 0.0)
+
+
+def _up(value: float) -> str:
+    """Six digits that never say less than the value."""
+    return _digits(value, +1)
+
+
+def _down(value: float) -> str:
+    """Six digits that never say more than the value."""
+    return _digits(value, -1)
+
+
+def _digits(value: float, direction: int) -> str:
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    step = Fraction(10) ** (math.floor(math.log10(abs(value))) - 5)
+    steps = Fraction(value) / step
+    rounded = math.ceil(steps) if direction > 0 else math.floor(steps)
+    return f"{float(rounded * step):.6g}"

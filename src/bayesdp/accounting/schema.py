@@ -1,0 +1,156 @@
+"""The ledger's tables, and rows to objects and back. Nothing here knows which database it is.
+
+Every table only grows: a result is a row of its own rather than a change to its release, so no
+statement of the ledger ever updates or deletes what is written.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Double,
+    ForeignKey,
+    Integer,
+    MetaData,
+    Row,
+    String,
+    Table,
+    Text,
+    UniqueConstraint,
+    inspect,
+    select,
+)
+
+from ..errors import LedgerError
+from .spend import Reading, Spend, canonical_json
+
+FORMAT = "bayesdp-ledger"
+VERSION = "1"
+
+metadata = MetaData()
+
+meta = Table(
+    "meta",
+    metadata,
+    Column("key", String(64), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+datasets = Table(
+    "datasets",
+    metadata,
+    Column("name", String(255), primary_key=True),
+    Column("unit", String(255), nullable=False),
+    Column("time", String(40), nullable=False),
+)
+readings = Table(
+    "readings",
+    metadata,
+    Column("sequence", Integer, primary_key=True),
+    Column("dataset", ForeignKey("datasets.name"), nullable=False),
+    Column("key", String(64), nullable=False),
+    Column("reading", Text, nullable=False),
+    Column("time", String(40), nullable=False),
+    UniqueConstraint("dataset", "key"),
+)
+releases = Table(
+    "releases",
+    metadata,
+    Column("sequence", Integer, primary_key=True),
+    Column("id", String(32), nullable=False, unique=True),
+    Column("dataset", ForeignKey("datasets.name"), nullable=False),
+    Column("study", Text, nullable=False),
+    Column("request", Text, nullable=False),
+    Column("time", String(40), nullable=False),
+)
+spends = Table(
+    "spends",
+    metadata,
+    Column("sequence", Integer, primary_key=True),
+    Column("release", ForeignKey("releases.id"), nullable=False),
+    Column("query", Text, nullable=False),
+    Column("kind", String(32), nullable=False),
+    Column("dp_epsilon", Double, nullable=False),
+    Column("column", Text),
+    Column("lower", Double),
+    Column("upper", Double),
+    Column("slack", Double, nullable=False),
+    Column("mechanism", Text, nullable=False),
+    Column("dp_delta", Double, nullable=False),
+)
+results = Table(
+    "results",
+    metadata,
+    Column("release", ForeignKey("releases.id"), primary_key=True),
+    Column("result", Text, nullable=False),
+    Column("time", String(40), nullable=False),
+)
+
+
+def create(connection: Connection) -> None:
+    """Make the tables of an empty ledger."""
+    metadata.create_all(connection)
+    rows = [{"key": "format", "value": FORMAT}, {"key": "version", "value": VERSION}]
+    connection.execute(meta.insert(), rows)
+
+
+def check(connection: Connection, where: str) -> None:
+    """Refuse a database that is not a ledger, or one of another version."""
+    kept: dict[str, str] = {}
+    if inspect(connection).has_table("meta"):
+        kept = {str(key): str(value) for key, value in connection.execute(select(meta))}
+    if kept.get("format") != FORMAT:
+        raise LedgerError(
+            "ledger",
+            where,
+            expected="a bayesdp ledger; this database is something else",
+            remedy="Name the ledger's own file, or one that doesn't exist yet.",
+        )
+    if kept.get("version") != VERSION:
+        raise LedgerError(
+            "ledger",
+            where,
+            expected=f"a ledger of version {VERSION}; this one has {kept.get('version')!r}",
+            remedy="Use the version of bayesdp that wrote it. Nothing was changed.",
+        )
+
+
+def spend_row(spend: Spend, release: str) -> dict[str, Any]:
+    """The row of a spend."""
+    row = spend.to_dict()
+    del row["dataset"], row["unit"]
+    row["lower"], row["upper"] = row.pop("interval") or (None, None)
+    return {"release": release, **row}
+
+
+def spend_of(row: Row[Any], dataset: str, unit: str) -> Spend:
+    """The spend of a row."""
+    return Spend(
+        dataset=dataset,
+        unit=unit,
+        query=row.query,
+        kind=row.kind,
+        dp_epsilon=row.dp_epsilon,
+        column=row.column,
+        interval=None if row.lower is None else (row.lower, row.upper),
+        slack=row.slack,
+        mechanism=row.mechanism,
+        dp_delta=row.dp_delta,
+    )
+
+
+def reading_row(dataset: str, reading: Reading, time: str) -> dict[str, Any]:
+    """The row of a reading."""
+    text = canonical_json(reading.to_dict())
+    return {"dataset": dataset, "key": reading.key(), "reading": text, "time": time}
+
+
+def reading_of(row: Row[Any]) -> Reading:
+    """The reading of a row; `ValueError` if it is not the one that was written."""
+    reading = Reading.from_dict(json.loads(row.reading))
+    if reading.key() != row.key:
+        raise ValueError("a reading doesn't match its key")
+    return reading

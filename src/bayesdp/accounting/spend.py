@@ -1,0 +1,315 @@
+"""What a query spends, and how a data set's spends are to be read.
+
+A spend is a record, not a number: what it means for a population depends on the kind of the
+mechanism, the column and its clipping interval (theory 2.2). A reading is one such meaning with
+the total that it may reach.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
+from fractions import Fraction
+from typing import Any
+
+from ..errors import InputError, LedgerError, UnsupportedError, did_you_mean
+from ..notions import (
+    ADVERSARIES,
+    KINDS,
+    NOTIONS,
+    SECRETS,
+    Adversary,
+    Cost,
+    Kind,
+    Notion,
+    Secrets,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """The cost of one query on one data set.
+
+    `dataset` is the name under which the budget is kept, `unit` the protected unit, `query` the
+    query's name. `dp_epsilon` is the cost in nats under differential privacy with replace-one
+    adjacency, rounded up. `kind` says what more is known of the mechanism: `lipschitz` needs the
+    `column` and the clipping `interval` (in the column's unit). `slack` is dp_epsilon times the
+    relative grid slack for one dependent record (theory 6); it counts for `lipschitz` only.
+
+    Raises `InputError` for a value out of range, `UnsupportedError` for a `dp_delta` above 0.
+    """
+
+    dataset: str
+    unit: str
+    query: str
+    kind: Kind
+    dp_epsilon: float
+    column: str | None = None
+    interval: tuple[float, float] | None = None
+    slack: float = 0.0
+    mechanism: str = "discrete-laplace"
+    dp_delta: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("dataset", "unit", "query", "mechanism"):
+            check_text(f"spend.{name}", getattr(self, name))
+        if self.column is not None:
+            check_text("spend.column", self.column)
+        _choice("spend.kind", self.kind, KINDS)
+        for name in ("dp_epsilon", "slack", "dp_delta"):
+            object.__setattr__(self, name, _number(f"spend.{name}", getattr(self, name)))
+        if self.dp_epsilon <= 0:
+            raise InputError("spend.dp_epsilon", self.dp_epsilon, expected="a cost above 0")
+        if self.slack < 0:
+            raise InputError("spend.slack", self.slack, expected="a number >= 0")
+        if self.dp_delta != 0:
+            raise UnsupportedError(
+                "spend.dp_delta", self.dp_delta, expected="0: ledgers keep pure DP costs so far"
+            )
+        if self.interval is not None:
+            object.__setattr__(self, "interval", _interval(self.interval))
+        if self.kind == "lipschitz" and (self.column is None or self.interval is None):
+            raise InputError(
+                "spend.kind",
+                self.kind,
+                expected="a column and its clipping interval beside it",
+                remedy="Name both, or use the kind 'any'.",
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The spend as plain data for JSON."""
+        plain = asdict(self)
+        plain["interval"] = None if self.interval is None else list(self.interval)
+        return plain
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Spend:
+        """The inverse of `to_dict`; raises `InputError` for unknown or missing keys."""
+        return cls(**_checked(cls, "spend", data))
+
+
+def total_cost(spends: Sequence[Spend]) -> Cost:
+    """The spends of one data set, summed exactly and rounded up once.
+
+    Composition is at the DP level, where costs of adaptively chosen mechanisms add up (theory
+    2.2). Raises `LedgerError` where they don't: spends of different data sets or with different
+    protected units.
+    """
+    for name, what in (("dataset", "one data set"), ("unit", "one protected unit")):
+        found = sorted({str(getattr(spend, name)) for spend in spends})
+        if len(found) > 1:
+            raise LedgerError(
+                f"spend.{name}",
+                found,
+                expected=f"{what}: costs of different ones don't add up",
+                remedy="Keep a budget for each.",
+            )
+    lipschitz = [spend for spend in spends if spend.kind == "lipschitz"]
+    return Cost(
+        any=_sum_up([spend.dp_epsilon for spend in spends if spend.kind == "any"]),
+        lipschitz=_sum_up([spend.dp_epsilon for spend in lipschitz]),
+        slack=_sum_up([spend.slack for spend in lipschitz]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One meaning of a data set's DP sum, and the total that it may not exceed.
+
+    `total` is in nats of `notion`. For `bdp`, `population` is the population's canonical spec as
+    plain data, `adversary` and `secrets` are as in the study, `covers` names the columns that the
+    population speaks about. For `dp` a population says nothing: `population` is None, and neither
+    `adversary`, `secrets` nor `covers` makes two readings different.
+
+    Raises `InputError` for a total that is not above 0 and for data that isn't plain JSON.
+    """
+
+    notion: Notion
+    total: float
+    population: dict[str, Any] | None = None
+    adversary: Adversary = "any"
+    secrets: Secrets = "bounded"
+    covers: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _choice("reading.notion", self.notion, NOTIONS)
+        _choice("reading.adversary", self.adversary, ADVERSARIES)
+        _choice("reading.secrets", self.secrets, SECRETS)
+        object.__setattr__(self, "total", _number("reading.total", self.total))
+        if self.total <= 0:
+            raise InputError("reading.total", self.total, expected="a total above 0")
+        if not isinstance(self.covers, list | tuple):
+            raise InputError("reading.covers", self.covers, expected="a list of column names")
+        for column in self.covers:
+            check_text("reading.covers", column)
+        object.__setattr__(self, "covers", tuple(sorted(set(self.covers))))
+        if (self.population is None) != (self.notion == "dp"):
+            expected = "none for the notion 'dp'" if self.notion == "dp" else "a population's spec"
+            raise InputError("reading.population", self.population, expected=expected)
+        if self.population is not None:
+            # A private copy: what is hashed and stored can't change in the caller's hands.
+            object.__setattr__(self, "population", json.loads(canonical_json(self.population)))
+
+    def __hash__(self) -> int:
+        return hash(self.key())
+
+    def key(self) -> str:
+        """A stable name: the SHA-256, in hex, of the reading's canonical JSON."""
+        return _digest({**self._subject(), "total": self.total, "covers": self._covers()})
+
+    def subject_key(self) -> str:
+        """The same without total and columns: readings that share it differ in nothing else."""
+        return _digest(self._subject())
+
+    def words(self) -> str:
+        """The reading in one line for people."""
+        if self.population is None:
+            return f"DP, at most {self.total:.12g}"
+        columns = f", columns {', '.join(self.covers)}" if self.covers else ""
+        return (
+            f"Bayesian DP, at most {self.total:.12g}, for {_sketch(self.population)}, "
+            f"adversary '{self.adversary}', secrets '{self.secrets}'{columns} "
+            f"[{self.key()[:8]}]"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """The reading as plain data for JSON."""
+        return {**asdict(self), "covers": list(self.covers)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Reading:
+        """The inverse of `to_dict`; raises `InputError` for unknown or missing keys."""
+        return cls(**_checked(cls, "reading", data))
+
+    def _subject(self) -> dict[str, Any]:
+        if self.notion == "dp":
+            return {"notion": "dp"}
+        return {
+            "notion": self.notion,
+            "population": self.population,
+            "adversary": self.adversary,
+            "secrets": self.secrets,
+        }
+
+    def _covers(self) -> list[str]:
+        return [] if self.notion == "dp" else list(self.covers)
+
+
+LevelFunction = Callable[[Reading, Sequence[Spend]], float]
+"""The level, in nats and rounded up, that spends of one data set reach under a reading.
+
+It is asked about no spends at all, too, and must not fall when a spend is added or scaled up.
+"""
+
+
+def canonical_json(value: object) -> str:
+    """One text for one meaning: sorted keys, no spaces, 1.0 written as 1. Refuses NaN.
+
+    Raises `InputError` for what is not plain data (numbers, text, lists, mappings with text keys).
+    """
+    return json.dumps(
+        _canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=True
+    )
+
+
+def _canonical(value: object) -> object:
+    if value is None or isinstance(value, bool | str):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float) and math.isfinite(value):
+        # A study in TOML may say 1 where JSON says 1.0; below 2^53 they are the same number.
+        return int(value) if value.is_integer() and abs(value) < 2**53 else float(value)
+    if isinstance(value, list | tuple):
+        return [_canonical(item) for item in value]
+    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
+        return {str(key): _canonical(item) for key, item in value.items()}
+    raise InputError("data", value, expected="plain JSON data with finite numbers")
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(canonical_json(value).encode("ascii")).hexdigest()
+
+
+def float_above(exact: Fraction) -> float:
+    """The smallest float that is not below an exact number."""
+    nearest = float(exact)
+    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def _sum_up(values: Sequence[float]) -> float:
+    try:
+        return float_above(sum((Fraction(value) for value in values), Fraction(0)))
+    except OverflowError:
+        raise LedgerError(
+            "spends", list(values), expected="a sum below the largest number a computer holds"
+        ) from None
+
+
+def _sketch(population: Mapping[str, Any]) -> str:
+    """The model and its short parameters; a transition matrix would hide the rest of a message."""
+    short = [
+        f"{key} = {value!r}"
+        for key, value in population.items()
+        if key not in ("model", "source", "covers") and isinstance(value, int | float | str)
+    ]
+    model = f"the population '{population.get('model', 'unnamed')}'"
+    return f"{model} ({', '.join(short)})" if short else model
+
+
+def _checked(cls: type[Any], key: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments of `cls`, none unknown and none missing; lists become tuples where due."""
+    names = [field.name for field in fields(cls)]
+    for name in data:
+        if name not in names:
+            raise InputError(
+                f"{key}.{name}",
+                data[name],
+                expected="no such key",
+                remedy=did_you_mean(name, names),
+            )
+    for field in fields(cls):
+        if field.name not in data and field.default is MISSING:
+            raise InputError(f"{key}.{field.name}", expected="a value")
+    listed = ("interval", "covers")
+    return {
+        name: tuple(value) if name in listed and isinstance(value, list) else value
+        for name, value in data.items()
+    }
+
+
+def check_text(key: str, value: object) -> None:
+    """Raises `InputError` unless the value is a text with something in it."""
+    if not isinstance(value, str) or not value.strip():
+        raise InputError(key, value, expected="a text that isn't empty")
+
+
+def _choice(key: str, value: object, options: Sequence[str]) -> None:
+    if value not in options:
+        raise InputError(
+            key,
+            value,
+            expected=f"one of {', '.join(options)}",
+            remedy=did_you_mean(str(value), options),
+        )
+
+
+def _number(key: str, value: object) -> float:
+    """A finite float with the same value. Other number types are refused: they could round down."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) <= 2**53:
+        return float(value)
+    if isinstance(value, float) and math.isfinite(value):
+        return float(value)
+    raise InputError(key, value, expected="a finite number")
+
+
+def _interval(value: object) -> tuple[float, float]:
+    if not isinstance(value, tuple) or len(value) != 2:
+        raise InputError("spend.interval", value, expected="a pair (lower, upper)")
+    lower, upper = (_number("spend.interval", end) for end in value)
+    if not lower < upper:
+        raise InputError("spend.interval", value, expected="lower below upper")
+    return lower, upper

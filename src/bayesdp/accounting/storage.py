@@ -1,0 +1,216 @@
+"""The file behind a ledger: opening it, transactions that survive a power loss, clear errors.
+
+Everything that is particular to SQLite is in this module.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from sqlalchemy import Connection, Engine, NullPool, create_engine, event
+from sqlalchemy.exc import DBAPIError
+
+from ..errors import LedgerError, UnsupportedError
+from . import schema
+
+ACCEPTED = "sqlite:///PATH or a path"
+
+
+def path_of(url: str | os.PathLike[str]) -> Path:
+    """The file that a ledger's URL names. A relative path is relative to the working directory."""
+    text = os.fspath(url)
+    scheme, colon, rest = text.partition("://")
+    if colon and scheme != "sqlite":
+        raise UnsupportedError("ledger", text, expected=ACCEPTED)
+    # sqlite:///a is the relative path a, sqlite:////a the absolute path /a.
+    name = rest.removeprefix("/") if colon else text
+    if (colon and not rest.startswith("/")) or not name.strip() or name == ":memory:":
+        raise UnsupportedError(
+            "ledger",
+            text,
+            expected=f"{ACCEPTED}: a file, because a budget must outlive the process",
+        )
+    if "?" in name and colon:
+        raise UnsupportedError("ledger", text, expected=f"{ACCEPTED}, without options")
+    return Path(name).absolute()
+
+
+class LedgerFile:
+    """A ledger's SQLite file. One connection per transaction; none is kept open in between."""
+
+    def __init__(self, url: str | os.PathLike[str], *, busy_seconds: float) -> None:
+        self.path = path_of(url)
+        self._busy_seconds = busy_seconds
+
+    def exists(self) -> bool:
+        """Whether the file is there. Raises `LedgerError` if its folder isn't."""
+        if not os.path.isdir(self.path.parent):
+            raise self._error("a file in a folder that exists", "Create the folder first.")
+        if os.path.isdir(self.path):
+            raise self._error("a file; this is a folder", "Name a file inside it.")
+        return os.path.exists(self.path)
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A consistent view of the ledger in which nothing can be written."""
+        self._check_there()
+        with self._transaction(self._engine(self.path, "rw", begin="BEGIN", read_only=True)) as it:
+            yield it
+
+    @contextmanager
+    def writing(self, *, create: bool) -> Iterator[Connection]:
+        """A transaction that is durable once the block has been left without an exception.
+
+        BEGIN IMMEDIATE takes the write lock before the first read, so what was read inside still
+        holds at the commit whatever other processes do.
+        """
+        if create and not self.exists():
+            self._check_writable(self.path.parent)
+            self._create()
+        self._check_there()
+        self._check_writable(self.path.parent)
+        self._check_writable(self.path)
+        with self._transaction(self._engine(self.path, "rw", begin="BEGIN IMMEDIATE")) as it:
+            yield it
+
+    def _check_there(self) -> None:
+        if not self.exists():
+            raise self._error(
+                "a ledger; there is no such file", "The first release of a study makes one."
+            )
+        if self.path.stat().st_size == 0:
+            # SQLite would take it for a new database, and the budget would start afresh.
+            raise self._error(
+                "a ledger; this file is empty",
+                "Restore it from a copy; if nothing was ever released with it, delete it.",
+            )
+
+    def _check_writable(self, path: Path) -> None:
+        """Respect a read-only mark even where the user (root) could write all the same."""
+        marked = path.stat().st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) == 0
+        if marked or not os.access(path, os.W_OK):
+            raise self._read_only("folder" if path.is_dir() else "file")
+
+    def _create(self) -> None:
+        """Make an empty ledger under another name and link it into place, complete.
+
+        Nobody ever sees a ledger without its tables, and of two processes that make one at the
+        same time one wins and both go on with the winner's.
+        """
+        draft = self.path.with_name(f".{self.path.name}.{uuid.uuid4().hex}.new")
+        try:
+            with self._guard(), self._engine(draft, "rwc", begin="BEGIN IMMEDIATE").begin() as it:
+                schema.create(it)
+            try:
+                os.link(draft, self.path)
+            except FileExistsError:
+                return
+            except OSError:
+                self._move_into_place(draft)
+        finally:
+            draft.unlink(missing_ok=True)
+
+    def _move_into_place(self, draft: Path) -> None:
+        """For file systems without hard links: reserve the name, then replace it."""
+        try:
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL))
+            os.replace(draft, self.path)
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise self._no_access() from error
+
+    def _engine(
+        self, path: Path, mode: Literal["rw", "rwc"], *, begin: str, read_only: bool = False
+    ) -> Engine:
+        # "rw" never makes a file; SQLite turns it into read-only where it can't write, whereas
+        # "ro" couldn't finish what a killed process left half done.
+        address = f"{path.as_uri()}?mode={mode}"
+
+        def connect() -> sqlite3.Connection:
+            # isolation_level=None: Python's own implicit BEGIN would come too late.
+            return sqlite3.connect(
+                address, uri=True, timeout=self._busy_seconds, isolation_level=None
+            )
+
+        def prepare(connection: Any, _record: object) -> None:
+            # One rollback journal, no side file that a copy of the ledger could miss (as with
+            # WAL). A commit is the removal of the journal, and EXTRA is FULL plus a sync of the
+            # folder after that removal: with FULL alone a power loss could bring the journal
+            # back and undo a debit whose result is already out. fullfsync is for macOS.
+            for pragma in ("journal_mode=DELETE", "synchronous=EXTRA", "fullfsync=ON"):
+                connection.execute(f"PRAGMA {pragma}").close()
+            connection.execute("PRAGMA foreign_keys=ON").close()
+            connection.execute(f"PRAGMA query_only={'ON' if read_only else 'OFF'}").close()
+
+        engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
+        event.listen(engine, "connect", prepare)
+        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
+        return engine
+
+    @contextmanager
+    def _transaction(self, engine: Engine) -> Iterator[Connection]:
+        with self._guard(), engine.begin() as connection:
+            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+            if found != "ok":
+                raise self.damaged(str(found))
+            schema.check(connection, str(self.path))
+            yield connection
+
+    @contextmanager
+    def _guard(self) -> Iterator[None]:
+        try:
+            yield
+        except DBAPIError as error:
+            raise self._explained(error) from error
+
+    def _explained(self, error: DBAPIError) -> LedgerError:
+        code = str(getattr(error.orig, "sqlite_errorname", ""))
+        if code.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+            return self._error(
+                f"a ledger that is free; another process has held it for {self._busy_seconds:g} s",
+                "Wait for that process or end it, then try again.",
+            )
+        if code.startswith("SQLITE_READONLY"):
+            return self._read_only("file or its folder")
+        if code.startswith(("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_AUTH")):
+            return self._no_access()
+        if code.startswith("SQLITE_NOTADB"):
+            return self._error(
+                "a ledger; this file is no SQLite database",
+                "Name the ledger's own file, or one that doesn't exist yet.",
+            )
+        if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):
+            return self._error(
+                f"a disk that takes what is written ({error.orig})", "Make room and try again."
+            )
+        return self.damaged(str(error.orig))
+
+    def _no_access(self) -> LedgerError:
+        return self._error(
+            "a file that this user may read and write, in a folder where it may make files",
+            "Change the permissions, or name another ledger.",
+        )
+
+    def _read_only(self, what: str) -> LedgerError:
+        return self._error(
+            f"a ledger that can be written; the {what} is read-only",
+            "Allow writing: a budget that can't be debited can't be spent.",
+        )
+
+    def damaged(self, found: str) -> LedgerError:
+        """What to say of a ledger whose content makes no sense."""
+        return self._error(
+            f"an intact ledger; this one is damaged ({found})",
+            "Restore it from a copy, and count what was released since the copy as spent.",
+        )
+
+    def _error(self, expected: str, remedy: str) -> LedgerError:
+        return LedgerError("ledger", str(self.path), expected=expected, remedy=remedy)

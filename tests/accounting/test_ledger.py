@@ -1,0 +1,359 @@
+"""The rules of the ledger: who may register what, what is debited, what is refused."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta, timezone
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from bayesdp.accounting import Ledger, Reading, Spend, total_cost
+from bayesdp.errors import BudgetExceededError, InputError, LedgerError, UnsupportedError
+from tests.accounting.helpers import BDP, CHAIN, DP, debit, factor, ledger, spend
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "ledger.db"
+
+
+@pytest.fixture
+def book(path: Path) -> Ledger:
+    one = ledger(path)
+    one.register("d", "row", DP)
+    return one
+
+
+def spent(of: Ledger) -> float:
+    return of.show()[0]["spent"]
+
+
+# --- readings ---------------------------------------------------------------------------------
+
+
+def test_registering_again_changes_nothing(book: Ledger) -> None:
+    book.register("d", "row", DP)
+    book.ensure("d", "row", DP)
+    assert len(book.show()[0]["readings"]) == 1
+
+
+def test_a_total_can_be_neither_raised_nor_lowered(book: Ledger) -> None:
+    for total in (2.0, 0.5):
+        for add in (book.register, book.ensure):
+            with pytest.raises(LedgerError, match="can't raise a total") as caught:
+                add("d", "row", Reading("dp", total))
+            assert caught.value.value == total
+    assert [reading["total"] for reading in book.show()[0]["readings"]] == [1.0]
+
+
+def test_ensure_registers_the_first_reading_only(path: Path) -> None:
+    book = ledger(path)
+    book.ensure("d", "row", BDP)
+    with pytest.raises(LedgerError, match="bayesdp ledger register") as caught:
+        book.ensure("d", "row", DP)
+    assert BDP.words() in str(caught.value)
+    book.ensure("other", "row", DP)  # another data set is another budget
+    assert [len(one["readings"]) for one in book.show()] == [1, 1]
+
+
+def test_a_second_population_is_added_by_register_and_then_matches(book: Ledger) -> None:
+    book.register("d", "row", BDP)
+    book.ensure("d", "row", BDP)
+    book.ensure("d", "row", DP)
+    assert [reading["key"] for reading in book.show()[0]["readings"]] == [DP.key(), BDP.key()]
+
+
+def test_a_new_reading_must_hold_over_what_is_spent(book: Ledger) -> None:
+    debit(book, 0.5)
+    book.register("d", "row", BDP)  # twice 0.5 is exactly its total
+    debit(ledger(book._file.path, level=lambda *_: 0.0), 0.25)
+    tight = Reading("bdp", 1.25, {**CHAIN, "length": 9})
+    with pytest.raises(BudgetExceededError, match=r"already at 1\.5 .*Nothing was registered"):
+        book.register("d", "row", tight)
+    assert len(book.show()[0]["readings"]) == 2
+
+
+def test_units_do_not_mix(book: Ledger) -> None:
+    calls = [
+        lambda: book.register("d", "person", BDP),
+        lambda: book.ensure("d", "person", DP),
+        lambda: book.debit("d", "person", [spend(unit="person")], study="s", request={}),
+        lambda: book.preview("d", "person", DP, [spend(unit="person")]),
+    ]
+    for call in calls:
+        with pytest.raises(LedgerError, match="'row', the protected unit"):
+            call()
+    assert book.spends("d") == []
+
+
+# --- debits -----------------------------------------------------------------------------------
+
+
+def test_every_reading_must_hold(book: Ledger) -> None:
+    book.register("d", "row", BDP)
+    debit(book, 0.5)  # DP at 0.5 of 1, BDP at 1 of 1
+    with pytest.raises(BudgetExceededError, match="Bayesian DP") as caught:
+        debit(book, 0.25)
+    assert "DP, at most 1:" not in str(caught.value).replace(BDP.words(), "")
+    assert spent(book) == 0.5
+
+
+def test_a_total_can_be_used_up_exactly_and_not_by_an_ulp_more(path: Path) -> None:
+    book = ledger(path)
+    book.register("d", "row", Reading("dp", 0.75))
+    with pytest.raises(BudgetExceededError):
+        debit(book, math.nextafter(0.75, 1.0))
+    debit(book, 0.25)
+    debit(book, 0.5)
+    assert spent(book) == 0.75
+    with pytest.raises(BudgetExceededError, match="Nothing fits"):
+        debit(book, 5e-324)
+
+
+def test_the_refusal_says_what_is_left_and_what_fits(book: Ledger) -> None:
+    debit(book, 0.25)
+    with pytest.raises(BudgetExceededError) as caught:
+        book.debit("d", "row", [spend(0.5), spend(0.7)], study="s", request={})
+    message = str(caught.value)
+    for part in (
+        "data set 'd'",
+        DP.words(),
+        "DP cost 1.2;",
+        "DP spent so far 0.25",
+        "now at 0.25, it would rise to 1.45",
+        "0.75 of 1 is left",
+        "At 0.625000 times",
+        "nothing was spent",
+    ):
+        assert part in message
+    book.debit("d", "row", [spend(0.5 * 0.624999), spend(0.7 * 0.624999)], study="s", request={})
+
+
+def test_what_fits_is_rounded_down_and_scales_the_slack(path: Path) -> None:
+    def slack(_reading: Reading, spends: Sequence[Spend]) -> float:
+        return total_cost(spends).slack
+
+    book = ledger(path, level=slack)
+    book.register("d", "row", DP)
+    costly = spend(8.0, kind="lipschitz", column="x", interval=(0, 1), slack=3.0)
+    with pytest.raises(BudgetExceededError, match=r"At 0\.333333 times"):
+        book.debit("d", "row", [costly], study="s", request={})
+    with pytest.raises(BudgetExceededError, match="Nothing fits"):
+        book.debit("d", "row", [spend(8e7, **_lipschitz(3e7))], study="s", request={})
+
+
+def _lipschitz(slack: float) -> dict[str, object]:
+    return {"kind": "lipschitz", "column": "x", "interval": (0, 1), "slack": slack}
+
+
+@pytest.mark.parametrize("level", [math.nan, math.inf])
+def test_a_level_that_is_no_number_never_passes(path: Path, level: float) -> None:
+    book = ledger(path, level=lambda _, spends: level if spends else 0.0)
+    book.register("d", "row", DP)
+    with pytest.raises(BudgetExceededError):
+        debit(book)
+    assert book.spends("d") == []
+    with pytest.raises(BudgetExceededError):
+        ledger(path, level=lambda *_: level).register("d", "row", BDP)
+
+
+def test_the_level_sees_old_and_new_spends_in_order(path: Path) -> None:
+    seen: list[list[str]] = []
+
+    def level(_reading: Reading, spends: Sequence[Spend]) -> float:
+        seen.append([one.query for one in spends])
+        return 0.0
+
+    book = ledger(path, level=level)
+    book.register("d", "row", DP)
+    book.debit("d", "row", [spend(query="a"), spend(query="b")], study="s", request={})
+    book.debit("d", "row", [spend(query="c")], study="s", request={})
+    assert seen == [[], ["a", "b"], ["a", "b", "c"]]
+
+
+def test_an_error_of_the_level_leaves_the_ledger_alone(book: Ledger, path: Path) -> None:
+    def level(_reading: Reading, _spends: Sequence[Spend]) -> float:
+        raise UnsupportedError("population", "odd", expected="another")
+
+    with pytest.raises(UnsupportedError, match="odd"):
+        debit(ledger(path, level=level))
+    assert book.spends("d") == []
+
+
+def test_a_data_set_without_a_reading_is_not_debited(book: Ledger) -> None:
+    with pytest.raises(LedgerError, match="a registered reading"):
+        book.debit("e", "row", [spend(dataset="e")], study="s", request={})
+    assert [one["dataset"] for one in book.show()] == ["d"]
+
+
+@pytest.mark.parametrize(
+    ("spends", "match"),
+    [
+        ([], "at least one"),
+        ([spend(dataset="e")], r"spend\.dataset"),
+        ([spend(unit="person")], r"data\.unit"),
+        ([spend(), spend(dataset="e")], r"spend\.dataset"),
+        ([spend(), spend(unit="person")], r"spend\.unit"),
+    ],
+)
+def test_spends_must_be_of_the_data_set_and_unit(
+    book: Ledger, spends: list[Spend], match: str
+) -> None:
+    with pytest.raises(InputError, match=match):
+        book.debit("d", "row", spends, study="s", request={})
+    with pytest.raises(InputError, match=match):
+        book.preview("d", "row", DP, spends)
+    assert book.spends("d") == []
+
+
+def test_a_request_that_is_no_json_spends_nothing(book: Ledger) -> None:
+    with pytest.raises(InputError):
+        book.debit("d", "row", [spend()], study="s", request={"value": math.nan})
+    assert book.spends("d") == []
+
+
+def test_data_sets_have_budgets_of_their_own(book: Ledger) -> None:
+    book.register("e", "person", DP)
+    debit(book, 1.0)
+    book.debit("e", "person", [spend(0.5, dataset="e", unit="person")], study="s", request={})
+    assert [(one["dataset"], one["unit"], one["spent"]) for one in book.show()] == [
+        ("d", "row", 1.0),
+        ("e", "person", 0.5),
+    ]
+    assert [one.dataset for one in book.spends("e")] == ["e"]
+
+
+def test_spends_come_back_to_the_last_bit(book: Ledger) -> None:
+    spends = [
+        spend(0.1, query="ü 'quoted'", slack=1e-300),
+        spend(1 / 3, kind="lipschitz", column="x", interval=(-1 / 3, 0.1), slack=5e-324),
+        spend(1e-17, mechanism="other", interval=(0.0, 1.0)),
+    ]
+    book.debit("d", "row", spends, study="s", request={})
+    assert book.spends("d") == spends
+    assert book.spends("unknown") == []
+
+
+def test_the_dp_sum_is_exact_over_many_debits(path: Path) -> None:
+    book = ledger(path)
+    book.register("d", "row", Reading("dp", 5.0))
+    for _ in range(10):
+        debit(book, 0.1)
+    assert Fraction(spent(book)) >= 10 * Fraction(0.1)
+    assert spent(book) == math.nextafter(1.0, 2.0)
+
+
+# --- results ----------------------------------------------------------------------------------
+
+
+def test_a_result_is_stored_once(book: Ledger) -> None:
+    release = debit(book)
+    assert book.release(release)["status"] == "debited"
+    assert "result" not in book.release(release)
+    book.store(release, {"z": 1.0, "a": [0.1, None, "ü"]})
+    with pytest.raises(LedgerError, match="without a result"):
+        book.store(release, {"z": 2.0})
+    kept = book.release(release)
+    assert kept["status"] == "released"
+    assert json.dumps(kept["result"]) == json.dumps({"z": 1.0, "a": [0.1, None, "ü"]})
+
+
+def test_only_known_releases_have_results(book: Ledger) -> None:
+    for call in (lambda: book.store("0" * 32, {}), lambda: book.release("0" * 32)):
+        with pytest.raises(LedgerError, match="id of a release"):
+            call()
+
+
+def test_a_result_must_be_json(book: Ledger) -> None:
+    release = debit(book)
+    with pytest.raises(InputError):
+        book.store(release, {"value": math.inf})
+    assert book.release(release)["status"] == "debited"
+
+
+def test_a_release_is_shown_with_everything(path: Path) -> None:
+    noon = datetime(2026, 1, 2, 14, 0, tzinfo=timezone(timedelta(hours=2)))
+    book = ledger(path, clock=lambda: noon)
+    book.register("d", "row", DP)
+    release = book.debit("d", "row", [spend()], study="heights", request={"queries": [1]})
+    book.store(release, {"value": 1})
+    expected = {
+        "id": release,
+        "time": "2026-01-02T12:00:00.000000+00:00",
+        "study": "heights",
+        "status": "released",
+        "spends": [spend().to_dict()],
+        "result": {"value": 1},
+    }
+    assert book.show()[0]["releases"] == [expected]
+    extra = {"dataset": "d", "unit": "row", "request": {"queries": [1]}}
+    assert book.release(release) == {**expected, **extra}
+
+
+def test_show_tells_each_reading(book: Ledger) -> None:
+    book.register("d", "row", BDP)
+    debit(book, 0.1)
+    (shown,) = book.show()
+    assert json.loads(json.dumps(shown)) == shown
+    plain, bayesian = shown["readings"]
+    assert (plain["level"], plain["total"]) == (0.1, 1.0)
+    assert (bayesian["level"], bayesian["total"]) == (0.2, 1.0)
+    assert bayesian["words"] == BDP.words()
+    assert bayesian["population"] == CHAIN
+    # Rounded down: 1 - 0.1 lies between two floats.
+    assert Fraction(plain["left"]) <= 1 - Fraction(0.1) < Fraction(math.nextafter(plain["left"], 2))
+
+
+# --- preview ----------------------------------------------------------------------------------
+
+
+def test_a_preview_writes_nothing_and_needs_no_file(path: Path) -> None:
+    seen = ledger(path).preview("d", "row", BDP, [spend(0.25)])
+    assert seen.refusal is None
+    (reading,) = seen.readings
+    assert (reading["level"], reading["level_after"], reading["left_after"]) == (0.0, 0.5, 0.5)
+    assert reading["holds"]
+    assert list(path.parent.iterdir()) == []
+
+
+def test_a_preview_says_what_a_debit_would(book: Ledger, path: Path) -> None:
+    book.register("d", "row", BDP)
+    debit(book, 0.25)
+    before = path.read_bytes()
+    assert book.preview("d", "row", DP, [spend(0.25)]).refusal is None
+    seen = book.preview("d", "row", DP, [spend(0.5)])
+    assert [reading["holds"] for reading in seen.readings] == [True, False]
+    assert [reading["level_after"] for reading in seen.readings] == [0.75, 1.5]
+    assert path.read_bytes() == before
+    with pytest.raises(BudgetExceededError) as caught:
+        debit(book, 0.5)
+    assert seen.refusal == str(caught.value)
+
+
+def test_a_preview_refuses_what_ensure_refuses(book: Ledger) -> None:
+    with pytest.raises(LedgerError, match="bayesdp ledger register"):
+        book.preview("d", "row", BDP, [spend()])
+    with pytest.raises(LedgerError, match="can't raise a total"):
+        book.preview("d", "row", Reading("dp", 2.0), [spend()])
+    assert book.preview("e", "row", BDP, [spend(dataset="e")]).refusal is None
+    assert [one["dataset"] for one in book.show()] == ["d"]
+
+
+def test_the_package_is_lean_until_a_ledger_is_asked_for() -> None:
+    code = (
+        "import sys; from bayesdp.accounting import Spend; assert 'sqlalchemy' not in sys.modules;"
+        "from bayesdp.accounting import Ledger; assert 'sqlalchemy' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_times_default_to_now(book: Ledger) -> None:
+    time = datetime.fromisoformat(book.release(debit(book))["time"])
+    assert abs(datetime.now(UTC) - time) < timedelta(minutes=5)
+    assert factor(DP, book.spends("d")) == 0.25

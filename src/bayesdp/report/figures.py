@@ -1,0 +1,161 @@
+"""Released values with their error bars, as one inline SVG.
+
+Written by hand, so that the base install needs no plotting library and the report no script.
+Colours come from the page's style sheet, so that the figure follows light and dark; every number is
+also text in the table beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+from bayesdp.report.words import error_up, number, typeset
+
+WIDTH = 760
+_LABELS = 190
+_VALUES = 190
+_ROW = 30
+_HEAD = 30
+_AXIS = 34
+_GAP = 18
+_LONGEST_LABEL = 26
+_LONGEST_TITLE = 70
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """One released number: `value` give or take `error95`, labelled within its panel."""
+
+    label: str
+    value: float
+    error95: float
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.value) and math.isfinite(self.error95) and self.error95 >= 0.0):
+            raise ValueError(
+                f"{self.label!r} is {self.value!r} give or take {self.error95!r}: expected a "
+                "finite value and a finite error >= 0"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The numbers of one query, on one axis in `unit`."""
+
+    title: str
+    unit: str
+    intervals: tuple[Interval, ...]
+
+
+def error_bars(panels: Sequence[Panel], *, title: str, name: str) -> str:
+    """The SVG element. `name` makes its ids unique on the page; `title` is read aloud."""
+    drawn = [panel for panel in panels if panel.intervals]
+    parts: list[str] = []
+    top = 4.0
+    for panel in drawn:
+        parts.append(_panel(panel, top))
+        top += _height(panel) + _GAP
+    spoken = "; ".join(
+        f"{panel.title}, {interval.label}: {_spoken(interval)} {panel.unit}".strip()
+        for panel in drawn
+        for interval in panel.intervals
+    )
+    return (
+        f'<svg class="figure" viewBox="0 0 {WIDTH} {max(top - _GAP + 4, 8):.0f}" role="img" '
+        f'aria-labelledby="{escape(name)}-title {escape(name)}-desc">'
+        f'<title id="{escape(name)}-title">{escape(title)}</title>'
+        f'<desc id="{escape(name)}-desc">{escape(spoken)}</desc>'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def ticks(low: float, high: float, about: int = 5) -> tuple[float, ...]:
+    """Round numbers inside `[low, high]`, about that many, in steps of 1, 2 or 5 times 10^k."""
+    if not high > low:
+        return (low,)
+    raw = (high - low) / about
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(power * m for m in (1.0, 2.0, 5.0, 10.0) if power * m >= raw * (1 - 1e-9))
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return tuple(i * step for i in range(first, last + 1))
+
+
+def _height(panel: Panel) -> float:
+    return _HEAD + _ROW * len(panel.intervals) + _AXIS
+
+
+def _panel(panel: Panel, top: float) -> str:
+    low, high = _range(panel.intervals)
+    left, right = float(_LABELS), float(WIDTH - _VALUES)
+
+    def place(x: float) -> float:
+        return left + (x - low) / (high - low) * (right - left)
+
+    bottom = top + _HEAD + _ROW * len(panel.intervals)
+    unit = f" ({panel.unit})" if panel.unit else ""
+    parts = [
+        f'<text class="head" x="0" y="{top + 14:.1f}">'
+        f"{escape(_short(panel.title + unit, _LONGEST_TITLE))}</text>",
+        f'<line class="axis" x1="{left:.1f}" x2="{right:.1f}" y1="{bottom:.1f}" '
+        f'y2="{bottom:.1f}"/>',
+    ]
+    marks = ticks(low, high)
+    spacing = marks[1] - marks[0] if len(marks) > 1 else high - low
+    for mark in marks:
+        x = place(mark)
+        parts.append(
+            f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{top + _HEAD:.1f}" '
+            f'y2="{bottom:.1f}"/>'
+            f'<text class="tick" x="{x:.1f}" y="{bottom + 17:.1f}">{_tick(mark, spacing)}</text>'
+        )
+    for row, interval in enumerate(panel.intervals):
+        y = top + _HEAD + _ROW * (row + 0.5)
+        parts.append(_bar(interval, y, place, right))
+    return f"<g>{''.join(parts)}</g>"
+
+
+def _bar(interval: Interval, y: float, place: Callable[[float], float], right: float) -> str:
+    middle = place(interval.value)
+    start = place(interval.value - interval.error95)
+    end = place(interval.value + interval.error95)
+    label = escape(_short(interval.label, _LONGEST_LABEL))
+    return (
+        f"<g><title>{escape(interval.label)}: {_spoken(interval)}</title>"
+        f'<text class="label" x="{_LABELS - 14}" y="{y + 4:.1f}">{label}</text>'
+        f'<line class="bar" x1="{start:.1f}" x2="{end:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        f'<line class="cap" x1="{start:.1f}" x2="{start:.1f}" y1="{y - 5:.1f}" y2="{y + 5:.1f}"/>'
+        f'<line class="cap" x1="{end:.1f}" x2="{end:.1f}" y1="{y - 5:.1f}" y2="{y + 5:.1f}"/>'
+        f'<circle class="dot" cx="{middle:.1f}" cy="{y:.1f}" r="4.5"/>'
+        f'<text class="value" x="{right + 18:.1f}" y="{y + 4:.1f}">{_plain(interval)}</text></g>'
+    )
+
+
+def _range(intervals: Sequence[Interval]) -> tuple[float, float]:
+    low = min(i.value - i.error95 for i in intervals)
+    high = max(i.value + i.error95 for i in intervals)
+    span = high - low
+    if span <= 0.0:
+        span = abs(high) or 1.0
+    return low - 0.08 * span, high + 0.08 * span
+
+
+def _plain(interval: Interval) -> str:
+    return f"{number(interval.value, interval.error95)} ± {error_up(interval.error95)}"
+
+
+def _spoken(interval: Interval) -> str:
+    value, error = number(interval.value, interval.error95), error_up(interval.error95)
+    return f"{value} give or take {error}"
+
+
+def _tick(value: float, spacing: float) -> str:
+    places = max(-math.floor(math.log10(spacing) + 1e-9), 0) if spacing > 0.0 else 0
+    return typeset(value, min(places, 12))
+
+
+def _short(text: str, longest: int) -> str:
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,0 +1,308 @@
+"""The HTML report: one self-contained file, without scripts and without outside addresses.
+
+`write_report` takes what a release found as plain data, a `StudySection` for each study, and
+escapes everything that it prints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from html import escape
+from pathlib import Path
+from typing import Any, Self
+
+from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Adversary, Secrets
+from bayesdp.report.figures import Interval, Panel, error_bars
+from bayesdp.report.style import STYLE
+from bayesdp.report.words import (
+    DEMONSTRATION,
+    belief_table,
+    error_up,
+    level_sentences,
+    level_up,
+    not_promised,
+    number,
+    percent_down,
+    percent_up,
+)
+
+DEFAULT_TITLE = "What was released, and what it gives away"
+
+
+@dataclass(frozen=True, slots=True)
+class BoundRow:
+    """A theorem that applies: the level in nats that it proves for what has been spent."""
+
+    theorem: str
+    epsilon: float
+    tight: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRow:
+    """A theorem that doesn't apply, and the failed hypothesis in words."""
+
+    theorem: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRow:
+    """A released number; `error95` is not exceeded with probability 95 %, both in `unit`."""
+
+    name: str
+    group: str | None
+    value: float
+    error95: float
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StudySection:
+    """Everything that the report says about one study.
+
+    `dp_epsilon` is what the data set has spent under DP, `level` what that means for the declared
+    population (both in nats), `total` what the level may reach. `refused` and `notes` may be empty;
+    `interval` says in words where secret values lie ("between 120 and 220 cm").
+    """
+
+    title: str
+    population_words: str
+    population_source: str
+    bounds: Sequence[BoundRow]
+    refused: Sequence[RefusedRow]
+    results: Sequence[ResultRow]
+    dp_epsilon: float
+    level: float
+    adversary: Adversary
+    dataset: str
+    total: float
+    certificate_path: str = ""
+    notes: Sequence[str] = ()
+    secrets: Secrets | None = None
+    interval: str | None = None
+    rounding: str = ROUNDING
+
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Self:
+        """The section from plain data (parsed JSON), rows included. Raises `ValueError`."""
+        known = {field.name for field in fields(cls)}
+        unknown = sorted(set(plain) - known)
+        if unknown:
+            raise ValueError(f"unknown keys in a report section: {', '.join(unknown)}")
+        rows = {"bounds": BoundRow, "refused": RefusedRow, "results": ResultRow}
+        made = {
+            key: [row if isinstance(row, rows[key]) else rows[key](**row) for row in value]
+            for key, value in plain.items()
+            if key in rows
+        }
+        return cls(**{**plain, **made})
+
+
+def write_report(
+    path: Path | str,
+    sections: Iterable[StudySection | Mapping[str, Any]],
+    *,
+    title: str = DEFAULT_TITLE,
+    made: datetime | None = None,
+    version: str = "",
+) -> Path:
+    """Write the report of `sections` to `path` and return the path. `made` is printed if given."""
+    target = Path(path)
+    target.write_text(render(sections, title=title, made=made, version=version), encoding="utf-8")
+    return target
+
+
+def render(
+    sections: Iterable[StudySection | Mapping[str, Any]],
+    *,
+    title: str = DEFAULT_TITLE,
+    made: datetime | None = None,
+    version: str = "",
+) -> str:
+    """The report as text: a whole HTML document."""
+    studies = [s if isinstance(s, StudySection) else StudySection.from_dict(s) for s in sections]
+    software = f"bayesdp {version}".strip()
+    stamp = [software, *([made.strftime("%d %B %Y, %H:%M")] if made else [])]
+    contents = ""
+    if len(studies) > 1:
+        links = "".join(
+            f'<li><a href="#study-{i}">{escape(s.title)}</a></li>' for i, s in enumerate(studies, 1)
+        )
+        contents = f'<nav aria-label="Studies"><ol>{links}</ol></nav>'
+    body = "".join(_study(study, f"study-{i}") for i, study in enumerate(studies, 1))
+    return (
+        "<!doctype html>\n"
+        '<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<meta name="color-scheme" content="light dark">'
+        f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>"
+        f'<header><p class="stamp">{escape(" · ".join(stamp))}</p><h1>{escape(title)}</h1>'
+        '<p class="lead">Noisy statistics about records that depend on each other, each with its '
+        "error, and what all of them together give away about any one record.</p>"
+        f"{contents}</header>\n<main>{body}</main>\n"
+        "<footer><p>A level is only as good as the declared population. "
+        f"Levels and costs are in nats; rounding: {escape(_roundings(studies))}.</p></footer>"
+        "</body></html>\n"
+    )
+
+
+def _study(study: StudySection, name: str) -> str:
+    return (
+        f'<section class="study" id="{name}" aria-labelledby="{name}-h">'
+        f'<h2 id="{name}-h">{escape(study.title)}</h2>'
+        f"{_key_numbers(study)}{_population(study)}{_results(study, name)}{_meaning(study)}"
+        f"{_theorems(study)}{_ledger(study)}{_notes(study)}</section>\n"
+    )
+
+
+def _key_numbers(study: StudySection) -> str:
+    factor = study.level / study.dp_epsilon if study.dp_epsilon > 0.0 else 1.0
+    cards = (
+        ("Level about one record", level_up(study.level), f"of {study.total:g} allowed"),
+        ("DP cost of the releases", level_up(study.dp_epsilon), "if records were independent"),
+        ("What dependence adds", f"× {factor:.2f}", "the level, divided by the DP cost"),
+        ("Adversary", study.adversary, ADVERSARY_MEANING[study.adversary]),
+    )
+    return (
+        '<dl class="cards">'
+        + "".join(
+            f"<div><dt>{escape(head)}</dt><dd>{escape(value)}</dd>"
+            f'<dd class="small">{escape(small)}</dd></div>'
+            for head, value, small in cards
+        )
+        + "</dl>"
+    )
+
+
+def _population(study: StudySection) -> str:
+    kind = "warning" if DEMONSTRATION in study.population_source else "quote"
+    source = study.population_source or "Nobody is named as vouching for it."
+    return (
+        "<h3>Who depends on whom</h3>"
+        f"<p>{escape(_sentence(study.population_words))}</p>"
+        f'<p class="{kind}"><b>Source of this population:</b> {escape(source)}</p>'
+    )
+
+
+def _results(study: StudySection, name: str) -> str:
+    if not study.results:
+        return "<h3>Released numbers</h3><p>Nothing was released.</p>"
+    rows = "".join(
+        f'<tr><th scope="row">{escape(row.name)}</th><td>{escape(row.group or "all")}</td>'
+        f'<td class="n">{number(row.value, row.error95)}</td>'
+        f'<td class="n">± {error_up(row.error95)}</td><td>{escape(row.unit)}</td></tr>'
+        for row in study.results
+    )
+    panels: dict[tuple[str, str], list[Interval]] = {}
+    for row in study.results:
+        here = panels.setdefault((row.name, row.unit), [])
+        here.append(Interval(row.group or "all", row.value, row.error95))
+    figure = error_bars(
+        [Panel(title, unit, tuple(intervals)) for (title, unit), intervals in panels.items()],
+        title=f"Released numbers of {study.title}, with 95 % error bars",
+        name=f"{name}-figure",
+    )
+    return (
+        "<h3>Released numbers</h3>"
+        f"<figure>{figure}<figcaption>Dots: what was released. Bars: the noise stays within "
+        "them with probability 95 %, each on its own. This is the noise that was added for "
+        "privacy, not a sampling error.</figcaption></figure>"
+        '<div class="scroll"><table><caption>The same numbers</caption>'
+        '<thead><tr><th scope="col">Query</th><th scope="col">Group</th>'
+        '<th scope="col" class="n">Released</th><th scope="col" class="n">Error, 95 %</th>'
+        f'<th scope="col">Unit</th></tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
+def _meaning(study: StudySection) -> str:
+    said = level_sentences(study.level, study.adversary, study.interval)
+    rows = "".join(
+        f'<tr><th scope="row" class="n">{percent_up(row.prior)}</th>'
+        f'<td class="n">{percent_down(row.at_least)}</td>'
+        f'<td class="n">{percent_up(row.at_most)}</td></tr>'
+        for row in belief_table(study.level)
+    )
+    limits = "".join(f"<li>{escape(text)}</li>" for text in not_promised(study.secrets))
+    return (
+        "<h3>What the guarantee means</h3>"
+        f'<div class="split"><div>{"".join(f"<p>{escape(text)}</p>" for text in said)}</div>'
+        '<table class="beliefs"><caption>A belief about one record</caption><thead><tr>'
+        '<th scope="col" class="n">before</th><th scope="col" class="n">after, at least</th>'
+        f'<th scope="col" class="n">after, at most</th></tr></thead><tbody>{rows}</tbody></table>'
+        f'</div><p>Not promised:</p><ul class="limits">{limits}</ul>'
+    )
+
+
+def _theorems(study: StudySection) -> str:
+    ordered = sorted(study.bounds, key=lambda row: row.epsilon)
+    rows = "".join(
+        f"<tr{' class=best' if i == 0 else ''}>"
+        f'<th scope="row"><code>{escape(row.theorem)}</code>'
+        f"{'<span class=tag>used</span>' if i == 0 else ''}</th>"
+        f'<td class="n">{level_up(row.epsilon)}</td><td>{escape(row.tight)}</td>'
+        f"<td>{escape(row.source)}</td></tr>"
+        for i, row in enumerate(ordered)
+    )
+    table = (
+        '<div class="scroll"><table><caption>Theorems that apply, best first</caption>'
+        '<thead><tr><th scope="col">Theorem</th><th scope="col" class="n">Level</th>'
+        '<th scope="col">Kind</th><th scope="col">Source</th></tr></thead>'
+        f"<tbody>{rows}</tbody></table></div>"
+        if ordered
+        else "<p>No theorem applies.</p>"
+    )
+    refused = "".join(
+        f'<tr><th scope="row"><code>{escape(row.theorem)}</code></th>'
+        f"<td>{escape(_sentence(row.reason))}</td></tr>"
+        for row in study.refused
+    )
+    if refused:
+        table += (
+            '<div class="scroll"><table class="refused"><caption>Theorems that don\'t apply'
+            '</caption><thead><tr><th scope="col">Theorem</th><th scope="col">Why not</th></tr>'
+            f"</thead><tbody>{refused}</tbody></table></div>"
+        )
+    return f"<h3>Where the level comes from</h3>{table}"
+
+
+def _ledger(study: StudySection) -> str:
+    share = min(max(study.level / study.total, 0.0), 1.0) if study.total > 0.0 else 1.0
+    certificate = (
+        f"<p>Certificate: <code>{escape(study.certificate_path)}</code>. It holds the whole "
+        "derivation; <code>bayesdp verify</code> checks it without the data.</p>"
+        if study.certificate_path
+        else ""
+    )
+    return (
+        "<h3>The ledger</h3>"
+        f"<p>Data set <b>{escape(study.dataset)}</b>: level {level_up(study.level)} of "
+        f"{study.total:g} is used, from a DP cost of {level_up(study.dp_epsilon)}.</p>"
+        f'<svg class="meter" viewBox="0 0 100 2" preserveAspectRatio="none" role="img" '
+        f'aria-label="{share:.0%} of the total is used"><rect class="track" width="100" '
+        f'height="2"/><rect class="fill" width="{100 * share:.2f}" height="2"/></svg>'
+        f"{certificate}"
+    )
+
+
+def _notes(study: StudySection) -> str:
+    if not study.notes:
+        return ""
+    items = "".join(f"<li>{escape(_sentence(note))}</li>" for note in study.notes)
+    return f"<h3>Notes</h3><ul>{items}</ul>"
+
+
+def _roundings(studies: Sequence[StudySection]) -> str:
+    return "; ".join(dict.fromkeys(s.rounding for s in studies)) or ROUNDING
+
+
+def _sentence(text: str) -> str:
+    """With a capital and a full stop."""
+    stripped = text.strip()
+    if not stripped:
+        return ""
+    end = "" if stripped[-1] in ".!?" else "."
+    return stripped[0].upper() + stripped[1:] + end

@@ -1,0 +1,70 @@
+"""The figure shows the numbers that it is given, where they belong."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bayesdp.report.figures import WIDTH, Interval, Panel, error_bars, ticks
+
+FINITE = st.floats(-1e9, 1e9)
+
+
+def draw(*intervals: Interval) -> ET.Element:
+    return ET.fromstring(error_bars([Panel("q", "cm", intervals)], title="t", name="f"))
+
+
+@given(st.lists(st.tuples(FINITE, st.floats(0.0, 1e6)), min_size=1, max_size=5))
+def test_any_finite_numbers_draw_inside_the_figure(pairs: list[tuple[float, float]]) -> None:
+    svg = draw(*(Interval(f"g{i}", v, e) for i, (v, e) in enumerate(pairs)))
+    dots = [float(c.attrib["cx"]) for c in svg.iter("circle")]
+    assert len(dots) == len(pairs)
+    assert all(0.0 <= x <= WIDTH for x in dots)
+    ordered = [x for _, x in sorted(zip([v for v, _ in pairs], dots, strict=True))]
+    assert ordered == sorted(ordered)
+
+
+def test_bars_are_centred_and_in_proportion() -> None:
+    svg = draw(Interval("a", 10.0, 1.0), Interval("b", 20.0, 3.0))
+    (a, b) = [x for x in svg.iter("line") if x.attrib["class"] == "bar"]
+    length = [float(x.attrib["x2"]) - float(x.attrib["x1"]) for x in (a, b)]
+    assert length[1] == pytest.approx(3 * length[0], rel=0.01)
+    for line, dot in zip((a, b), svg.iter("circle"), strict=True):
+        middle = (float(line.attrib["x1"]) + float(line.attrib["x2"])) / 2
+        assert float(dot.attrib["cx"]) == pytest.approx(middle, abs=0.11)
+
+
+def test_it_is_read_aloud_and_escaped() -> None:
+    text = error_bars(
+        [Panel("<script>", "a&b", (Interval('"x"', 1.0, 0.5),))], title="<b>", name="f"
+    )
+    assert "<script>" not in text
+    svg = ET.fromstring(text)
+    assert svg.attrib["role"] == "img"
+    ids = svg.attrib["aria-labelledby"].split()
+    found = {e.attrib["id"]: e.text for e in svg if e.tag in ("title", "desc")}
+    assert found[ids[0]] == "<b>"
+    assert "give or take 0.50" in (found[ids[1]] or "")
+
+
+@pytest.mark.parametrize(("value", "error"), [(math.nan, 1.0), (1.0, math.inf), (1.0, -1.0)])
+def test_numbers_that_cannot_be_drawn_are_refused(value: float, error: float) -> None:
+    with pytest.raises(ValueError, match="finite"):
+        Interval("x", value, error)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))
+def test_ticks_are_few_inside_and_even(low: float, span: float) -> None:
+    marks = ticks(low, low + span)
+    assert len(marks) <= 12
+    assert all(low - 1e-6 * span <= m <= low + span * (1 + 1e-6) for m in marks)
+
+
+def test_ticks_are_round() -> None:
+    assert ticks(0.0, 10.0) == (0.0, 2.0, 4.0, 6.0, 8.0, 10.0)
+    assert ticks(0.05, 0.21) == pytest.approx((0.05, 0.1, 0.15, 0.2))
+    assert ticks(3.0, 3.0) == (3.0,)

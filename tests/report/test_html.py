@@ -1,0 +1,161 @@
+"""The report is one safe, self-contained, complete file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection, render, write_report
+
+VOID = {"meta", "line", "circle", "rect", "br"}
+
+
+class Outline(HTMLParser):
+    """Tags that balance, ids, links and everything that is loaded from elsewhere."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.targets: list[str] = []
+        self.attributes: set[str] = set()
+        self.tags: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag not in VOID:
+            self.open.append(tag)
+        for key, value in attrs:
+            self.attributes.add(key)
+            if key == "id":
+                self.ids.append(value or "")
+            if key == "href":
+                self.targets.append(value or "")
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def outline(text: str) -> Outline:
+    parser = Outline()
+    parser.feed(text)
+    parser.close()
+    assert parser.open == []
+    return parser
+
+
+@pytest.fixture
+def section() -> StudySection:
+    return StudySection(
+        title="Heights",
+        population_words="records form clusters",
+        population_source="Galton (1886)",
+        bounds=[
+            BoundRow("cluster-size", 3.0, "upper", "theory 3.2"),
+            BoundRow("gaussian-max-correlation", 1.85345, "upper", "theory 3.8 a"),
+        ],
+        refused=[RefusedRow("gaussian-covariance", "needs the covariance")],
+        results=[
+            ResultRow("mean", None, 169.3, 1.37, "cm"),
+            ResultRow("by role", "role = child", 170.2, 2.0, "cm"),
+        ],
+        dp_epsilon=1.0,
+        level=1.85345,
+        adversary="any",
+        dataset="galton-1886",
+        total=2.0,
+        certificate_path="c.json",
+        notes=["a note"],
+        secrets="bounded",
+        interval="between 120 and 220 cm",
+    )
+
+
+def test_it_holds_everything_that_the_section_says(section: StudySection) -> None:
+    text = render([section])
+    for part in (
+        "Heights",
+        "Records form clusters.",
+        "Galton (1886)",
+        "1.8535",  # the level, rounded up
+        "Needs the covariance.",
+        "169.3",
+        "role = child",
+        "galton-1886",
+        "of 2 ",
+        "c.json",
+        "A note.",
+        "between 120 and 220 cm",
+        "at most 41.5 %",
+        "replace one record",
+        "double precision",
+    ):
+        assert part in text, part
+    assert text.index("gaussian-max-correlation") < text.index("cluster-size"), "best first"
+    assert text.count("<span class=tag>") == 1
+
+
+def test_it_is_self_contained(section: StudySection) -> None:
+    page = outline(render([section, section]))
+    assert not {"script", "link", "img", "iframe", "object"} & set(page.tags)
+    assert all(target.startswith("#") for target in page.targets)
+    assert {target[1:] for target in page.targets} <= set(page.ids)
+    assert len(page.ids) == len(set(page.ids)), "ids are unique"
+    assert not {a for a in page.attributes if a.startswith("on") or a in ("src", "style")}
+    assert not re.search(r"url\(|@import|https?:", render([section]))
+
+
+def test_everything_is_escaped(section: StudySection) -> None:
+    evil = "<script>alert('x')</script>&\""
+    hostile = replace(
+        section,
+        title=evil,
+        population_words=evil,
+        population_source=evil,
+        bounds=[BoundRow(evil, 1.0, evil, evil)],
+        refused=[RefusedRow(evil, evil)],
+        results=[ResultRow(evil, evil, 1.0, 0.5, evil)],
+        dataset=evil,
+        certificate_path=evil,
+        notes=[evil],
+        interval=evil,
+        rounding=evil,
+    )
+    text = render([hostile, hostile], title=evil, version=evil)
+    assert "<script" not in text
+    outline(text)
+
+
+def test_a_demonstration_is_marked_as_one(section: StudySection) -> None:
+    shown = replace(section, population_source="for demonstration only; a curator ...")
+    assert '<p class="warning">' in render([shown])
+    assert '<p class="warning">' not in render([section])
+    assert "Nobody is named" in render([replace(section, population_source="")])
+
+
+def test_sections_come_from_plain_data_too(section: StudySection) -> None:
+    assert render([asdict(section)]) == render([section])
+    with pytest.raises(ValueError, match="unknown keys in a report section: colour"):
+        StudySection.from_dict({**asdict(section), "colour": "red"})
+
+
+def test_nothing_released_is_said(section: StudySection) -> None:
+    text = render([replace(section, results=[], bounds=[], level=0.0, dp_epsilon=0.0)])
+    assert "Nothing was released." in text
+    assert "No theorem applies." in text
+    outline(text)
+
+
+def test_it_is_written_as_utf8(section: StudySection, tmp_path: Path) -> None:
+    path = write_report(tmp_path / "r.html", [section], version="0.1.0")
+    assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert "bayesdp 0.1.0" in path.read_text(encoding="utf-8")

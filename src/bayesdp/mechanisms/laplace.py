@@ -1,0 +1,181 @@
+"""Discrete Laplace noise on exact integers: law, cost, error, and OpenDP's sampler.
+
+The law with scale `b` gives the integer `z` the mass `(1-a)/(1+a) * a^|z|`, `a = e^(-1/b)`
+(theory 4). Scales are in steps of the integer grid (theory 6). The cost is what OpenDP's own privacy
+map certifies, the noise is what OpenDP draws; there is no seed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from bayesdp.errors import InputError
+
+_INT64_MAX = 2**63 - 1
+_MAX_SCALE = 2.0**62
+_MIN_SCALE = 2.0**-20
+
+
+@dataclass(frozen=True)
+class DiscreteLaplace:
+    """Discrete Laplace noise of the given `scale`, in integer steps.
+
+    Raises `InputError` unless `2**-20 <= scale <= 2**62`: less is no noise at all, and more
+    doesn't fit the 64-bit integers that it is added to.
+    """
+
+    scale: float
+
+    def __post_init__(self) -> None:
+        """Refuse scales outside the range in which the law and its cost make sense."""
+        if not _MIN_SCALE <= self.scale <= _MAX_SCALE:
+            raise InputError(
+                "scale",
+                self.scale,
+                expected="a noise scale between 2^-20 and 2^62 steps",
+                remedy="Ask for a DP cost or an error that is less extreme.",
+            )
+
+    @classmethod
+    def for_cost(cls, sensitivity: int, dp_epsilon: float) -> DiscreteLaplace:
+        """The smallest scale whose certified DP cost is at most `dp_epsilon`.
+
+        `sensitivity` is the largest change of the released integers in l1 when one record is
+        replaced. "Certified" means by OpenDP's privacy map, which rounds up.
+        """
+        _check_sensitivity(sensitivity)
+        if not (dp_epsilon > 0 and math.isfinite(dp_epsilon)):
+            raise InputError("dp_epsilon", dp_epsilon, expected="a finite number above 0")
+        scale = sensitivity / dp_epsilon
+        if not _MIN_SCALE <= scale <= _MAX_SCALE:
+            return cls(scale)  # raises, with the range
+        while scale <= _MAX_SCALE and cls(scale).cost(sensitivity) > dp_epsilon:
+            scale = math.nextafter(scale, math.inf)
+        while (smaller := math.nextafter(scale, 0.0)) >= _MIN_SCALE:
+            if cls(smaller).cost(sensitivity) > dp_epsilon:
+                break
+            scale = smaller
+        return cls(scale)
+
+    def cost(self, sensitivity: int) -> float:
+        """The DP cost at this l1 `sensitivity`: an upper bound, from OpenDP's privacy map."""
+        _check_sensitivity(sensitivity)
+        return float(_measurement(self.scale).map(sensitivity))
+
+    def quantile(self, confidence: float) -> int:
+        """The error at this confidence: the least integer `k` with `P(|Z| > k) <= 1-confidence`.
+
+        `P(|Z| > k) = 2 a^(k+1) / (1+a)`. Decided in ball arithmetic, so it is exact at the
+        boundary too (theory 4). In steps.
+        """
+        beta = _beta(confidence)
+        a = math.exp(-1.0 / self.scale)
+        guess = math.ceil(self.scale * math.log(2.0 / ((1.0 + a) * float(beta)))) - 1
+        return _least(lambda k: _tail_at_most(self.scale, k, beta), max(guess, 0))
+
+    @classmethod
+    def scale_for_error(cls, error_steps: int, confidence: float) -> float:
+        """The largest scale whose `quantile(confidence)` is at most `error_steps`."""
+        beta = _beta(confidence)
+        if isinstance(error_steps, bool) or not 0 <= error_steps <= _INT64_MAX:
+            raise InputError("error", error_steps, expected="between 0 and 2^63 steps of the grid")
+        # From a^(k+1) = beta (1+a) / 2, which lies between beta/2 and beta.
+        low = (error_steps + 1) / math.log(2.0 / float(beta)) * (1 - 1e-9)
+        high = min((error_steps + 1) / -math.log(float(beta)) * (1 + 1e-9), 2 * _MAX_SCALE)
+        while True:
+            middle = (low + high) / 2
+            if not low < middle < high:
+                return cls(min(low, _MAX_SCALE)).scale
+            if _tail_at_most(middle, error_steps, beta):
+                low = middle
+            else:
+                high = middle
+
+    def release(self, values: Sequence[int]) -> list[int]:
+        """`values` plus independent noise, drawn by OpenDP. Results saturate at 64 bits."""
+        for value in values:
+            if not -_INT64_MAX <= value <= _INT64_MAX:
+                raise InputError(
+                    "values", expected="integers that fit in 64 bits", shown=False
+                )  # the value is private: it is not shown
+        return [int(value) for value in _measurement(self.scale)([int(v) for v in values])]
+
+
+def _check_sensitivity(sensitivity: int) -> None:
+    if isinstance(sensitivity, bool) or not isinstance(sensitivity, int):
+        raise InputError("sensitivity", sensitivity, expected="a whole number of steps")
+    if not 1 <= sensitivity <= _INT64_MAX:
+        raise InputError("sensitivity", sensitivity, expected="between 1 and 2^63 - 1 steps")
+
+
+def _beta(confidence: float) -> Fraction:
+    if not 0.0 < confidence < 1.0:
+        raise InputError(
+            "confidence", confidence, expected="strictly between 0 and 1, for example 0.95"
+        )
+    return 1 - Fraction(confidence)
+
+
+def _tail_at_most(scale: float, k: int, beta: Fraction) -> bool:
+    """Whether `2 a^(k+1) / (1+a) <= beta`, decided with as many bits as it takes.
+
+    Equality can't happen (`a` is transcendental and the equation would make it algebraic), so the
+    loop ends.
+    """
+    import flint
+
+    bits = flint.ctx.prec
+    b = Fraction(scale)
+    try:
+        precision = 128
+        while True:
+            flint.ctx.prec = precision
+            rate = flint.arb(flint.fmpq(-b.denominator, b.numerator))
+            tail = 2 * (rate * (k + 1)).exp() / (1 + rate.exp())
+            bound = flint.arb(flint.fmpq(beta.numerator, beta.denominator))
+            if tail < bound:
+                return True
+            if tail > bound:
+                return False
+            precision *= 2
+    finally:
+        flint.ctx.prec = bits
+
+
+def _least(holds: Callable[[int], bool], guess: int) -> int:
+    """The least integer `k >= 0` for which the monotone `holds(k)` is true, searched from a guess."""
+    stride = 1
+    if holds(guess):
+        high = guess
+        while high > 0 and holds(max(high - stride, 0)):
+            high = max(high - stride, 0)
+            stride *= 2
+        low = max(high - stride, -1)
+    else:
+        low = guess
+        while not holds(low + stride):
+            low += stride
+            stride *= 2
+        high = low + stride
+    while high - low > 1:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
+    return high
+
+
+@lru_cache(maxsize=256)
+def _measurement(scale: float) -> Any:
+    """OpenDP's measurement on vectors of 64-bit integers in l1."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)

@@ -1,0 +1,330 @@
+"""Hold a table against what is declared of it. What is found is for the curator only.
+
+`inspect` returns findings with counts but no values. Nobody but the curator may see them: they
+depend on private values. A release raises `mismatch()`, whose message is the same whatever was
+found. The order of records is that of the order column; rows of one series that stand in another
+order in the file are a finding, because one of the two is then wrong.
+
+Public names: `Structure`, `Finding`, `inspect`, `mismatch`.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayesdp.errors import InputError, TableError, TableMismatchError
+from bayesdp.tables import reading
+from bayesdp.tables.columns import Column
+from bayesdp.tables.source import Table, require_columns
+
+if TYPE_CHECKING:
+    from bayesdp.tables.sums import Plan
+
+_TOLERANCE = 1e-6
+_WORDS = {
+    reading.MISSING: "are missing a value that is not imputed",
+    reading.NOT_A_NUMBER: "hold text that is not a number",
+    reading.NOT_FINITE: "hold NaN or an infinity",
+    reading.UNDECLARED: "hold a value that is not a declared state",
+}
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What the study and its population say of the records.
+
+    `n` records, or None where it is read from the data; a record is a row (`unit="row"`) or all rows
+    that share a value of the column `unit`, at most `rows_per_unit` of them; at most `cluster_size`
+    records in a cluster and `series_length` steps in a series (None: no limit). Without a cluster or
+    series column the whole table is one cluster or series.
+    """
+
+    n: int | None = None
+    unit: str = "row"
+    rows_per_unit: int | None = None
+    cluster_size: int | None = None
+    series_length: int | None = None
+    several_series: bool = True
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One way in which the table is not as declared: a stable code, and words with counts only."""
+
+    code: str
+    message: str
+
+
+def mismatch() -> TableMismatchError:
+    """The refusal that everybody may see: it says nothing about what was found."""
+    return TableMismatchError(
+        "The table is not as the study declares it: nothing was released and nothing was spent. "
+        "What was found depends on private values and is told to the curator only: "
+        "run 'bayesdp check STUDY --data'."
+    )
+
+
+def inspect(
+    table: Table, columns: Mapping[str, Column], expected: Structure, plan: Plan = ()
+) -> list[Finding]:
+    """Everything in which the table differs from the declared columns and structure.
+
+    `plan` adds the plain public columns that its queries read, and its empty groups. Raises
+    `TableError` where a column is missing or of another type (that much is in the table's schema).
+    """
+    require_columns(table, columns)
+    faults = column_faults(table, columns, plan)
+    query = table.expression.select(
+        **{f"f{i}": mark for i, (_, _, mark) in enumerate(faults)}, row_=_one()
+    )
+    marked = [query.count(where=query[f"f{i}"]) for i in range(len(faults))]
+    counts = table.numbers(query, query.count(), *marked)
+    findings = [
+        Finding(code, f"Column '{name}': {count} rows {_WORDS[code]}.")
+        for (name, code, _), count in zip(faults, counts[1:], strict=True)
+        if count
+    ]
+    found, _ = structure_findings(table, columns, expected, counts[0])
+    return findings + found + _empty_groups(table, columns, plan)
+
+
+def column_faults(
+    table: Table, columns: Mapping[str, Column], plan: Plan = ()
+) -> list[tuple[str, str, Any]]:
+    """(column, code, expression marking the rows) for every check of single cells."""
+    reads = reads_of(plan)
+    faults = []
+    for name, column in columns.items():
+        if column.is_derived and column.source in columns:
+            continue  # its source is checked
+        if column.kind == "public" and name not in reads:
+            continue  # nothing is declared of it
+        read = reading.read(table, columns, name, reads.get(name))
+        faults += [(name, code, mark) for code, mark in read.faults.items()]
+    return faults
+
+
+def any_fault(faults: Iterable[tuple[str, str, Any]]) -> Any:
+    """Whether a row has any fault at all."""
+    import ibis
+
+    marks = [mark for _, _, mark in faults]
+    return functools.reduce(lambda x, y: x | y, marks) if marks else ibis.literal(False)
+
+
+def reads_of(plan: Plan) -> dict[str, reading.Reads | None]:
+    """The columns that a plan reads, with the type that its predicates compare them as."""
+    reads: dict[str, reading.Reads | None] = {}
+    for query in plan:
+        for name in (getattr(query, "column", None), query.by):
+            if name is not None:
+                reads.setdefault(name, None)
+        for name, kind in query.where.reads if query.where else ():
+            if reads.setdefault(name, kind) not in (None, kind):
+                raise InputError(
+                    f"query.{query.name}.where",
+                    query.where.text if query.where else "",
+                    expected=f"'{name}' to be compared with one type throughout the study",
+                )
+            reads[name] = kind
+    return reads
+
+
+def structure_findings(
+    table: Table, columns: Mapping[str, Column], expected: Structure, rows: int
+) -> tuple[list[Finding], int]:
+    """What is wrong with the number and the arrangement of records, and their number."""
+    keys: dict[str, str] = {c.role: name for name, c in columns.items() if c.role is not None}
+    if len(keys) < sum(column.role is not None for column in columns.values()):
+        raise InputError("data.columns", keys, expected="each role for one column at most")
+    findings: list[Finding] = []
+    records, count = _records(table, columns, keys, expected, rows, findings)
+    if expected.n is not None and count != expected.n:
+        message = f"The table holds {count} records, and n = {expected.n} is declared."
+        findings.append(Finding("n", message))
+    if expected.cluster_size is not None:
+        findings += _cluster_findings(table, records, "cluster" in keys, count, expected)
+    if expected.series_length is not None or keys.keys() & {"series", "order"}:
+        findings += _series_findings(table, records, columns, keys, count, expected)
+    return findings, count
+
+
+def _one() -> Any:
+    import ibis
+
+    return ibis.literal(1, "int8")
+
+
+def _records(
+    table: Table,
+    columns: Mapping[str, Column],
+    keys: Mapping[str, str],
+    expected: Structure,
+    rows: int,
+    findings: list[Finding],
+) -> tuple[Any, int]:
+    """One row per record with its cluster, series and order key, and the number of records."""
+    source = table.expression
+    chosen: dict[str, Any] = {role: source[name] for role, name in keys.items()}
+    if "order" in keys:
+        chosen["order"] = _order_key(table, columns[keys["order"]])
+    if expected.unit == "row":
+        return source.select(**chosen, row_=_one()), rows
+    unit = table.require(expected.unit, "data.unit")
+    grouped = source.select(unit_=unit, **chosen).group_by("unit_")
+    records = grouped.aggregate(
+        rows_=lambda t: t.count(),
+        **{role: lambda t, role=role: t[role].min() for role in chosen},
+        **{f"{role}_max": lambda t, role=role: t[role].max() for role in chosen},
+    )
+    mixed = [records.count(where=records[role] != records[f"{role}_max"]) for role in chosen]
+    count, without, most, *split = table.numbers(
+        records,
+        records.count(),
+        records.count(where=records.unit_.isnull()),
+        records.rows_.max(),
+        *mixed,
+    )
+    if without:
+        findings.append(Finding("unit-missing", "Some rows have no value of the record's column."))
+    if expected.rows_per_unit is not None and (most or 0) > expected.rows_per_unit:
+        message = f"A record has {most} rows, and at most {expected.rows_per_unit} are declared."
+        findings.append(Finding("unit-rows", message))
+    for role, number in zip(chosen, split, strict=True):
+        if number:
+            message = f"{number} records lie in more than one {role}."
+            findings.append(Finding(f"unit-{role}", message))
+    return records, count
+
+
+def _cluster_findings(
+    table: Table, records: Any, declared: bool, count: int, expected: Structure
+) -> list[Finding]:
+    size = expected.cluster_size or 0
+    if declared:
+        sizes = records.group_by("cluster").aggregate(size=lambda t: t.count())
+        above = sizes.count(where=sizes["size"] > size)
+        largest, number = table.numbers(sizes, sizes["size"].max(), above)
+    else:
+        largest, number = count, int(count > size)
+    if not number:
+        return []
+    message = f"{number} clusters have more than the declared {size} records; the largest {largest}."
+    if not declared:
+        message = f"The table is one cluster of {count} records, and at most {size} are declared."
+    return [Finding("cluster-size", message)]
+
+
+def _order_key(table: Table, column: Column) -> Any:
+    """The order column as a double: the number itself, or microseconds of a date or time."""
+    raw: Any = table.require(column.name, f"data.columns.{column.name}")
+    if table.text_cells:
+        if column.step_seconds is not None:
+            return raw.try_cast("timestamp").epoch_seconds().cast("float64") * 1e6
+        number = raw.try_cast("float64")
+    elif raw.type().is_temporal() and column.step_seconds is not None:
+        return raw.cast("timestamp").epoch_seconds().cast("float64") * 1e6
+    elif raw.type().is_numeric() and column.step_seconds is None:
+        number = raw.cast("float64")
+    else:
+        raise TableError(
+            f"data.columns.{column.name}.step",
+            column.step,
+            expected=f"a step for a column of type {raw.type()}",
+            remedy="A number for numbers, a text such as '1 day' for dates and times.",
+        )
+    return number.nullif(float("inf")).nullif(float("-inf")).nullif(float("nan"))
+
+
+def _series_findings(
+    table: Table,
+    records: Any,
+    columns: Mapping[str, Column],
+    keys: Mapping[str, str],
+    count: int,
+    expected: Structure,
+) -> list[Finding]:
+    findings: list[Finding] = []
+    length = expected.series_length
+    group = records.series if "series" in keys else _one()
+    staged = records.mutate(series_=group)
+    stats: dict[str, Any] = {"size": lambda t: t.count()}
+    if "order" in keys:
+        stats |= {"start": lambda t: t["order"].min(), "end": lambda t: t["order"].max()}
+    series = staged.group_by("series_").aggregate(**stats)
+    number, longest = table.numbers(series, series.count(), series["size"].max())
+    if number > 1 and not expected.several_series:
+        message = f"The table holds {number} series, and the population describes one."
+        findings.append(Finding("several-series", message))
+    if length is not None and longest > length:
+        message = f"A series has {longest} records, and at most {length} are declared."
+        findings.append(Finding("series-length", message))
+    if "order" in keys:
+        findings += _order_findings(table, staged, series, columns[keys["order"]], expected)
+    return findings
+
+
+def _order_findings(
+    table: Table, staged: Any, series: Any, column: Column, expected: Structure
+) -> list[Finding]:
+    step = float(column.step_seconds * 1e6 if column.step_seconds else column.step or 1)
+    findings: list[Finding] = []
+    unreadable = table.numbers(staged, staged.count(where=staged["order"].isnull()))[0]
+    if unreadable:
+        message = f"Column '{column.name}': {unreadable} records have no readable order key."
+        findings.append(Finding("order-key", message))
+    length = expected.series_length
+    span = ((series.end - series.start) / reading.literal(step)).round().max()
+    longest = (table.numbers(series, span)[0] or 0) + 1
+    if length is not None and longest > length:
+        message = f"A series spans {int(longest)} steps, and at most {length} are declared."
+        findings.append(Finding("series-span", message))
+    started = staged.join(series, "series_")
+    exact = (started["order"] - started.start) / reading.literal(step)
+    placed = started.select("series_", exact=exact, place=exact.round())
+    slots = placed.group_by("series_", "place").aggregate(
+        size=lambda t: t.count(),
+        off=lambda t: t.count(where=(t.exact - t.place).abs() > _TOLERANCE),
+    )
+    occupied = slots.filter(slots.place.notnull())
+    shared = occupied.count(where=occupied["size"] > 1)
+    repeats, off = table.numbers(occupied, shared, occupied.off.sum())
+    if repeats:
+        message = f"{repeats} steps of a series hold more than one record."
+        findings.append(Finding("duplicate-order", message))
+    if off:
+        message = f"{off} records lie off the declared step {column.step} of '{column.name}'."
+        findings.append(Finding("off-step", message))
+    return findings + _misordered(table, staged, expected)
+
+
+def _misordered(table: Table, staged: Any, expected: Structure) -> list[Finding]:
+    """Rows of a series that stand before an earlier one, where rows have an order at all."""
+    import ibis
+
+    if not table.ordered or expected.unit != "row":
+        return []
+    numbered = staged.mutate(position=ibis.row_number())
+    window = ibis.window(group_by=numbered.series_, order_by=numbered.position)
+    pairs = numbered.select("order", before=numbered["order"].lag().over(window))
+    late = table.numbers(pairs, pairs.count(where=pairs["order"] < pairs.before))[0]
+    if not late:
+        return []
+    message = f"{late} rows stand after a row of the same series with a later order key."
+    return [Finding("misordered", message)]
+
+
+def _empty_groups(table: Table, columns: Mapping[str, Column], plan: Plan) -> list[Finding]:
+    findings = []
+    for name in sorted({query.by for query in plan if query.by is not None}):
+        levels = columns[name].levels or ()
+        value = reading.read(table, columns, name).value
+        groups = table.expression.select(group_=value).distinct()
+        present = {row[0] for row in table.rows(groups, limit=len(levels) + 1)}
+        if empty := [level for level in levels if level not in present]:
+            message = f"Column '{name}' is grouped by and has no rows in {len(empty)} groups."
+            findings.append(Finding("empty-group", message))
+    return findings

@@ -1,0 +1,408 @@
+"""What a study declares of a column: role, bounds or states, missing values, what is public.
+
+The keys are those of `[data.columns]` in a study file:
+
+- numeric: `{ bounds = [lo, hi], unit = "cm", missing = "refuse" }`, or `missing = { impute = x }`;
+  values are clipped to the bounds;
+- discrete: `{ states = ["child", "father"] }`: texts, numbers or booleans;
+- derived: `{ from = "steps", cuts = [0.5] }`, whose state is the number of cuts that are at most
+  the value (0, 1, ...), or `{ from = "steps", where = "steps > 0" }`, with states 0 and 1;
+- roles: `{ role = "cluster" }`, `{ role = "series" }`, `{ role = "order", step = 1 }`; the step is a
+  number, or a text such as "15 minutes" or "1 day" where the column holds dates or times;
+- public: `{ public = true }`, not protected, with `states` where it is used in `by`.
+
+`independent = true` on a private column with bounds, states or a derivation declares that, once a record's
+own covered columns are known, the column neither depends on nor informs about other records.
+
+Public names: `Column`, `Impute`, `parse_columns`, `group_keys`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import ValidationError, model_validator
+
+from bayesdp.errors import InputError, did_you_mean
+
+Value = StrictBool | StrictInt | StrictFloat | StrictStr
+Kind = Literal["numeric", "discrete", "cuts", "where", "cluster", "series", "order", "public"]
+
+_KEYS = (
+    "bounds",
+    "states",
+    "from",
+    "cuts",
+    "where",
+    "role",
+    "step",
+    "public",
+    "independent",
+    "unit",
+    "missing",
+)
+_ROLES = ("cluster", "series", "order")
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+_MOST_EXACT = 2**53
+
+
+class Impute(BaseModel):
+    """The value that stands in for a missing one, chosen without looking at the data."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    impute: Value
+
+
+class Column(BaseModel):
+    """One declared column. Made by `parse_columns`; raises `InputError` for what can't be meant."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    name: str
+    bounds: tuple[float, float] | None = None
+    states: tuple[Value, ...] | None = None
+    source: str | None = Field(default=None, alias="from")
+    cuts: tuple[float, ...] | None = None
+    where: str | None = None
+    role: Literal["cluster", "series", "order"] | None = None
+    step: float | str | None = None
+    public: bool = False
+    independent: bool = False
+    unit: str | None = None
+    missing: Literal["refuse"] | Impute = "refuse"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _checked(cls, raw: Any) -> Any:
+        return _check(dict(raw)) if isinstance(raw, Mapping) else raw
+
+    @property
+    def kind(self) -> Kind:
+        """What the column is: numeric, discrete, cuts or where (derived), a role, or plain public."""
+        if self.role is not None:
+            return self.role
+        if self.cuts is not None:
+            return "cuts"
+        if self.where is not None:
+            return "where"
+        if self.bounds is not None:
+            return "numeric"
+        return "public" if self.states is None else "discrete"
+
+    @property
+    def is_public(self) -> bool:
+        """Whether the column is not protected: declared public, or a role."""
+        return self.public or self.role is not None
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the column is protected."""
+        return not self.is_public
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether the column is computed from another one."""
+        return self.source is not None
+
+    @property
+    def levels(self) -> tuple[Value, ...] | None:
+        """The finite set of values: the declared states, or 0, 1, ... of a derived column."""
+        if self.cuts is not None:
+            return tuple(range(len(self.cuts) + 1))
+        return (0, 1) if self.where is not None else self.states
+
+    @property
+    def imputed(self) -> Value | None:
+        """The value that replaces a missing one, or None where missing values are refused."""
+        return self.missing.impute if isinstance(self.missing, Impute) else None
+
+    @property
+    def reads(self) -> Literal["number", "text", "boolean"] | None:
+        """What its values are; None for a plain public column or a role, where the table decides."""
+        if self.bounds is not None or self.is_derived:
+            return "number"
+        return None if self.states is None else value_kind(self.states[0])
+
+    @property
+    def step_seconds(self) -> float | None:
+        """The step of an order column that holds dates or times, in seconds."""
+        return _duration(self.step) if isinstance(self.step, str) else None
+
+
+def value_kind(value: object) -> Literal["number", "text", "boolean"]:
+    """Whether a literal is a number, a text or a boolean."""
+    if isinstance(value, bool):
+        return "boolean"
+    return "text" if isinstance(value, str) else "number"
+
+
+def parse_columns(raw: Mapping[str, Any]) -> dict[str, Column]:
+    """The columns of a study's `[data.columns]`, by name, in the order declared.
+
+    Raises `InputError` with the key `data.columns.NAME.KEY`.
+    """
+    if not isinstance(raw, Mapping):
+        raise InputError("data.columns", raw, expected="a table of column declarations")
+    columns: dict[str, Column] = {}
+    for name, spec in raw.items():
+        if isinstance(spec, Column):
+            columns[name] = spec
+            continue
+        if not isinstance(spec, Mapping):
+            raise InputError(
+                f"data.columns.{name}",
+                spec,
+                expected="a table of keys such as { bounds = [0, 10] } or { public = true }",
+            )
+        if "source" in spec:
+            _fail(name, "source", spec["source"], "no key of this name", "Write 'from' instead.")
+        if "name" in spec:
+            _fail(name, "name", spec["name"], "no key of this name", _known("name"))
+        columns[name] = _build(name, spec)
+    return _resolve_derived(columns)
+
+
+def group_keys(columns: Mapping[str, Column], by: str, key: str = "by") -> tuple[Value, ...]:
+    """The declared keys of a public column used in `by`; `InputError` where there are none."""
+    column = columns.get(by)
+    if column is None:
+        raise InputError(
+            key, by, expected="a declared public column", remedy=did_you_mean(by, columns)
+        )
+    if column.is_private:
+        raise InputError(
+            key,
+            by,
+            expected="a public column, and this one is private",
+            remedy="Group by a column declared { public = true, states = [...] }, or release a "
+            "histogram of this one.",
+        )
+    if column.levels is None:
+        raise InputError(
+            key,
+            by,
+            expected="a public column whose group keys are declared",
+            remedy=f"Declare them: data.columns.{by} = {{ public = true, states = [...] }}.",
+        )
+    return column.levels
+
+
+def _build(name: str, spec: Mapping[str, Any]) -> Column:
+    try:
+        return Column.model_validate({"name": name, **spec})
+    except ValidationError as error:
+        first = error.errors()[0]
+        inner = first.get("ctx", {}).get("error")
+        if isinstance(inner, InputError):
+            raise inner from None
+        key = ".".join(["data.columns", name, *(str(part) for part in first["loc"][:1])])
+        raise InputError(key, first.get("input"), expected=first["msg"]) from None
+
+
+def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:
+    """Check each `from` against the others; a column derived from a public one is public."""
+    from bayesdp.tables.predicates import Predicate
+
+    resolved = dict(columns)
+    for name, column in columns.items():
+        if column.source is None:
+            continue
+        if column.source == name:
+            _fail(name, "from", column.source, "another column", "Give the derived one a new name.")
+        origin = columns.get(column.source)
+        if origin is not None:
+            if origin.is_derived:
+                _fail(name, "from", column.source, "a column of the table, not a derived one")
+            if column.missing != "refuse":
+                _fail(
+                    name, "missing", column.missing, f"to be declared on '{column.source}' instead"
+                )
+            if origin.is_public and not column.is_public:
+                resolved[name] = column.model_copy(update={"public": True})
+            if origin.is_private and column.public:
+                _fail(name, "public", True, f"false, since '{column.source}' is private")
+            if column.cuts is not None and origin.reads in ("text", "boolean"):
+                _fail(name, "cuts", column.cuts, f"numbers in '{column.source}' to cut")
+        if column.where is not None:
+            readable = {column.source: origin or Column(name=column.source, public=True)}
+            Predicate.parse(column.where, readable, key=f"data.columns.{name}.where")
+    return resolved
+
+
+def _fail(name: str, key: str, value: object, expected: str, remedy: str = "") -> None:
+    raise InputError(f"data.columns.{name}.{key}", value, expected=expected, remedy=remedy)
+
+
+def _known(key: str) -> str:
+    return did_you_mean(key, _KEYS)
+
+
+def _check(raw: dict[str, Any]) -> dict[str, Any]:
+    """Every check of one declaration that a type can't make, with the key in the message."""
+    name = str(raw.get("name", "?"))
+    if "source" in raw:
+        raw["from"] = raw.pop("source")
+    for key in raw:
+        if key != "name" and key not in _KEYS:
+            _fail(name, key, raw[key], "a known key", _known(key))
+    raw = {key: value for key, value in raw.items() if value is not None}
+    for key in ("public", "independent"):
+        if not isinstance(raw.get(key, False), bool):
+            _fail(name, key, raw[key], "true or false")
+    for key in ("from", "where", "unit"):
+        if not (isinstance(raw.get(key, "x"), str) and raw.get(key, "x").strip()):
+            _fail(name, key, raw[key], "a text")
+    if "bounds" in raw:
+        raw["bounds"] = _bounds(name, raw["bounds"])
+    if "states" in raw:
+        raw["states"] = _states(name, raw["states"])
+    if "cuts" in raw:
+        raw["cuts"] = _cuts(name, raw["cuts"])
+    if "missing" in raw:
+        raw["missing"] = _missing(name, raw["missing"])
+    _check_combination(name, raw)
+    _check_impute(name, raw)
+    return raw
+
+
+def _check_combination(name: str, raw: dict[str, Any]) -> None:
+    """Exactly one thing is declared, and each key goes with what it belongs to."""
+    role = raw.get("role")
+    if "role" in raw and role not in _ROLES:
+        _fail(name, "role", role, "'cluster', 'series' or 'order'", did_you_mean(str(role), _ROLES))
+    if "step" in raw and role != "order":
+        _fail(name, "step", raw["step"], "to stand with role = 'order' only")
+    if role == "order":
+        raw["step"] = _step(name, raw.get("step"))
+    declared = [key for key in ("bounds", "states", "from", "role") if key in raw]
+    if len(declared) > 1:
+        _fail(name, declared[1], raw[declared[1]], f"not to stand beside '{declared[0]}'")
+    if not declared and not raw.get("public", False):
+        raise InputError(
+            f"data.columns.{name}",
+            raw.get("unit"),
+            shown=False,
+            expected="bounds, states, from, role or public = true",
+            remedy="For example { bounds = [0, 100] } or { states = ['yes', 'no'] }.",
+        )
+    ways = [key for key in ("cuts", "where") if key in raw]
+    if "from" in raw and len(ways) != 1:
+        _fail(name, "from", raw["from"], "to stand with exactly one of 'cuts' and 'where'")
+    if "from" not in raw and ways:
+        _fail(name, ways[0], raw[ways[0]], "to stand with 'from', the column it is computed from")
+    if raw.get("independent") and (role is not None or raw.get("public") or not declared):
+        _fail(name, "independent", True, "to stand on a private column (bounds, states or from)")
+    if role is not None and raw.get("public") is False:
+        _fail(name, "public", False, "true or left out: a role is public")
+
+
+def _check_impute(name: str, raw: dict[str, Any]) -> None:
+    missing = raw.get("missing")
+    if not isinstance(missing, Impute):
+        return
+    value = missing.impute
+    if "role" in raw or not any(key in raw for key in ("bounds", "states", "from")):
+        _fail(name, "missing", value, "'refuse': only bounds, states or a derivation can impute")
+    if "bounds" in raw:
+        number = _number(name, "missing.impute", value)
+        if not raw["bounds"][0] <= number <= raw["bounds"][1]:
+            _fail(name, "missing.impute", value, f"a value within the bounds {raw['bounds']}")
+    if "states" in raw and not any(
+        value == state and value_kind(value) == value_kind(state) for state in raw["states"]
+    ):
+        _fail(name, "missing.impute", value, "one of the declared states")
+    if "cuts" in raw:
+        _number(name, "missing.impute", value)
+
+
+def _number(name: str, key: str, value: object) -> float:
+    """A finite double, from a whole number or a float and nothing else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        _fail(name, key, value, "a number")
+    try:
+        number = float(value)  # type: ignore[arg-type]  # narrowed by the check above
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        _fail(name, key, value, "a finite number")
+    return number
+
+
+def _bounds(name: str, value: object) -> tuple[float, float]:
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        _fail(name, "bounds", value, "two numbers, [lower, upper]")
+    lower, upper = (_number(name, "bounds", bound) for bound in value)  # type: ignore[attr-defined]
+    if not lower < upper:
+        _fail(name, "bounds", value, "lower < upper")
+    return lower, upper
+
+
+def _states(name: str, value: object) -> tuple[Value, ...]:
+    if not isinstance(value, list | tuple) or not value:
+        _fail(name, "states", value, "a list of at least one state")
+    states = tuple(value)  # type: ignore[arg-type, var-annotated]
+    for state in states:
+        if not isinstance(state, bool | int | float | str):
+            _fail(name, "states", state, "texts, numbers or booleans")
+        if value_kind(state) != value_kind(states[0]):
+            _fail(name, "states", value, "all texts, all numbers or all booleans")
+        if value_kind(state) == "number":
+            number = _number(name, "states", state)
+            if abs(number) > _MOST_EXACT:
+                _fail(name, "states", state, "numbers of at most 2^53", "Write them as texts.")
+        if state == "":
+            _fail(name, "states", state, "no empty text: in a table it means 'missing'")
+    if len(set(states)) < len(states):
+        _fail(name, "states", value, "each state once")
+    return states
+
+
+def _cuts(name: str, value: object) -> tuple[float, ...]:
+    if not isinstance(value, list | tuple) or not value:
+        _fail(name, "cuts", value, "a list of at least one number")
+    cuts = tuple(_number(name, "cuts", cut) for cut in value)  # type: ignore[attr-defined]
+    if any(left >= right for left, right in zip(cuts, cuts[1:], strict=False)):
+        _fail(name, "cuts", value, "strictly increasing numbers")
+    return cuts
+
+
+def _missing(name: str, value: object) -> Impute | str:
+    if value == "refuse" or isinstance(value, Impute):
+        return value
+    if isinstance(value, Mapping) and set(value) == {"impute"}:
+        imputed = value["impute"]
+        if isinstance(imputed, bool | int | str):
+            return Impute(impute=imputed)
+        return Impute(impute=_number(name, "missing.impute", imputed))
+    _fail(name, "missing", value, "'refuse' or { impute = value }")
+    raise AssertionError("unreachable")
+
+
+def _step(name: str, value: object) -> float | str:
+    if value is None:
+        _fail(
+            name,
+            "step",
+            value,
+            "the distance of neighbouring records, so that a gap is seen as one",
+            "Write step = 1, or step = '1 day' where the column holds dates.",
+        )
+    if isinstance(value, str):
+        if _duration(value) is None:
+            _fail(name, "step", value, "a number, or a text such as '15 minutes' or '1 day'")
+        return value
+    number = _number(name, "step", value)
+    if number <= 0:
+        _fail(name, "step", value, "a number above 0")
+    return number
+
+
+def _duration(text: str) -> float | None:
+    """Seconds of a text such as '15 minutes'; None where it can't be read."""
+    match = re.fullmatch(r"\s*(\d+)\s*([a-z]+?)s?\s*", text.lower())
+    if match is None or match[2] not in _SECONDS or int(match[1]) == 0:
+        return None
+    return float(int(match[1]) * _SECONDS[match[2]])

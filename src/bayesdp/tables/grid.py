@@ -1,0 +1,175 @@
+"""The exact integer grid (theory 6): values become whole steps, so that sums are exact.
+
+Plain: `q(x) = floor((x - lo) * (2^k / (hi - lo)))`, clamped to `[0, 2^k]`; `n` rows with integer sum
+`S` stand for `lo * n + step * S`. Masked, for a sum in which a row may count as exactly 0 (a
+private predicate, records of several rows): the grid is anchored at 0,
+`q(x) = floor(x * (2^k / width))` with `width = max(hi, 0) - min(lo, 0)`, clamped to `[q(lo), q(hi)]`.
+All arithmetic is in doubles, in this order, in the data engine and here alike.
+
+Public names: `Grid`, `check_room`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from bayesdp.errors import InputError
+from bayesdp.mechanisms.laplace import DiscreteLaplace
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+MOST_BITS = 40
+ROOM = 2**62
+MOST_SLACK = 0.01
+_NOISE_CONFIDENCE = 1 - 1e-12
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A grid of `2**bits` steps on `[lo, hi]`, anchored at 0 where `masked`."""
+
+    lo: float
+    hi: float
+    bits: int
+    masked: bool = False
+
+    @classmethod
+    def plan(
+        cls,
+        lo: float,
+        hi: float,
+        n: int,
+        *,
+        dp_epsilon: float,
+        masked: bool = False,
+        dependents: int = 1,
+        rows_per_record: int = 1,
+        key: str = "data.columns",
+    ) -> Grid:
+        """The finest grid with room for the sum of `n` records and its noise at `dp_epsilon`.
+
+        `dependents` is the number of records that move together (the cluster size, or `n`): each may
+        add `slack` to the level, and more than 1 % in all is refused. Raises `InputError` at `key`;
+        no data is read.
+        """
+        if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
+            raise InputError(key, [lo, hi], expected="finite bounds with lower < upper")
+        for name, number in (("n", n), ("rows per record", rows_per_record)):
+            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+                raise InputError(name, number, expected="a whole number of at least 1")
+        if not (dp_epsilon > 0 and math.isfinite(dp_epsilon)):
+            raise InputError("dp_epsilon", dp_epsilon, expected="a finite number above 0")
+        if masked:
+            lo0, hi0 = min(lo, 0.0), max(hi, 0.0)
+        else:
+            lo0, hi0 = lo, hi
+        for bits in range(MOST_BITS, -1, -1):
+            grid = cls(lo, hi, bits, masked)
+            scale = 2.0**bits / (hi0 - lo0)
+            if not (math.isfinite(hi0 - lo0) and 0 < scale < math.inf):
+                continue
+            step = Fraction(hi0) - Fraction(lo0)
+            if max(math.ulp(lo0), math.ulp(hi0)) * 2**bits > step:
+                continue
+            if grid.sensitivity and grid._fits(n, rows_per_record, dp_epsilon):
+                return grid._with_slack(dependents, key)
+        raise InputError(
+            key,
+            [lo, hi],
+            expected=f"room in 64-bit integers for the sum of {n} records and its noise, and "
+            "bounds further apart than neighbouring doubles",
+            remedy="Use fewer records, a larger budget, or other bounds or units.",
+        )
+
+    def _fits(self, n: int, rows_per_record: int, dp_epsilon: float) -> bool:
+        try:
+            check_room(
+                n * rows_per_record * 2**self.bits, self.sensitivity * rows_per_record, dp_epsilon
+            )
+        except InputError:
+            return False
+        return True
+
+    def _with_slack(self, dependents: int, key: str) -> Grid:
+        total = self.slack * dependents
+        if total > MOST_SLACK:
+            raise InputError(
+                key,
+                [self.lo, self.hi],
+                expected=f"a grid whose rounding adds at most 1 % to the level, and with "
+                f"{dependents} dependent records it adds {total:.2g} of it",
+                remedy="Use fewer dependent records, a larger budget, or other bounds.",
+            )
+        return self
+
+    @property
+    def factor(self) -> float:
+        """Steps per unit, the double that values are multiplied by."""
+        if self.masked:
+            return float(2.0**self.bits / (max(self.hi, 0.0) - min(self.lo, 0.0)))
+        return float(2.0**self.bits / (self.hi - self.lo))
+
+    @property
+    def step(self) -> Fraction:
+        """The length of a step in the column's unit, exactly `1 / factor`."""
+        return 1 / Fraction(self.factor)
+
+    @property
+    def least(self) -> int:
+        """The least integer that a value in the bounds can become."""
+        return math.floor(self.lo * self.factor) if self.masked else 0
+
+    @property
+    def most(self) -> int:
+        """The greatest integer that a value in the bounds can become."""
+        return math.floor(self.hi * self.factor) if self.masked else int(2**self.bits)
+
+    @property
+    def sensitivity(self) -> int:
+        """Most steps that the sum changes by when one row is replaced (or, masked, leaves)."""
+        least, most = self.least, self.most
+        return max(abs(least), abs(most), most - least) if self.masked else most
+
+    @property
+    def slack(self) -> float:
+        """What the grid adds per dependent record, relative to the width: two steps."""
+        return float(2.0 * 2.0**-self.bits)
+
+    def index(self, x: float) -> int:
+        """The integer that one finite value becomes: the reference for the engine's arithmetic."""
+        clipped = min(max(x, self.lo), self.hi)
+        distance = clipped if self.masked else clipped - self.lo
+        return min(max(math.floor(distance * self.factor), self.least), self.most)
+
+    def value(self, total: int, rows: int) -> Fraction:
+        """What the integer sum `total` over `rows` rows stands for, in the column's unit, exactly."""
+        offset = Fraction(0) if self.masked else Fraction(self.lo) * rows
+        return offset + self.step * total
+
+    def to_ibis(self, x: ir.NumericValue) -> ir.IntegerValue:
+        """The same arithmetic in the data engine, for values already clipped and finite."""
+        import ibis
+
+        from bayesdp.tables.reading import literal
+
+        distance = x if self.masked else x - literal(self.lo)
+        steps = (distance * literal(self.factor)).floor().cast("int64")
+        bounded: ir.IntegerValue = ibis.least(ibis.greatest(steps, self.least), self.most)
+        return bounded
+
+
+def check_room(largest: int, sensitivity: int, dp_epsilon: float, key: str = "data.n") -> None:
+    """Refuse sums of size up to `largest` that, with their noise, don't fit in 64-bit integers.
+
+    The noise is that of `dp_epsilon` at this `sensitivity`, up to its quantile at 1 - 1e-12.
+    """
+    remedy = "Use fewer records or a larger budget."
+    if largest >= ROOM or sensitivity >= ROOM:
+        raise InputError(key, largest, expected="sums below 2^62", remedy=remedy)
+    noise = DiscreteLaplace.for_cost(sensitivity, dp_epsilon).quantile(_NOISE_CONFIDENCE)
+    if largest + noise >= ROOM:
+        raise InputError(key, largest, expected="sums and noise below 2^62", remedy=remedy)

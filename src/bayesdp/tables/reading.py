@@ -1,0 +1,204 @@
+"""How one declared column is read: its clean value, and what is wrong with a row.
+
+A value is read as a double, a text or a boolean, missing values imputed where that is declared, and
+clipped to the bounds. It is NULL exactly in the rows that one of the `faults` marks. NaN and
+infinities are never imputed or clipped: they are faults.
+
+Public names: `Reading`, `read`, `literal`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Literal
+
+from bayesdp.errors import TableError
+from bayesdp.tables.columns import Column, Value
+from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.source import Table
+
+if TYPE_CHECKING:
+    import ibis.expr.types as ir
+
+Reads = Literal["number", "text", "boolean"]
+
+MISSING, NOT_A_NUMBER, NOT_FINITE, UNDECLARED = "missing", "not-a-number", "not-finite", "undeclared"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The read `value`, and for each fault code the boolean expression that marks its rows."""
+
+    value: ir.Value
+    faults: Mapping[str, ir.BooleanValue]
+
+
+def literal(value: Value) -> ir.Scalar:
+    """A literal for comparisons and arithmetic: numbers as exact doubles.
+
+    A decimal literal would be read as DECIMAL and rounded twice; a cast text is rounded once.
+    """
+    import ibis
+
+    if isinstance(value, bool | str):
+        return ibis.literal(value)
+    return ibis.literal(repr(float(value))).cast("float64")
+
+
+def read(
+    table: Table, columns: Mapping[str, Column], name: str, reads: Reads | None = None
+) -> Reading:
+    """How the declared column `name` is read; `reads` decides for plain public columns.
+
+    Raises `TableError` where the table has no such column or one of another type.
+    """
+    column = columns[name]
+    if column.is_derived:
+        return _derived(table, columns, column)
+    raw = table.require(name, f"data.columns.{name}")
+    kind = column.reads or reads or _natural(table, raw)
+    cells = _cells(table, raw, kind, f"data.columns.{name}", column)
+    return _finished(cells, column)
+
+
+def _natural(table: Table, raw: Any) -> Reads:
+    if table.text_cells:
+        return "text"
+    kind = raw.type()
+    return "number" if kind.is_numeric() else "boolean" if kind.is_boolean() else "text"
+
+
+def _derived(table: Table, columns: Mapping[str, Column], column: Column) -> Reading:
+    import ibis
+
+    source = str(column.source)
+    if source in columns:
+        origin = columns[source]
+    else:
+        origin = Column(name=source, public=True)
+    predicate = Predicate.parse(column.where, {source: origin}) if column.where else None
+    kind: Reads = origin.reads or (predicate.reads[0][1] if predicate else "number")
+    if source in columns:
+        reading = read(table, columns, source, kind)
+    else:
+        raw = table.require(source, f"data.columns.{column.name}.from")
+        cells = _cells(table, raw, kind, f"data.columns.{column.name}.from", column)
+        reading = _finished(cells, column)
+    value = reading.value
+    if predicate is not None:
+        state: Any = predicate.to_ibis({source: value}).cast("int8")
+    else:
+        cuts = column.cuts or ()
+        state = bin_index(value, cuts)
+    return Reading(ibis.cases((value.notnull(), state)), reading.faults)
+
+
+def bin_index(value: Any, edges: tuple[float, ...]) -> Any:
+    """The number of `edges` that are at most `value`, found by bisection."""
+    import ibis
+
+    def between(low: int, high: int) -> Any:
+        if low == high:
+            return ibis.literal(low, "int16")
+        middle = (low + high) // 2
+        below = value < literal(edges[middle])
+        return ibis.ifelse(below, between(low, middle), between(middle + 1, high))
+
+    return between(0, len(edges))
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """A column before imputation: its typed value and the rows in which it is missing or no number."""
+
+    value: Any
+    missing: Any
+    not_a_number: Any | None
+    may_be_infinite: bool = False
+
+
+def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Cells:
+    if table.text_cells:
+        return _text_cells(raw, kind, column)
+    found = raw.type()
+    fits = {
+        "number": found.is_numeric() and not found.is_boolean(),
+        "text": found.is_string() or (column.is_public and column.states is None),
+        "boolean": found.is_boolean(),
+    }[kind]
+    if not fits:
+        raise TableError(
+            key,
+            str(found),
+            expected=f"a column of {kind}s in {table.description}",
+            remedy=_REMEDIES[kind],
+        )
+    value = raw.cast("float64") if kind == "number" and not found.is_float64() else raw
+    if kind == "text" and not found.is_string():
+        value = raw.cast("string")
+    return _Cells(value, raw.isnull(), None, kind == "number" and found.is_floating())
+
+
+_REMEDIES: dict[str, str] = {
+    "number": "Declare states for texts, or store numbers.",
+    "text": "Write states that are numbers without quotes.",
+    "boolean": "Declare the states that the table holds.",
+}
+
+
+def _text_cells(raw: Any, kind: Reads, column: Column) -> _Cells:
+    """CSV: everything is text. Empty is missing, and so is NA unless it is a declared state."""
+    import ibis
+
+    trimmed = raw.strip() if kind != "text" else raw
+    marks = ("",) if "NA" in (column.states or ()) else ("", "NA")
+    missing = raw.isnull() | trimmed.isin(marks)
+    text = ibis.cases((~missing, trimmed))
+    if kind == "text":
+        return _Cells(text, missing, None)
+    value = text.try_cast("float64" if kind == "number" else "boolean")
+    return _Cells(value, missing, ~missing & value.isnull(), kind == "number")
+
+
+def _finished(cells: _Cells, column: Column) -> Reading:
+    """Finiteness first, then imputation, states, and the clip."""
+    import ibis
+
+    value, faults = cells.value, {}
+    if cells.not_a_number is not None:
+        faults[NOT_A_NUMBER] = cells.not_a_number
+    if cells.may_be_infinite:
+        finite = is_finite(value)
+        faults[NOT_FINITE] = ~finite
+        value = ibis.cases((finite, value))
+    if column.imputed is None:
+        faults[MISSING] = cells.missing
+    else:
+        value = ibis.cases((cells.missing, literal(column.imputed)), else_=value)
+    if column.states is not None:
+        member = value.isin([literal(state) for state in column.states])
+        faults[UNDECLARED] = ~member
+        value = ibis.cases((member, value))
+    if column.bounds is not None:
+        low, high = (literal(bound) for bound in column.bounds)
+        clipped = ibis.least(ibis.greatest(value, low), high)
+        # LEAST and GREATEST skip NULL, and a NULL here must stay one.
+        value = clipped if not faults else ibis.cases((value.notnull(), clipped))
+    return Reading(value, faults)
+
+
+def is_finite(value: Any) -> Any:
+    """Neither NaN nor infinite (NULL for NULL)."""
+    return _isfinite()(value)
+
+
+@cache
+def _isfinite() -> Any:
+    import ibis
+
+    def isfinite(x: float) -> bool:  # type: ignore[empty-body]  # the engine's own function
+        ...
+
+    return ibis.udf.scalar.builtin(isfinite)

@@ -1,0 +1,277 @@
+"""All queries of a study as exact integers, from one scan of the table.
+
+`run` computes integer sums on the grid, counts of predicates and histogram cells, grouped by public
+columns, and checks every cell in the same scan. Nothing here is noised: what it returns is private,
+except `Total.sizes` and `Totals.rows` (theory 6, 7).
+
+Public names: `SumQuery`, `CountQuery`, `HistogramQuery`, `Plan`, `Total`, `Totals`, `run`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from bayesdp.errors import InputError
+from bayesdp.tables import reading
+from bayesdp.tables.checks import (
+    Structure,
+    any_fault,
+    column_faults,
+    mismatch,
+    reads_of,
+    structure_findings,
+)
+from bayesdp.tables.columns import Column, Value, group_keys
+from bayesdp.tables.grid import Grid
+from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.source import Table, require_columns
+
+_MOST_GROUPS = 10_000
+
+
+@dataclass(frozen=True)
+class SumQuery:
+    """The sum of `column` in steps of `grid`, over the rows where `where` holds, for each `by` key."""
+
+    name: str
+    column: str
+    grid: Grid
+    where: Predicate | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class CountQuery:
+    """The number of rows where `where` holds, for each `by` key."""
+
+    name: str
+    where: Predicate | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class HistogramQuery:
+    """Rows per declared state of `column`, or per bin `[e0, e1), [e1, e2), ...` of its values.
+
+    Values below the first edge fall into the first bin, those at or above the last into the last.
+    """
+
+    name: str
+    column: str
+    edges: tuple[float, ...] | None = None
+    where: Predicate | None = None
+    by: str | None = None
+
+
+Query = SumQuery | CountQuery | HistogramQuery
+Plan = Sequence[Query]
+
+
+@dataclass(frozen=True)
+class Total:
+    """The exact integers of one query for each group key (None where there is no `by`).
+
+    `values` is private: one integer, or one per cell of a histogram. `sizes` is public: the rows of
+    the group, those where `where` holds if it reads public columns only.
+    """
+
+    values: Mapping[Value | None, tuple[int, ...]]
+    sizes: Mapping[Value | None, int]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """The totals of a plan by query name, and the number of rows and records of the table."""
+
+    rows: int
+    records: int
+    totals: Mapping[str, Total]
+
+    def __getitem__(self, name: str) -> Total:
+        """The total of the query of this name."""
+        return self.totals[name]
+
+
+def run(
+    table: Table, columns: Mapping[str, Column], plan: Plan, expected: Structure | None = None
+) -> Totals:
+    """The exact integers of every query.
+
+    Raises `InputError` for a query that can't be asked, before any query runs; `TableError` where a
+    column is missing or of another type; `TableMismatchError`, with the same words whatever was
+    found, where a cell or the `expected` structure is not as declared.
+    """
+    for query in plan:
+        _validate(query, columns)
+    if len({query.name for query in plan}) < len(plan):
+        raise InputError("query", [q.name for q in plan], expected="a name of its own for each")
+    require_columns(table, columns)
+    scan = _Scan(table, columns, plan)
+    answer = scan.rows()
+    rows = sum(row[len(scan.dimensions)] for row in answer)
+    if any(row[len(scan.dimensions) + 1] for row in answer):
+        raise mismatch()
+    findings, records = structure_findings(table, columns, expected or Structure(), rows)
+    if expected is not None and findings:
+        raise mismatch()
+    return Totals(rows, records, {query.name: scan.total(query, answer) for query in plan})
+
+
+def _validate(query: Query, columns: Mapping[str, Column]) -> None:
+    key = f"query.{query.name}"
+    if query.by is not None:
+        group_keys(columns, query.by, f"{key}.by")
+    if isinstance(query, CountQuery):
+        return
+    column = columns.get(query.column)
+    if column is None:
+        raise InputError(f"{key}.column", query.column, expected="a declared column")
+    if isinstance(query, SumQuery):
+        bounds = column.bounds
+        if bounds is None and column.reads == "number" and column.levels:
+            numbers = [float(level) for level in column.levels]
+            bounds = (min(numbers), max(numbers))
+        if bounds != (query.grid.lo, query.grid.hi):
+            raise InputError(
+                f"{key}.column",
+                query.column,
+                expected="a column of numbers whose bounds are those of the grid",
+                remedy=f"Declare data.columns.{query.column} = {{ bounds = [lower, upper] }}.",
+            )
+        return
+    if query.edges is None:
+        if column.levels is None:
+            raise InputError(
+                f"{key}.column",
+                query.column,
+                expected="declared states, or bins",
+                remedy=f"Give bins, or states in data.columns.{query.column}.",
+            )
+        return
+    edges = query.edges
+    sound = len(edges) >= 2 and all(map(math.isfinite, edges))
+    if not sound or any(left >= right for left, right in pairwise(edges)):
+        raise InputError(f"{key}.bins", edges, expected="at least two strictly increasing edges")
+    if column.reads != "number":
+        raise InputError(f"{key}.column", query.column, expected="numbers to put into bins")
+
+
+@dataclass(frozen=True)
+class _Dimension:
+    """One column of the GROUP BY: an expression and the labels that it may take."""
+
+    expression: Any
+    labels: tuple[Value, ...]
+
+
+class _Scan:
+    """The one query behind a plan.
+
+    Public `by` columns and the cells of histograms become the GROUP BY, as long as their product is
+    small (the cells of further histograms are counted by filters); everything else is an
+    aggregate. Totals are put together from the groups afterwards, in Python's integers.
+    """
+
+    def __init__(self, table: Table, columns: Mapping[str, Column], plan: Plan) -> None:
+        self.table, self.columns = table, columns
+        reads = reads_of(plan)
+        faults = column_faults(table, columns, plan)
+        names = {name: f"v{i}" for i, name in enumerate(reads)}
+        read = {name: reading.read(table, columns, name, kind) for name, kind in reads.items()}
+        staged = table.expression.select(
+            faulty=any_fault(faults), **{names[name]: read[name].value for name in reads}
+        )
+        self.staged = staged
+        self.values: dict[str, Any] = {name: staged[names[name]] for name in reads}
+        self.dimensions: dict[Any, _Dimension] = {}
+        self.aggregates: list[Any] = [staged.count(), staged.count(where=staged.faulty)]
+        self.places: dict[tuple[str, str], int] = {}
+        for query in plan:
+            if query.by is not None:
+                labels = group_keys(columns, query.by)
+                self.dimensions.setdefault(query.by, _Dimension(self.values[query.by], labels))
+        for query in plan:
+            self._add(query)
+
+    def _add(self, query: Query) -> None:
+        where = query.where.to_ibis(self.values) if query.where else None
+        self.places[query.name, "size"] = 0
+        if query.where and all(self.columns[name].is_public for name in query.where.columns):
+            self._aggregate(query, "size", self.staged.count(where=where))
+        if isinstance(query, SumQuery):
+            steps = query.grid.to_ibis(self.values[query.column])
+            self._aggregate(query, "value", steps.sum(where=where))
+            return
+        if isinstance(query, HistogramQuery):
+            cells = self._cells(query)
+            if self._has_room(query, cells):
+                self.dimensions[_cell_key(query)] = cells
+            else:
+                self.places[query.name, "value"] = len(self.aggregates)
+                for label in cells.labels:
+                    here = cells.expression == reading.literal(label)
+                    inside = here if where is None else here & where
+                    self.aggregates.append(self.staged.count(where=inside))
+                return
+        self._aggregate(query, "value", self.staged.count(where=where))
+
+    def _aggregate(self, query: Query, what: str, expression: Any) -> None:
+        self.places[query.name, what] = len(self.aggregates)
+        self.aggregates.append(expression)
+
+    def _cells(self, query: HistogramQuery) -> _Dimension:
+        value = self.values[query.column]
+        if query.edges is None:
+            return _Dimension(value, self.columns[query.column].levels or ())
+        index = reading.bin_index(value, query.edges[1:-1])
+        return _Dimension(index, tuple(range(len(query.edges) - 1)))
+
+    def _has_room(self, query: HistogramQuery, cells: _Dimension) -> bool:
+        if _cell_key(query) in self.dimensions:
+            return True
+        sizes = [len(dimension.labels) + 1 for dimension in self.dimensions.values()]
+        return math.prod([*sizes, len(cells.labels) + 1]) <= _MOST_GROUPS
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Run the query: one row per group, its keys first, then the aggregates."""
+        dimensions = {f"g{i}": d.expression for i, d in enumerate(self.dimensions.values())}
+        aggregates = {f"a{i}": value for i, value in enumerate(self.aggregates)}
+        query = self.staged.aggregate(by=dimensions, **aggregates)
+        return self.table.rows(query)
+
+    def total(self, query: Query, answer: list[tuple[Any, ...]]) -> Total:
+        """The totals of one query, added up over the groups of all others."""
+        order = list(self.dimensions)
+        offset = len(order)
+        keys: tuple[Value | None, ...] = (None,)
+        if query.by is not None:
+            keys = self.dimensions[query.by].labels
+        group = order.index(query.by) if query.by is not None else None
+        labels: tuple[Value, ...] = (0,)
+        cell = None
+        if isinstance(query, HistogramQuery):
+            labels = self._cells(query).labels
+            key = _cell_key(query)
+            cell = order.index(key) if key in self.dimensions and not self._filtered(query) else None
+        width = 1 if cell is not None or not isinstance(query, HistogramQuery) else len(labels)
+        sums = {key: [0] * len(labels) for key in keys}
+        sizes = dict.fromkeys(keys, 0)
+        first = offset + self.places[query.name, "value"]
+        for row in answer:
+            key = None if group is None else row[group]
+            start = 0 if cell is None else labels.index(row[cell])
+            for i in range(width):
+                sums[key][start + i] += int(row[first + i] or 0)
+            sizes[key] += row[offset + self.places[query.name, "size"]]
+        return Total({key: tuple(cells) for key, cells in sums.items()}, sizes)
+
+    def _filtered(self, query: HistogramQuery) -> bool:
+        return _cell_key(query) not in self.dimensions
+
+
+def _cell_key(query: HistogramQuery) -> Any:
+    return query.column if query.edges is None else (query.column, query.edges)

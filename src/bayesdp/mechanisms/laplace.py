@@ -1,8 +1,8 @@
 """Discrete Laplace noise on exact integers: law, cost, error, and OpenDP's sampler.
 
 The law with scale `b` gives the integer `z` the mass `(1-a)/(1+a) * a^|z|`, `a = e^(-1/b)`
-(theory 4). Scales are in steps of the integer grid (theory 6). The cost is what OpenDP's own privacy
-map certifies, the noise is what OpenDP draws; there is no seed.
+(theory 4). Scales are in steps of the integer grid (theory 6). The cost is what OpenDP's own
+privacy map certifies, the noise is what OpenDP draws; there is no seed.
 """
 
 from __future__ import annotations
@@ -148,7 +148,7 @@ def _tail_at_most(scale: float, k: int, beta: Fraction) -> bool:
 
 
 def _least(holds: Callable[[int], bool], guess: int) -> int:
-    """The least integer `k >= 0` for which the monotone `holds(k)` is true, searched from a guess."""
+    """The least integer `k >= 0` for which the monotone `holds(k)` is true, from a guess."""
     stride = 1
     if holds(guess):
         high = guess

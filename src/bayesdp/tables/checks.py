@@ -36,10 +36,10 @@ _WORDS = {
 class Structure:
     """What the study and its population say of the records.
 
-    `n` records, or None where it is read from the data; a record is a row (`unit="row"`) or all rows
-    that share a value of the column `unit`, at most `rows_per_unit` of them; at most `cluster_size`
-    records in a cluster and `series_length` steps in a series (None: no limit). Without a cluster or
-    series column the whole table is one cluster or series.
+    `n` records, or None where it is read from the data; a record is a row (`unit="row"`) or all
+    rows that share a value of the column `unit`, at most `rows_per_unit` of them; at most
+    `cluster_size` records in a cluster and `series_length` steps in a series (None: no limit).
+    Without a cluster or series column the whole table is one cluster or series.
     """
 
     n: int | None = None
@@ -212,7 +212,7 @@ def _cluster_findings(
         largest, number = count, int(count > size)
     if not number:
         return []
-    message = f"{number} clusters have more than the declared {size} records; the largest {largest}."
+    message = f"{number} clusters exceed the declared {size} records; the largest has {largest}."
     if not declared:
         message = f"The table is one cluster of {count} records, and at most {size} are declared."
     return [Finding("cluster-size", message)]

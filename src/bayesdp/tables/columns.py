@@ -7,12 +7,13 @@ The keys are those of `[data.columns]` in a study file:
 - discrete: `{ states = ["child", "father"] }`: texts, numbers or booleans;
 - derived: `{ from = "steps", cuts = [0.5] }`, whose state is the number of cuts that are at most
   the value (0, 1, ...), or `{ from = "steps", where = "steps > 0" }`, with states 0 and 1;
-- roles: `{ role = "cluster" }`, `{ role = "series" }`, `{ role = "order", step = 1 }`; the step is a
-  number, or a text such as "15 minutes" or "1 day" where the column holds dates or times;
+- roles: `{ role = "cluster" }`, `{ role = "series" }`, `{ role = "order", step = 1 }`; the step is
+  a number, or a text such as "15 minutes" or "1 day" where the column holds dates or times;
 - public: `{ public = true }`, not protected, with `states` where it is used in `by`.
 
-`independent = true` on a private column with bounds, states or a derivation declares that, once a record's
-own covered columns are known, the column neither depends on nor informs about other records.
+`independent = true` on a private column with bounds, states or a derivation declares that, once a
+record's own covered columns are known, the column neither depends on nor informs about other
+records.
 
 Public names: `Column`, `Impute`, `parse_columns`, `group_keys`.
 """
@@ -22,10 +23,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
-from pydantic import ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    model_validator,
+)
 
 from bayesdp.errors import InputError, did_you_mean
 
@@ -81,7 +92,7 @@ class Column(BaseModel):
 
     @property
     def kind(self) -> Kind:
-        """What the column is: numeric, discrete, cuts or where (derived), a role, or plain public."""
+        """What it is: numeric, discrete, cuts or where (derived), a role, or plain public."""
         if self.role is not None:
             return self.role
         if self.cuts is not None:
@@ -121,7 +132,7 @@ class Column(BaseModel):
 
     @property
     def reads(self) -> Literal["number", "text", "boolean"] | None:
-        """What its values are; None for a plain public column or a role, where the table decides."""
+        """What its values are; None for plain public columns and roles: the table decides."""
         if self.bounds is not None or self.is_derived:
             return "number"
         return None if self.states is None else value_kind(self.states[0])
@@ -364,7 +375,7 @@ def _cuts(name: str, value: object) -> tuple[float, ...]:
     if not isinstance(value, list | tuple) or not value:
         _fail(name, "cuts", value, "a list of at least one number")
     cuts = tuple(_number(name, "cuts", cut) for cut in value)  # type: ignore[attr-defined]
-    if any(left >= right for left, right in zip(cuts, cuts[1:], strict=False)):
+    if any(left >= right for left, right in pairwise(cuts)):
         _fail(name, "cuts", value, "strictly increasing numbers")
     return cuts
 

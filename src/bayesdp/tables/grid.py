@@ -1,9 +1,9 @@
 """The exact integer grid (theory 6): values become whole steps, so that sums are exact.
 
-Plain: `q(x) = floor((x - lo) * (2^k / (hi - lo)))`, clamped to `[0, 2^k]`; `n` rows with integer sum
-`S` stand for `lo * n + step * S`. Masked, for a sum in which a row may count as exactly 0 (a
+Plain: `q(x) = floor((x - lo) * (2^k / (hi - lo)))`, clamped to `[0, 2^k]`; `n` rows with integer
+sum `S` stand for `lo * n + step * S`. Masked, for a sum in which a row may count as exactly 0 (a
 private predicate, records of several rows): the grid is anchored at 0,
-`q(x) = floor(x * (2^k / width))` with `width = max(hi, 0) - min(lo, 0)`, clamped to `[q(lo), q(hi)]`.
+`q(x) = floor(x * (2^k / width))`, `width = max(hi, 0) - min(lo, 0)`, clamped to `[q(lo), q(hi)]`.
 All arithmetic is in doubles, in this order, in the data engine and here alike.
 
 Public names: `Grid`, `check_room`.
@@ -52,9 +52,9 @@ class Grid:
     ) -> Grid:
         """The finest grid with room for the sum of `n` records and its noise at `dp_epsilon`.
 
-        `dependents` is the number of records that move together (the cluster size, or `n`): each may
-        add `slack` to the level, and more than 1 % in all is refused. Raises `InputError` at `key`;
-        no data is read.
+        `dependents` is the number of records that move together (the cluster size, or `n`): each
+        may add `slack` to the level, and more than 1 % in all is refused. Raises `InputError` at
+        `key`; no data is read.
         """
         if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
             raise InputError(key, [lo, hi], expected="finite bounds with lower < upper")
@@ -76,7 +76,7 @@ class Grid:
             if max(math.ulp(lo0), math.ulp(hi0)) * 2**bits > step:
                 continue
             if grid.sensitivity and grid._fits(n, rows_per_record, dp_epsilon):
-                return grid._with_slack(dependents, key)
+                return grid._with_slack(n, dependents, key)
         raise InputError(
             key,
             [lo, hi],
@@ -94,15 +94,16 @@ class Grid:
             return False
         return True
 
-    def _with_slack(self, dependents: int, key: str) -> Grid:
+    def _with_slack(self, n: int, dependents: int, key: str) -> Grid:
         total = self.slack * dependents
         if total > MOST_SLACK:
             raise InputError(
                 key,
                 [self.lo, self.hi],
-                expected=f"a grid whose rounding adds at most 1 % to the level, and with "
-                f"{dependents} dependent records it adds {total:.2g} of it",
-                remedy="Use fewer dependent records, a larger budget, or other bounds.",
+                expected=f"room in 64-bit integers for the sum of {n} records and its noise on a "
+                f"grid that adds at most 1 % to the level; only 2^{self.bits} steps fit, which add "
+                f"{100 * total:.2g} % with {dependents} dependent records",
+                remedy="Use fewer records, a larger budget, or other bounds.",
             )
         return self
 
@@ -146,7 +147,7 @@ class Grid:
         return min(max(math.floor(distance * self.factor), self.least), self.most)
 
     def value(self, total: int, rows: int) -> Fraction:
-        """What the integer sum `total` over `rows` rows stands for, in the column's unit, exactly."""
+        """What the sum `total` over `rows` rows stands for, in the column's unit, exactly."""
         offset = Fraction(0) if self.masked else Fraction(self.lo) * rows
         return offset + self.step * total
 

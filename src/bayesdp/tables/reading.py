@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 
 Reads = Literal["number", "text", "boolean"]
 
-MISSING, NOT_A_NUMBER, NOT_FINITE, UNDECLARED = "missing", "not-a-number", "not-finite", "undeclared"
+MISSING, NOT_A_NUMBER, NOT_FINITE, UNDECLARED = (
+    "missing",
+    "not-a-number",
+    "not-finite",
+    "undeclared",
+)
 
 
 @dataclass(frozen=True)
@@ -74,10 +79,7 @@ def _derived(table: Table, columns: Mapping[str, Column], column: Column) -> Rea
     import ibis
 
     source = str(column.source)
-    if source in columns:
-        origin = columns[source]
-    else:
-        origin = Column(name=source, public=True)
+    origin = columns.get(source) or Column(name=source, public=True)
     predicate = Predicate.parse(column.where, {source: origin}) if column.where else None
     kind: Reads = origin.reads or (predicate.reads[0][1] if predicate else "number")
     if source in columns:
@@ -111,7 +113,7 @@ def bin_index(value: Any, edges: tuple[float, ...]) -> Any:
 
 @dataclass(frozen=True)
 class _Cells:
-    """A column before imputation: its typed value and the rows in which it is missing or no number."""
+    """A column before imputation: its typed value, where it is missing, where it is no number."""
 
     value: Any
     missing: Any

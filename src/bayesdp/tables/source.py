@@ -2,9 +2,9 @@
 
 Sources, relative to the study:
 
-- `heights.csv` (also `.csv.gz`, `.tsv`), `readings/*.parquet`: files or globs. A CSV file is UTF-8 with
-  a header line; its cells are read as text and declared numbers are cast one by one, so that nothing
-  is guessed. An empty cell is missing, and so is `NA` (unless it is a declared state);
+- `heights.csv` (also `.csv.gz`, `.tsv`), `readings/*.parquet`: files or globs. A CSV file is UTF-8
+  with a header line; its cells are read as text and declared numbers are cast one by one, so that
+  nothing is guessed. An empty cell is missing, and so is `NA` (unless it is a declared state);
 - `duckdb:///file.db?table=name` (relative; four slashes: absolute) or `file.duckdb::name`;
 - a pandas or Polars data frame or an Arrow table. In pandas NaN means missing.
 
@@ -16,6 +16,7 @@ from __future__ import annotations
 import codecs
 import glob
 import gzip
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,9 +82,7 @@ def open_table(source: object, base_dir: Path | str = ".") -> Table:
         return source
     if isinstance(source, Path):
         source = str(source)
-    table = (
-        _open_text(source, Path(base_dir)) if isinstance(source, str) else _open_memory(source)
-    )
+    table = _open_text(source, Path(base_dir)) if isinstance(source, str) else _open_memory(source)
     if not table.names or not table.rows(table.expression, limit=1):
         raise TableError(_KEY, table.description, expected="at least one row", remedy=_EMPTY)
     return table
@@ -160,14 +159,14 @@ def _read_csv(paths: list[str], source: str) -> Table:
             **({"sep": "\t"} if source.lower().endswith((".tsv", ".tsv.gz")) else {}),
         )
         relation.create_view(_NAME)
-    return Table(connection.table(_NAME), connection, source, text_cells=True)
+    return Table(_bound(connection, _NAME), connection, source, text_cells=True)
 
 
 def _read_parquet(paths: list[str], source: str) -> Table:
     connection = _connect()
     with _duckdb_errors(source):
         connection.con.read_parquet([_escaped(path) for path in paths]).create_view(_NAME)
-    return Table(connection.table(_NAME), connection, source)
+    return Table(_bound(connection, _NAME), connection, source)
 
 
 def _escaped(path: str) -> str:
@@ -189,12 +188,12 @@ def _open_duckdb(path: Path, name: str, source: str) -> Table:
         )
     with _duckdb_errors(source):
         connection = _connect(path)
-    known = connection.list_tables()
+    known = [row[0] for row in _run(connection, "SHOW TABLES", source)]
     if name not in known:
         raise TableError(
             _KEY, name, expected=f"a table of {path.name}", remedy=did_you_mean(name, known)
         )
-    return Table(connection.table(name), connection, source, ordered=False)
+    return Table(_bound(connection, name), connection, source, ordered=False)
 
 
 def _open_memory(source: object) -> Table:
@@ -223,7 +222,7 @@ def _open_memory(source: object) -> Table:
     connection = _connect()
     with _duckdb_errors("the table in memory"):
         connection.con.register(_NAME, data)
-    return Table(connection.table(_NAME), connection, "the table in memory")
+    return Table(_bound(connection, _NAME), connection, "the table in memory")
 
 
 def _arrow_from_pandas(frame: Any) -> Any:
@@ -252,6 +251,15 @@ def _connect(path: Path | None = None) -> ibis.backends.duckdb.Backend:
     connection = ibis.duckdb.connect()
     connection.con.execute("SET autoinstall_known_extensions = false")
     return connection
+
+
+def _bound(connection: Any, name: str) -> ir.Table:
+    """The Ibis table of this name."""
+    with warnings.catch_warnings():
+        # Ibis 12 asks DuckDB 2 for schemas through a name that DuckDB calls deprecated.
+        warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)
+        table: ir.Table = connection.table(name)
+    return table
 
 
 def _check_utf8(path: str) -> None:

@@ -35,7 +35,7 @@ _MOST_GROUPS = 10_000
 
 @dataclass(frozen=True)
 class SumQuery:
-    """The sum of `column` in steps of `grid`, over the rows where `where` holds, for each `by` key."""
+    """The sum of `column` in steps of `grid` over the rows where `where` holds, per `by` key."""
 
     name: str
     column: str
@@ -256,7 +256,7 @@ class _Scan:
         if isinstance(query, HistogramQuery):
             labels = self._cells(query).labels
             key = _cell_key(query)
-            cell = order.index(key) if key in self.dimensions and not self._filtered(query) else None
+            cell = order.index(key) if key in self.dimensions else None
         width = 1 if cell is not None or not isinstance(query, HistogramQuery) else len(labels)
         sums = {key: [0] * len(labels) for key in keys}
         sizes = dict.fromkeys(keys, 0)
@@ -268,9 +268,6 @@ class _Scan:
                 sums[key][start + i] += int(row[first + i] or 0)
             sizes[key] += row[offset + self.places[query.name, "size"]]
         return Total({key: tuple(cells) for key, cells in sums.items()}, sizes)
-
-    def _filtered(self, query: HistogramQuery) -> bool:
-        return _cell_key(query) not in self.dimensions
 
 
 def _cell_key(query: HistogramQuery) -> Any:

@@ -1,0 +1,132 @@
+"""What can't be opened or read, with one clear message that shows no cell."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from bayesdp.errors import InputError, TableError
+from bayesdp.tables.checks import Structure, inspect
+from bayesdp.tables.columns import parse_columns
+from bayesdp.tables.source import open_table
+
+NUMBER = {"x": {"bounds": [0, 10]}}
+
+
+def look(source: Any, base: Path, columns: dict[str, Any]) -> list[str]:
+    table = open_table(source, base)
+    return [finding.code for finding in inspect(table, parse_columns(columns), Structure())]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "good.csv").write_text("x,s\n1,a\n2,b\n")
+    (tmp_path / "latin.csv").write_bytes("x,s\n1,a\n2,é\n".encode("latin-1"))
+    (tmp_path / "cut.csv").write_bytes("x\n1\né".encode()[:-1])
+    (tmp_path / "header.csv").write_text("x,s\n")
+    (tmp_path / "nothing.csv").write_text("")
+    (tmp_path / "fake.csv.gz").write_text("not zipped")
+    (tmp_path / "fake.parquet").write_text("not parquet at all")
+    (tmp_path / "fake.db").write_text("not a database, secretly")
+    rows = "".join(f"{i},a\n" for i in range(30_000))
+    (tmp_path / "ragged.csv").write_text("x,s\n" + rows + "7,secretly,b,c\n")
+    (tmp_path / "notes.txt").write_text("x\n1\n")
+    (tmp_path / "folder.csv").mkdir()
+    pa_table = pa.table({"x": ["1", "2"], "n": [1, 2], "when": [1.0, 2.0]})
+    pd.DataFrame(pa_table.to_pandas()).to_parquet(tmp_path / "text.parquet")
+    with duckdb.connect(str(tmp_path / "good.db")) as connection:
+        connection.execute("create table things as select 1.5 as x")
+        connection.execute("create table hollow as select 1.5 as x limit 0")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ("missing.csv", "a file that exists"),
+        ("missing/*.parquet", "files that match"),
+        ("latin.csv", "line 3"),
+        ("cut.csv", "UTF-8"),
+        ("header.csv", "empty"),
+        ("nothing.csv", "data.source"),
+        ("fake.csv.gz", "readable"),
+        ("fake.parquet", "can be read"),
+        ("notes.txt", r"\.csv"),
+        ("folder.csv", "a file"),
+        ("", "a file"),
+        ("fake.db::things", "can be read"),
+        ("good.db::thing", "Did you mean 'things'"),
+        ("good.db::", "the name of a table"),
+        ("good.db::hollow", "empty"),
+        ("absent.db::things", "a file that exists"),
+        ("duckdb:///good.db", "the name of a table"),
+        ("postgresql://host/db", "Parquet"),
+        ([1, 2, 3], "a pandas or Polars data frame"),
+        (None, "a pandas or Polars data frame"),
+        (pd.DataFrame(), "column"),
+        (pd.DataFrame({"x": []}), "empty"),
+        (pd.DataFrame({0: [1]}), "columns named by texts"),
+        (pd.DataFrame({"x": [1, "a", None]}, dtype=object), "one type per column"),
+        (pd.Series([1.0]), "data frame"),
+    ],
+    ids=lambda value: str(value)[:25].replace("\n", " "),
+)
+def test_unusable_sources(folder: Path, source: Any, words: str) -> None:
+    with pytest.raises(InputError, match=words) as error:
+        look(source, folder, NUMBER)
+    assert error.value.key == "data.source"
+    assert "secretly" not in str(error.value)
+
+
+def test_a_damaged_line_deep_in_a_file_is_an_error_without_its_text(folder: Path) -> None:
+    with pytest.raises(TableError, match="too many cells") as error:
+        look("ragged.csv", folder, NUMBER)
+    assert "secretly" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words", "key"),
+    [
+        ({"y": {"bounds": [0, 1]}}, "a column of", "data.columns.y"),
+        ({"xx": {"bounds": [0, 1]}}, "Did you mean 'x'", "data.columns.xx"),
+        ({"d": {"from": "q", "cuts": [1]}}, "a column of", "data.columns.d.from"),
+        ({"x": {"bounds": [0, 1]}}, "a column of numbers", "data.columns.x"),
+        ({"n": {"states": ["1", "2"]}}, "without quotes", "data.columns.n"),
+        ({"n": {"states": [True, False]}}, "a column of booleans", "data.columns.n"),
+        ({"d": {"from": "x", "cuts": [1]}}, "a column of numbers", "data.columns.d.from"),
+        ({"n": {"role": "order", "step": "1 day"}}, "a step for", "data.columns.n.step"),
+    ],
+)
+def test_columns_that_are_missing_or_of_another_type(
+    folder: Path, columns: dict[str, Any], words: str, key: str
+) -> None:
+    with pytest.raises(TableError, match=words) as error:
+        look("text.parquet", folder, columns)
+    assert error.value.key == key
+
+
+def test_csv_numbers_are_never_silently_texts(folder: Path) -> None:
+    rows = "".join(f"{i % 10}\n" for i in range(30_000))
+    (folder / "late.csv").write_text("x\n" + rows + "seven\n")
+    assert look("late.csv", folder, NUMBER) == ["not-a-number"]
+    assert look("good.csv", folder, NUMBER) == []
+
+
+def test_csv_cells_are_kept_as_written(folder: Path) -> None:
+    """Codes with leading zeros stay texts, and NA is missing unless it is declared."""
+    (folder / "codes.csv").write_text("code,land\n007,NA\n7,DE\n")
+    states = {"code": {"states": ["007", "7"]}, "land": {"states": ["NA", "DE"]}}
+    assert look("codes.csv", folder, states) == []
+    states["land"] = {"states": ["DE", "FR"]}
+    assert look("codes.csv", folder, states) == ["missing"]
+
+
+def test_a_duckdb_file_is_opened_read_only(folder: Path) -> None:
+    before = (folder / "good.db").read_bytes()
+    assert look("good.db::things", folder, NUMBER) == []
+    assert (folder / "good.db").read_bytes() == before

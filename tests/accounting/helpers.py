@@ -65,7 +65,7 @@ def main(job: str, path: str, *rest: str) -> None:
         return
     if job == "ensure":
         book.ensure("d", "row", DP)
-    while True:  # "debit": as much as there is
+    for _ in range(200):  # as much as there is, and an end even if the budget had none
         try:
             print(debit(book, float(rest[0])), flush=True)
         except BudgetExceededError:

@@ -162,10 +162,13 @@ class Ledger:
             request = self._decode(json.loads, row.request)
             return {"dataset": row.dataset, "unit": unit, **release, "request": request}
 
-    def spends(self, dataset: str) -> list[Spend]:
-        """Everything spent on a data set, oldest first; empty for one that isn't in the ledger."""
+    def spends(self, dataset: str, before: str | None = None) -> list[Spend]:
+        """Everything spent on a data set, oldest first; empty for one that isn't in the ledger.
+
+        With `before`, only what was spent before that release.
+        """
         with self._file.reading() as connection:
-            account = self._account(connection, dataset)
+            account = self._account(connection, dataset, before=before)
             return [] if account is None else list(account.spends)
 
     def show(self) -> list[dict[str, Any]]:
@@ -223,7 +226,9 @@ class Ledger:
             row = schema.reading_row(dataset, reading, self._now())
             connection.execute(schema.readings.insert(), row)
 
-    def _account(self, connection: Connection, dataset: str) -> _Account | None:
+    def _account(
+        self, connection: Connection, dataset: str, *, before: str | None = None
+    ) -> _Account | None:
         unit = _unit(connection, dataset)
         if unit is None:
             return None
@@ -231,12 +236,15 @@ class Ledger:
         declared = connection.execute(
             select(readings).where(readings.c.dataset == dataset).order_by(readings.c.sequence)
         ).all()
-        spent = connection.execute(
+        written = (
             select(spends)
             .join(releases, releases.c.id == spends.c.release)
             .where(releases.c.dataset == dataset)
             .order_by(spends.c.sequence)
-        ).all()
+        )
+        if before is not None:
+            written = written.where(releases.c.sequence < _release_row(connection, before).sequence)
+        spent = connection.execute(written).all()
         return _Account(
             unit=unit,
             readings=tuple(self._decode(schema.reading_of, row) for row in declared),

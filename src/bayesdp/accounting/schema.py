@@ -80,6 +80,7 @@ spends = Table(
     Column("slack", Double, nullable=False),
     Column("mechanism", Text, nullable=False),
     Column("dp_delta", Double, nullable=False),
+    Column("reads", Text, nullable=False),
 )
 results = Table(
     "results",
@@ -123,7 +124,7 @@ def spend_row(spend: Spend, release: str) -> dict[str, Any]:
     row = spend.to_dict()
     del row["dataset"], row["unit"]
     row["lower"], row["upper"] = row.pop("interval") or (None, None)
-    return {"release": release, **row}
+    return {"release": release, **row, "reads": canonical_json(row["reads"])}
 
 
 def spend_of(row: Row[Any], dataset: str, unit: str) -> Spend:
@@ -139,6 +140,7 @@ def spend_of(row: Row[Any], dataset: str, unit: str) -> Spend:
         slack=row.slack,
         mechanism=row.mechanism,
         dp_delta=row.dp_delta,
+        reads=tuple(json.loads(row.reads)),
     )
 
 

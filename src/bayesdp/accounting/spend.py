@@ -37,7 +37,8 @@ class Spend:
     query's name. `dp_epsilon` is the cost in nats under differential privacy with replace-one
     adjacency, rounded up. `kind` says what more is known of the mechanism: `lipschitz` needs the
     `column` and the clipping `interval` (in the column's unit). `slack` is dp_epsilon times the
-    relative grid slack for one dependent record (theory 6); it counts for `lipschitz` only.
+    relative grid slack for one dependent record (theory 6); it counts for `lipschitz` only. `reads`
+    names the private columns that the query reads: a reading must speak about all of them.
 
     Raises `InputError` for a value out of range, `UnsupportedError` for a `dp_delta` above 0.
     """
@@ -52,12 +53,14 @@ class Spend:
     slack: float = 0.0
     mechanism: str = "discrete-laplace"
     dp_delta: float = 0.0
+    reads: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("dataset", "unit", "query", "mechanism"):
             check_text(f"spend.{name}", getattr(self, name))
         if self.column is not None:
             check_text("spend.column", self.column)
+        object.__setattr__(self, "reads", _names("spend.reads", self.reads))
         _choice("spend.kind", self.kind, KINDS)
         for name in ("dp_epsilon", "slack", "dp_delta"):
             object.__setattr__(self, name, _number(f"spend.{name}", getattr(self, name)))
@@ -83,6 +86,7 @@ class Spend:
         """The spend as plain data for JSON."""
         plain = asdict(self)
         plain["interval"] = None if self.interval is None else list(self.interval)
+        plain["reads"] = list(self.reads)
         return plain
 
     @classmethod
@@ -121,8 +125,9 @@ class Reading:
 
     `total` is in nats of `notion`. For `bdp`, `population` is the population's canonical spec as
     plain data, `adversary` and `secrets` are as in the study, `covers` names the columns that the
-    population speaks about. For `dp` a population says nothing: `population` is None, and neither
-    `adversary`, `secrets` nor `covers` makes two readings different.
+    population speaks about, `independent` those that tell nothing about other records (theory 7).
+    For `dp` a population says nothing: `population` is None, and neither
+    `adversary`, `secrets` nor columns make two readings different.
 
     Raises `InputError` for a total that is not above 0 and for data that isn't plain JSON.
     """
@@ -133,6 +138,7 @@ class Reading:
     adversary: Adversary = "any"
     secrets: Secrets = "bounded"
     covers: tuple[str, ...] = ()
+    independent: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _choice("reading.notion", self.notion, NOTIONS)
@@ -141,11 +147,8 @@ class Reading:
         object.__setattr__(self, "total", _number("reading.total", self.total))
         if self.total <= 0:
             raise InputError("reading.total", self.total, expected="a total above 0")
-        if not isinstance(self.covers, list | tuple):
-            raise InputError("reading.covers", self.covers, expected="a list of column names")
-        for column in self.covers:
-            check_text("reading.covers", column)
-        object.__setattr__(self, "covers", tuple(sorted(set(self.covers))))
+        for name in ("covers", "independent"):
+            object.__setattr__(self, name, _names(f"reading.{name}", getattr(self, name)))
         if (self.population is None) != (self.notion == "dp"):
             expected = "none for the notion 'dp'" if self.notion == "dp" else "a population's spec"
             raise InputError("reading.population", self.population, expected=expected)
@@ -158,7 +161,7 @@ class Reading:
 
     def key(self) -> str:
         """A stable name: the SHA-256, in hex, of the reading's canonical JSON."""
-        return _digest({**self._subject(), "total": self.total, "covers": self._covers()})
+        return _digest({**self._subject(), "total": self.total, **self._columns()})
 
     def subject_key(self) -> str:
         """The same without total and columns: readings that share it differ in nothing else."""
@@ -177,7 +180,8 @@ class Reading:
 
     def to_dict(self) -> dict[str, Any]:
         """The reading as plain data for JSON."""
-        return {**asdict(self), "covers": list(self.covers)}
+        columns = {"covers": list(self.covers), "independent": list(self.independent)}
+        return {**asdict(self), **columns}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Reading:
@@ -194,8 +198,10 @@ class Reading:
             "secrets": self.secrets,
         }
 
-    def _covers(self) -> list[str]:
-        return [] if self.notion == "dp" else list(self.covers)
+    def _columns(self) -> dict[str, list[str]]:
+        if self.notion == "dp":
+            return {}
+        return {"covers": list(self.covers), "independent": list(self.independent)}
 
 
 LevelFunction = Callable[[Reading, Sequence[Spend]], float]
@@ -274,7 +280,7 @@ def _checked(cls: type[Any], key: str, data: Mapping[str, Any]) -> dict[str, Any
     for field in fields(cls):
         if field.name not in data and field.default is MISSING:
             raise InputError(f"{key}.{field.name}", expected="a value")
-    listed = ("interval", "covers")
+    listed = ("interval", "covers", "independent", "reads")
     return {
         name: tuple(value) if name in listed and isinstance(value, list) else value
         for name, value in data.items()
@@ -285,6 +291,15 @@ def check_text(key: str, value: object) -> None:
     """Raises `InputError` unless the value is a text with something in it."""
     if not isinstance(value, str) or not value.strip():
         raise InputError(key, value, expected="a text that isn't empty")
+
+
+def _names(key: str, value: object) -> tuple[str, ...]:
+    """A sorted tuple of texts without repetition."""
+    if not isinstance(value, list | tuple):
+        raise InputError(key, value, expected="a list of column names")
+    for name in value:
+        check_text(key, name)
+    return tuple(sorted(set(value)))
 
 
 def _choice(key: str, value: object, options: Sequence[str]) -> None:

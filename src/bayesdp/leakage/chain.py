@@ -3,8 +3,8 @@
 Given what the adversary knows, only the nearest known record on either side of the target matters,
 and the two sides are independent given the target. For one side and a run of `l` unknown records,
 `C_l[u, u']` is the largest ratio of the expectations of a log-Lipschitz function given `u` and
-given `u'`. For two states one step is a Moebius map; here it is written for logarithms, so that nothing
-overflows and small levels keep their relative precision.
+given `u'`. For two states one step is a Moebius map; here it is written for logarithms, so that
+nothing overflows and small levels keep their relative precision.
 
 Rounding: every step is widened by a bound on its own error. `ln C_l` moves by at most as much as
 `ln C_{l-1}` moves, so the widened values stay above the true ones.
@@ -32,11 +32,16 @@ _TINY = 1e-280
 
 @dataclass(frozen=True, slots=True)
 class ChainLevel:
-    """The level, how far the recursion was followed, and the super-solution closing the tail."""
+    """The level, how far the recursion was followed, and the super-solution closing the tail.
+
+    `exact` is false where the tail was closed before the evidence had settled: the level is then an
+    upper bound that may be loose.
+    """
 
     epsilon: float
     steps: int
     tail: Pair | None
+    exact: bool = True
 
 
 class _Side:
@@ -230,7 +235,7 @@ class _Chain:
         if steps == self.length - 1:
             return self._exhaustive(steps)
         tail = self._close() if self.reversible else None
-        return self._long(steps, tail) if tail is not None else None
+        return self._long(steps, tail, exact=False) if tail is not None else None
 
     # -- short chains: every target, every fitting pair of ends --------------------------------
 
@@ -311,13 +316,13 @@ class _Chain:
                 return None
         return None
 
-    def _long(self, steps: int, tail: Pair) -> ChainLevel:
+    def _long(self, steps: int, tail: Pair, *, exact: bool = True) -> ChainLevel:
         best = 0.0
         for orientation in (0, 1):
             right = self._side_best([self.right_free, *self.right_known], tail, orientation)
             left = self._side_best([self.left_free, *self.left_known], tail, orientation)
             best = max(best, left + right)
-        return ChainLevel(up(self.dp_epsilon + best), steps, tail)
+        return ChainLevel(up(self.dp_epsilon + best), steps, tail, exact)
 
     @staticmethod
     def _side_best(runs: list[_Runs], tail: Pair, orientation: int) -> float:

@@ -115,9 +115,11 @@ def run(
     rows = sum(row[len(scan.dimensions)] for row in answer)
     if any(row[len(scan.dimensions) + 1] for row in answer):
         raise mismatch()
-    findings, records = structure_findings(table, columns, expected or Structure(), rows)
-    if expected is not None and findings:
-        raise mismatch()
+    records = rows
+    if expected is not None:
+        findings, records = structure_findings(table, columns, expected, rows)
+        if findings or scan.has_empty_groups(answer):
+            raise mismatch()
     return Totals(rows, records, {query.name: scan.total(query, answer) for query in plan})
 
 
@@ -185,11 +187,20 @@ class _Scan:
         staged = table.expression.select(
             faulty=any_fault(faults), **{names[name]: read[name].value for name in reads}
         )
+        bins = {
+            _cell_key(query): reading.bin_index(staged[names[query.column]], query.edges[1:-1])
+            for query in plan
+            if isinstance(query, HistogramQuery) and query.edges is not None
+        }
+        places = {key: f"b{i}" for i, key in enumerate(bins)}
+        staged = staged.mutate(**{places[key]: index for key, index in bins.items()})
         self.staged = staged
-        self.values: dict[str, Any] = {name: staged[names[name]] for name in reads}
+        self.values: dict[Any, Any] = {name: staged[names[name]] for name in reads}
+        self.values |= {key: staged[place] for key, place in places.items()}
         self.dimensions: dict[Any, _Dimension] = {}
         self.aggregates: list[Any] = [staged.count(), staged.count(where=staged.faulty)]
         self.places: dict[tuple[str, str], int] = {}
+        self.grouped = {query.by for query in plan if query.by is not None}
         for query in plan:
             if query.by is not None:
                 labels = group_keys(columns, query.by)
@@ -224,11 +235,10 @@ class _Scan:
         self.aggregates.append(expression)
 
     def _cells(self, query: HistogramQuery) -> _Dimension:
-        value = self.values[query.column]
+        value = self.values[_cell_key(query)]
         if query.edges is None:
             return _Dimension(value, self.columns[query.column].levels or ())
-        index = reading.bin_index(value, query.edges[1:-1])
-        return _Dimension(index, tuple(range(len(query.edges) - 1)))
+        return _Dimension(value, tuple(range(len(query.edges) - 1)))
 
     def _has_room(self, query: HistogramQuery, cells: _Dimension) -> bool:
         if _cell_key(query) in self.dimensions:
@@ -242,6 +252,14 @@ class _Scan:
         aggregates = {f"a{i}": value for i, value in enumerate(self.aggregates)}
         query = self.staged.aggregate(by=dimensions, **aggregates)
         return self.table.rows(query)
+
+    def has_empty_groups(self, answer: list[tuple[Any, ...]]) -> bool:
+        """Whether a declared key of a `by` column has no rows."""
+        return any(
+            len({row[i] for row in answer}) < len(dimension.labels)
+            for i, (name, dimension) in enumerate(self.dimensions.items())
+            if name in self.grouped
+        )
 
     def total(self, query: Query, answer: list[tuple[Any, ...]]) -> Total:
         """The totals of one query, added up over the groups of all others."""

@@ -94,7 +94,7 @@ def leakage(
     >>> chain = MarkovChain(transition=((0.9, 0.1), (0.1, 0.9)), length=100)
     >>> report = leakage(chain, 0.5)
     >>> report.best.theorem, round(report.best.epsilon, 4)
-    ('markov-recursion', 3.2246)
+    ('markov-recursion', 3.3627)
     """
     _require(dp_epsilon, adversary, kind, secrets)
     return report(Question(population, adversary, secrets), Cost.of(dp_epsilon, kind))

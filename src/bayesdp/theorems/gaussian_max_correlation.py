@@ -6,8 +6,8 @@ at most `eps (1 + m^2 / (4 (1/rho - m + 2)))`, for mechanisms that are Lipschitz
 values and secrets inside the clipping interval.
 
 The equal variances are missing in the publication, and without them the bound is false:
-correlation 0.3 and variances 1 and 100 would give the factor 1.3, but leak 1.6243 at eps = 1, because the second
-record moves by 3 units when the first moves by one.
+correlation 0.3 and variances 1 and 100 would give the factor 1.3, but leak 1.6243 at eps = 1,
+because the second record moves by 3 units when the first moves by one.
 
 Proof. By the shift coupling of theory 3.8 b it is enough to bound the sum of the |regression
 coefficients| of the unknown records on the target given the known ones, over all covariances with

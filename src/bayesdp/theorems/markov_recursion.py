@@ -30,7 +30,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from bayesdp.leakage.chain import MAX_STEPS, ChainLevel, two_state_level
-from bayesdp.notions import Cost
+from bayesdp.notions import Cost, Tightness
 from bayesdp.populations import MarkovChain, Population
 from bayesdp.theorems.base import Bound, Question, Theorem
 
@@ -68,7 +68,8 @@ class MarkovRecursion(Theorem):
         level = _level(question, cost.dp_epsilon)
         assert level is not None
         tail = list(level.tail) if level.tail is not None else None
-        return self._bound(level.epsilon, "exact", steps=level.steps, tail=tail)
+        tight: Tightness = "exact" if level.exact else "upper"
+        return self._bound(level.epsilon, tight, steps=level.steps, tail=tail)
 
 
 def _level(question: Question, dp_epsilon: float) -> ChainLevel | None:

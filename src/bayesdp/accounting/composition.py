@@ -1,0 +1,94 @@
+"""Sound composition: add up at the DP level, convert once (theory 2.2).
+
+BDP levels of several releases don't add up in general: their outputs depend on the same unknown
+records. DP costs do, so a data set has one sum of them, and a reading converts that sum. Which
+theorem speaks of a spend depends on its kind: under a Gaussian population, a spend that is
+Lipschitz in the covered column costs its factor, any other the size of the group.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+
+from bayesdp.accounting.spend import Reading, Spend, canonical_json, total_cost
+from bayesdp.errors import Refusal
+from bayesdp.notions import Cost
+from bayesdp.populations import Autoregressive, Gaussian, Population, parse
+from bayesdp.theorems import LeakageReport, Question, report
+
+
+class UnspokenColumnError(Refusal):
+    """A spend read a column that a reading's population says nothing about (theory 7)."""
+
+
+def level(reading: Reading, spends: Sequence[Spend]) -> float:
+    """The level of a reading over all spends of a data set, in nats of its notion, rounded up.
+
+    Raises `UnspokenColumnError` if a spend read a column that the reading doesn't speak about.
+    """
+    if reading.notion == "dp":
+        return total_cost(spends).dp_epsilon
+    return converted(reading, spends).best.epsilon
+
+
+def converted(reading: Reading, spends: Sequence[Spend]) -> LeakageReport:
+    """The report behind `level`, for a BDP reading: every theorem's word on these spends."""
+    for spend in spends:
+        unspoken = sorted(set(spend.reads) - set(reading.covers) - set(reading.independent))
+        if unspoken:
+            raise UnspokenColumnError(
+                f"The query '{spend.query}' reads {', '.join(unspoken)}, about which this reading "
+                f"says nothing: {reading.words()}. {THREE_WAYS_OUT}"
+            )
+    question = Question(population_of(reading), reading.adversary, reading.secrets)
+    return report(question, cost_for(reading, spends))
+
+
+THREE_WAYS_OUT = (
+    "A level holds only for columns that the population speaks about. Three ways out: name the "
+    "column in population.covers (and vouch for a population that describes it); declare it public "
+    "(it is then not protected); or declare it independent (given a record's own covered columns, "
+    "it tells nothing about other records)."
+)
+
+
+def population_of(reading: Reading) -> Population:
+    """The population of a BDP reading."""
+    return _parsed(canonical_json(reading.population or {}))
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> Population:
+    return parse(json.loads(text))
+
+
+def cost_for(reading: Reading, spends: Sequence[Spend]) -> Cost:
+    """The spends as a `Cost` in the sense of the reading's theorems.
+
+    A Gaussian population's Lipschitz theorems speak of one covered column and of secrets inside
+    every clipping interval at once. A Lipschitz spend on another column, and all of them if the
+    intervals have no common part, count as spends of kind `any`. The kinds add up, because one
+    shift coupling serves both: a spend of kind `any` pays for all records of the group anyway.
+    """
+    if not isinstance(population_of(reading), Gaussian | Autoregressive):
+        return total_cost(spends)
+    covered = [s for s in spends if s.kind == "lipschitz" and reading.covers == (s.column,)]
+    if secrets_interval(covered) is None:
+        covered = []
+    others = [spend for spend in spends if spend not in covered]
+    moved = total_cost(covered)
+    return Cost(any=total_cost(others).dp_epsilon, lipschitz=moved.lipschitz, slack=moved.slack)
+
+
+def secrets_interval(spends: Sequence[Spend]) -> tuple[float, float] | None:
+    """Where secrets must lie for the Lipschitz spends' level: the common part of the intervals.
+
+    `None` where there is none, or no such spend.
+    """
+    intervals = [s.interval for s in spends if s.kind == "lipschitz" and s.interval is not None]
+    if not intervals:
+        return None
+    low, high = max(lo for lo, _ in intervals), min(hi for _, hi in intervals)
+    return (low, high) if low < high else None

@@ -1,0 +1,130 @@
+"""Certificates: what was claimed, why it holds, and what it rests on, as data.
+
+A certificate is a derivation tree. The root states the level of a release; under it stands the
+conversion (one theorem), under that the composition of DP costs, under that one step for each
+query. `bayesdp verify` re-derives every step without the data.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from bayesdp.errors import InputError
+
+FORMAT = "bayesdp-certificate"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: a rule (a theorem's name), its conclusion, evidence and premises."""
+
+    rule: str
+    conclusion: Mapping[str, Any]
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    premises: tuple[Step, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "rule": self.rule,
+            "conclusion": dict(self.conclusion),
+            "evidence": dict(self.evidence),
+            "premises": [premise.to_dict() for premise in self.premises],
+        }
+
+    @classmethod
+    def from_dict(cls, data: object, key: str = "derivation") -> Step:
+        """The inverse of `to_dict`; `InputError` naming the step where the data is malformed."""
+        if not isinstance(data, Mapping):
+            raise InputError(key, data, expected="a step of a derivation")
+        keys = {"rule": str, "conclusion": Mapping, "evidence": Mapping, "premises": list}
+        for name, kind in keys.items():
+            if not isinstance(data.get(name), kind):
+                raise InputError(f"{key}.{name}", data.get(name), expected=f"a {kind.__name__}")
+        return cls(
+            data["rule"],
+            data["conclusion"],
+            data["evidence"],
+            tuple(
+                cls.from_dict(one, f"{key}.premises[{i}]") for i, one in enumerate(data["premises"])
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """A release's certificate.
+
+    `body` holds what was released and under which assumptions; `derivation` why the level holds.
+    The digest is over both: it detects damage, and says nothing about who wrote the certificate.
+    """
+
+    body: Mapping[str, Any]
+    derivation: Step
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data with format, version and digest."""
+        content = {
+            "format": FORMAT,
+            "version": VERSION,
+            **self.body,
+            "derivation": self.derivation.to_dict(),
+        }
+        return {**content, "digest": _digest(content)}
+
+    def to_json(self) -> str:
+        """The certificate as a JSON document."""
+        return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
+
+    @classmethod
+    def from_dict(cls, data: object) -> Certificate:
+        """The inverse of `to_dict`; `InputError` where it is no certificate of this version."""
+        if not isinstance(data, Mapping) or data.get("format") != FORMAT:
+            raise InputError("CERT", expected="a bayesdp certificate", shown=False)
+        if data.get("version") != VERSION:
+            raise InputError(
+                "CERT.version",
+                data.get("version"),
+                expected=f"{VERSION}",
+                remedy="Another version of bayesdp wrote it: verify it with that one.",
+            )
+        body = {
+            key: value
+            for key, value in data.items()
+            if key not in ("format", "version", "derivation", "digest")
+        }
+        return cls(body, Step.from_dict(data.get("derivation")))
+
+    @classmethod
+    def load(cls, path: Path) -> tuple[Certificate, bool]:
+        """A certificate file, and whether its digest agrees with its content."""
+        try:
+            data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError("CERT", str(path), expected=f"a readable file ({error})") from None
+        except (ValueError, RecursionError) as error:
+            raise InputError("CERT", str(path), expected=f"a JSON document ({error})") from None
+        certificate = cls.from_dict(data)
+        content = {key: value for key, value in data.items() if key != "digest"}
+        return certificate, data.get("digest") == _digest(content)
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def _no_constant(word: str) -> float:
+    raise ValueError(f"{word} is no number")
+
+
+def plain_number(value: float) -> float | None:
+    """A number as JSON can hold it: `None` for an infinite level."""
+    return value if math.isfinite(value) else None

@@ -1,0 +1,305 @@
+"""The command line. Exit status: 0 done, 1 the answer is no or unknown, 2 the input is wrong.
+
+With `--json` standard output holds one JSON document and nothing else; messages go to standard
+error. Heavy libraries are imported inside the commands, so that help is immediate.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, ParamSpec
+
+import typer
+
+from bayesdp.errors import BayesdpError, InputError, Refusal
+from bayesdp.notions import Adversary, Kind, Secrets
+
+app = typer.Typer(
+    help="Bayesian differential privacy for records that depend on each other.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+ledger_app = typer.Typer(help="The durable budget.", no_args_is_help=True)
+app.add_typer(ledger_app, name="ledger")
+
+P = ParamSpec("P")
+
+PopulationText = Annotated[
+    str, typer.Argument(metavar="POP", help="A population: a TOML or JSON file, or inline JSON.")
+]
+StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML).")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+AdversaryOption = Annotated[Adversary, typer.Option(help="Who attacks: what they may know.")]
+KindOption = Annotated[
+    Kind, typer.Option(help="Which mechanisms: any, or Lipschitz in the clipped values.")
+]
+SecretsOption = Annotated[
+    Secrets, typer.Option(help="Whether secret values lie inside the clipping interval.")
+]
+
+
+def _guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """Turn the errors that we raise on purpose into a message and an exit status."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except BayesdpError as error:
+            status = 1 if isinstance(error, Refusal) else 2
+            if kwargs.get("as_json"):
+                _print_json({"error": str(error), "status": status})
+            typer.echo(f"{'Refused' if status == 1 else 'Error'}: {error}", err=True)
+            raise typer.Exit(status) from None
+
+    return run
+
+
+def _print_json(document: object) -> None:
+    sys.stdout.write(json.dumps(document, indent=2, allow_nan=False, default=str) + "\n")
+
+
+def _console() -> Any:
+    from rich.console import Console
+
+    return Console()
+
+
+def _positive(value: float, key: str, *, zero: bool = False) -> float:
+    if not (value > 0.0 or (zero and value == 0.0)) or value == float("inf"):
+        bound = "at least 0" if zero else "above 0"
+        raise InputError(key, value, expected=f"a finite number of nats {bound}")
+    return value
+
+
+@app.command()
+@_guarded
+def leakage(
+    population: PopulationText,
+    epsilon: Annotated[float, typer.Option(help="The DP cost of the mechanism, in nats.")],
+    adversary: AdversaryOption = "any",
+    kind: KindOption = "any",
+    secrets: SecretsOption = "bounded",
+    as_json: Json = False,
+) -> None:
+    """What a DP cost means for a population: every theorem that applies, and why others don't."""
+    from bayesdp.populations import load
+
+    report = load(population).leakage(
+        _positive(epsilon, "--epsilon", zero=True), adversary=adversary, kind=kind, secrets=secrets
+    )
+    if as_json:
+        _print_json(report.to_dict())
+        return
+    from bayesdp.report.terminal import show_leakage
+
+    show_leakage(_console(), report)
+
+
+@app.command()
+@_guarded
+def calibrate(
+    population: PopulationText,
+    target: Annotated[float, typer.Option(help="The BDP level that must not be exceeded.")],
+    adversary: AdversaryOption = "any",
+    kind: KindOption = "any",
+    secrets: SecretsOption = "bounded",
+    as_json: Json = False,
+) -> None:
+    """The largest DP budget whose certified level stays within a BDP target."""
+    from bayesdp.populations import load
+
+    answer = load(population).calibrate(
+        _positive(target, "--target"), adversary=adversary, kind=kind, secrets=secrets
+    )
+    if as_json:
+        _print_json(answer.to_dict())
+        return
+    from bayesdp.report.terminal import show_calibration
+
+    show_calibration(_console(), answer)
+
+
+@app.command()
+@_guarded
+def check(
+    study: StudyPath,
+    data: Annotated[
+        bool, typer.Option("--data", help="Hold the table against the study (for the curator).")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Price a study without reading data: costs, noise, errors, what is left of the budget."""
+    from bayesdp.release import Study
+
+    loaded = Study.load(study)
+    findings = None
+    if data:
+        findings = [
+            {"code": finding.code, "message": finding.message} for finding in loaded.inspect()
+        ]
+    answer = loaded.check()
+    refused = answer.preview.refusal is not None or bool(findings)
+    if as_json:
+        from bayesdp.report.plain import check_document
+
+        document = check_document(answer)
+        _print_json(document if findings is None else document | {"findings": findings})
+    else:
+        from bayesdp.report.terminal import show_check
+
+        show_check(_console(), answer)
+        for finding in findings or ():
+            typer.echo(f"Curator only: {finding['message']}", err=True)
+        if findings == []:
+            typer.echo("The table is as the study declares it.", err=True)
+    if refused:
+        raise typer.Exit(1)
+
+
+@app.command()
+@_guarded
+def release(
+    study: StudyPath,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write an HTML report.")
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where to write the certificate (default: beside STUDY)."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Release the study's numbers once: debit the budget durably, then draw the noise."""
+    from bayesdp.release import Study
+
+    loaded = Study.load(study)
+    done = loaded.release()
+    path = certificate or study.with_name(f"{study.stem}-{done.id[:8]}.certificate.json")
+    saved = _write(path, done.certificate.to_json() + "\n")
+    if report is not None:
+        from bayesdp.report.html import write_report
+        from bayesdp.report.sections import study_section
+
+        try:
+            write_report(report, [study_section(loaded, done, saved)])
+        except OSError as error:
+            typer.echo(f"The report could not be written: {error}", err=True)
+    if as_json:
+        _print_json(done.to_dict())
+        return
+    from bayesdp.report.terminal import show_release
+
+    show_release(_console(), done, loaded.spec.budget.notion)
+    if saved:
+        typer.echo(f"Certificate: {saved}", err=True)
+
+
+def _write(path: Path, text: str) -> str:
+    """Write a file; the release itself is in the ledger already, so a failure is only told."""
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        typer.echo(f"The certificate could not be written ({error}); the ledger has it.", err=True)
+        return ""
+    return str(path)
+
+
+@app.command()
+@_guarded
+def verify(
+    cert: Annotated[Path, typer.Argument(metavar="CERT", help="A certificate (JSON).")],
+    as_json: Json = False,
+) -> None:
+    """Re-derive a certificate, without the data."""
+    from bayesdp.certificate import Certificate
+    from bayesdp.release.verify import verify as verify_certificate
+
+    certificate, intact = Certificate.load(cert)
+    found = verify_certificate(certificate, intact=intact)
+    if as_json:
+        _print_json(found.to_dict())
+    else:
+        typer.echo(found.verdict + (f" ({found.step}: {found.reason})" if found.step else ""))
+        for assumption in found.assuming:
+            typer.echo(f"  - {assumption}")
+    if not found.verdict.startswith("VALID"):
+        raise typer.Exit(1)
+
+
+LedgerOption = Annotated[
+    str, typer.Option("--ledger", metavar="URL", help="The ledger: a path or sqlite:///PATH.")
+]
+
+
+@ledger_app.command("show")
+@_guarded
+def ledger_show(ledger: LedgerOption = "ledger.db", as_json: Json = False) -> None:
+    """What is spent and what is left, by data set."""
+    from bayesdp.accounting.composition import level
+    from bayesdp.accounting.ledger import Ledger
+
+    datasets = Ledger(ledger, level=level).show()
+    if as_json:
+        _print_json({"datasets": datasets})
+        return
+    from bayesdp.report.terminal import show_ledger
+
+    show_ledger(_console(), datasets)
+
+
+@ledger_app.command("register")
+@_guarded
+def ledger_register(study: StudyPath, as_json: Json = False) -> None:
+    """Add a study's reading (population, adversary, total) to its data set's budget."""
+    from bayesdp.release import Study
+    from bayesdp.release.plan import reading_of
+
+    loaded = Study.load(study)
+    reading = reading_of(loaded.spec)
+    loaded.ledger().register(loaded.spec.data.dataset, loaded.spec.data.unit, reading)
+    if as_json:
+        _print_json({"dataset": loaded.spec.data.dataset, "reading": reading.to_dict()})
+    else:
+        typer.echo(f"Registered for '{loaded.spec.data.dataset}': {reading.words()}")
+
+
+@app.command()
+@_guarded
+def demo(
+    report: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the report.")] = Path(
+        "demo-report.html"
+    ),
+) -> None:
+    """Release two studies of real correlated records, and write a report."""
+    from bayesdp.report.demo import run_demo
+
+    run_demo(_console(), report)
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        import bayesdp
+
+        typer.echo(f"bayesdp {bayesdp.__version__}")
+        raise typer.Exit(0)
+
+
+def main() -> None:
+    """The entry point."""
+    app()
+
+
+if __name__ == "__main__":
+    main()

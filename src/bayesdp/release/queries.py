@@ -1,0 +1,243 @@
+"""What a query reads and how it may change: everything but its price.
+
+`shape` turns a query of the study file into a `Shape`, or refuses it: a column that the population
+does not speak about, a group key that is not declared, a mean over a group whose size is private.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+from bayesdp.accounting.composition import THREE_WAYS_OUT
+from bayesdp.errors import InputError, UnsupportedError, did_you_mean
+from bayesdp.notions import Kind
+from bayesdp.release.spec import QuerySpec, StudySpec
+from bayesdp.tables.columns import Column, Value, group_keys
+from bayesdp.tables.predicates import Predicate
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A query that may be asked, with the facts that its price depends on.
+
+    `kind` is `lipschitz` for sums and means of clipped values. `masked` says that a row may count
+    as exactly 0, depending on private values. `reads` labels the private columns that it reads.
+    `cells` are the cells of a histogram, `keys` the declared groups of `by`.
+    """
+
+    spec: QuerySpec
+    kind: Kind
+    masked: bool
+    reads: tuple[str, ...]
+    predicate: Predicate | None = None
+    column: Column | None = None
+    cells: tuple[Value, ...] | None = None
+    bins: tuple[float, ...] | None = None
+    keys: tuple[Value, ...] | None = None
+
+    @property
+    def integer_valued(self) -> bool:
+        """Whether it counts rows (and does not sum values)."""
+        return self.column is None or self.cells is not None
+
+
+def shape(study: StudySpec, position: int) -> Shape:
+    """The shape of the study's query at this position, or `InputError` saying why it can't be."""
+    query = study.queries[position]
+    key = f"query[{position}]"
+    where = _predicate(study, query, key)
+    keys = _groups(study, query, key)
+    private_where = where is not None and any(
+        study.columns[name].is_private for name in where.columns
+    )
+    several_rows = study.data.unit != "row"
+    if several_rows and query.kind in ("mean", "proportion"):
+        raise UnsupportedError(
+            f"{key}.kind",
+            query.kind,
+            expected="sum, count or histogram where a record has several rows",
+            remedy="How many rows a record has is private: release a sum and divide by n.",
+        )
+    read = set(where.columns) if where is not None else set()
+    column: Column | None = None
+    cells: tuple[Value, ...] | None = None
+    if query.kind in ("count", "proportion"):
+        _require_predicate(query, key, private_where)
+    else:
+        column = _value_column(study, query, key)
+        read.add(column.name)
+        if query.kind == "histogram":
+            cells = _cells(query, column, key)
+        elif query.bins is not None:
+            raise InputError(f"{key}.bins", list(query.bins), expected="nothing but on a histogram")
+    if query.kind == "mean" and private_where:
+        raise InputError(
+            f"{key}.where",
+            query.where,
+            expected="a condition on public columns only, for a mean",
+            remedy="How many rows match is private: release the sum and the count as two queries.",
+        )
+    masked = private_where or several_rows
+    return Shape(
+        spec=query,
+        kind="lipschitz" if _is_lipschitz(query, column, masked) else "any",
+        masked=masked,
+        reads=_labels(study, read, key),
+        predicate=where,
+        column=column,
+        cells=cells,
+        bins=query.bins,
+        keys=keys,
+    )
+
+
+def _is_lipschitz(query: QuerySpec, column: Column | None, masked: bool) -> bool:
+    """Sums and means of clipped values, every row of them always counted as it is.
+
+    A value that may be missing, and is then replaced, jumps: that is no clipping.
+    """
+    if query.kind not in ("sum", "mean") or column is None or masked:
+        return False
+    return column.imputed is None
+
+
+def _predicate(study: StudySpec, query: QuerySpec, key: str) -> Predicate | None:
+    if query.where is None:
+        return None
+    return Predicate.parse(query.where, study.columns, key=f"{key}.where")
+
+
+def _groups(study: StudySpec, query: QuerySpec, key: str) -> tuple[Value, ...] | None:
+    if query.by is None:
+        return None
+    if study.data.unit != "row":
+        raise UnsupportedError(
+            f"{key}.by",
+            query.by,
+            expected="no groups where a record has several rows",
+            remedy="Write one query for each group, with where.",
+        )
+    return group_keys(study.columns, query.by, key=f"{key}.by")
+
+
+def _require_predicate(query: QuerySpec, key: str, private_where: bool) -> None:
+    for name in ("column", "bins"):
+        if getattr(query, name) is not None:
+            raise InputError(
+                f"{key}.{name}",
+                getattr(query, name),
+                expected=f"nothing on a {query.kind}, which counts the rows that match where",
+            )
+    if query.where is None:
+        raise InputError(
+            f"{key}.where",
+            expected=f"the condition whose {query.kind} is wanted",
+            remedy="The number of all records is public.",
+            shown=False,
+        )
+    if not private_where:
+        raise InputError(
+            f"{key}.where",
+            query.where,
+            expected="a condition that reads a private column",
+            remedy="It reads public columns only: its count is public and needs no noise.",
+        )
+
+
+def _value_column(study: StudySpec, query: QuerySpec, key: str) -> Column:
+    if query.column is None:
+        raise InputError(
+            f"{key}.column", expected=f"the column whose {query.kind} is wanted", shown=False
+        )
+    column = study.columns.get(query.column)
+    if column is None:
+        raise InputError(
+            f"{key}.column",
+            query.column,
+            expected="a declared column",
+            remedy=did_you_mean(query.column, study.columns),
+        )
+    if column.is_public:
+        raise InputError(
+            f"{key}.column",
+            query.column,
+            expected="a private column",
+            remedy="A public column needs no noise.",
+        )
+    if query.kind in ("sum", "mean") and column.bounds is None:
+        raise InputError(
+            f"{key}.column",
+            query.column,
+            expected="a column with bounds",
+            remedy="Declare bounds = [lower, upper], or release a histogram or a count.",
+        )
+    return column
+
+
+def _cells(query: QuerySpec, column: Column, key: str) -> tuple[Value, ...]:
+    if query.bins is None:
+        if column.levels is None:
+            raise InputError(
+                f"{key}.bins",
+                expected="the edges of the bins, since the column has no declared states",
+                remedy="Write bins = [lower, ..., upper].",
+                shown=False,
+            )
+        return column.levels
+    edges = query.bins
+    if column.bounds is None:
+        raise InputError(f"{key}.bins", list(edges), expected="bins on a column with bounds")
+    if len(edges) < 3 or any(low >= high for low, high in pairwise(edges)):
+        raise InputError(f"{key}.bins", list(edges), expected="at least three increasing edges")
+    return tuple(f"[{low:g}, {high:g})" for low, high in pairwise(edges))
+
+
+def label(column: Column) -> str:
+    """How spends and readings name a column: with its definition, where it is derived."""
+    if column.cuts is not None:
+        return f"{column.name} = {column.source} cut at {list(column.cuts)}"
+    if column.where is not None:
+        return f"{column.name} = ({column.where}) of {column.source}"
+    return column.name
+
+
+def covered_labels(study: StudySpec) -> tuple[str, ...]:
+    """The labels of the columns that the population covers."""
+    covers = study.population.covers if study.population is not None else ()
+    return tuple(label(study.columns[name]) for name in covers)
+
+
+def independent_labels(study: StudySpec) -> tuple[str, ...]:
+    """The labels of the columns that are declared independent of other records."""
+    return tuple(
+        label(column)
+        for column in study.columns.values()
+        if column.independent and column.is_private
+    )
+
+
+def _labels(study: StudySpec, names: set[str], key: str) -> tuple[str, ...]:
+    """Labels of the private columns among `names`; each must be spoken about (theory 7).
+
+    A column derived from a covered or an independent one is a function of it, and is covered too.
+    """
+    labels = []
+    covers = study.population.covers if study.population is not None else ()
+    for name in sorted(names):
+        column = study.columns[name]
+        if column.is_public:
+            continue
+        base = column
+        source = study.columns.get(column.source or "")
+        if name not in covers and not column.independent and source is not None:
+            base = source
+        if study.budget.notion == "bdp" and base.name not in covers and not base.independent:
+            raise InputError(
+                key,
+                name,
+                expected="a query that reads only what the population speaks about",
+                remedy=THREE_WAYS_OUT,
+            )
+        labels.append(label(base))
+    return tuple(labels)

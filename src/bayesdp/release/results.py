@@ -1,0 +1,111 @@
+"""What a release hands over: numbers with their errors, and the certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayesdp.certificate import Certificate
+from bayesdp.mechanisms.laplace import DiscreteLaplace
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One released number.
+
+    `group` is the declared key of `by`, `cell` the cell of a histogram. `unit` is the column's. The
+    error is that of the noise alone: clipping to the bounds may add more, and how much is private.
+    """
+
+    query: str
+    kind: str
+    value: float
+    noise: DiscreteLaplace
+    noise_unit: float
+    dp_epsilon: float
+    group: Any = None
+    cell: Any = None
+    unit: str = ""
+    certificate: Certificate | None = None
+
+    def error(self, confidence: float = 0.95) -> float:
+        """The noise moves the value by more than this with probability at most 1 - confidence."""
+        return self.noise.quantile(confidence) * self.noise_unit
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as in certificates and `--json`."""
+        named: dict[str, Any] = {"query": self.query, "kind": self.kind}
+        if self.group is not None:
+            named["group"] = self.group
+        if self.cell is not None:
+            named["cell"] = self.cell
+        return named | {
+            "value": self.value,
+            "unit": self.unit,
+            "error": {"confidence": 0.95, "value": self.error(0.95)},
+            "noise": {
+                "distribution": "discrete-laplace",
+                "scale": self.noise.scale,
+                "step": self.noise_unit,
+            },
+            "dp_epsilon": self.dp_epsilon,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A finished release. Iterating gives its `Result`s."""
+
+    id: str
+    time: str
+    results: tuple[Result, ...]
+    certificate: Certificate
+    level: float
+    dp_epsilon: float
+
+    def __iter__(self) -> Any:
+        return iter(self.results)
+
+    def __getitem__(self, name: str) -> Result:
+        """The result of the query of this name, where it has one number only."""
+        found = [result for result in self.results if result.query == name]
+        if len(found) != 1:
+            raise KeyError(f"{name!r} has {len(found)} results: iterate over the release instead")
+        return found[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as `bayesdp release --json` prints it."""
+        return {
+            "release": self.id,
+            "time": self.time,
+            "dp_epsilon": self.dp_epsilon,
+            "level": self.level,
+            "results": [result.to_dict() for result in self.results],
+            "certificate": self.certificate.to_dict(),
+        }
+
+    def _columns(self) -> dict[str, list[Any]]:
+        return {
+            "query": [r.query for r in self.results],
+            "group": [None if r.group is None else str(r.group) for r in self.results],
+            "cell": [None if r.cell is None else str(r.cell) for r in self.results],
+            "value": [r.value for r in self.results],
+            "error_95": [r.error(0.95) for r in self.results],
+            "unit": [r.unit for r in self.results],
+        }
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row for each number: query, group, cell, value, error_95, unit."""
+        import pandas
+
+        return pandas.DataFrame(self._columns())
+
+    def to_polars(self) -> polars.DataFrame:
+        """One row for each number. Needs the extra `polars`."""
+        import polars
+
+        return polars.DataFrame(self._columns())

@@ -1,0 +1,271 @@
+"""The study file: what it may say. Every key is checked; unknown ones are refused.
+
+The schema is stable; see docs/study-files.md. Errors are `InputError` with the dotted path of the
+key, its value, what was expected, and the remedy.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.notions import Adversary, Notion, Secrets
+from bayesdp.populations import Population, parse
+from bayesdp.populations.base import explain_validation
+from bayesdp.tables.columns import Column, parse_columns
+
+QueryKind = Literal["count", "sum", "mean", "proportion", "histogram"]
+FROM_DATA = "from data"
+MOST_RECORDS = 2**40
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class DataSpec(_Part):
+    """`[data]`: where the table is, under which name its budget is kept, what a record is."""
+
+    source: str | None = None
+    dataset: str = Field(min_length=1)
+    n: int | Literal["from data"]
+    unit: str = "row"
+    rows_per_unit: int | None = Field(default=None, ge=1)
+
+
+class BudgetSpec(_Part):
+    """`[budget]`: the notion, its total for the data set, and what this study may spend of it."""
+
+    notion: Notion = "bdp"
+    epsilon: float = Field(gt=0)
+    adversary: Adversary = "any"
+    secrets: Secrets = "bounded"
+    ledger: str | None = None
+    spend: float | None = Field(default=None, gt=0)
+
+
+class QuerySpec(_Part):
+    """`[[query]]`: one number, or one number for each declared group or cell."""
+
+    name: str = Field(min_length=1)
+    kind: QueryKind
+    column: str | None = None
+    where: str | None = None
+    by: str | None = None
+    bins: tuple[float, ...] | None = None
+    weight: float | None = Field(default=None, gt=0)
+    error: float | None = Field(default=None, gt=0)
+    confidence: float = Field(default=0.95, gt=0.5, lt=1)
+
+
+class StudySpec(BaseModel):
+    """A whole study. `population` is `None` only where the notion is `dp`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    data: DataSpec
+    columns: dict[str, Column]
+    population: Population | None
+    budget: BudgetSpec
+    queries: tuple[QuerySpec, ...]
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The contents of a TOML file as plain data."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise InputError("STUDY", str(path), expected="a text file in UTF-8") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, tomllib.TOMLDecodeError):
+            raise InputError(str(path), expected=f"a TOML file: {error}", shown=False) from None
+        raise InputError(
+            "STUDY", str(path), expected="a study file that can be read", remedy=f"{error}."
+        ) from None
+    except RecursionError:
+        raise InputError("STUDY", str(path), expected="TOML of sensible depth") from None
+
+
+def parse_study(raw: Mapping[str, Any]) -> StudySpec:
+    """A study from plain data, as read from TOML or built in Python."""
+    known = {"data", "population", "budget", "query"}
+    for key in raw:
+        if key not in known:
+            raise InputError(
+                str(key),
+                expected="a known table",
+                remedy=did_you_mean(str(key), known),
+                shown=False,
+            )
+    for key in ("data", "budget"):
+        if not isinstance(raw.get(key), Mapping):
+            raise InputError(key, expected="a table", remedy="It is missing.", shown=False)
+    data = dict(raw["data"])
+    columns = parse_columns(data.pop("columns", {}))
+    budget = _part(BudgetSpec, raw["budget"], "budget")
+    return _consistent(
+        StudySpec(
+            data=_data(data),
+            columns=columns,
+            population=_population(raw.get("population"), budget),
+            budget=budget,
+            queries=_queries(raw.get("query")),
+        )
+    )
+
+
+def _data(raw: dict[str, Any]) -> DataSpec:
+    n = raw.get("n")
+    if n is None:
+        raise InputError(
+            "data.n",
+            expected=f'the public number of records, or "{FROM_DATA}"',
+            remedy=f'"{FROM_DATA}" declares that the number may be published.',
+            shown=False,
+        )
+    if n != FROM_DATA and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
+        raise InputError("data.n", n, expected=f'a whole number above 0, or "{FROM_DATA}"')
+    if isinstance(n, int) and n > MOST_RECORDS:
+        raise InputError("data.n", n, expected="at most 2^40 records")
+    data: DataSpec = _part(DataSpec, raw, "data")
+    if (data.unit != "row") != (data.rows_per_unit is not None):
+        if data.unit == "row":
+            raise InputError(
+                "data.rows_per_unit", data.rows_per_unit, expected='nothing where unit is "row"'
+            )
+        raise InputError(
+            "data.rows_per_unit",
+            expected=f"the most rows that one {data.unit} may have",
+            remedy="Costs are multiplied by it, and the table is held against it.",
+            shown=False,
+        )
+    return data
+
+
+def _population(raw: object, budget: BudgetSpec) -> Population | None:
+    if raw is None:
+        if budget.notion == "dp":
+            return None
+        raise InputError(
+            "population",
+            expected="a table that says who depends on whom",
+            remedy='For independent records write model = "independent".',
+            shown=False,
+        )
+    if isinstance(raw, Population):
+        return raw
+    if not isinstance(raw, Mapping):
+        raise InputError("population", raw, expected="a table")
+    return parse(raw)
+
+
+def _queries(raw: object) -> tuple[QuerySpec, ...]:
+    if not isinstance(raw, list | tuple) or not raw:
+        raise InputError("query", expected="at least one [[query]]", shown=False)
+    queries = tuple(
+        one if isinstance(one, QuerySpec) else _part(QuerySpec, one, f"query[{position}]")
+        for position, one in enumerate(raw)
+    )
+    seen: set[str] = set()
+    for position, query in enumerate(queries):
+        if query.name in seen:
+            raise InputError(f"query[{position}].name", query.name, expected="a name used once")
+        seen.add(query.name)
+        if query.weight is not None and query.error is not None:
+            raise InputError(
+                f"query[{position}]",
+                expected="a weight or a wanted error, not both",
+                shown=False,
+            )
+    return queries
+
+
+def _part(model: type[Any], raw: object, key: str) -> Any:
+    if not isinstance(raw, Mapping):
+        raise InputError(key, raw, expected="a table")
+    for name, value in raw.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"{key}.{name}", value, expected="a finite number")
+    try:
+        return model.model_validate(dict(raw))
+    except ValidationError as error:
+        raise explain_validation(error, model.model_fields, key) from None
+
+
+def _consistent(study: StudySpec) -> StudySpec:
+    budget, data = study.budget, study.data
+    if budget.spend is not None and budget.spend > budget.epsilon:
+        raise InputError(
+            "budget.spend", budget.spend, expected=f"at most budget.epsilon = {budget.epsilon:g}"
+        )
+    if data.unit != "row" and data.unit not in study.columns:
+        raise InputError(
+            "data.unit",
+            data.unit,
+            expected='"row", or a declared column whose rows together form one record',
+            remedy=f"Declare it: data.columns.{data.unit} = {{ public = true }}.",
+        )
+    roles = [name for name, column in study.columns.items() if column.role is not None]
+    for role in ("cluster", "series", "order"):
+        named = [name for name in roles if study.columns[name].role == role]
+        if len(named) > 1:
+            raise InputError("data.columns", named, expected=f'at most one column of role "{role}"')
+    _covered_columns(study)
+    _structure(study)
+    return study
+
+
+def _covered_columns(study: StudySpec) -> None:
+    population = study.population
+    if population is None:
+        return
+    for position, name in enumerate(population.covers):
+        key = f"population.covers[{position}]"
+        if name not in study.columns:
+            raise InputError(
+                key, name, expected="a declared column", remedy=did_you_mean(name, study.columns)
+            )
+        if study.columns[name].is_public:
+            raise InputError(
+                key,
+                name,
+                expected="a private column",
+                remedy="A public column is not protected, and the population is conditional on it.",
+            )
+        if study.columns[name].independent:
+            raise InputError(
+                key,
+                name,
+                expected="a column that is not declared independent too",
+                remedy="Either the population describes it, or it is independent given what it "
+                "describes.",
+            )
+
+
+def _structure(study: StudySpec) -> None:
+    """Who depends on whom is read off columns with a role: they must be there."""
+    population = study.population
+    if population is None:
+        return
+    roles = {column.role for column in study.columns.values()}
+    if population.structure == "cluster" and "cluster" not in roles and population.group_size > 1:
+        raise InputError(
+            "data.columns",
+            expected='a column of role "cluster" that says which records belong together',
+            remedy='Declare it: family = { role = "cluster" }.',
+            shown=False,
+        )
+    if population.structure == "series" and "order" not in roles:
+        raise InputError(
+            "data.columns",
+            expected='a column of role "order" with its step, and one of role "series" if the '
+            "table holds several series",
+            remedy='Declare it: day = { role = "order", step = 1 }.',
+            shown=False,
+        )

@@ -1,0 +1,233 @@
+"""A study: checked without data, released once.
+
+The order of a release is fixed, because a wrong order breaks the guarantee: price the study, look
+at the budget, hold the table against its declaration, compute exact integer sums, debit durably,
+draw noise, write the certificate, store the result, and only then show it. A crash after the debit
+loses budget, never privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from bayesdp.accounting.composition import level
+from bayesdp.accounting.ledger import Ledger, Preview
+from bayesdp.errors import BudgetExceededError, InputError
+from bayesdp.populations import Population
+from bayesdp.release.certify import certify
+from bayesdp.release.plan import Plan, PlannedQuery, make_plan, structure_of
+from bayesdp.release.queries import shape
+from bayesdp.release.results import Release, Result
+from bayesdp.release.spec import FROM_DATA, BudgetSpec, QuerySpec, StudySpec, parse_study, read_toml
+from bayesdp.tables.checks import Finding, inspect, mismatch
+from bayesdp.tables.source import Table, open_table
+from bayesdp.tables.sums import Total, Totals, run
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What `Study.check` says: the priced plan, and what a release would do to the budget."""
+
+    plan: Plan
+    preview: Preview
+
+
+class Study:
+    """A table, who depends on whom, a budget, and queries.
+
+    `table` is a path or URL as in study files, or a pandas, Polars or Arrow table. `columns` as in
+    `[data.columns]`; `population` a `Population` or its spec; `budget` and `queries` as in the
+    study file. Errors: `InputError` naming the key, as for files.
+
+    >>> study = Study(
+    ...     dataset="example", n=3, columns={"x": {"states": [0, 1]}},
+    ...     population={"model": "independent", "covers": ["x"]},
+    ...     budget={"epsilon": 1.0}, queries=[{"name": "ones", "kind": "count", "where": "x == 1"}],
+    ... )
+    >>> round(study.check().plan.dp_epsilon, 6)
+    1.0
+    """
+
+    def __init__(
+        self,
+        table: object = None,
+        *,
+        dataset: str,
+        n: int | str = FROM_DATA,
+        columns: Mapping[str, Any],
+        population: Population | Mapping[str, Any] | None = None,
+        budget: BudgetSpec | Mapping[str, Any],
+        queries: Sequence[QuerySpec | Mapping[str, Any]],
+        unit: str = "row",
+        rows_per_unit: int | None = None,
+        ledger: str | None = None,
+    ) -> None:
+        data = {"dataset": dataset, "n": n, "unit": unit, "columns": columns}
+        if rows_per_unit is not None:
+            data["rows_per_unit"] = rows_per_unit
+        plain_budget = budget.model_dump() if isinstance(budget, BudgetSpec) else dict(budget)
+        raw = {
+            "data": data,
+            "population": population,
+            "budget": plain_budget | ({"ledger": ledger} if ledger is not None else {}),
+            "query": list(queries),
+        }
+        if population is None:
+            del raw["population"]
+        self._set(parse_study(raw), table, Path(), dataset)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Study:
+        """A study file. The table and the ledger are found relative to it."""
+        path = Path(path)
+        study = cls.__new__(cls)
+        spec = parse_study(read_toml(path))
+        if spec.data.source is None:
+            raise InputError("data.source", expected="the table: a file or URL", shown=False)
+        study._set(spec, spec.data.source, path.parent, path.name)
+        return study
+
+    def _set(self, spec: StudySpec, table: object, folder: Path, name: str) -> None:
+        self.spec = spec
+        self.name = name
+        self.folder = folder
+        self._table = table
+        for position in range(len(spec.queries)):
+            shape(spec, position)
+
+    @property
+    def ledger_url(self) -> str:
+        """Where the budget is kept: relative to the study, `ledger.db` beside it by default."""
+        url = self.spec.budget.ledger or "ledger.db"
+        path = url.removeprefix("sqlite:///")
+        if "://" in path:
+            return url
+        return f"sqlite:///{self.folder / path}"
+
+    def ledger(self) -> Ledger:
+        """The ledger that keeps the data set's budget."""
+        return Ledger(self.ledger_url, level=level)
+
+    def check(self) -> Check:
+        """Price the study: costs, noise, errors, and what it does to the budget. Reads no data."""
+        plan = make_plan(self.spec)
+        preview = self.ledger().preview(
+            self.spec.data.dataset, self.spec.data.unit, plan.reading, plan.spends
+        )
+        return Check(plan, preview)
+
+    def inspect(self) -> list[Finding]:
+        """Hold the table against the study. What is found is private: for the curator only."""
+        plan = make_plan(self.spec)
+        queries = [query.table_query() for query in plan.queries]
+        return inspect(self._open(), self.spec.columns, structure_of(self.spec), queries)
+
+    def release(self, *, clock: Any = lambda: datetime.now(UTC)) -> Release:
+        """Release once: debit, then noise. See the module for the order of things.
+
+        Raises `BudgetExceededError` or `TableMismatchError` with nothing spent; `InputError` and
+        its kin for wrong input.
+        """
+        ledger = self.ledger()
+        data = self.spec.data
+        if data.n != FROM_DATA:
+            self._require_budget(ledger, make_plan(self.spec))
+        table = self._open()
+        n = self._count(table) if data.n == FROM_DATA else None
+        plan = make_plan(self.spec, n)
+        self._require_budget(ledger, plan)
+        totals = self._totals(table, plan)
+        ledger.ensure(data.dataset, data.unit, plan.reading)
+        debit = ledger.debit(
+            data.dataset,
+            data.unit,
+            plan.spends,
+            study=self.name,
+            request={"queries": [query.name for query in self.spec.queries]},
+        )
+        return self._finish(ledger, debit, plan, totals, clock)
+
+    def _finish(
+        self, ledger: Ledger, debit: str, plan: Plan, totals: Totals, clock: Any
+    ) -> Release:
+        """After the debit: noise, certificate, storage."""
+        before = ledger.spends(self.spec.data.dataset, before=debit)
+        results = [
+            result
+            for query in plan.queries
+            for result in noisy(query, totals[query.shape.spec.name])
+        ]
+        time = clock().isoformat(timespec="seconds")
+        certificate = certify(
+            plan,
+            [result.to_dict() for result in results],
+            release=debit,
+            time=time,
+            before=before,
+            data_set_level=level(plan.reading, [*before, *plan.spends]),
+        )
+        signed = tuple(_with_certificate(result, certificate) for result in results)
+        release = Release(debit, time, signed, certificate, plan.level, plan.dp_epsilon)
+        ledger.store(debit, release.to_dict())
+        return release
+
+    def _open(self) -> Table:
+        if self._table is None:
+            raise InputError("data.source", expected="the table: a file, URL or frame", shown=False)
+        return open_table(self._table, self.folder)
+
+    def _count(self, table: Table) -> int:
+        return run(table, self.spec.columns, [], structure_of(self.spec)).records
+
+    def _totals(self, table: Table, plan: Plan) -> Totals:
+        queries = [query.table_query() for query in plan.queries]
+        totals = run(table, self.spec.columns, queries, structure_of(self.spec))
+        for query in plan.queries:
+            averaged = query.shape.spec.kind in ("mean", "proportion")
+            if averaged and not all(totals[query.shape.spec.name].sizes.values()):
+                raise mismatch()
+        return totals
+
+    def _require_budget(self, ledger: Ledger, plan: Plan) -> None:
+        data = self.spec.data
+        preview = ledger.preview(data.dataset, data.unit, plan.reading, plan.spends)
+        if preview.refusal is not None:
+            raise BudgetExceededError(preview.refusal)
+
+
+def noisy(query: PlannedQuery, total: Total) -> list[Result]:
+    """The results of one query: all its integers noised in one draw of the mechanism."""
+    spec, column = query.shape.spec, query.shape.column
+    places = [(key, i) for key, values in total.values.items() for i in range(len(values))]
+    drawn = query.noise.release([total.values[key][i] for key, i in places])
+    unit = column.unit if column is not None and query.grid is not None else None
+    results = []
+    for (key, i), integer in zip(places, drawn, strict=True):
+        rows = total.sizes[key]
+        results.append(
+            Result(
+                query=spec.name,
+                kind=spec.kind,
+                value=query.value(integer, rows),
+                noise=query.noise,
+                noise_unit=float(query.step / (rows if spec.kind in _AVERAGES else 1)),
+                dp_epsilon=query.dp_epsilon,
+                group=key,
+                cell=query.shape.cells[i] if query.shape.cells is not None else None,
+                unit=unit or "",
+            )
+        )
+    return results
+
+
+_AVERAGES = ("mean", "proportion")
+
+
+def _with_certificate(result: Result, certificate: Any) -> Result:
+    from dataclasses import replace
+
+    return replace(result, certificate=certificate)

@@ -1,0 +1,48 @@
+"""From a finished release to its part of the HTML report."""
+
+from __future__ import annotations
+
+from bayesdp.release.results import Release
+from bayesdp.release.study import Study
+from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
+
+
+def study_section(study: Study, release: Release, certificate_path: str) -> StudySection:
+    """What the report says of one release."""
+    spec = study.spec
+    plan = study.check().plan if spec.data.n != "from data" else None
+    report = plan.report if plan is not None else None
+    interval = plan.secrets_interval if plan is not None else None
+    return StudySection(
+        title=spec.data.dataset,
+        population_words=spec.population.describe() if spec.population else "not declared (DP)",
+        population_source=spec.population.source if spec.population else "",
+        bounds=[BoundRow(b.theorem, b.epsilon, b.tight, b.source) for b in report.bounds]
+        if report
+        else [],
+        refused=[RefusedRow(r.theorem, r.reason) for r in report.refused] if report else [],
+        results=[
+            ResultRow(
+                result.query,
+                _group(result.group, result.cell),
+                result.value,
+                result.error(0.95),
+                result.unit,
+            )
+            for result in release.results
+        ],
+        dp_epsilon=release.dp_epsilon,
+        level=release.level,
+        adversary=spec.budget.adversary,
+        dataset=spec.data.dataset,
+        total=spec.budget.epsilon,
+        certificate_path=certificate_path,
+        notes=release.certificate.body["assumptions"],
+        secrets="bounded" if interval is not None else None,
+        interval=f"between {interval[0]:g} and {interval[1]:g}" if interval is not None else None,
+    )
+
+
+def _group(group: object, cell: object) -> str | None:
+    parts = [str(part) for part in (group, cell) if part is not None]
+    return ", ".join(parts) or None

@@ -1,0 +1,166 @@
+"""Tables for people at a terminal. Programs use `--json` instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from bayesdp.calibration import Calibration
+from bayesdp.notions import ADVERSARY_MEANING, ROUNDING
+from bayesdp.release.plan import CONFIDENCE, PlannedQuery
+from bayesdp.release.results import Release
+from bayesdp.release.study import Check
+from bayesdp.theorems import LeakageReport
+
+
+def number(value: float | None, digits: int = 6) -> str:
+    """A number for people; a dash where there is none."""
+    return "-" if value is None else f"{value:.{digits}g}"
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold", header_style="")
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def show_leakage(console: Console, report: LeakageReport) -> None:
+    """The table of theorems: what each proves, which is best, which are refused and why."""
+    table = _table(
+        f"What a DP cost of {number(report.cost.dp_epsilon)} means here", "theorem", "BDP level", ""
+    )
+    for position, bound in enumerate(report.bounds):
+        note = "exact" if bound.tight == "exact" else "upper bound"
+        if position == 0:
+            note += ", the best"
+        extra = bound.evidence.get("note")
+        table.add_row(
+            bound.theorem, number(bound.epsilon), escape(note + (f"; {extra}" if extra else ""))
+        )
+    for refused in report.refused:
+        table.add_row(refused.theorem, "refused", escape(refused.reason))
+    console.print(table)
+    console.print(
+        f"Adversary '{report.adversary}': {ADVERSARY_MEANING[report.adversary]}. "
+        f"Levels: {ROUNDING}.",
+        style="dim",
+        highlight=False,
+    )
+
+
+def show_calibration(console: Console, calibration: Calibration) -> None:
+    """The DP budget for a target."""
+    table = _table("DP budget for the target", "", "")
+    table.add_row("BDP target", number(calibration.target))
+    table.add_row("DP budget (dp_epsilon)", number(calibration.dp_epsilon, 10))
+    table.add_row("noise multiplier (target / DP budget)", number(calibration.noise_multiplier))
+    table.add_row("certified level of that budget", number(calibration.certified_epsilon, 10))
+    table.add_row("by the theorem", calibration.theorem)
+    console.print(table)
+
+
+def show_check(console: Console, check: Check) -> None:
+    """The price list of a study."""
+    plan = check.plan
+    if plan.report is not None:
+        show_leakage(console, plan.report)
+    table = _table(
+        "Queries", "query", "kind", "DP cost", "noise scale", f"error at {CONFIDENCE:.0%}", "unit"
+    )
+    for query in plan.queries:
+        error = query.error(CONFIDENCE, None if query.shape.spec.by else plan.n)
+        shown = number(error, 4) if error is not None else "depends on group sizes or n"
+        table.add_row(
+            escape(query.shape.spec.name),
+            query.shape.spec.kind,
+            number(query.dp_epsilon),
+            number(float(query.noise.scale * query.step), 4),
+            shown,
+            _unit(query),
+        )
+    console.print(table)
+    notion = plan.reading.notion.upper()
+    console.print(
+        f"Together: DP cost {number(plan.dp_epsilon)}, {notion} level {number(plan.level)} of "
+        f"{number(plan.target)} that this study may spend.",
+        highlight=False,
+    )
+    _show_readings(console, check.preview.readings)
+    if check.preview.refusal:
+        console.print(f"A release would be refused: {escape(check.preview.refusal)}")
+
+
+def _unit(query: PlannedQuery) -> str:
+    column = query.shape.column
+    return (column.unit or "") if column is not None and query.grid is not None else ""
+
+
+def _show_readings(console: Console, readings: Sequence[Mapping[str, Any]]) -> None:
+    table = _table(
+        "Budget of the data set, now and after a release", "notion", "now", "after", "total"
+    )
+    for reading in readings:
+        table.add_row(
+            reading["notion"],
+            number(reading["level"]),
+            number(reading["level_after"]),
+            number(reading["total"]),
+        )
+    console.print(table)
+
+
+def show_release(console: Console, release: Release, notion: str) -> None:
+    """The released numbers."""
+    table = _table("Released", "query", "group", "value", "+- at 95 %", "unit")
+    for result in release.results:
+        parts = [str(part) for part in (result.group, result.cell) if part is not None]
+        table.add_row(
+            escape(result.query),
+            escape(", ".join(parts)),
+            number(result.value, 7),
+            number(result.error(0.95), 4),
+            escape(result.unit),
+        )
+    console.print(table)
+    console.print(
+        f"DP cost {number(release.dp_epsilon)}, {notion.upper()} level {number(release.level)}. "
+        "The error is the noise's; clipping to the bounds may add to it.",
+        highlight=False,
+    )
+
+
+def show_ledger(console: Console, datasets: Sequence[Mapping[str, Any]]) -> None:
+    """Every data set's budget."""
+    if not datasets:
+        console.print("The ledger is empty.")
+    for dataset in datasets:
+        title = f"{dataset['dataset']} (one record: {dataset['unit']})"
+        table = _table(escape(title), "reading", "level", "total", "left")
+        table.add_row("DP spent", number(dataset["spent"]), "", "")
+        for reading in dataset["readings"]:
+            table.add_row(
+                escape(reading_words(reading)),
+                number(reading["level"]),
+                number(reading["total"]),
+                number(reading["left"]),
+            )
+        console.print(table)
+        for release in dataset["releases"]:
+            console.print(
+                f"  {release['time']}  {release['status']:9} {escape(release['study'])}  "
+                f"{release['id']}",
+                highlight=False,
+            )
+
+
+def reading_words(reading: Mapping[str, Any]) -> str:
+    """A reading in a few words."""
+    if reading["notion"] == "dp":
+        return "DP"
+    model = (reading["population"] or {}).get("model", "?")
+    return f"BDP under '{model}', adversary '{reading['adversary']}'"

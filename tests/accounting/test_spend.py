@@ -112,8 +112,8 @@ def test_unknown_and_missing_keys_are_named() -> None:
 def test_the_key_is_stable() -> None:
     """Ledgers outlive versions: the text that is hashed must never change."""
     text = (
-        '{"adversary":"any","covers":["x"],"notion":"bdp","population":{"model":"independent"},'
-        '"secrets":"bounded","total":1}'
+        '{"adversary":"any","covers":["x"],"independent":[],"notion":"bdp",'
+        '"population":{"model":"independent"},"secrets":"bounded","total":1}'
     )
     reading = Reading("bdp", 1, {"model": "independent"}, covers=("x",))
     assert reading.key() == hashlib.sha256(text.encode()).hexdigest()

@@ -92,6 +92,7 @@ def test_quantile_exactly_at_the_boundary() -> None:
             assert above.quantile(confidence) > k
 
 
+@pytest.mark.prove
 def test_cost_is_an_upper_bound_and_for_cost_is_the_smallest_scale() -> None:
     rng = random.Random(7)
     for _ in range(runs(500)):

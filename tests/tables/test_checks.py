@@ -99,6 +99,8 @@ def test_an_empty_group_is_found_where_it_is_grouped_by() -> None:
     plan = [CountQuery("q", by="g")]
     findings = inspect(table, parse_columns(COLUMNS), EXPECTED, plan)
     assert [finding.code for finding in findings] == ["empty-group"]
+    with pytest.raises(TableMismatchError):
+        run(table, parse_columns(COLUMNS), plan, EXPECTED)
 
 
 def test_without_cluster_or_series_column_the_table_is_one() -> None:

@@ -22,6 +22,7 @@ def floats_in(lo: float, hi: float, rng: random.Random) -> float:
     return rng.choice([*special, rng.uniform(lo, hi), lo + (hi - lo) * rng.random() ** 40])
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(("lo", "hi"), INTERVALS)
 @pytest.mark.parametrize("masked", [False, True])
 def test_index_is_within_two_steps_and_within_the_sensitivity(

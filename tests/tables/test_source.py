@@ -117,6 +117,12 @@ def test_csv_numbers_are_never_silently_texts(folder: Path) -> None:
     assert look("good.csv", folder, NUMBER) == []
 
 
+def test_a_byte_order_mark_and_semicolons_are_understood(folder: Path) -> None:
+    (folder / "excel.csv").write_bytes("\ufeffx;s\n1;a\n2;b\n".encode())
+    columns = {**NUMBER, "s": {"states": ["a", "b"]}}
+    assert look("excel.csv", folder, columns) == []
+
+
 def test_csv_cells_are_kept_as_written(folder: Path) -> None:
     """Codes with leading zeros stay texts, and NA is missing unless it is declared."""
     (folder / "codes.csv").write_text("code,land\n007,NA\n7,DE\n")

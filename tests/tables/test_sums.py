@@ -43,6 +43,7 @@ def adversarial(lo: float, hi: float, size: int, rng: random.Random) -> list[flo
     return [rng.choice([*ends, *extremes, rng.uniform(lo, hi)]) for _ in range(size)]
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("masked", [False, True])
 @pytest.mark.parametrize(
     ("lo", "hi"), [(0, 1), (-3.3, 7.7), (0.1, 0.7), (1e-16, 1e16), (-1e16, 1e-16), (120, 220)]
@@ -51,7 +52,7 @@ def test_adversarial_floats_are_summed_exactly(lo: float, hi: float, masked: boo
     rng = random.Random(f"{lo} {hi} {masked}")
     columns = parse_columns({"x": {"bounds": [lo, hi]}})
     low, high = columns["x"].bounds or (0.0, 0.0)
-    for _ in range(max(1, runs(20) // 2)):
+    for _ in range(runs(30)):
         values = adversarial(low, high, 3000, rng)
         grid = Grid.plan(low, high, len(values), dp_epsilon=0.7, masked=masked)
         totals = []

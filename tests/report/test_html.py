@@ -148,6 +148,16 @@ def test_sections_come_from_plain_data_too(section: StudySection) -> None:
         StudySection.from_dict({**asdict(section), "colour": "red"})
 
 
+def test_earlier_releases_count(section: StudySection) -> None:
+    later = replace(section, dataset_level=3.0, dataset_dp_epsilon=1.5, total=4.0)
+    text = render([later])
+    assert "3.0000 with earlier releases, of 4 allowed" in text
+    assert "level 3.0000 of 4 is used, from a DP cost of 1.5000" in text
+    assert "at most 69.1 %" in text, "a belief of 10 %, at level 3"
+    assert "ever released from this data set" in text
+    assert "earlier releases" not in render([section])
+
+
 def test_nothing_released_is_said(section: StudySection) -> None:
     text = render([replace(section, results=[], bounds=[], level=0.0, dp_epsilon=0.0)])
     assert "Nothing was released." in text

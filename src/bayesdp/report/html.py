@@ -64,9 +64,11 @@ class ResultRow:
 class StudySection:
     """Everything that the report says about one study.
 
-    `dp_epsilon` is what the data set has spent under DP, `level` what that means for the declared
-    population (both in nats), `total` what the level may reach. `refused` and `notes` may be empty;
-    `interval` says in words where secret values lie ("between 120 and 220 cm").
+    `dp_epsilon` is what this release cost under DP and `level` what that means for the declared
+    population, both in nats. `dataset_dp_epsilon` and `dataset_level` are the same with all earlier
+    releases of the data set (left out: there were none), `total` what that level may reach.
+    `refused` and `notes` may be empty; `interval` says in words where secret values lie ("between
+    120 and 220 cm").
     """
 
     title: str
@@ -85,6 +87,23 @@ class StudySection:
     secrets: Secrets | None = None
     interval: str | None = None
     rounding: str = ROUNDING
+    dataset_level: float | None = None
+    dataset_dp_epsilon: float | None = None
+
+    @property
+    def level_so_far(self) -> float:
+        """The level of all releases of the data set together, this one included."""
+        return self.level if self.dataset_level is None else self.dataset_level
+
+    @property
+    def dp_epsilon_so_far(self) -> float:
+        """The DP cost of all releases of the data set together, this one included."""
+        return self.dp_epsilon if self.dataset_dp_epsilon is None else self.dataset_dp_epsilon
+
+    @property
+    def is_first(self) -> bool:
+        """Whether nothing else has been released from the data set."""
+        return self.level_so_far == self.level
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
@@ -161,8 +180,11 @@ def _study(study: StudySection, name: str) -> str:
 
 def _key_numbers(study: StudySection) -> str:
     factor = study.level / study.dp_epsilon if study.dp_epsilon > 0.0 else 1.0
+    allowed = f"of {study.total:g} allowed"
+    if not study.is_first:
+        allowed = f"{level_up(study.level_so_far)} with earlier releases, {allowed}"
     cards = (
-        ("Level about one record", level_up(study.level), f"of {study.total:g} allowed"),
+        ("Level about one record", level_up(study.level), allowed),
         ("DP cost of the releases", level_up(study.dp_epsilon), "if records were independent"),
         ("What dependence adds", f"× {factor:.2f}", "the level, divided by the DP cost"),
         ("Adversary", study.adversary, ADVERSARY_MEANING[study.adversary]),
@@ -219,12 +241,17 @@ def _results(study: StudySection, name: str) -> str:
 
 
 def _meaning(study: StudySection) -> str:
-    said = level_sentences(study.level, study.adversary, study.interval)
+    # What people believe rests on everything that they saw, so on all releases together.
+    level = study.level_so_far
+    seen = "everything that was released here"
+    if not study.is_first:
+        seen = "everything that was ever released from this data set"
+    said = level_sentences(level, study.adversary, study.interval, seen=seen)
     rows = "".join(
         f'<tr><th scope="row" class="n">{percent_up(row.prior)}</th>'
         f'<td class="n">{percent_down(row.at_least)}</td>'
         f'<td class="n">{percent_up(row.at_most)}</td></tr>'
-        for row in belief_table(study.level)
+        for row in belief_table(level)
     )
     limits = "".join(f"<li>{escape(text)}</li>" for text in not_promised(study.secrets))
     return (
@@ -248,7 +275,8 @@ def _theorems(study: StudySection) -> str:
         for i, row in enumerate(ordered)
     )
     table = (
-        '<div class="scroll"><table><caption>Theorems that apply, best first</caption>'
+        '<div class="scroll"><table>'
+        "<caption>Theorems that apply to this release, best first</caption>"
         '<thead><tr><th scope="col">Theorem</th><th scope="col" class="n">Level</th>'
         '<th scope="col">Kind</th><th scope="col">Source</th></tr></thead>'
         f"<tbody>{rows}</tbody></table></div>"
@@ -270,7 +298,8 @@ def _theorems(study: StudySection) -> str:
 
 
 def _ledger(study: StudySection) -> str:
-    share = min(max(study.level / study.total, 0.0), 1.0) if study.total > 0.0 else 1.0
+    level, cost = study.level_so_far, study.dp_epsilon_so_far
+    share = min(max(level / study.total, 0.0), 1.0) if study.total > 0.0 else 1.0
     certificate = (
         f"<p>Certificate: <code>{escape(study.certificate_path)}</code>. It holds the whole "
         "derivation; <code>bayesdp verify</code> checks it without the data.</p>"
@@ -279,8 +308,8 @@ def _ledger(study: StudySection) -> str:
     )
     return (
         "<h3>The ledger</h3>"
-        f"<p>Data set <b>{escape(study.dataset)}</b>: level {level_up(study.level)} of "
-        f"{study.total:g} is used, from a DP cost of {level_up(study.dp_epsilon)}.</p>"
+        f"<p>Data set <b>{escape(study.dataset)}</b>: level {level_up(level)} of "
+        f"{study.total:g} is used, from a DP cost of {level_up(cost)}.</p>"
         f'<svg class="meter" viewBox="0 0 100 2" preserveAspectRatio="none" role="img" '
         f'aria-label="{share:.0%} of the total is used"><rect class="track" width="100" '
         f'height="2"/><rect class="fill" width="{100 * share:.2f}" height="2"/></svg>'
@@ -292,7 +321,7 @@ def _notes(study: StudySection) -> str:
     if not study.notes:
         return ""
     items = "".join(f"<li>{escape(_sentence(note))}</li>" for note in study.notes)
-    return f"<h3>Notes</h3><ul>{items}</ul>"
+    return f"<h3>Assumptions and notes</h3><ul>{items}</ul>"
 
 
 def _roundings(studies: Sequence[StudySection]) -> str:

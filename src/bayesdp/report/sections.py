@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
@@ -13,6 +15,8 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
     plan = study.check().plan if spec.data.n != "from data" else None
     report = plan.report if plan is not None else None
     interval = plan.secrets_interval if plan is not None else None
+    data_set = release.certificate.body["data_set"]
+    earlier = data_set["earlier_spends"]
     return StudySection(
         title=spec.data.dataset,
         population_words=spec.population.describe() if spec.population else "not declared (DP)",
@@ -33,13 +37,16 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         ],
         dp_epsilon=release.dp_epsilon,
         level=release.level,
-        adversary=spec.budget.adversary,
+        # A DP cost is the level against somebody who knows all the other records, and no more.
+        adversary=spec.budget.adversary if spec.budget.notion == "bdp" else "informed",
         dataset=spec.data.dataset,
         total=spec.budget.epsilon,
         certificate_path=certificate_path,
         notes=release.certificate.body["assumptions"],
         secrets="bounded" if interval is not None else None,
         interval=f"between {interval[0]:g} and {interval[1]:g}" if interval is not None else None,
+        dataset_level=data_set["level"],
+        dataset_dp_epsilon=release.dp_epsilon + math.fsum(spend["dp_epsilon"] for spend in earlier),
     )
 
 

@@ -56,17 +56,22 @@ def belief_table(epsilon: float, priors: Iterable[float] = PRIORS) -> tuple[Beli
 
 
 def level_sentences(
-    epsilon: float, adversary: Adversary, interval: str | None = None, prior: float = 0.10
+    epsilon: float,
+    adversary: Adversary,
+    interval: str | None = None,
+    prior: float = 0.10,
+    seen: str = "everything that was released here",
 ) -> tuple[str, ...]:
     """What level `epsilon` against `adversary` promises about one record, as sentences.
 
-    `interval` names where secret values lie, if the guarantee is restricted to that.
+    `interval` names where secret values lie, if the guarantee is restricted to that. `seen` names
+    what the level counts.
     """
     most = percent_up(highest_belief(prior, epsilon))
     least = percent_down(lowest_belief(prior, epsilon))
     sentences = [
         f"Take a fact about one record that somebody believes with probability "
-        f"{percent_up(prior)}. Having seen everything that was released here, they believe it "
+        f"{percent_up(prior)}. Having seen {seen}, they believe it "
         f"with at most {most} and at least {least}.",
         f"This holds for an adversary of the class '{adversary}': {ADVERSARY_MEANING[adversary]}.",
         "It holds if their beliefs about who depends on whom are those of the declared population, "

@@ -84,7 +84,7 @@ def test_a_locked_ledger_is_waited_for_and_then_named(book: Ledger, path: Path) 
     began = time.monotonic()
     with pytest.raises(LedgerError, match=r"another process has held it for 0\.3 s"):
         debit(ledger(path, busy_seconds=0.3))
-    assert time.monotonic() - began >= 0.25
+    assert 0.25 <= time.monotonic() - began < 4  # 5 s is what Python waits if it isn't told
     holder.execute("ROLLBACK")
     holder.close()
     debit(book)
@@ -203,6 +203,13 @@ def scribble(path: Path) -> None:
     path.write_bytes(bytes(data))
 
 
+def miscount(path: Path) -> None:
+    """Damage that reading doesn't stumble over: the bytes lost to fragments on page 2."""
+    data = bytearray(path.read_bytes())
+    data[4096 + 7] += 1
+    path.write_bytes(bytes(data))
+
+
 def other_database(path: Path) -> None:
     path.unlink()
     change("CREATE TABLE meta (key, value)")(path)
@@ -218,9 +225,12 @@ DAMAGES = {
     "empty": (lambda path: path.write_bytes(b""), "empty"),
     "cut": (cut, "damaged"),
     "scribbled": (scribble, "damaged"),
+    "miscounted": (miscount, "damaged .*Fragmentation"),
     "no table": (change("DROP TABLE spends"), "damaged"),
     "edited": (change("UPDATE readings SET reading = replace(reading, '1', '2')"), "damaged"),
     "no json": (change("UPDATE readings SET reading = '{'"), "damaged"),
+    "another json": (change("UPDATE readings SET reading = '5'"), "damaged"),
+    "no list": (change("UPDATE spends SET reads = 'null'"), "damaged"),
     "cost below 0": (change("UPDATE spends SET dp_epsilon = -1"), "damaged"),
     "cost as text": (change("UPDATE spends SET dp_epsilon = 'x'"), "damaged"),
 }
@@ -245,6 +255,13 @@ def test_a_damaged_ledger_is_one_clear_error(book: Ledger, path: Path, name: str
             call()
         assert caught.value.value == str(path)
     assert path.read_bytes() == before
+
+
+def test_a_data_set_that_lost_its_readings_is_not_debited(book: Ledger, path: Path) -> None:
+    change("DELETE FROM readings")(path)
+    with pytest.raises(LedgerError, match="a registered reading"):
+        debit(book)
+    assert book.spends("d") == []
 
 
 def test_a_database_of_something_else_is_left_alone(path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -14,8 +15,10 @@ from pathlib import Path
 import pytest
 
 from bayesdp.accounting import Ledger, Reading, Spend, total_cost
+from bayesdp.accounting.ledger import _down, _up
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, UnsupportedError
 from tests.accounting.helpers import BDP, CHAIN, DP, debit, factor, ledger, spend
+from tests.effort import runs
 
 
 @pytest.fixture
@@ -203,8 +206,10 @@ def test_a_data_set_without_a_reading_is_not_debited(book: Ledger) -> None:
     ],
 )
 def test_spends_must_be_of_the_data_set_and_unit(
-    book: Ledger, spends: list[Spend], match: str
+    path: Path, spends: list[Spend], match: str
 ) -> None:
+    book = ledger(path, level=lambda *_: 0.0)  # a level that doesn't look must not matter
+    book.register("d", "row", DP)
     with pytest.raises(InputError, match=match):
         book.debit("d", "row", spends, study="s", request={})
     with pytest.raises(InputError, match=match):
@@ -221,23 +226,38 @@ def test_a_request_that_is_no_json_spends_nothing(book: Ledger) -> None:
 def test_data_sets_have_budgets_of_their_own(book: Ledger) -> None:
     book.register("e", "person", DP)
     debit(book, 1.0)
-    book.debit("e", "person", [spend(0.5, dataset="e", unit="person")], study="s", request={})
+    for cost in (0.25, 0.5):
+        one = spend(cost, dataset="e", unit="person")
+        book.debit("e", "person", [one], study="s", request={})
+    costs = [
+        [[one["dp_epsilon"] for one in release["spends"]] for release in shown["releases"]]
+        for shown in book.show()
+    ]
+    assert costs == [[[1.0]], [[0.25], [0.5]]]
     assert [(one["dataset"], one["unit"], one["spent"]) for one in book.show()] == [
         ("d", "row", 1.0),
-        ("e", "person", 0.5),
+        ("e", "person", 0.75),
     ]
-    assert [one.dataset for one in book.spends("e")] == ["e"]
+    assert [one.dataset for one in book.spends("e")] == ["e", "e"]
 
 
 def test_spends_come_back_to_the_last_bit(book: Ledger) -> None:
     spends = [
-        spend(0.1, query="ü 'quoted'", slack=1e-300),
+        spend(0.1, query="ü 'quoted'", slack=1e-300, reads=("a", "b")),
         spend(1 / 3, kind="lipschitz", column="x", interval=(-1 / 3, 0.1), slack=5e-324),
         spend(1e-17, mechanism="other", interval=(0.0, 1.0)),
     ]
     book.debit("d", "row", spends, study="s", request={})
     assert book.spends("d") == spends
     assert book.spends("unknown") == []
+
+
+def test_what_was_spent_before_a_release(book: Ledger) -> None:
+    releases = [debit(book, cost) for cost in (0.125, 0.25, 0.5)]
+    before = [[one.dp_epsilon for one in book.spends("d", before=one)] for one in releases]
+    assert before == [[], [0.125], [0.125, 0.25]]
+    with pytest.raises(LedgerError, match="id of a release"):
+        book.spends("d", before="0" * 32)
 
 
 def test_the_dp_sum_is_exact_over_many_debits(path: Path) -> None:
@@ -247,6 +267,18 @@ def test_the_dp_sum_is_exact_over_many_debits(path: Path) -> None:
         debit(book, 0.1)
     assert Fraction(spent(book)) >= 10 * Fraction(0.1)
     assert spent(book) == math.nextafter(1.0, 2.0)
+
+
+@pytest.mark.prove
+def test_digits_shown_err_on_the_safe_side() -> None:
+    draw = random.Random(2)
+    for _ in range(runs(2000)):
+        value = draw.random() * 10.0 ** draw.randint(-9, 9)
+        low, high = float(_down(value)), float(_up(value))
+        assert low <= value <= high
+        assert high - low <= 1.1e-5 * value
+    assert (_up(0.5), _down(0.5), _up(0.0), _up(1 / 3)) == ("0.5", "0.5", "0", "0.333334")
+    assert _up(math.inf) == "inf"
 
 
 # --- results ----------------------------------------------------------------------------------

@@ -255,7 +255,7 @@ class Ledger:
         """What a row means. A row that means nothing was not written by a ledger."""
         try:
             return decoder(*values)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise self._file.damaged(str(error)) from error
 
     def _broken(self, account: _Account, spends: Sequence[Spend]) -> list[Reading]:

@@ -208,7 +208,7 @@ class LedgerFile:
     def damaged(self, found: str) -> LedgerError:
         """What to say of a ledger whose content makes no sense."""
         return self._error(
-            f"an intact ledger; this one is damaged ({found})",
+            f"an intact ledger; this one is damaged ({' '.join(found.split())})",
             "Restore it from a copy, and count what was released since the copy as spent.",
         )
 

@@ -74,7 +74,7 @@ def load(text: str) -> Population:
     if text.lstrip().startswith("{"):
         try:
             spec = json.loads(text)
-        except json.JSONDecodeError as error:
+        except ValueError as error:  # JSONDecodeError, or an integer of too many digits
             raise InputError("POP", text, expected=f"JSON: {error}") from None
         except RecursionError:
             raise InputError("POP", text, expected="JSON of sensible depth") from None
@@ -88,7 +88,7 @@ def load(text: str) -> Population:
         ) from None
     try:
         spec = json.loads(content) if path.suffix == ".json" else tomllib.loads(content)
-    except (json.JSONDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(str(path), expected=f"TOML or JSON: {error}", shown=False) from None
     if isinstance(spec, dict) and "model" not in spec and "population" in spec:
         spec = spec["population"]

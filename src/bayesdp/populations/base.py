@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from bayesdp.calibration import Calibration
     from bayesdp.theorems import LeakageReport
 
+MOST_RECORDS = 2**53
+"""The largest cluster or series: whole numbers above it are not exact in double precision."""
+
 PROBABILITY_TOLERANCE = 1e-9
 """How far a row of probabilities may sum from 1. Rows inside it are rescaled to sum to 1."""
 
@@ -117,8 +120,11 @@ def law(values: tuple[float, ...], key: str) -> tuple[float, ...]:
 
 
 def explain_validation(error: ValidationError, known: Mapping[str, Any], key: str) -> InputError:
-    """The first problem of a pydantic error as an `InputError` in our wording."""
-    first = error.errors()[0]
+    """The first problem of a pydantic error as an `InputError` in our wording.
+
+    Unknown keys come first: what is missing beside one is most often that key, misspelt.
+    """
+    first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, InputError):
         return cause
@@ -141,6 +147,7 @@ def explain_validation(error: ValidationError, known: Mapping[str, Any], key: st
 
 def _expectation(message: str) -> str:
     for prefix in ("input should be ", "value error, "):
-        if message.startswith(prefix):
-            return message.removeprefix(prefix)
+        message = message.removeprefix(prefix)
+    if message.startswith(("greater", "less")):
+        return f"a number {message}"
     return message

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from bayesdp.populations.base import Population
+from bayesdp.populations.base import MOST_RECORDS, Population
 
 
 class Clusters(Population):
@@ -16,7 +16,7 @@ class Clusters(Population):
     """
 
     model: Literal["clusters"] = "clusters"
-    size: int = Field(ge=1)
+    size: int = Field(ge=1, le=MOST_RECORDS)
 
     structure: ClassVar[str] = "cluster"
 
@@ -40,7 +40,7 @@ class Unknown(Population):
     """
 
     model: Literal["unknown"] = "unknown"
-    records: int = Field(ge=1)
+    records: int = Field(ge=1, le=MOST_RECORDS)
 
     structure: ClassVar[str] = "all"
 

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from bayesdp.errors import InputError
-from bayesdp.populations.base import Population
+from bayesdp.populations.base import MOST_RECORDS, Population
 
 SYMMETRY_TOLERANCE = 1e-9
 
@@ -24,7 +24,7 @@ class Gaussian(Population):
 
     model: Literal["gaussian"] = "gaussian"
     covariance: tuple[tuple[float, ...], ...] | None = None
-    size: int | None = Field(default=None, ge=1)
+    size: int | None = Field(default=None, ge=1, le=MOST_RECORDS)
     max_correlation: float | None = Field(default=None, ge=0.0, lt=1.0)
 
     structure: ClassVar[str] = "cluster"
@@ -101,7 +101,7 @@ class Autoregressive(Population):
 
     model: Literal["autoregressive"] = "autoregressive"
     coefficient: float = Field(gt=-1.0, lt=1.0)
-    length: int = Field(ge=1)
+    length: int = Field(ge=1, le=MOST_RECORDS)
 
     structure: ClassVar[str] = "series"
 

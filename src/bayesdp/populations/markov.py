@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from bayesdp.errors import InputError
-from bayesdp.populations.base import Population, law
+from bayesdp.populations.base import MOST_RECORDS, Population, law
 
 
 class MarkovChain(Population):
@@ -22,7 +22,7 @@ class MarkovChain(Population):
     model: Literal["markov"] = "markov"
     transition: tuple[tuple[float, ...], ...]
     initial: Literal["stationary"] | tuple[float, ...] = "stationary"
-    length: int = Field(ge=1)
+    length: int = Field(ge=1, le=MOST_RECORDS)
 
     structure: ClassVar[str] = "series"
 

@@ -83,7 +83,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         spec=query,
         kind="lipschitz" if _is_lipschitz(query, column, masked) else "any",
         masked=masked,
-        reads=_labels(study, read, key),
+        reads=_labels(study, read, position),
         predicate=where,
         column=column,
         cells=cells,
@@ -217,7 +217,7 @@ def independent_labels(study: StudySpec) -> tuple[str, ...]:
     )
 
 
-def _labels(study: StudySpec, names: set[str], key: str) -> tuple[str, ...]:
+def _labels(study: StudySpec, names: set[str], position: int) -> tuple[str, ...]:
     """Labels of the private columns among `names`; each must be spoken about (theory 7).
 
     A column derived from a covered or an independent one is a function of it, and is covered too.
@@ -233,8 +233,9 @@ def _labels(study: StudySpec, names: set[str], key: str) -> tuple[str, ...]:
         if name not in covers and not column.independent and source is not None:
             base = source
         if study.budget.notion == "bdp" and base.name not in covers and not base.independent:
+            place = "column" if name == study.queries[position].column else "where"
             raise InputError(
-                key,
+                f"query[{position}].{place}",
                 name,
                 expected="a query that reads only what the population speaks about",
                 remedy=THREE_WAYS_OUT,

@@ -26,7 +26,7 @@ MOST_RECORDS = 2**40
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
 
 
 class DataSpec(_Part):
@@ -58,7 +58,7 @@ class QuerySpec(_Part):
     column: str | None = None
     where: str | None = None
     by: str | None = None
-    bins: tuple[float, ...] | None = None
+    bins: tuple[float, ...] | None = Field(default=None, strict=False)
     weight: float | None = Field(default=None, gt=0)
     error: float | None = Field(default=None, gt=0)
     confidence: float = Field(default=0.95, gt=0.5, lt=1)

@@ -222,6 +222,9 @@ def _order_key(table: Table, column: Column) -> Any:
     """The order column as a double: the number itself, or microseconds of a date or time."""
     raw: Any = table.require(column.name, f"data.columns.{column.name}")
     if table.text_cells:
+        # Trimmed as all cells are; without it DuckDB 2.0 moves the cast into its CSV reader, where
+        # a failing TRY_CAST is an error.
+        raw = raw.strip()
         if column.step_seconds is not None:
             return raw.try_cast("timestamp").epoch_seconds().cast("float64") * 1e6
         number = raw.try_cast("float64")

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from bayesdp.certificate import plain_number
 from bayesdp.errors import InputError
 from bayesdp.notions import ADVERSARIES, KINDS, SECRETS, Adversary, Cost, Kind, Secrets
 from bayesdp.populations import Population
@@ -57,21 +58,24 @@ class LeakageReport:
         return self.bounds[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as `bayesdp leakage --json` prints it."""
+        """Plain data, as `bayesdp leakage --json` prints it; an infinite level is None."""
         return {
             "dp_epsilon": self.cost.dp_epsilon,
             "adversary": self.adversary,
             "bounds": [
                 {
                     "theorem": bound.theorem,
-                    "epsilon": bound.epsilon,
+                    "epsilon": plain_number(bound.epsilon),
                     "tight": bound.tight,
                     "source": bound.source,
                 }
                 for bound in self.bounds
             ],
             "refused": [{"theorem": r.theorem, "reason": r.reason} for r in self.refused],
-            "best": {"theorem": self.best.theorem, "epsilon": self.best.epsilon},
+            "best": {
+                "theorem": self.best.theorem,
+                "epsilon": plain_number(self.best.epsilon),
+            },
         }
 
 

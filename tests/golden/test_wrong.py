@@ -1,0 +1,119 @@
+"""Wrong inputs end with status 1 or 2, one clear message, and nothing released or spent.
+
+The messages are golden texts. After a deliberate change of words: BAYESDP_REFRESH_GOLDEN=1, run
+this file, and read the difference.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bayesdp.cli import app
+from tests.golden.cases import CASES, DAYS, FILES, PEOPLE, Case
+
+WRONG = Path(__file__).parent / "wrong"
+REFRESH = os.environ.get("BAYESDP_REFRESH_GOLDEN") == "1"
+SAME_FOR_ALL = WRONG / "data-n.txt"
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, list(arguments))
+
+
+def write(folder: Path, name: str, content: str | bytes) -> None:
+    plain = content if isinstance(content, bytes) else content.encode()
+    (folder / name).write_bytes(plain)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    for name, content in FILES.items():
+        write(tmp_path, name, content)
+    return tmp_path
+
+
+def prepare(folder: Path, case: Case) -> None:
+    ledger = folder / "ledger.db"
+    for what in case.prepare:
+        if what in ("spent", "used up"):
+            write(folder, "good.toml", case.base)
+            statuses = [
+                run("release", "good.toml").exit_code for _ in range(4 if "up" in what else 1)
+            ]
+            assert statuses == ([0, 0, 0, 1] if "up" in what else [0])
+        elif what == "read-only":
+            ledger.chmod(0o444)
+        elif what == "newer":
+            with sqlite3.connect(ledger) as connection:
+                connection.execute("UPDATE meta SET value = value + 1 WHERE key = 'version'")
+            connection.close()
+        else:
+            write(folder, "ledger.db", "" if what == "empty" else "my diary")
+    for name, content in case.files.items():
+        write(folder, name, content)
+    study = case.base
+    for old, new in case.changes:
+        assert old in study
+        study = study.replace(old, new, 1)
+    write(folder, "study.toml", case.raw if case.raw is not None else study)
+
+
+def state(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_wrong_input(case: Case, folder: Path) -> None:
+    prepare(folder, case)
+    before = state(folder)
+    result = run(*case.command)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    assert result.exit_code == case.status
+    assert result.stdout == ""
+    message = result.stderr.replace(str(folder), "FOLDER")
+    assert "Traceback" not in message
+    golden = WRONG / f"{case.name}.txt"
+    if REFRESH:
+        golden.write_text(message, encoding="utf-8")
+    assert message == golden.read_text(encoding="utf-8")
+    assert message.startswith(("Error: ", "Refused: ")[case.status == 1])
+    assert message.count("\n") == 1
+    assert len(message) < 1500
+    # The same for a program: one JSON document, and the message beside it.
+    plain = run(*case.command, "--json")
+    assert plain.exit_code == case.status
+    assert plain.stderr == result.stderr
+    told = json.loads(plain.stdout)
+    assert told["status"] == case.status
+    assert result.stderr == f"{('', 'Refused', 'Error')[case.status]}: {told['error']}\n"
+    # Nothing released, nothing spent: every file is as it was, and there is no new one.
+    assert state(folder) == before
+    if case.curator:
+        assert message == SAME_FOR_ALL.read_text(encoding="utf-8")
+        curator = run("check", "study.toml", "--data", "--json")
+        assert curator.exit_code == 1
+        assert case.curator in {
+            finding["code"] for finding in json.loads(curator.stdout)["findings"]
+        }
+        assert "Curator only: " in run("check", "study.toml", "--data").stderr
+        assert state(folder) == before
+
+
+def test_the_unchanged_studies_are_good(folder: Path) -> None:
+    for study in (PEOPLE, DAYS):
+        write(folder, "study.toml", study)
+        assert run("check", "study.toml", "--data").exit_code == 0
+        assert run("release", "study.toml").exit_code == 0
+
+
+def test_every_golden_text_has_its_case() -> None:
+    assert {path.stem for path in WRONG.iterdir()} == {case.name for case in CASES}
+    assert len({case.name for case in CASES}) == len(CASES) > 100

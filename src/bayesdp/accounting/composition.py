@@ -74,12 +74,31 @@ def cost_for(reading: Reading, spends: Sequence[Spend]) -> Cost:
     """
     if not isinstance(population_of(reading), Gaussian | Autoregressive):
         return total_cost(spends)
-    covered = [s for s in spends if s.kind == "lipschitz" and reading.covers == (s.column,)]
-    if secrets_interval(covered) is None:
-        covered = []
-    others = [spend for spend in spends if spend not in covered]
-    moved = total_cost(covered)
-    return Cost(any=total_cost(others).dp_epsilon, lipschitz=moved.lipschitz, slack=moved.slack)
+    moved, others = _split(reading, spends)
+    cost = total_cost(moved)
+    return Cost(any=total_cost(others).dp_epsilon, lipschitz=cost.lipschitz, slack=cost.slack)
+
+
+def secrets_needed(reading: Reading, spends: Sequence[Spend]) -> tuple[float, float] | None:
+    """The interval of secret values without which the level of these spends does not hold.
+
+    `None` where the level rests on no theorem about bounded secrets: it holds for all of them.
+    """
+    if reading.notion == "dp":
+        return None
+    found = converted(reading, spends)
+    if "factor" not in found.best.evidence or found.cost.lipschitz == 0.0:
+        return None
+    return secrets_interval(_split(reading, spends)[0])
+
+
+def _split(reading: Reading, spends: Sequence[Spend]) -> tuple[list[Spend], list[Spend]]:
+    """The spends that are Lipschitz in the covered column, with one interval; and all others."""
+    covered = [s.kind == "lipschitz" and reading.covers == (s.column,) for s in spends]
+    moved = [spend for spend, is_covered in zip(spends, covered, strict=True) if is_covered]
+    if secrets_interval(moved) is None:
+        return [], list(spends)
+    return moved, [s for s, is_covered in zip(spends, covered, strict=True) if not is_covered]
 
 
 def secrets_interval(spends: Sequence[Spend]) -> tuple[float, float] | None:

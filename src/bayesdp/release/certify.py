@@ -6,10 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import bayesdp
-from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.composition import level, secrets_needed
+from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.certificate import Certificate, Step
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query
+from bayesdp.release.spec import StudySpec
 from bayesdp.tables.columns import Column
 
 NOT_PROTECTED = (
@@ -26,15 +28,11 @@ def certify(
     release: str,
     time: str,
     before: Sequence[Spend],
-    data_set_level: float,
 ) -> Certificate:
-    """The certificate.
-
-    `before` are the data set's earlier spends, and `data_set_level` the reading's level over them
-    and this release together.
-    """
+    """The certificate. `before` are the data set's earlier spends."""
     derivation = derive(plan)
     study = plan.study
+    together = [*before, *plan.spends]
     body: dict[str, Any] = {
         "software": f"bayesdp {bayesdp.__version__}",
         "rounding": ROUNDING,
@@ -42,15 +40,19 @@ def certify(
         "time": time,
         "dataset": study.data.dataset,
         "unit": study.data.unit,
+        "rows_per_unit": study.data.rows_per_unit,
         "n": plan.n,
+        "columns": {name: describe_column(column) for name, column in study.columns.items()},
         "claim": claim(plan),
         "data_set": {
-            "level": data_set_level,
+            "level": level(plan.reading, together),
+            "dp_epsilon": total_cost(together).dp_epsilon,
             "total": plan.reading.total,
+            "secrets": secrets_words(secrets_needed(plan.reading, together)),
             "earlier_spends": [spend.to_dict() for spend in before],
         },
         "population": study.population.spec() if study.population is not None else None,
-        "assumptions": assumptions(plan),
+        "assumptions": assumptions(study, plan.reading, plan.secrets_interval),
         "not_protected": list(NOT_PROTECTED),
         "results": list(results),
     }
@@ -70,13 +72,20 @@ def claim(plan: Plan) -> dict[str, Any]:
         stated |= {
             "adversary": reading.adversary,
             "scope": "the declared population",
-            "secrets": _secrets(plan),
+            "secrets": secrets_words(plan.secrets_interval),
         }
     return stated
 
 
-def _secrets(plan: Plan) -> dict[str, Any]:
-    interval = plan.secrets_interval
+def describe_column(column: Column) -> dict[str, Any]:
+    """A column's declaration as plain data, as in a study file."""
+    plain = column.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude_none=True)
+    del plain["name"]
+    return plain
+
+
+def secrets_words(interval: tuple[float, float] | None) -> dict[str, Any]:
+    """For which secret values a level holds."""
     if interval is None:
         return {"kind": "any values that the population gives a positive probability"}
     return {"kind": "bounded", "interval": list(interval)}
@@ -146,9 +155,13 @@ def _query_step(query: PlannedQuery) -> Step:
     )
 
 
-def assumptions(plan: Plan) -> list[str]:
-    """Everything that the level rests on and that nobody checked."""
-    study = plan.study
+def assumptions(
+    study: StudySpec, reading: Reading, interval: tuple[float, float] | None
+) -> list[str]:
+    """Everything that the level rests on and that nobody checked.
+
+    `interval` is where secret values must lie, or `None`.
+    """
     said = ["adjacency is: replace one record; the number of records and who is in are public"]
     unit = study.data.unit
     said.append(
@@ -156,13 +169,14 @@ def assumptions(plan: Plan) -> list[str]:
         if unit == "row"
         else f"a record is all rows with the same {unit}, at most {study.data.rows_per_unit}"
     )
-    if plan.reading.notion == "bdp" and study.population is not None:
+    public = [name for name, column in study.columns.items() if column.is_public]
+    if public:
+        said.append(f"not protected, because declared public: {', '.join(public)}")
+    if reading.notion == "bdp" and study.population is not None:
         said += study.population.assumptions()
         said.append(
-            f"the adversary is '{plan.reading.adversary}': "
-            f"{ADVERSARY_MEANING[plan.reading.adversary]}"
+            f"the adversary is '{reading.adversary}': {ADVERSARY_MEANING[reading.adversary]}"
         )
-        interval = plan.secrets_interval
         if interval is not None:
             said.append(
                 f"secret values lie between {interval[0]:g} and {interval[1]:g}; for values "

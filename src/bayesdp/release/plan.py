@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.accounting.composition import converted, level, secrets_interval
-from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.accounting.composition import converted, level, secrets_needed
+from bayesdp.accounting.spend import Reading, Spend, float_above, total_cost
 from bayesdp.calibration import largest_within
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.mechanisms.laplace import DiscreteLaplace
@@ -52,8 +52,7 @@ class PlannedQuery:
         scale = self._divisor(rows)
         if scale is None:
             return None
-        exact = self.noise.quantile(confidence) * self.step / scale
-        return math.nextafter(float(exact), math.inf) if exact else 0.0
+        return float_above(self.noise.quantile(confidence) * self.step / scale)
 
     def value(self, total: int, rows: int) -> float:
         """What the (noisy) integer `total` over `rows` rows stands for."""
@@ -112,9 +111,7 @@ class Plan:
     @property
     def secrets_interval(self) -> tuple[float, float] | None:
         """Where secret values must lie, if a theorem about Lipschitz mechanisms was used."""
-        if self.report is None or "factor" not in self.report.best.evidence:
-            return None
-        return secrets_interval(self.spends)
+        return secrets_needed(self.reading, self.spends)
 
 
 def reading_of(study: StudySpec) -> Reading:
@@ -139,6 +136,9 @@ def structure_of(study: StudySpec) -> Structure:
     population = study.population
     kind = population.structure if population is not None else "none"
     size = population.group_size if population is not None else None
+    clustered = any(column.role == "cluster" for column in study.columns.values())
+    if kind == "cluster" and size == 1 and not clustered:
+        kind = "none"  # clusters of one record: nothing in the table says so, nor has to
     return Structure(
         n=study.data.n if isinstance(study.data.n, int) else None,
         unit=study.data.unit,

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 class Result:
     """One released number.
 
-    `group` is the declared key of `by`, `cell` the cell of a histogram. `unit` is the column's. The
+    `group` is the declared key of `by`, `cell` the cell of a histogram. `unit` is the column's.
+    `rows` is how many rows a mean or proportion is over, which is public. The
     error is that of the noise alone: clipping to the bounds may add more, and how much is private.
     """
 
@@ -31,6 +32,7 @@ class Result:
     cell: Any = None
     unit: str = ""
     certificate: Certificate | None = None
+    rows: int | None = None
 
     def error(self, confidence: float = 0.95) -> float:
         """The noise moves the value by more than this with probability at most 1 - confidence."""
@@ -43,6 +45,8 @@ class Result:
             named["group"] = self.group
         if self.cell is not None:
             named["cell"] = self.cell
+        if self.rows is not None:
+            named["rows"] = self.rows
         return named | {
             "value": self.value,
             "unit": self.unit,

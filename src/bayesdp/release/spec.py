@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.notions import Adversary, Notion, Secrets
-from bayesdp.populations import Population, parse
+from bayesdp.populations import MarkovChain, Population, parse
 from bayesdp.populations.base import explain_validation
 from bayesdp.tables.columns import Column, parse_columns
 
@@ -246,6 +246,23 @@ def _covered_columns(study: StudySpec) -> None:
                 remedy="Either the population describes it, or it is independent given what it "
                 "describes.",
             )
+    if isinstance(population, MarkovChain) and population.covers:
+        _states_covered(study, population)
+
+
+def _states_covered(study: StudySpec, population: MarkovChain) -> None:
+    """A chain speaks about columns that are its states, and not about the values behind them."""
+    sizes = [len(study.columns[name].levels or ()) for name in population.covers]
+    if math.prod(sizes) == population.states:
+        return
+    raise InputError(
+        "population.covers",
+        list(population.covers),
+        expected=f"columns whose states are the chain's {population.states} states",
+        remedy="Declare the states, or derive them from a column of numbers, as in active = "
+        '{ from = "steps", cuts = [0.5] }; the numbers behind a state may be declared '
+        "independent if they are so given the states (theory 7).",
+    )
 
 
 def _structure(study: StudySpec) -> None:

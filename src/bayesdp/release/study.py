@@ -9,7 +9,7 @@ loses budget, never privacy.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from bayesdp.release.plan import Plan, PlannedQuery, make_plan, structure_of
 from bayesdp.release.queries import shape
 from bayesdp.release.results import Release, Result
 from bayesdp.release.spec import FROM_DATA, BudgetSpec, QuerySpec, StudySpec, parse_study, read_toml
-from bayesdp.tables.checks import Finding, inspect, mismatch
+from bayesdp.tables.checks import Finding, count_records, inspect, mismatch
 from bayesdp.tables.source import Table, open_table
 from bayesdp.tables.sums import Total, Totals, run
 
@@ -134,12 +134,14 @@ class Study:
         """
         ledger = self.ledger()
         data = self.spec.data
-        if data.n != FROM_DATA:
-            self._require_budget(ledger, make_plan(self.spec))
-        table = self._open()
-        n = self._count(table) if data.n == FROM_DATA else None
-        plan = make_plan(self.spec, n)
-        self._require_budget(ledger, plan)
+        if data.n != FROM_DATA:  # refused without a look at the table
+            plan = make_plan(self.spec)
+            self._require_budget(ledger, plan)
+            table = self._open()
+        else:
+            table = self._open()
+            plan = make_plan(self.spec, count_records(table, data.unit))
+            self._require_budget(ledger, plan)
         totals = self._totals(table, plan)
         ledger.ensure(data.dataset, data.unit, plan.reading)
         debit = ledger.debit(
@@ -168,7 +170,6 @@ class Study:
             release=debit,
             time=time,
             before=before,
-            data_set_level=level(plan.reading, [*before, *plan.spends]),
         )
         signed = tuple(_with_certificate(result, certificate) for result in results)
         release = Release(debit, time, signed, certificate, plan.level, plan.dp_epsilon)
@@ -180,12 +181,10 @@ class Study:
             raise InputError("data.source", expected="the table: a file, URL or frame", shown=False)
         return open_table(self._table, self.folder)
 
-    def _count(self, table: Table) -> int:
-        return run(table, self.spec.columns, [], structure_of(self.spec)).records
-
     def _totals(self, table: Table, plan: Plan) -> Totals:
         queries = [query.table_query() for query in plan.queries]
-        totals = run(table, self.spec.columns, queries, structure_of(self.spec))
+        expected = replace(structure_of(self.spec), n=plan.n)
+        totals = run(table, self.spec.columns, queries, expected)
         for query in plan.queries:
             averaged = query.shape.spec.kind in ("mean", "proportion")
             if averaged and not all(totals[query.shape.spec.name].sizes.values()):
@@ -219,6 +218,7 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
                 group=key,
                 cell=query.shape.cells[i] if query.shape.cells is not None else None,
                 unit=unit or "",
+                rows=rows if spec.kind in _AVERAGES else None,
             )
         )
     return results
@@ -228,6 +228,4 @@ _AVERAGES = ("mean", "proportion")
 
 
 def _with_certificate(result: Result, certificate: Any) -> Result:
-    from dataclasses import replace
-
     return replace(result, certificate=certificate)

@@ -1,0 +1,185 @@
+"""Whatever kills a release, and however many run at once: no number without its debit."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bayesdp.accounting.composition import level
+from bayesdp.accounting.ledger import Ledger
+from bayesdp.certificate import Certificate
+from bayesdp.release.verify import verify
+from tests.effort import runs
+from tests.golden.cases import PEOPLE, PEOPLE_CSV
+
+STUDY = PEOPLE + (
+    '\n[[query]]\nname = "smokers"\nkind = "count"\nwhere = "smokes == \'yes\'"\n'
+    '\n[[query]]\nname = "heights"\nkind = "histogram"\ncolumn = "height"\n'
+    "bins = [120, 150, 180, 220]\n"
+)
+NOTHING, DEBITED, RELEASED = None, "debited", "released"
+
+POINTS = {
+    "before the sums": NOTHING,
+    "before registering": NOTHING,
+    "in registering": NOTHING,
+    "before the debit": NOTHING,
+    "in the debit": NOTHING,
+    "after the debit": DEBITED,
+    "before noise": DEBITED,
+    "between noises": DEBITED,
+    "after noise": DEBITED,
+    "before the certificate": DEBITED,
+    "after the certificate": DEBITED,
+    "before storing": DEBITED,
+    "in storing": DEBITED,
+    "after storing": RELEASED,
+    "before the file": RELEASED,
+    "half of the file": RELEASED,
+    "after the file": RELEASED,
+    "before printing": RELEASED,
+    "after printing": RELEASED,
+}
+FILES = {"after the file", "before printing", "after printing"}
+
+
+def run(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    root = Path(__file__).parents[2]
+    search = os.pathsep.join([str(root / "src"), str(root)])
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.release.processes"],
+        input=json.dumps(jobs),
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=root,
+        env={**os.environ, "PYTHONPATH": search},
+        timeout=300,
+        check=True,
+    )
+    ended: list[dict[str, Any]] = json.loads(done.stdout)
+    return ended
+
+
+def prepared(folder: Path, study: str = STUDY, names: tuple[str, ...] = ("s.toml",)) -> Path:
+    folder.mkdir()
+    (folder / "people.csv").write_text(PEOPLE_CSV)
+    for name in names:
+        (folder / name).write_text(study)
+    return folder
+
+
+def releases(folder: Path) -> list[dict[str, Any]]:
+    """What the ledger says, after holding everything that got out against it."""
+    if not (folder / "ledger.db").exists():
+        datasets = []
+    else:
+        datasets = Ledger(folder / "ledger.db", level=level).show()
+    kept = {one["id"]: one for dataset in datasets for one in dataset["releases"]}
+    out = []
+    for file in folder.glob("*.certificate.json"):
+        try:
+            certificate, intact = Certificate.load(file)
+        except ValueError:  # half of it: its name still tells which release it is
+            assert any(name.startswith(file.name.split("-")[-1][:8]) for name in kept)
+            continue
+        assert intact
+        out.append(certificate)
+    for file in folder.glob("*.out"):
+        if file.read_text() and "results" in (printed := json.loads(file.read_text())):
+            out.append(Certificate.from_dict(printed["certificate"]))
+    for certificate in out:
+        debit = kept[certificate.body["release"]]
+        assert debit["status"] == RELEASED
+        assert debit["result"]["results"] == certificate.body["results"]
+        told = [
+            step.evidence["spend"]
+            for step in certificate.derivation.premises[0].premises[0].premises
+        ]
+        assert debit["spends"] == told
+        assert verify(certificate).verdict == "VALID ASSUMING"
+    if datasets:
+        (dataset,) = datasets
+        spent = sum(spend["dp_epsilon"] for one in kept.values() for spend in one["spends"])
+        assert dataset["spent"] >= spent * (1 - 1e-12)
+        (reading,) = dataset["readings"]
+        assert reading["level"] <= reading["total"] == 3.0
+    return list(kept.values())
+
+
+def test_death_at_every_point_of_a_release(tmp_path: Path) -> None:
+    folders = {point: prepared(tmp_path / point.replace(" ", "-")) for point in POINTS}
+    jobs = [
+        {"folder": str(folder), "study": "s.toml", "point": point}
+        for point, folder in folders.items()
+    ]
+    # After the death, the same study again: nothing is locked, and what was debited is gone.
+    again = [{"folder": job["folder"], "study": "s.toml"} for job in jobs]
+    ended = run([*jobs])
+    assert [one["status"] for one in ended] == [137] * len(jobs)
+    for point, folder in folders.items():
+        assert [one["status"] for one in releases(folder)] == [
+            s for s in [POINTS[point]] if s is not None
+        ], point
+        whole = len(list(folder.glob("*.certificate.json")))
+        assert whole == (point in FILES or point == "half of the file"), point
+        shown = (folder / "s.toml.out").read_text()
+        assert bool(shown) == (point == "after printing"), point
+    assert [one["status"] for one in run(again)] == [0] * len(jobs)
+    for point, folder in folders.items():
+        kept = releases(folder)
+        assert len(kept) == 1 + (POINTS[point] is not None)
+        assert kept[-1]["status"] == RELEASED
+
+
+def test_death_at_any_moment(tmp_path: Path) -> None:
+    """Thirty kills, spread over the time that a release takes; three of them on each ledger."""
+    rng = random.Random(5)
+    whole = prepared(tmp_path / "whole")
+    (timed,) = run([{"folder": str(whole), "study": "s.toml"}])
+    assert timed["status"] == 0
+    number = max(runs(300), 10)
+    jobs = []
+    for i in range(number):
+        folder = tmp_path / f"k{i // 3}"
+        if not folder.exists():
+            prepared(folder)
+        share = 0.2 + 0.9 * (i + rng.random()) / number
+        jobs.append({"folder": str(folder), "study": "s.toml", "kill": share * timed["seconds"]})
+    rng.shuffle(jobs)
+    ended = {one["status"] for one in run(jobs)}
+    assert ended <= {0, 1, -9}
+    assert -9 in ended
+    for folder in {job["folder"] for job in jobs}:
+        releases(Path(folder))
+    fresh = [{"folder": folder, "study": "s.toml"} for folder in {job["folder"] for job in jobs}]
+    for job, end in zip(fresh, run(fresh), strict=True):
+        folder = Path(job["folder"])
+        left = 3 - len(releases(folder)) + (end["status"] == 0)
+        assert end["status"] == (0 if left > 0 else 1)
+
+
+@pytest.mark.parametrize("at_once", [2, 4])
+def test_releases_at_once_never_spend_more_than_the_total(tmp_path: Path, at_once: int) -> None:
+    """Each takes a share of which so many fit and one more does not."""
+    fits = at_once - 1
+    share = 3.0 / (fits + 0.5)
+    names = tuple(f"s{i}.toml" for i in range(at_once))
+    study = STUDY.replace("spend = 1.0", f"spend = {share!r}")
+    folder = prepared(tmp_path / "l", study, names)
+    for _ in range(runs(10)):
+        for old in [*folder.glob("ledger*"), *folder.glob("*.json"), *folder.glob("*.out")]:
+            old.unlink()
+        ended = run([{"folder": str(folder), "study": name, "start": 0} for name in names])
+        assert sorted(one["status"] for one in ended) == [0] * fits + [1]
+        kept = releases(folder)
+        assert [one["status"] for one in kept] == [RELEASED] * fits
+        said = [json.loads((folder / f"{name}.out").read_text()) for name in names]
+        (refused,) = [one for one in said if "error" in one]
+        assert "Nothing was released and nothing was spent" in refused["error"]

@@ -1,0 +1,187 @@
+"""The commands on a good study, for people and for programs."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bayesdp.cli import app
+from tests.golden.cases import DAYS, FILES, PEOPLE
+
+QUERIES = (
+    '\n[[query]]\nname = "by role"\nkind = "mean"\ncolumn = "height"\nby = "role"\n'
+    '\n[[query]]\nname = "smokers"\nkind = "proportion"\nwhere = "smokes == \'yes\'"\n'
+)
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
+    for name, content in FILES.items():
+        Path(name).write_text(str(content))
+    Path("people.toml").write_text(PEOPLE + QUERIES)
+    Path("days.toml").write_text(DAYS)
+
+
+def run(*arguments: str, status: int = 0) -> Any:
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == status, result.output
+    return result
+
+
+def document(*arguments: str, status: int = 0) -> Any:
+    return json.loads(run(*arguments, "--json", status=status).stdout)
+
+
+def test_check_reads_no_data() -> None:
+    Path("people.csv").unlink()
+    found = document("check", "people.toml")
+    assert found["budget"]["fits"]
+    assert found["claim"]["epsilon"] <= found["budget"]["spend"] == 1.0
+    assert [one["name"] for one in found["queries"]] == ["mean height", "by role", "smokers"]
+    assert found["queries"][0]["error"]["value"] > 0
+    assert found["queries"][1]["error"]["value"] is None  # it depends on the sizes of the groups
+    shown = run("check", "people.toml").stdout
+    assert "depends on group sizes" in shown
+    assert "cluster-size" in shown
+    run("check", "people.toml", "--data", status=2)
+    assert not Path("ledger.db").exists()
+
+
+def test_check_with_data_is_for_the_curator() -> None:
+    result = run("check", "people.toml", "--data")
+    assert "as the study declares it" in result.stderr
+    assert document("check", "people.toml", "--data")["findings"] == []
+
+
+def test_release_and_all_that_follows() -> None:
+    found = document("release", "people.toml")
+    (path,) = Path().glob("people-*.certificate.json")
+    assert json.loads(path.read_text()) == found["certificate"]
+    assert found["release"].startswith(path.name.split("-")[1].split(".")[0])
+    assert len(found["results"]) == 4
+    verified = document("verify", str(path))
+    assert verified["verdict"] == "VALID ASSUMING"
+    assert any("a survey of 1990" in one for one in verified["assuming"])
+    assert run("verify", str(path)).stdout.startswith("VALID ASSUMING\n  - ")
+    ledger = document("ledger", "show")
+    (dataset,) = ledger["datasets"]
+    assert dataset["dataset"] == "people"
+    assert dataset["unit"] == "row"
+    assert dataset["spent"] == found["dp_epsilon"]
+    assert dataset["readings"][0]["level"] == found["level"]
+    assert dataset["releases"][0]["id"] == found["release"]
+    assert "people" in run("ledger", "show").stdout
+
+
+def test_release_for_people(tmp_path: Path) -> None:
+    result = run("release", "people.toml", "--certificate", "mine.json", "--report", "report.html")
+    assert "mean height" in result.stdout
+    assert "cm" in result.stdout
+    assert "Certificate: mine.json" in result.stderr
+    page = Path("report.html").read_text()
+    assert page.startswith("<!doctype html>") or page.startswith("<!DOCTYPE html>")
+    assert "mean height" in page
+    assert "mine.json" in page
+    # The next release's report counts this one.
+    run("release", "people.toml", "--report", "second.html")
+    assert "earlier releases" in Path("second.html").read_text()
+
+
+def test_a_certificate_that_can_not_be_written_is_in_the_ledger() -> None:
+    result = run("release", "people.toml", "--certificate", "nowhere/mine.json")
+    assert "the ledger has it" in result.stderr
+    assert document("ledger", "show")["datasets"][0]["releases"][0]["status"] == "released"
+
+
+def test_verify_says_no() -> None:
+    run("release", "days.toml", "--certificate", "c.json")
+    plain = json.loads(Path("c.json").read_text())
+    plain["claim"]["epsilon"] = 0.1
+    Path("c.json").write_text(json.dumps(plain))
+    assert document("verify", "c.json", status=1)["step"] == "digest"
+    assert run("verify", "c.json", status=1).stdout.startswith("INVALID (digest: ")
+
+
+def test_another_reading_is_registered_and_then_binds() -> None:
+    run("release", "people.toml")
+    Path("wide.toml").write_text(
+        PEOPLE.replace("size = 3", "size = 30").replace("epsilon = 3.0", "epsilon = 15.0")
+    )
+    refused = run("release", "wide.toml", status=2)
+    assert "bayesdp ledger register" in refused.stderr
+    registered = document("ledger", "register", "wide.toml")
+    assert registered["reading"]["population"]["size"] == 30
+    assert "Registered" in run("ledger", "register", "wide.toml").stdout
+    # 1/3 is spent: 10 of the 15. A third release of people would fit its own total, not this one.
+    assert document("ledger", "show")["datasets"][0]["readings"][1]["level"] == pytest.approx(10)
+    refused = run("release", "people.toml", status=1)
+    assert "size = 30" in refused.stderr
+    assert "Nothing was released and nothing was spent" in refused.stderr
+    checked = document("check", "people.toml", status=1)
+    assert not checked["budget"]["fits"]
+    assert [one["holds"] for one in checked["budget"]["readings"]] == [True, False]
+    run("release", "wide.toml")
+
+
+def test_leakage_and_calibrate_for_people() -> None:
+    chain = '{"model":"markov","transition":[[0.9,0.1],[0.3,0.7]],"length":9}'
+    shown = run("leakage", chain, "--epsilon", "0.5").stdout
+    assert "markov-recursion" in shown
+    assert "the best" in shown
+    assert "noise multiplier" in run("calibrate", chain, "--target", "1").stdout
+    Path("pop.toml").write_text(DAYS)  # a study's population
+    Path("pop.json").write_text(chain)
+    for file in ("pop.toml", "pop.json"):
+        assert document("leakage", file, "--epsilon", "0.5")["best"]["theorem"]
+
+
+def test_infinite_levels_are_null() -> None:
+    far = '{"model":"clusters","size":1000}'
+    found = document("leakage", far, "--epsilon", "1e308")
+    assert found["best"] == {"theorem": "cluster-size", "epsilon": None}
+
+
+def test_help_and_version() -> None:
+    assert run("--version").stdout.startswith("bayesdp 0.")
+    for command in ("leakage", "calibrate", "check", "release", "verify", "demo"):
+        assert "Usage" in run(command, "--help").stdout
+    assert "register" in run("ledger", "--help").stdout
+    run("relase", status=2)
+    run("leakage", status=2)
+
+
+@pytest.mark.parametrize("choice", ["--adversary", "--kind", "--secrets"])
+def test_choices_are_checked(choice: str) -> None:
+    result = run("leakage", "{}", "--epsilon", "1", choice, "nonsense", status=2)
+    assert "nonsense" in result.stderr
+    assert result.stdout == ""
+
+
+def test_demo() -> None:
+    result = run("demo", "--report", "demo.html")
+    assert "estimated from the very data" in " ".join(result.stdout.split())
+    for word in ("galton-1886", "six-cities-wheeze", "markov-recursion", "Released"):
+        assert word in result.stdout
+    page = Path("demo.html").read_text()
+    assert "galton-1886" in page
+    assert "<svg" in page
+
+
+def test_a_broken_pipe_is_no_traceback() -> None:
+    source = Path(__file__).parents[2] / "src"
+    script = (
+        f'"{sys.executable}" -m bayesdp.cli leakage \'{{"model":"independent"}}\' --epsilon 1'
+        " | true"
+    )
+    done = subprocess.run(
+        script, shell=True, capture_output=True, text=True, env={"PYTHONPATH": str(source)}
+    )
+    assert "Traceback" not in done.stderr

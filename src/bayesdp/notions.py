@@ -75,18 +75,43 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class ColumnCost:
+    """What has been spent on one column by mechanisms that are Lipschitz in it.
+
+    `width` is the length of the interval that they clip to, in the column's unit; `dp_epsilon` and
+    `slack` are as in `Cost`.
+    """
+
+    column: str
+    width: float
+    dp_epsilon: float
+    slack: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("width", "dp_epsilon", "slack"):
+            value = getattr(self, name)
+            if not (value >= 0.0 and math.isfinite(value)):
+                raise ValueError(f"cost.{name} is {value!r}: expected a finite number >= 0")
+        if self.width == 0.0:
+            raise ValueError("cost.width is 0: expected a number > 0")
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """What has been spent under DP, split by the kind of the mechanisms.
 
     `any` is the summed dp_epsilon of mechanisms about which nothing more is known, `lipschitz` of
-    those that are Lipschitz in the l1 distance of the clipped records (MATHEMATICS.md 3.8).
+    those that are Lipschitz in the l1 distance of the clipped records (theory 3.8).
     `slack` is the sum over the latter of dp_epsilon times the relative grid slack of one dependent
-    record (MATHEMATICS.md 6): what rounding to the grid can add for each record that moves.
+    record (theory 6): what rounding to the grid can add for each record that moves.
+    `by_column` holds the Lipschitz mechanisms apart where records are vectors (theory 3.8 f);
+    they are not in `lipschitz` then.
     """
 
     any: float = 0.0
     lipschitz: float = 0.0
     slack: float = 0.0
+    by_column: tuple[ColumnCost, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("any", "lipschitz", "slack"):
@@ -102,6 +127,7 @@ class Cost:
     @property
     def dp_epsilon(self) -> float:
         """The DP sum, rounded up."""
-        if self.any == 0.0 or self.lipschitz == 0.0:
-            return self.any + self.lipschitz
-        return math.nextafter(self.any + self.lipschitz, math.inf)
+        columns = [one.dp_epsilon for one in self.by_column]
+        parts = [part for part in (self.any, self.lipschitz, *columns) if part > 0.0]
+        total = math.fsum(parts)
+        return total if len(parts) < 2 else math.nextafter(total, math.inf)

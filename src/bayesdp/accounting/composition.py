@@ -9,12 +9,13 @@ Lipschitz in the covered column costs its factor, any other the size of the grou
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from bayesdp.accounting.spend import Reading, Spend, canonical_json, total_cost
 from bayesdp.errors import Refusal
-from bayesdp.notions import Cost
+from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import Autoregressive, Gaussian, Population, parse
 from bayesdp.theorems import LeakageReport, Question, report
 
@@ -71,15 +72,42 @@ def cost_for(reading: Reading, spends: Sequence[Spend]) -> Cost:
     every clipping interval at once. A Lipschitz spend on another column, and all of them if the
     intervals have no common part, count as spends of kind `any`. The kinds add up, because one
     shift coupling serves both: a spend of kind `any` pays for all records of the group anyway.
+    Where records are vectors, the Lipschitz spends on their columns are kept apart (theory 3.8 f).
     """
-    if not isinstance(population_of(reading), Gaussian | Autoregressive):
+    population = population_of(reading)
+    if not isinstance(population, Gaussian | Autoregressive):
         return total_cost(spends)
+    if isinstance(population, Gaussian) and population.columns is not None:
+        return _vector_cost(reading, population.columns, spends)
     moved, others = _split(reading, spends)
     cost = total_cost(moved)
     return Cost(any=total_cost(others).dp_epsilon, lipschitz=cost.lipschitz, slack=cost.slack)
 
 
-def secrets_needed(reading: Reading, spends: Sequence[Spend]) -> tuple[float, float] | None:
+def _vector_cost(reading: Reading, columns: Sequence[str], spends: Sequence[Spend]) -> Cost:
+    """One entry for each column and clipping interval, its width rounded down."""
+    groups: dict[tuple[str, tuple[float, float]], list[Spend]] = {}
+    others: list[Spend] = []
+    for spend in spends:
+        column, interval = spend.column, spend.interval
+        known = column in columns and column in reading.covers
+        if spend.kind == "lipschitz" and known and column is not None and interval is not None:
+            groups.setdefault((column, interval), []).append(spend)
+        else:
+            others.append(spend)
+    by_column = []
+    for (column, (low, high)), group in sorted(groups.items()):
+        total = total_cost(group)
+        width = math.nextafter(high - low, 0.0)
+        by_column.append(ColumnCost(column, width, total.lipschitz, total.slack))
+    return Cost(any=total_cost(others).dp_epsilon, by_column=tuple(by_column))
+
+
+SecretsInterval = tuple[float, float] | Mapping[str, tuple[float, float]]
+"""Where secret values lie: one interval, or one for each column where records are vectors."""
+
+
+def secrets_needed(reading: Reading, spends: Sequence[Spend]) -> SecretsInterval | None:
     """The interval of secret values without which the level of these spends does not hold.
 
     `None` where the level rests on no theorem about bounded secrets: it holds for all of them.
@@ -87,6 +115,8 @@ def secrets_needed(reading: Reading, spends: Sequence[Spend]) -> tuple[float, fl
     if reading.notion == "dp":
         return None
     found = converted(reading, spends)
+    if "bounds" in found.best.evidence and found.cost.by_column:
+        return {name: (low, high) for name, (low, high) in found.best.evidence["bounds"].items()}
     if "factor" not in found.best.evidence or found.cost.lipschitz == 0.0:
         return None
     return secrets_interval(_split(reading, spends)[0])

@@ -18,44 +18,111 @@ def shift_factor(covariance: tuple[tuple[float, ...], ...]) -> tuple[float, dict
     """`1 + max over (i, K) of sum_j min(|beta_j|, 1)`, rounded up, and where it is attained.
 
     `beta` is the regression of the unknown records on record `i` given the known ones, in the
-    records' own units. It is read off the inverse of a block of the precision matrix: with `A` the
-    unknown records and `i`, `V = (Q_AA)^-1` is their covariance given `K`, and
+    records' own units.
+    """
+    spread, precision, condition = _scaled(np.asarray(covariance, dtype=float))
+    return _shift_factor(spread, precision, condition)
+
+
+def precision_shift_factor(precision: NDArray[np.float64]) -> tuple[float, dict[str, object]]:
+    """The same for a precision matrix."""
+    root = np.sqrt(np.diag(precision))
+    scaled = precision / np.outer(root, root)
+    return _shift_factor(1.0 / root, scaled, float(np.linalg.cond(scaled)))
+
+
+def _scaled(
+    covariance: NDArray[np.float64],
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Standard deviations, the inverse of the correlation matrix, and its condition number."""
+    spread = np.sqrt(np.diag(covariance))
+    correlation = covariance / np.outer(spread, spread)
+    return spread, np.linalg.inv(correlation), float(np.linalg.cond(correlation))
+
+
+def _shift_factor(
+    spread: NDArray[np.float64], precision: NDArray[np.float64], condition: float
+) -> tuple[float, dict[str, object]]:
+    """It is read off the inverse of a block of the precision matrix.
+
+    With `A` the unknown records and `i`, `V = (Q_AA)^-1` is their covariance given `K`, and
     `beta_j = V[j, i] / V[i, i]`.
     """
-    matrix = np.asarray(covariance, dtype=float)
-    size = len(matrix)
-    spread = np.sqrt(np.diag(matrix))
-    correlation = matrix / np.outer(spread, spread)
-    precision = np.linalg.inv(correlation)
+    size = len(spread)
     units = spread[:, None] / spread[None, :]
+    relative = _relative_error(size, condition)
+    if relative is None:
+        return float(size), {"reason": "ill-conditioned: no better than the size of the cluster"}
     best, target, unknown = 0.0, 0, ()  # type: tuple[float, int, tuple[int, ...]]
     for count in range(2, size + 1):
         subsets = np.array(list(combinations(range(size), count)))
         for chunk in np.array_split(subsets, max(1, len(subsets) // 4096)):
-            value, row, column = _largest(precision, units, chunk)
+            value, row, column = _largest(precision, units, chunk, relative)
             if value > best:
                 best, target = value, int(chunk[row][column])
                 unknown = tuple(int(j) for j in chunk[row] if j != target)
-    condition = float(np.linalg.cond(correlation))
-    relative = 64.0 * size * size * UNIT * condition
-    if relative > 1e-6:
-        return float(size), {"reason": "ill-conditioned: no better than the size of the cluster"}
     factor = min(float(size), 1.0 + up(best * (1.0 + relative)))
     return factor, {"record": target, "unknown": list(unknown), "condition": condition}
 
 
+def _relative_error(size: int, condition: float) -> float | None:
+    """What is charged for the rounding of a regression; `None` where that is too much.
+
+    Both absolutely and relative to the coefficient, in units in which the variances are 1.
+    """
+    relative = 64.0 * size * size * UNIT * condition
+    return relative if relative <= 1e-6 else None
+
+
 def _largest(
-    precision: NDArray[np.float64], units: NDArray[np.float64], subsets: NDArray[np.int64]
+    precision: NDArray[np.float64],
+    units: NDArray[np.float64],
+    subsets: NDArray[np.int64],
+    error: float,
 ) -> tuple[float, int, int]:
     """The largest sum of clipped regression coefficients over subsets and targets in them."""
     blocks = precision[subsets[:, :, None], subsets[:, None, :]]
     conditional = np.linalg.inv(blocks)
     variances = np.diagonal(conditional, axis1=1, axis2=2)
     scale = units[subsets[:, :, None], subsets[:, None, :]]
-    beta = np.abs(conditional) / variances[:, None, :] * scale
+    beta = (np.abs(conditional) / variances[:, None, :] + error) * scale
     sums = np.minimum(beta, 1.0).sum(axis=1) - 1.0
     row, column = np.unravel_index(int(np.argmax(sums)), sums.shape)
     return float(sums[row, column]), int(row), int(column)
+
+
+def vector_movements(
+    covariance: tuple[tuple[float, ...], ...], columns: int, widths: tuple[float, ...]
+) -> NDArray[np.float64] | None:
+    """By how much each column of each unknown record can move, for every adversary (theory 3.8 f).
+
+    Records are vectors of `columns` numbers; the secrets of column c differ by at most
+    `widths[c]`. Entry `[a, j, c]` is `sum_c' |B_(jc)(ic')| widths[c']` for the adversary `a`, that
+    is a target `i` and a set of known records: rounded up, not clipped, and 0 for the target and
+    the known records. `None` where the covariance is too ill-conditioned for a certain answer.
+    """
+    spread, precision, condition = _scaled(np.asarray(covariance, dtype=float))
+    size = len(spread) // columns
+    error = _relative_error(len(spread), condition)
+    if error is None:
+        return None
+    places = np.arange(size * columns).reshape(size, columns)
+    reach = np.asarray(widths, dtype=float)
+    rows = [np.zeros((size, columns))]
+    for count in range(2, size + 1):
+        for subset in combinations(range(size), count):
+            block = places[list(subset)].ravel()
+            conditional = np.linalg.inv(precision[np.ix_(block, block)])
+            for position, target in enumerate(subset):
+                own = slice(position * columns, (position + 1) * columns)
+                slopes = np.linalg.solve(conditional[own, own], conditional[own, :]).T
+                unit = spread[block][:, None] / spread[places[target]][None, :]
+                bound = (np.abs(slopes) * (1.0 + error) + error) * unit
+                moved = np.zeros((size, columns))
+                moved[list(subset)] = (bound @ reach).reshape(count, columns)
+                moved[target] = 0.0
+                rows.append(moved * (1.0 + 8.0 * (columns + 4) * UNIT))
+    return np.stack(rows)
 
 
 def max_correlation_factor(size: int, rho: float) -> float | None:

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.populations.base import Population, explain_validation
 from bayesdp.populations.clusters import Clusters, Unknown
+from bayesdp.populations.files import search_in
 from bayesdp.populations.gaussian import Autoregressive, Gaussian
 from bayesdp.populations.independent import Independent
 from bayesdp.populations.markov import MarkovChain
@@ -86,6 +87,7 @@ def load(text: str) -> Population:
         raise InputError(
             "POP", text, expected=f"inline JSON or a readable UTF-8 file ({error})"
         ) from None
+    search_in(path.parent)
     try:
         spec = json.loads(content) if path.suffix == ".json" else tomllib.loads(content)
     except (ValueError, RecursionError) as error:

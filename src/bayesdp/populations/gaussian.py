@@ -3,37 +3,72 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    field_validator,
+    model_validator,
+)
 
 from bayesdp.errors import InputError
 from bayesdp.populations.base import MOST_RECORDS, Population
+from bayesdp.populations.precision import LARGEST_DENSE, Precision, read_precision
 
 SYMMETRY_TOLERANCE = 1e-9
+
+Rows = tuple[tuple[float, ...], ...]
+PrecisionField = Annotated[
+    Precision,
+    BeforeValidator(read_precision),
+    PlainSerializer(lambda value: value.to_spec(), return_type=Any),
+]
 
 
 class Gaussian(Population):
     """Mutually independent clusters of jointly Gaussian records (theory 3.8).
 
-    Either `covariance` (symmetric, positive definite; one row a record of the cluster), or `size`
-    with `max_correlation`, an upper bound on every |correlation| which also asserts that the
-    records of a cluster have equal variances. Means don't matter: a shift of the population
-    changes no leakage bound.
+    One of three: `covariance` (symmetric, positive definite; one row a record of the cluster);
+    `precision`, the inverse of the covariance of *all* records of the table (a nested array, the
+    path of a Matrix Market file, or in Python a SciPy sparse matrix); or `size` with
+    `max_correlation`, an upper bound on every |correlation| which also asserts that the records of
+    a cluster have equal variances. Means don't matter: a shift changes no leakage bound.
+
+    `roles` names the rows of a covariance (child, father, mother). A cluster may have fewer records
+    than the covariance has rows: an absent record is one that no query reads.
+
+    Records with several columns (vectors) need `covers` with d columns, `size` m, a `covariance`
+    with m d rows (record by record, columns in the order of `covers`) and `bounds`, the interval in
+    which secret values lie, for each column. `columns` is `covers`, kept in this order.
     """
 
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
     model: Literal["gaussian"] = "gaussian"
-    covariance: tuple[tuple[float, ...], ...] | None = None
+    covariance: Rows | None = None
+    precision: PrecisionField | None = None
     size: int | None = Field(default=None, ge=1, le=MOST_RECORDS)
     max_correlation: float | None = Field(default=None, ge=0.0, lt=1.0)
+    roles: tuple[str, ...] | None = None
+    bounds: tuple[tuple[float, float], ...] | None = None
+    columns: tuple[str, ...] | None = None
 
-    structure: ClassVar[str] = "cluster"
+    @model_validator(mode="before")
+    @classmethod
+    def _keep_order(cls, raw: Any) -> Any:
+        """A reading sorts `covers`, and the rows of the covariance need their order."""
+        if not isinstance(raw, Mapping) or raw.get("size") is None or raw.get("covariance") is None:
+            return raw
+        covers = raw.get("covers") or ()
+        return dict(raw) if raw.get("columns") or not covers else {**raw, "columns": tuple(covers)}
 
     @field_validator("covariance")
     @classmethod
-    def _symmetric(
-        cls, rows: tuple[tuple[float, ...], ...] | None
-    ) -> tuple[tuple[float, ...], ...] | None:
+    def _symmetric(cls, rows: Rows | None) -> Rows | None:
         if rows is None:
             return None
         size = len(rows)
@@ -54,42 +89,156 @@ class Gaussian(Population):
         _require_positive_definite(rows)
         return rows
 
+    @field_validator("precision")
+    @classmethod
+    def _positive_definite(cls, precision: Precision | None) -> Precision | None:
+        if precision is None:
+            return None
+        verdict = precision.is_positive_definite()
+        if verdict is False:
+            raise InputError(
+                "population.precision", expected="a positive definite matrix", shown=False
+            )
+        if verdict is None:
+            raise InputError(
+                "population.precision",
+                f"a matrix of {precision.records} rows",
+                expected="a walk-summable matrix, or at most "
+                f"{LARGEST_DENSE} rows: above, positive definiteness is proved by a vector s > 0 "
+                "with Qc s >= 1 (Qc the comparison matrix), and none was found",
+                remedy="Split the records into independent clusters, or declare a covariance.",
+            )
+        return precision
+
     @model_validator(mode="after")
     def _one_of(self) -> Gaussian:
-        if self.covariance is not None:
-            if self.size is not None or self.max_correlation is not None:
-                raise InputError(
-                    "population",
-                    expected="either covariance, or size with max_correlation, not both",
-                    shown=False,
-                )
-            return self
-        if self.size is None or self.max_correlation is None:
+        given = [self.covariance is not None, self.precision is not None]
+        largest = self.max_correlation is not None
+        alone = self.size is None or (given[0] and self.columns is not None)
+        if sum(given) + largest > 1 or (any(given) and not alone):
             raise InputError(
                 "population",
-                expected="covariance, or size together with max_correlation",
+                expected="either covariance, or size with max_correlation, not both"
+                if not given[1]
+                else "one of covariance, precision, and size with max_correlation",
                 shown=False,
             )
+        if not any(given) and (self.size is None or not largest):
+            raise InputError(
+                "population",
+                expected="covariance, or precision, or size together with max_correlation",
+                shown=False,
+            )
+        self._check_vectors()
+        self._check_roles()
         return self
+
+    def _check_vectors(self) -> None:
+        if self.covariance is None or self.size is None:
+            for key in ("bounds", "columns"):
+                if getattr(self, key) is not None:
+                    raise InputError(
+                        f"population.{key}",
+                        getattr(self, key),
+                        expected="to stand beside a covariance and a size, for records with "
+                        "several columns",
+                    )
+            return
+        rows, columns = len(self.covariance), self.columns or ()
+        if len(columns) < 2 or self.size * len(columns) != rows:
+            raise InputError(
+                "population.size",
+                self.size,
+                expected=f"a covariance of size * (number of covered columns) rows, with several "
+                f"columns; it has {rows}, and covers names {len(columns)}",
+                remedy="For records with one column leave size out.",
+            )
+        if len(set(columns)) < len(columns) or (self.covers and set(self.covers) != set(columns)):
+            raise InputError("population.columns", list(columns), expected="covers, in its order")
+        bounds = self.bounds
+        if bounds is None or len(bounds) != len(columns):
+            raise InputError(
+                "population.bounds",
+                bounds,
+                expected=f"{len(columns)} intervals, one for each of {', '.join(columns)}",
+                remedy="How far one column moves another depends on where secret values lie; the "
+                "bounds of the columns are a good choice.",
+            )
+        for position, (low, high) in enumerate(bounds):
+            if not (low < high and math.isfinite(high - low)):
+                raise InputError(
+                    f"population.bounds[{position}]", [low, high], expected="lower < upper"
+                )
+
+    def _check_roles(self) -> None:
+        if self.roles is None:
+            return
+        if self.covariance is None:
+            raise InputError(
+                "population.roles", list(self.roles), expected="to stand beside a covariance"
+            )
+        distinct = len(set(self.roles)) == len(self.roles) and all(self.roles)
+        if not distinct or len(self.roles) != self.group_size:
+            raise InputError(
+                "population.roles",
+                list(self.roles),
+                expected=f"{self.group_size} different names, one for each record of a cluster",
+            )
+
+    @property
+    def structure(self) -> str:  # type: ignore[override]  # a precision speaks of the whole table
+        """`cluster`, or `all` where a precision describes the whole table."""
+        return "cluster" if self.precision is None else "all"
 
     @property
     def group_size(self) -> int:
-        """The records of one cluster."""
-        if self.covariance is not None:
+        """The records of one cluster, or of the precision matrix."""
+        if self.precision is not None:
+            return self.precision.records
+        if self.covariance is not None and self.size is None:
             return len(self.covariance)
         return self.size or 1
 
+    def spec(self) -> dict[str, Any]:
+        """The population as plain data; `UnsupportedError` for a large matrix kept in memory."""
+        if self.precision is not None:
+            self.precision.to_spec()
+        return super().spec()
+
     def describe(self) -> str:
         """One sentence in plain English."""
-        if self.covariance is not None:
+        if self.precision is not None:
             return (
-                f"records form mutually independent clusters of at most {self.group_size}, jointly "
-                "Gaussian with the declared covariance"
+                f"the records are jointly Gaussian, each of them one of the {self.group_size} of "
+                "the declared precision matrix"
             )
+        if self.covariance is None:
+            return (
+                f"records form mutually independent clusters of at most {self.size}, jointly "
+                f"Gaussian with equal variances and no correlation above {self.max_correlation:g} "
+                "in size"
+            )
+        vectors = f"in {', '.join(self.columns)} together " if self.columns else ""
+        roles = f" of {', '.join(self.roles)}" if self.roles else ""
         return (
-            f"records form mutually independent clusters of at most {self.size}, jointly Gaussian "
-            f"with equal variances and no correlation above {self.max_correlation:g} in size"
+            f"records form mutually independent clusters of at most {self.group_size}, "
+            f"{vectors}jointly Gaussian with the declared covariance{roles}"
         )
+
+    def assumptions(self) -> tuple[str, ...]:
+        """What a certificate must repeat because nothing checks it."""
+        said = super().assumptions()
+        if self.precision is not None:
+            said += (_PLACES.format("of the table", "precision matrix"),)
+        elif self.covariance is not None and self.roles is None:
+            said += (_PLACES.format("of a cluster", "covariance"),)
+        return said
+
+
+_PLACES = (
+    "different rows {} stand for different rows of the {}, and private values have no say in which "
+    "is which; the level is the same for every such assignment"
+)
 
 
 class Autoregressive(Population):

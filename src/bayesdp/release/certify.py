@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import bayesdp
-from bayesdp.accounting.composition import level, secrets_needed
+from bayesdp.accounting.composition import SecretsInterval, level, secrets_needed
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.certificate import Certificate, Step
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING
@@ -84,11 +85,21 @@ def describe_column(column: Column) -> dict[str, Any]:
     return plain
 
 
-def secrets_words(interval: tuple[float, float] | None) -> dict[str, Any]:
+def secrets_words(interval: SecretsInterval | None) -> dict[str, Any]:
     """For which secret values a level holds."""
     if interval is None:
         return {"kind": "any values that the population gives a positive probability"}
+    if isinstance(interval, Mapping):
+        return {"kind": "bounded", "intervals": {name: list(one) for name, one in interval.items()}}
     return {"kind": "bounded", "interval": list(interval)}
+
+
+def secrets_place(interval: SecretsInterval) -> str:
+    """The same in words, to go with "secret values lie"."""
+    if isinstance(interval, Mapping):
+        each = (f"between {low:g} and {high:g} ({name})" for name, (low, high) in interval.items())
+        return ", ".join(each)
+    return f"between {interval[0]:g} and {interval[1]:g}"
 
 
 def derive(plan: Plan) -> Step:
@@ -116,6 +127,7 @@ def derive(plan: Plan) -> Step:
                     "any": report.cost.any,
                     "lipschitz": report.cost.lipschitz,
                     "slack": report.cost.slack,
+                    "by_column": [asdict(spent) for spent in report.cost.by_column],
                 },
                 "tight": best.tight,
                 "source": best.source,
@@ -155,9 +167,7 @@ def _query_step(query: PlannedQuery) -> Step:
     )
 
 
-def assumptions(
-    study: StudySpec, reading: Reading, interval: tuple[float, float] | None
-) -> list[str]:
+def assumptions(study: StudySpec, reading: Reading, interval: SecretsInterval | None) -> list[str]:
     """Everything that the level rests on and that nobody checked.
 
     `interval` is where secret values must lie, or `None`.
@@ -179,8 +189,8 @@ def assumptions(
         )
         if interval is not None:
             said.append(
-                f"secret values lie between {interval[0]:g} and {interval[1]:g}; for values "
-                "outside, the level is the size of the group times the DP cost"
+                f"secret values lie {secrets_place(interval)}; for values outside, "
+                " the level is the size of the group times the DP cost"
             )
     said += [_independent(c) for c in study.columns.values() if c.independent and c.is_private]
     said.append("noise is drawn from OpenDP's discrete Laplace sampler")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.accounting.composition import converted, level, secrets_needed
+from bayesdp.accounting.composition import SecretsInterval, converted, level, secrets_needed
 from bayesdp.accounting.spend import Reading, Spend, float_above, total_cost
 from bayesdp.calibration import largest_within
 from bayesdp.errors import BudgetExceededError, InputError
@@ -109,7 +109,7 @@ class Plan:
         return total_cost(self.spends).dp_epsilon
 
     @property
-    def secrets_interval(self) -> tuple[float, float] | None:
+    def secrets_interval(self) -> SecretsInterval | None:
         """Where secret values must lie, if a theorem about Lipschitz mechanisms was used."""
         return secrets_needed(self.reading, self.spends)
 
@@ -178,7 +178,9 @@ def _check_unknown(study: StudySpec, n: int | None) -> None:
         return
     if n > population.group_size:
         raise InputError(
-            "population.records", population.group_size, expected=f"at least data.n = {n}"
+            f"population.{'records' if population.model == 'unknown' else population.model}",
+            population.group_size,
+            expected=f"at least data.n = {n} records",
         )
 
 

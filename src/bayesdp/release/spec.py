@@ -16,8 +16,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.notions import Adversary, Notion, Secrets
-from bayesdp.populations import MarkovChain, Population, parse
+from bayesdp.populations import Gaussian, MarkovChain, Population, parse
 from bayesdp.populations.base import explain_validation
+from bayesdp.populations.files import search_in
 from bayesdp.tables.columns import Column, parse_columns
 
 QueryKind = Literal["count", "sum", "mean", "proportion", "histogram"]
@@ -77,9 +78,9 @@ class StudySpec(BaseModel):
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The contents of a TOML file as plain data."""
+    """The contents of a TOML file as plain data. Files that it names are found beside it."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         raise InputError("STUDY", str(path), expected="a text file in UTF-8") from None
     except (OSError, ValueError) as error:
@@ -90,6 +91,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         ) from None
     except RecursionError:
         raise InputError("STUDY", str(path), expected="TOML of sensible depth") from None
+    search_in(path.parent)
+    return raw
 
 
 def parse_study(raw: Mapping[str, Any]) -> StudySpec:
@@ -212,7 +215,7 @@ def _consistent(study: StudySpec) -> StudySpec:
             remedy=f"Declare it: data.columns.{data.unit} = {{ public = true }}.",
         )
     roles = [name for name, column in study.columns.items() if column.role is not None]
-    for role in ("cluster", "series", "order"):
+    for role in ("cluster", "member", "series", "order"):
         named = [name for name in roles if study.columns[name].role == role]
         if len(named) > 1:
             raise InputError("data.columns", named, expected=f'at most one column of role "{role}"')
@@ -278,6 +281,7 @@ def _structure(study: StudySpec) -> None:
             remedy='Declare it: family = { role = "cluster" }.',
             shown=False,
         )
+    _members(study, population)
     if population.structure == "series" and "order" not in roles:
         raise InputError(
             "data.columns",
@@ -286,3 +290,32 @@ def _structure(study: StudySpec) -> None:
             remedy='Declare it: day = { role = "order", step = 1 }.',
             shown=False,
         )
+
+
+def _members(study: StudySpec, population: Population) -> None:
+    """Named rows of a covariance need a column that says which record is which, and no others."""
+    named = population.roles if isinstance(population, Gaussian) else None
+    columns = [column for column in study.columns.values() if column.role == "member"]
+    if named is not None and not columns:
+        raise InputError(
+            "data.columns",
+            expected='a column of role "member" that says which of population.roles a record is',
+            remedy=f'Declare it: who = {{ role = "member", states = {list(named)} }}.',
+            shown=False,
+        )
+    for column in columns:
+        if named is None:
+            raise InputError(
+                f"data.columns.{column.name}.role",
+                "member",
+                expected="a population whose covariance has named rows (population.roles)",
+                remedy="Otherwise declare { public = true, states = [...] }.",
+            )
+        for state in column.states or ():
+            if state not in named:
+                raise InputError(
+                    f"data.columns.{column.name}.states",
+                    state,
+                    expected="one of population.roles: " + ", ".join(named),
+                    remedy=did_you_mean(str(state), named),
+                )

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -315,6 +315,11 @@ def _conversion(step: Step, reading: Reading, spends: Sequence[Spend]) -> float:
     bound = theorem.bound(question, found.cost)
     for part in ("any", "lipschitz", "slack"):
         _equal(evidence["cost"][part], getattr(found.cost, part), step.rule, f"cost: {part}")
+    _require(
+        list(evidence["cost"]["by_column"]) == [asdict(one) for one in found.cost.by_column],
+        step.rule,
+        "cost: by_column",
+    )
     _require(
         (evidence["tight"], evidence["source"]) == (bound.tight, bound.source),
         step.rule,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from bayesdp.release.certify import secrets_place
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
@@ -44,7 +45,7 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         certificate_path=certificate_path,
         notes=release.certificate.body["assumptions"],
         secrets="bounded" if interval is not None else None,
-        interval=f"between {interval[0]:g} and {interval[1]:g}" if interval is not None else None,
+        interval=secrets_place(interval) if interval is not None else None,
         dataset_level=data_set["level"],
         dataset_dp_epsilon=release.dp_epsilon + math.fsum(spend["dp_epsilon"] for spend in earlier),
     )

@@ -7,7 +7,8 @@ The keys are those of `[data.columns]` in a study file:
 - discrete: `{ states = ["child", "father"] }`: texts, numbers or booleans;
 - derived: `{ from = "steps", cuts = [0.5] }`, whose state is the number of cuts that are at most
   the value (0, 1, ...), or `{ from = "steps", where = "steps > 0" }`, with states 0 and 1;
-- roles: `{ role = "cluster" }`, `{ role = "series" }`, `{ role = "order", step = 1 }`; the step is
+- roles: `{ role = "cluster" }`, `{ role = "member", states = ["child", "father"] }` (which one of
+  its cluster a record is), `{ role = "series" }`, `{ role = "order", step = 1 }`; the step is
   a number, or a text such as "15 minutes" or "1 day" where the column holds dates or times;
 - public: `{ public = true }`, not protected, with `states` where it is used in `by`.
 
@@ -41,7 +42,9 @@ from pydantic import (
 from bayesdp.errors import InputError, did_you_mean
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
-Kind = Literal["numeric", "discrete", "cuts", "where", "cluster", "series", "order", "public"]
+Kind = Literal[
+    "numeric", "discrete", "cuts", "where", "cluster", "member", "series", "order", "public"
+]
 
 _KEYS = (
     "bounds",
@@ -56,7 +59,7 @@ _KEYS = (
     "unit",
     "missing",
 )
-_ROLES = ("cluster", "series", "order")
+_ROLES = ("cluster", "member", "series", "order")
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 _MOST_EXACT = 2**53
 
@@ -78,7 +81,7 @@ class Column(BaseModel):
     source: str | None = Field(default=None, alias="from")
     cuts: tuple[float, ...] | None = None
     where: str | None = None
-    role: Literal["cluster", "series", "order"] | None = None
+    role: Literal["cluster", "member", "series", "order"] | None = None
     step: float | str | None = None
     public: bool = False
     independent: bool = False
@@ -283,12 +286,17 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
     """Exactly one thing is declared, and each key goes with what it belongs to."""
     role = raw.get("role")
     if "role" in raw and role not in _ROLES:
-        _fail(name, "role", role, "'cluster', 'series' or 'order'", did_you_mean(str(role), _ROLES))
+        expected = "'cluster', 'member', 'series' or 'order'"
+        _fail(name, "role", role, expected, did_you_mean(str(role), _ROLES))
     if "step" in raw and role != "order":
         _fail(name, "step", raw["step"], "to stand with role = 'order' only")
     if role == "order":
         raw["step"] = _step(name, raw.get("step"))
     declared = [key for key in ("bounds", "states", "from", "role") if key in raw]
+    if role == "member":
+        if "states" not in raw:
+            _fail(name, "states", None, "the names of the members of a cluster", "states = [...]")
+        declared.remove("states")
     if len(declared) > 1:
         _fail(name, declared[1], raw[declared[1]], f"not to stand beside '{declared[0]}'")
     if not declared and not raw.get("public", False):

@@ -19,7 +19,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from bayesdp.leakage.normal import LARGEST_ENUMERATED, shift_factor
+from bayesdp.leakage.normal import LARGEST_ENUMERATED, precision_shift_factor, shift_factor
 from bayesdp.populations import Gaussian, Population
 from bayesdp.theorems.base import Question
 from bayesdp.theorems.gaussian import GaussianTheorem
@@ -36,17 +36,17 @@ class GaussianCovariance(GaussianTheorem):
 
     def concerns(self, population: Population) -> bool:
         """Whether the theorem is about this model at all."""
-        return isinstance(population, Gaussian)
+        return isinstance(population, Gaussian) and population.columns is None
 
     def hypothesis(self, question: Question) -> str | None:
         """A covariance, of a cluster small enough to enumerate."""
         population = question.population
         assert isinstance(population, Gaussian)
-        if population.covariance is None:
+        if population.covariance is None and population.precision is None:
             return "the covariance is not declared, only the largest correlation"
-        if len(population.covariance) > LARGEST_ENUMERATED:
+        if population.group_size > LARGEST_ENUMERATED:
             return (
-                f"the cluster has {len(population.covariance)} records: all sets of known records "
+                f"the cluster has {population.group_size} records: all sets of known records "
                 f"are enumerated up to {LARGEST_ENUMERATED}"
             )
         return None
@@ -55,6 +55,8 @@ class GaussianCovariance(GaussianTheorem):
         """The factor, and the adversary that attains it."""
         population = question.population
         assert isinstance(population, Gaussian)
+        if population.precision is not None:
+            return precision_shift_factor(population.precision.matrix.toarray())
         assert population.covariance is not None
         return _cached_factor(population.covariance)
 

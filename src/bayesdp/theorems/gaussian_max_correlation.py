@@ -38,12 +38,14 @@ class GaussianMaxCorrelation(GaussianTheorem):
 
     def concerns(self, population: Population) -> bool:
         """Whether the theorem is about this model at all."""
-        return isinstance(population, Gaussian)
+        return isinstance(population, Gaussian) and population.columns is None
 
     def hypothesis(self, question: Question) -> str | None:
         """Equal variances, and `rho (m - 2) < 1`."""
         population = question.population
         assert isinstance(population, Gaussian)
+        if population.precision is not None:
+            return "the precision is declared, not the correlations"
         size, rho, equal = largest_correlation(population)
         if not equal:
             return "the variances differ: the published bound is false then (theory 3.8 a)"

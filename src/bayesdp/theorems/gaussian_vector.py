@@ -1,0 +1,124 @@
+"""Gaussian clusters of records that are vectors: several covered columns at once.
+
+Statement (theory 3.8 f). Let the records of a cluster be vectors, jointly Gaussian with a known
+covariance. Let the secrets of column `c` lie in an interval of width `W_c`. A set of mechanisms,
+each of which is Lipschitz in the l1 distance of one column `c_e` clipped to a width `M_e`, with DP
+cost `eps_e`, has a level of at most
+
+    max over (i, K) of sum_e eps_e (1 + sum_j min(sum_c' |B_(j c_e)(i c')| W_c' / M_e, 1)),
+
+`B` the matrix of the regression of the unknown records on *all* columns of record `i`, given the
+records in `K`. Mechanisms of other kinds add `m` times their cost.
+
+Proof. Given `x_K`, changing the secret from `x_i` to `x_i'`, both vectors, adds `B (x_i' - x_i)`
+to the mean of the unknown numbers and leaves their covariance alone, so the same draw shifted by
+that vector has the other law. Column `c` of record `j` is shifted by at most
+`sum_c' |B_(jc)(ic')| W_c'`. Clipping to an interval of width `M_e` is 1-Lipschitz and lets nothing
+move by more than `M_e`, so in units of `M_e` unknown record `j` moves by the minimum in the
+statement and the target by at most 1; other columns don't enter the mechanism. The density of an
+output of mechanism `e` changes by at most `exp(eps_e * total movement)` pointwise. One coupling
+serves all mechanisms, so their exponents add, for the same `(i, K)`. Average over the draw.
+With one column and `W = M` this is theory 3.8 b.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesdp.leakage.normal import vector_movements
+from bayesdp.leakage.rounding import up
+from bayesdp.notions import Cost
+from bayesdp.populations import Gaussian, Population
+from bayesdp.populations.gaussian import Rows
+from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.gaussian import NOT_LIPSCHITZ, UNBOUNDED
+
+LARGEST_CLUSTER = 10
+
+
+class GaussianVector(Theorem):
+    """The largest sum over columns of what all records together move (theory 3.8 f)."""
+
+    name = "gaussian-vector"
+    statement = "vector records: at most the sum over columns of eps times what the records move"
+    source = "bayesdp; theory 3.8 f"
+    uses = "the covariance between records and between columns, and which column was read"
+    ignores = "nothing but the shape of the mechanism"
+
+    def concerns(self, population: Population) -> bool:
+        """Whether the theorem is about this model at all."""
+        return isinstance(population, Gaussian) and population.columns is not None
+
+    def refusal(self, question: Question, cost: Cost) -> str | None:
+        """Needs bounded secrets, a Lipschitz mechanism, and few records."""
+        population = question.population
+        assert isinstance(population, Gaussian)
+        if question.adversary == "informed":
+            return None
+        if cost.lipschitz == 0.0 and not cost.by_column and cost.any > 0.0:
+            return NOT_LIPSCHITZ
+        if question.secrets == "unbounded":
+            return UNBOUNDED
+        if population.group_size > LARGEST_CLUSTER:
+            return (
+                f"the cluster has {population.group_size} records: all sets of known records are "
+                f"enumerated up to {LARGEST_CLUSTER}"
+            )
+        unknown = [c.column for c in cost.by_column if c.column not in (population.columns or ())]
+        if unknown:
+            return f"the covariance does not describe {', '.join(unknown)}"
+        if _movements(population) is None:
+            return "the covariance is too ill-conditioned for a certain answer"
+        return None
+
+    def bound(self, question: Question, cost: Cost) -> Bound:
+        """The worst adversary's sum; `lipschitz` is spent on the column for which that is worst."""
+        population = question.population
+        assert isinstance(population, Gaussian)
+        if question.adversary == "informed":
+            return self._bound(cost.dp_epsilon, "exact")
+        moved = _movements(population)
+        assert moved is not None
+        assert population.columns is not None
+        assert population.bounds is not None
+        size, widths = population.group_size, _widths(population)
+        sums = np.zeros(len(moved))
+        for spent in cost.by_column:
+            place = population.columns.index(spent.column)
+            sums += spent.dp_epsilon * _units(moved[:, :, place], spent.width)
+        if cost.lipschitz > 0.0:
+            units = [_units(moved[:, :, c], width) for c, width in enumerate(widths)]
+            sums += cost.lipschitz * np.max(units, axis=0)
+        level = up(float(sums.max()), 4 * (size + len(cost.by_column) + 4))
+        slack = cost.slack + sum(spent.slack for spent in cost.by_column)
+        if slack > 0.0:
+            level = up(level + (size - 1) * slack, 4 + len(cost.by_column))
+        if cost.any > 0.0:
+            level = up(level + size * cost.any)
+        bounds = dict(zip(population.columns, map(list, population.bounds), strict=True))
+        return self._bound(level, "upper", size=size, bounds=bounds)
+
+
+def _units(moved: NDArray[np.float64], width: float) -> NDArray[np.float64]:
+    """`1 + sum_j min(movement / width, 1)` for each adversary."""
+    units: NDArray[np.float64] = 1.0 + np.minimum(moved / width, 1.0).sum(axis=1)
+    return units
+
+
+def _widths(population: Gaussian) -> tuple[float, ...]:
+    return tuple(up(high - low, 1) for low, high in population.bounds or ())
+
+
+def _movements(population: Gaussian) -> NDArray[np.float64] | None:
+    assert population.covariance is not None
+    return _cached(population.covariance, len(population.columns or ()), _widths(population))
+
+
+@lru_cache(maxsize=8)
+def _cached(
+    covariance: Rows, columns: int, widths: tuple[float, ...]
+) -> NDArray[np.float64] | None:
+    return vector_movements(covariance, columns, widths)

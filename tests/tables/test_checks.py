@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from bayesdp.errors import InputError, TableMismatchError
-from bayesdp.tables.checks import Structure, inspect
+from bayesdp.tables.checks import Structure, count_records, inspect, structure_findings
 from bayesdp.tables.columns import parse_columns
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import CountQuery, run
@@ -188,3 +188,16 @@ def test_a_column_compared_as_two_types_is_refused() -> None:
     ]
     with pytest.raises(InputError, match="one type"):
         run(open_table(pa.table({"site": ["x"]})), columns, plan)
+
+
+def test_records_are_counted_once_for_each_unit() -> None:
+    frame = pd.DataFrame({"person": ["a", "a", None, "b", None], "x": [1.0, 2.0, 3.0, 4.0, 5.0]})
+    table = open_table(frame)
+    assert count_records(table) == 5
+    assert count_records(table, "person") == 3
+    columns = parse_columns({"person": {"public": True}, "x": {"bounds": [0, 9]}})
+    found, records = structure_findings(
+        table, columns, Structure(unit="person", rows_per_unit=2), rows=5
+    )
+    assert records == 3
+    assert [finding.code for finding in found] == ["unit-missing"]

@@ -19,7 +19,7 @@ from bayesdp.tables.checks import Structure
 from bayesdp.tables.columns import parse_columns
 from bayesdp.tables.grid import Grid
 from bayesdp.tables.predicates import Predicate
-from bayesdp.tables.source import open_table
+from bayesdp.tables.source import Table, open_table
 from bayesdp.tables.sums import CountQuery, HistogramQuery, SumQuery, run
 from tests.effort import runs
 
@@ -259,3 +259,27 @@ def test_queries_that_cannot_be_asked(query: Any, key: str) -> None:
 def test_overflow_is_refused_before_any_query_runs() -> None:
     with pytest.raises(InputError, match="64-bit"):
         Grid.plan(0.0, 1.0, 2**61, dp_epsilon=1.0)
+
+
+def test_a_plan_scans_once_and_sums_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten million rows are read once for the queries and once for the clusters, not more."""
+    columns = parse_columns(
+        {"x": {"bounds": [0, 1]}, "g": {"public": True, "states": ["a", "b"]}}
+        | {"c": {"role": "cluster"}}
+    )
+    table = open_table(pa.table({"x": [0.25, 0.5, 0.75], "g": ["a", "b", "a"], "c": [1, 1, 2]}))
+    sent: list[str] = []
+    rows = Table.rows
+
+    def listening(self: Table, query: Any, limit: int | None = None) -> list[tuple[Any, ...]]:
+        sent.append(self.connection.compile(query))
+        return rows(self, query, limit)
+
+    monkeypatch.setattr(Table, "rows", listening)
+    grid = Grid(0.0, 1.0, 10)
+    plan = [SumQuery("all", "x", grid), SumQuery("each", "x", grid, by="g")]
+    totals = run(table, columns, plan, Structure(n=3, cluster_size=2))
+    assert totals["all"].values == {None: (1536,)}
+    assert totals["each"].values == {"a": (1024,), "b": (512,)}
+    assert len(sent) == 2
+    assert sent[0].count("SUM(") == 1

@@ -5,7 +5,7 @@ depend on private values. A release raises `mismatch()`, whose message is the sa
 found. The order of records is that of the order column; rows of one series that stand in another
 order in the file are a finding, because one of the two is then wrong.
 
-Public names: `Structure`, `Finding`, `inspect`, `mismatch`.
+Public names: `Structure`, `Finding`, `inspect`, `mismatch`, `count_records`.
 """
 
 from __future__ import annotations
@@ -89,6 +89,15 @@ def inspect(
     ]
     found, _ = structure_findings(table, columns, expected, counts[0])
     return findings + found + _empty_groups(table, columns, plan)
+
+
+def count_records(table: Table, unit: str = "row") -> int:
+    """The number of records: the rows, or the values of the column `unit`. Nothing is checked."""
+    records: Any = table.expression
+    if unit != "row":
+        records = records.select(unit_=table.require(unit, "data.unit")).distinct()
+    count: int = table.numbers(records, records.count())[0]
+    return count
 
 
 def column_faults(

@@ -169,25 +169,27 @@ def _finished(cells: _Cells, column: Column) -> Reading:
     import ibis
 
     value, faults = cells.value, {}
+    sound = None  # holds in the rows whose value is not NULL
     if cells.not_a_number is not None:
         faults[NOT_A_NUMBER] = cells.not_a_number
-    if cells.may_be_infinite:
-        finite = is_finite(value)
-        faults[NOT_FINITE] = ~finite
-        value = ibis.cases((finite, value))
     if column.imputed is None:
         faults[MISSING] = cells.missing
-    else:
+    else:  # NaN and infinities are not missing, and stay
         value = ibis.cases((cells.missing, literal(column.imputed)), else_=value)
+    if cells.may_be_infinite:
+        sound = is_finite(value)
+        faults[NOT_FINITE] = ~sound
     if column.states is not None:
-        member = value.isin([literal(state) for state in column.states])
-        faults[UNDECLARED] = ~member
-        value = ibis.cases((member, value))
+        value = value if sound is None else ibis.cases((sound, value))
+        sound = value.isin([literal(state) for state in column.states])
+        faults[UNDECLARED] = ~sound
     if column.bounds is not None:
-        low, high = (literal(bound) for bound in column.bounds)
-        clipped = ibis.least(ibis.greatest(value, low), high)
         # LEAST and GREATEST skip NULL, and a NULL here must stay one.
-        value = clipped if not faults else ibis.cases((value.notnull(), clipped))
+        sound = value.notnull() if sound is None and faults else sound
+        low, high = (literal(bound) for bound in column.bounds)
+        value = ibis.least(ibis.greatest(value, low), high)
+    if sound is not None:
+        value = ibis.cases((sound, value))
     return Reading(value, faults)
 
 

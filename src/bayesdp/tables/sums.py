@@ -231,8 +231,11 @@ class _Scan:
         self._aggregate(query, "value", self.staged.count(where=where))
 
     def _aggregate(self, query: Query, what: str, expression: Any) -> None:
-        self.places[query.name, what] = len(self.aggregates)
-        self.aggregates.append(expression)
+        """Compute it once, however many queries ask for it."""
+        known = next((i for i, a in enumerate(self.aggregates) if a.equals(expression)), None)
+        self.places[query.name, what] = len(self.aggregates) if known is None else known
+        if known is None:
+            self.aggregates.append(expression)
 
     def _cells(self, query: HistogramQuery) -> _Dimension:
         value = self.values[_cell_key(query)]

@@ -19,6 +19,8 @@ from bayesdp.theorems.base import Bound, Question, Refused, Theorem
 from bayesdp.theorems.cluster_size import ClusterSize
 from bayesdp.theorems.gaussian_covariance import GaussianCovariance
 from bayesdp.theorems.gaussian_max_correlation import GaussianMaxCorrelation
+from bayesdp.theorems.gaussian_vector import GaussianVector
+from bayesdp.theorems.gaussian_walk_summable import GaussianWalkSummable
 from bayesdp.theorems.independent import IndependentRecords
 from bayesdp.theorems.markov_contraction import MarkovContraction
 from bayesdp.theorems.markov_ratio import MarkovRatio
@@ -32,6 +34,8 @@ REGISTRY: tuple[Theorem, ...] = (
     MarkovRecursion(),
     GaussianMaxCorrelation(),
     GaussianCovariance(),
+    GaussianWalkSummable(),
+    GaussianVector(),
     AutoregressiveSeries(),
 )
 """Every theorem. A new one is a file here, a line in this list, and a test."""

@@ -14,6 +14,7 @@ from bayesdp.theorems import Question, leakage, report
 
 _PRECISION = 1e-12
 _ROUNDS = 200
+_PATIENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,49 +85,85 @@ def largest_within(level: Callable[[float], float], target: float) -> float:
     """The largest `x` in `[0, target]` found with `level(x) <= target`; 0.0 where none is.
 
     `level` is increasing with `level(x) >= x`. The returned point was itself evaluated. Works on
-    logarithms by interpolation safeguarded with bisection: levels are nearly linear at both ends.
+    logarithms, by secants inside a bracket: levels are nearly linear at both ends.
     """
-    if level(target) <= target:
+    first = level(target)
+    if first <= target:
         return target
-    low, high = _bracket(level, target)
+    low, high, at_low, at_high = _bracket(level, target, first)
     if low == 0.0:
         return 0.0
     log_target = math.log(target)
-    at_low, at_high = math.log(level(low)) - log_target, math.log(level(high)) - log_target
-    log_low, log_high = math.log(low), math.log(high)
-    step = _PRECISION
-    for round_number in range(_ROUNDS):
-        if log_high - log_low <= step:
+    bracket = _Bracket(
+        (math.log(low), math.log(at_low) - log_target),
+        (math.log(high), math.log(at_high) - log_target),
+    )
+    for _ in range(_ROUNDS):
+        if bracket.width <= _PRECISION:
             break
-        middle = _interpolate(log_low, log_high, at_low, at_high, round_number, step)
-        value = level(math.exp(middle))
+        middle = bracket.next()
+        x = math.exp(middle)
+        value = level(x)
         if value <= target:
-            low, log_low, at_low = math.exp(middle), middle, math.log(value) - log_target
-        else:
-            log_high, at_high = middle, math.log(value) - log_target
+            low = x
+        bracket.add((middle, math.log(value) - log_target))
     return low
 
 
-def _bracket(level: Callable[[float], float], target: float) -> tuple[float, float]:
-    """`low < high` with `level(low) <= target < level(high)`; `(0.0, high)` where none is found."""
-    high = target
-    low = high * min(0.5, target / level(high)) if math.isfinite(level(high)) else high / 2.0
+def _bracket(
+    level: Callable[[float], float], target: float, first: float
+) -> tuple[float, float, float, float]:
+    """`low < high`, `level(low) <= target < level(high)`, and both levels; `low = 0` if none."""
+    high, at_high = target, first
+    low = high * min(0.5, target / at_high) if math.isfinite(at_high) else high / 2.0
     while low > 0.0:
         value = level(low)
         if value <= target:
-            return low, high
-        low, high = low * min(0.5, 0.999 * target / value), low
-    return 0.0, high
+            return low, high, value, at_high
+        low, high, at_high = low * min(0.5, 0.999 * target / value), low, value
+    return 0.0, high, 0.0, at_high
 
 
-def _interpolate(
-    log_low: float, log_high: float, at_low: float, at_high: float, round_number: int, step: float
-) -> float:
-    """A point strictly inside: secant, nudged so that both ends close in; each third bisects."""
-    width = log_high - log_low
-    if round_number % 3 == 2 or at_high <= at_low:
-        return log_low + width / 2.0
-    middle = log_low + width * (-at_low) / (at_high - at_low)
-    nudge = 0.25 * step
-    middle += -nudge if round_number % 2 else nudge
-    return min(max(middle, log_low + 0.1 * step), log_high - 0.1 * step)
+_Point = tuple[float, float]
+"""A logarithm of the budget, and the logarithm of its level over the target."""
+
+
+class _Bracket:
+    """Two points around the target and the two newest ones, through which secants go."""
+
+    def __init__(self, low: _Point, high: _Point) -> None:
+        self.low, self.high = low, high
+        self.newest = (low, high)
+        self.since_halved = 0
+        self.halved = self.width
+
+    @property
+    def width(self) -> float:
+        return self.high[0] - self.low[0]
+
+    def next(self) -> float:
+        """A point strictly inside: the secant's, or the middle where that leaves or is slow.
+
+        The secant's is moved by a hair towards the further end, so that this end closes in too.
+        """
+        (x0, y0), (x1, y1) = self.newest
+        middle = self.low[0] + self.width / 2.0
+        if self.since_halved >= _PATIENCE or not 0.0 < abs(y1 - y0) < math.inf:
+            return middle
+        point = x1 - y1 * (x1 - x0) / (y1 - y0)
+        if not self.low[0] < point < self.high[0]:
+            return middle
+        hair = 0.25 * _PRECISION
+        point += hair if point < middle else -hair
+        return min(max(point, self.low[0] + hair), self.high[0] - hair)
+
+    def add(self, point: _Point) -> None:
+        """Take in an evaluated point."""
+        self.newest = (self.newest[1], point)
+        if point[1] <= 0.0:
+            self.low = point
+        else:
+            self.high = point
+        self.since_halved += 1
+        if self.width <= self.halved / 2.0:
+            self.halved, self.since_halved = self.width, 0

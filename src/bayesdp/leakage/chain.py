@@ -16,6 +16,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from bayesdp.leakage.positive_chain import fits, positive_level
 from bayesdp.leakage.rounding import UNIT, up
 
 Pair = tuple[float, float]
@@ -140,6 +141,13 @@ class _Runs:
         self.inner = self.side.step(self.inner, self.odds, self.error)
         self.values.append(self.inner if self.side.possible(self.odds) else None)
 
+    def stands(self) -> bool:
+        """Whether the last step changed nothing that matters."""
+        before, after = self.values[-2], self.values[-1]
+        if before is None or after is None:
+            return False
+        return all(abs(y - x) <= _SETTLED * y for x, y in zip(before, after, strict=True))
+
     def spread(self, limit: float) -> float:
         """How far the evidence still is from its limit, as a factor >= 1."""
         if not (0.0 < self.odds < math.inf and 0.0 < limit < math.inf):
@@ -160,12 +168,21 @@ def two_state_level(
     """The sharp `L(dp_epsilon)` of a two-state chain of `length` records.
 
     `None` where neither the whole chain could be followed (`length` above `MAX_STEPS`) nor the
-    tail be closed: periodic and absorbing chains.
+    tail be closed: periodic and absorbing chains. Stationary chains without zeros take the fast
+    route of `positive_chain`.
     """
     if dp_epsilon == 0.0:
         return ChainLevel(0.0, 0, None)
     if length - 1 > MAX_STEPS and not _mixes(transition):
         return None
+    if stationary and fits(transition, dp_epsilon):
+        found = positive_level(
+            transition, length, dp_epsilon, uninformed=uninformed, most_steps=MAX_STEPS
+        )
+        if found is None:
+            return None
+        epsilon = up(dp_epsilon + found.sides)
+        return ChainLevel(epsilon, found.steps, found.tail, found.exact)
     try:
         return _Chain(transition, start, stationary, length, dp_epsilon, uninformed).level()
     except _UnsettledError:
@@ -281,9 +298,14 @@ class _Chain:
     # -- long chains: a tail certified by a super-solution --------------------------------------
 
     def _settled(self) -> bool:
-        return all(
-            run.spread(self._limit_of(run)) <= 1.0 + _SETTLED + 2.0 * run.error
-            for run in self._distinct
+        """Whether evidence and free ends are where longer runs would find them."""
+        return (
+            self.right_free.stands()
+            and self.left_free.stands()
+            and all(
+                run.spread(self._limit_of(run)) <= 1.0 + _SETTLED + 2.0 * run.error
+                for run in self._distinct
+            )
         )
 
     def _limit_of(self, run: _Runs) -> float:

@@ -281,3 +281,107 @@ def integrated_log_ratio(
         return sum(quad(integrand, a, b, epsrel=1e-10)[0] for a, b in itertools.pairwise(cuts))
 
     return math.log(expectation(value) / expectation(other))
+
+
+# ------------------------------------------------------ records that are vectors
+
+
+@dataclass(frozen=True)
+class Read:
+    """A mechanism that reads one column: Lipschitz in it, clipped to `[lo, hi]`, at cost `eps`."""
+
+    column: int
+    lo: float
+    hi: float
+    eps: float
+
+
+def vector_regression(
+    cov: np.ndarray, columns: int, record: int, known: Sequence[int]
+) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """Unknown records, their regression on all columns of the target, and what is left.
+
+    The regression has axes (unknown record, its column, the target's column). Records come one
+    after the other in `cov`, `columns` rows each.
+    """
+    size = len(cov) // columns
+    unknown = [j for j in range(size) if j != record and j not in known]
+
+    def rows(records: Sequence[int]) -> list[int]:
+        return [j * columns + c for j in records for c in range(columns)]
+
+    slope, left = conditional(cov, rows(unknown), rows([record, *known]))
+    return unknown, slope[:, :columns].reshape(len(unknown), columns, columns), left
+
+
+def vector_level(
+    cov: np.ndarray, columns: int, reads: Sequence[Read], widths: Sequence[float]
+) -> float:
+    """max over (i, K) of sum over reads of eps (1 + sum_j min(sum_c |B_jc| width_c / M, 1))."""
+    cov, most = np.asarray(cov, dtype=float), sum(read.eps for read in reads)
+    size = len(cov) // columns
+    for record in range(size):
+        for known in known_sets(size, record, "any"):
+            if len(known) == size - 1:
+                continue
+            _, slope, _ = vector_regression(cov, columns, record, known)
+            moved = np.abs(slope) @ np.asarray(widths)
+            total = sum(
+                read.eps * (1 + np.minimum(moved[:, read.column] / (read.hi - read.lo), 1).sum())
+                for read in reads
+            )
+            most = max(most, float(total))
+    return most
+
+
+def vector_trial(
+    rng: np.random.Generator,
+    cov: np.ndarray,
+    columns: int,
+    reads: Sequence[Read],
+    bounds: Sequence[tuple[float, float]],
+    draws: int = 200,
+    aligned: bool = False,
+) -> float:
+    """ln ratio of E[g | x_i, x_K] for secrets in `bounds`, on coupled draws, for a random attack.
+
+    `g` is the product of a random Lipschitz weight for each read: all outputs together. With
+    `aligned` the secrets are opposite corners and the weights tilts along the movement.
+    """
+    cov = np.asarray(cov, dtype=float)
+    size = len(cov) // columns
+    record = int(rng.integers(size))
+    choices = list(known_sets(size, record, "any"))
+    known = choices[rng.integers(len(choices))]
+    ends = np.asarray(bounds, dtype=float)
+    corner = rng.integers(2, size=columns)
+    steps = np.arange(columns)
+    value, other = ends[steps, corner], ends[steps, 1 - corner]
+    if not aligned:
+        value, other = rng.uniform(ends[:, 0], ends[:, 1], size=(2, columns))
+    unknown: list[int] = []
+    if len(known) < size - 1:
+        unknown, slope, left = vector_regression(cov, columns, record, known)
+        noise = rng.multivariate_normal(np.zeros(len(left)), left, size=draws, method="cholesky")
+        noise = noise.reshape(draws, len(unknown), columns)
+        shift = slope @ (value - other)
+        centre = np.zeros(shift.shape) if aligned else rng.normal(size=shift.shape) * 3
+        sides = [noise + centre + shift / 2, noise + centre - shift / 2]
+    else:
+        shift = np.zeros((0, columns))
+        sides = [np.zeros((draws, 0, columns))] * 2
+    logs = [np.zeros(draws), np.zeros(draws)]
+    for read in reads:
+        c, rate = read.column, read.eps / (read.hi - read.lo)
+        numbers = [
+            np.hstack([np.full((draws, 1), own[c]), side[:, :, c]])
+            for own, side in zip((value, other), sides, strict=True)
+        ]
+        if aligned:
+            direction = np.sign(np.r_[value[c] - other[c], shift[:, c]])
+            weights = [rate * np.clip(x, read.lo, read.hi) @ direction for x in numbers]
+        else:
+            weight = random_weight(rng, 1 + len(unknown), read.lo, read.hi, rate)
+            weights = [weight(x) for x in numbers]
+        logs = [log + more for log, more in zip(logs, weights, strict=True)]
+    return float(logsumexp(logs[0]) - logsumexp(logs[1]))

@@ -154,6 +154,8 @@ def structure_findings(
     if expected.n is not None and count != expected.n:
         message = f"The table holds {count} records, and n = {expected.n} is declared."
         findings.append(Finding("n", message))
+    if "member" in keys:
+        findings += _member_findings(table, records, "cluster" in keys)
     if expected.cluster_size is not None:
         findings += _cluster_findings(table, records, "cluster" in keys, count, expected)
     if expected.series_length is not None or keys.keys() & {"series", "order"}:
@@ -180,6 +182,8 @@ def _records(
     chosen: dict[str, Any] = {role: source[name] for role, name in keys.items()}
     if "order" in keys:
         chosen["order"] = _order_key(table, columns[keys["order"]])
+    if "member" in keys:  # as read: the texts 1 and 1.0 may be the same state
+        chosen["member"] = reading.read(table, columns, keys["member"]).value
     if expected.unit == "row":
         return source.select(**chosen, row_=_one()), rows
     unit = table.require(expected.unit, "data.unit")
@@ -225,6 +229,18 @@ def _cluster_findings(
     if not declared:
         message = f"The table is one cluster of {count} records, and at most {size} are declared."
     return [Finding("cluster-size", message)]
+
+
+def _member_findings(table: Table, records: Any, clustered: bool) -> list[Finding]:
+    """Two records of one cluster that are the same member; without clusters the table is one."""
+    groups = ["cluster", "member"] if clustered else ["member"]
+    places = records.filter(records.member.notnull()).group_by(groups)
+    sizes = places.aggregate(size=lambda t: t.count())
+    repeated = table.numbers(sizes, sizes.count(where=sizes["size"] > 1))[0]
+    if not repeated:
+        return []
+    message = f"{repeated} times, two or more records of a cluster are the same member."
+    return [Finding("duplicate-member", message)]
 
 
 def _order_key(table: Table, column: Column) -> Any:

@@ -1,0 +1,299 @@
+"""How fast bayesdp is. One table of medians and ratios; exit status 1 if a claim fails.
+
+    python benchmarks/speed.py                 everything, about three minutes
+    python benchmarks/speed.py chains start    only these parts (of chains, release, start)
+    python benchmarks/speed.py release --rows 1000000
+
+Whatever is compared is run in turn within one process, so that a busy machine slows both sides.
+Seconds are of the clock on the wall. Only the ratio of calibrations, which take milliseconds, is of
+this process's own processor time: a busy machine would interrupt one and not the other.
+Data are made here, by a fixed rule, in a temporary folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import bayesdp as bdp
+
+ACTIVITY = [[0.88241, 0.11759], [0.30471, 0.69529]]
+CHAINS = {
+    "activity": ACTIVITY,
+    "stay .9, .9": [[0.9, 0.1], [0.1, 0.9]],
+    "stay .99, .95": [[0.99, 0.01], [0.05, 0.95]],
+    "stay .1, .1": [[0.1, 0.9], [0.9, 0.1]],
+}
+STICKY = {"stay .999, .999": [[0.999, 0.001], [0.001, 0.999]]}
+TARGETS = (0.1, 1.0, 10.0)
+LENGTHS = (10**3, 10**6, 10**9)
+MILLION_LIMIT = 0.050
+LENGTH_LIMIT = 1.5
+RELEASE_LIMIT = 1.5
+IMPORT_LIMIT = 0.3
+HELP_LIMIT = 0.6
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: a measured number, and the most that is claimed (None: only told)."""
+
+    what: str
+    value: float
+    unit: str
+    limit: float | None = None
+
+    @property
+    def holds(self) -> bool:
+        return self.limit is None or self.value <= self.limit
+
+    def text(self) -> str:
+        scale, digits = {"ms": (1e3, 1), "s": (1.0, 3), "x": (1.0, 2)}[self.unit]
+        told = f"{self.value * scale:.{digits}f} {self.unit}"
+        if self.limit is None:
+            return f"{self.what:<66}{told:>12}"
+        verdict = "holds" if self.holds else "FAILS"
+        return f"{self.what:<66}{told:>12}   at most {self.limit * scale:g} {self.unit}: {verdict}"
+
+
+def in_turn(*runs: Callable[[], object], repeats: int) -> list[list[tuple[float, float]]]:
+    """For each run its (wall, processor) seconds, run in turn after one turn that doesn't count."""
+    times: list[list[tuple[float, float]]] = [[] for _ in runs]
+    for turn in range(1 + repeats):
+        for run, taken in zip(runs, times, strict=True):
+            gc.collect()
+            wall, processor = time.perf_counter(), time.process_time()
+            run()
+            if turn:
+                taken.append((time.perf_counter() - wall, time.process_time() - processor))
+    return times
+
+
+def medians(*runs: Callable[[], object], repeats: int) -> list[float]:
+    """The median wall seconds of each."""
+    return [
+        statistics.median(wall for wall, _ in taken) for taken in in_turn(*runs, repeats=repeats)
+    ]
+
+
+# -- chains ------------------------------------------------------------------------------------
+
+
+def forget() -> None:
+    """Empty every cache of the package."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith("bayesdp"):
+            for value in list(vars(module).values()):
+                if hasattr(value, "cache_clear"):
+                    value.cache_clear()
+
+
+def calibrate(transition: list[list[float]], length: int, target: float) -> None:
+    """One calibration from nothing."""
+    forget()
+    bdp.calibrate(bdp.MarkovChain(transition=transition, length=length), target)
+
+
+def chains() -> Iterator[Row]:
+    """Calibration of two-state chains: the worst of three targets."""
+    for name, transition in (CHAINS | STICKY).items():
+        claimed = name in CHAINS
+        slowest = ratio = 0.0
+        for target in TARGETS:
+            runs = [partial(calibrate, transition, length, target) for length in LENGTHS]
+            short, middle, long = in_turn(*runs, repeats=15 if claimed else 3)
+            slowest = max(slowest, statistics.median(wall for wall, _ in middle))
+            processor = [statistics.median(used for _, used in taken) for taken in (short, long)]
+            ratio = max(ratio, processor[1] / processor[0])
+        yield Row(
+            f"calibrate 10^6 records, {name}", slowest, "ms", MILLION_LIMIT if claimed else None
+        )
+        yield Row(
+            f"  10^9 records against 10^3, {name}", ratio, "x", LENGTH_LIMIT if claimed else None
+        )
+
+
+# -- release -----------------------------------------------------------------------------------
+
+REGIONS = ("north", "south", "east", "west")
+CLUSTER = 4
+
+
+def write_table(path: Path, rows: int) -> None:
+    """Heights, an activity of three states, a public region, households of four."""
+    import duckdb
+
+    regions = "[" + ", ".join(f"'{region}'" for region in REGIONS) + "]"
+    duckdb.execute(
+        f"""
+        COPY (
+            SELECT
+                100 + 140 * ((i * 7919 + 13) % 1000003) / 1000003.0::DOUBLE AS height,
+                ((i * 31 + i // 7) % 3)::TINYINT AS activity,
+                {regions}[1 + ((i // {CLUSTER}) * 5 + i // 1000) % 4] AS region,
+                (i // {CLUSTER})::INTEGER AS household
+            FROM range({rows}) AS rows(i)
+        ) TO '{path}' (FORMAT parquet)
+        """
+    )
+
+
+def study(path: Path, rows: int) -> bdp.Study:
+    """A sum, a mean by a public column, and a count, with a ledger of its own beside the table."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".db") as free:
+        ledger = free.name
+    return bdp.Study(
+        str(path),
+        dataset="benchmark",
+        n=rows,
+        columns={
+            "height": {"bounds": [120, 220], "unit": "cm"},
+            "activity": {"states": [0, 1, 2]},
+            "region": {"public": True, "states": list(REGIONS)},
+            "household": {"role": "cluster"},
+        },
+        population={"model": "clusters", "size": CLUSTER, "covers": ["height", "activity"]},
+        budget={"epsilon": 1.0},
+        queries=[
+            {"name": "sum", "kind": "sum", "column": "height"},
+            {"name": "mean", "kind": "mean", "column": "height", "by": "region"},
+            {"name": "active", "kind": "count", "where": "activity == 1"},
+        ],
+        ledger=ledger,
+    )
+
+
+def by_hand(grid: Any) -> tuple[str, str]:
+    """The same work as a statistician would write it: checks, clip, integer sums; cluster sizes."""
+    steps = (
+        f"floor((least(greatest(height, {grid.lo}::DOUBLE), {grid.hi}::DOUBLE) - "
+        f"{grid.lo}::DOUBLE) * {grid.factor!r}::DOUBLE)::BIGINT"
+    )
+    main = f"""
+        SELECT
+            region,
+            count(*),
+            count(*) FILTER (WHERE
+                height IS NULL OR NOT isfinite(height) OR activity IS NULL
+                OR activity NOT IN (0, 1, 2) OR region IS NULL OR region NOT IN {REGIONS}
+                OR household IS NULL),
+            sum(CASE WHEN isfinite(height) THEN least(greatest({steps}, 0), {2**grid.bits}) END),
+            count(*) FILTER (WHERE activity = 1)
+        FROM people
+        GROUP BY region
+    """
+    sizes = f"""
+        SELECT max(size), count(*) FILTER (WHERE size > {CLUSTER})
+        FROM (SELECT household, count(*) AS size FROM people GROUP BY household)
+    """
+    return main, sizes
+
+
+def release(rows: int) -> Iterator[Row]:
+    """A release against hand-written SQL and against a bare sum."""
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "people.parquet"
+        write_table(path, rows)
+        plan = study(path, rows).check().plan
+        connection = duckdb.connect()
+        connection.read_parquet(str(path)).create_view("people")
+        main, sizes = by_hand(plan.queries[0].grid)
+
+        def hand() -> list[tuple[Any, ...]]:
+            answer = connection.execute(main).fetchall()
+            assert connection.execute(sizes).fetchall() == [(CLUSTER, 0)]
+            return answer
+
+        require_same(hand(), path, plan)
+        ours, theirs, bare = medians(
+            lambda: study(path, rows).release(),
+            hand,
+            lambda: connection.execute("SELECT sum(height) FROM people").fetchall(),
+            repeats=7,
+        )
+    yield Row(f"release over {rows:,} rows of Parquet", ours, "s")
+    yield Row("  hand-written SQL: the same checks, clip and integer sums", theirs, "s")
+    yield Row("  bare sum(height)", bare, "s")
+    yield Row("  release against hand-written SQL", ours / theirs, "x", RELEASE_LIMIT)
+    yield Row("  release against the bare sum", ours / bare, "x")
+
+
+def require_same(answer: list[tuple[Any, ...]], path: Path, plan: Any) -> None:
+    """Both sides compute the same integers, or there is nothing to compare."""
+    from bayesdp.tables.source import open_table
+    from bayesdp.tables.sums import run
+
+    queries = [query.table_query() for query in plan.queries]
+    totals = run(open_table(str(path)), plan.study.columns, queries)
+    assert not any(faulty for _, _, faulty, _, _ in answer)
+    assert plan.queries[0].grid == plan.queries[1].grid
+    assert totals["sum"].values[None] == (sum(int(row[3]) for row in answer),)
+    assert totals["mean"].values == {row[0]: (int(row[3]),) for row in answer}
+    assert totals["active"].values[None] == (sum(row[4] for row in answer),)
+
+
+# -- start -------------------------------------------------------------------------------------
+
+
+def start() -> Iterator[Row]:
+    """Wall times of whole processes, the start of Python included."""
+    chain = {"model": "markov", "transition": ACTIVITY, "initial": "stationary", "length": 17568}
+    command = [sys.executable, "-m", "bayesdp.cli"]
+
+    def process(*arguments: str) -> Callable[[], object]:
+        return partial(
+            subprocess.run, arguments, check=True, capture_output=True, env=dict(os.environ)
+        )
+
+    nothing, package, help_, calibration = medians(
+        process(sys.executable, "-c", "pass"),
+        process(sys.executable, "-c", "import bayesdp"),
+        process(*command, "--help"),
+        process(*command, "calibrate", json.dumps(chain), "--target", "1", "--json"),
+        repeats=7,
+    )
+    yield Row("python -c pass", nothing, "s")
+    yield Row("import bayesdp", package, "s", IMPORT_LIMIT)
+    yield Row("bayesdp --help", help_, "s", HELP_LIMIT)
+    yield Row("bayesdp calibrate, the activity chain", calibration, "s")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; 1 if a claim fails."""
+    parser = argparse.ArgumentParser(description="How fast bayesdp is.")
+    parser.add_argument("parts", nargs="*", metavar="chains | release | start")
+    parser.add_argument("--rows", type=int, default=10**7)
+    given = parser.parse_args(arguments)
+    parts: dict[str, Callable[[], Iterator[Row]]] = {
+        "chains": chains,
+        "release": partial(release, given.rows),
+        "start": start,
+    }
+    if unknown := set(given.parts) - parts.keys():
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    failed = 0
+    for name in given.parts or parts:
+        for row in parts[name]():
+            print(row.text(), flush=True)
+            failed += not row.holds
+    if failed:
+        print(f"{failed} claims fail", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

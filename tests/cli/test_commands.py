@@ -95,6 +95,12 @@ def test_release_for_people(tmp_path: Path) -> None:
     assert "earlier releases" in Path("second.html").read_text()
 
 
+def test_the_report_of_a_study_whose_n_is_in_the_data() -> None:
+    Path("people.toml").write_text(PEOPLE.replace("n = 6", 'n = "from data"'))
+    run("release", "people.toml", "--report", "report.html")
+    assert "cluster-size" in Path("report.html").read_text()
+
+
 def test_a_certificate_that_can_not_be_written_is_in_the_ledger() -> None:
     result = run("release", "people.toml", "--certificate", "nowhere/mine.json")
     assert "the ledger has it" in result.stderr

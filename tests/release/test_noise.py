@@ -14,7 +14,7 @@ import pytest
 
 from bayesdp.release import Study
 
-RELEASES, COUNTS, STATES, GROUPS, CLUSTER = 12, 150, 20, 15, 3
+RELEASES, COUNTS, STATES, GROUPS, CLUSTER = 10, 12, 20, 15, 3
 ROWS = STATES * GROUPS * CLUSTER
 EPSILON = 3.0
 
@@ -60,7 +60,12 @@ def noises(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
                 {"name": "cells", "kind": "histogram", "column": "s", "by": "g"},
                 {"name": "sums", "kind": "sum", "column": "x", "by": "g"},
                 *(
-                    {"name": f"c{i}", "kind": "count", "where": f"x < {i / COUNTS * 100}"}
+                    {
+                        "name": f"c{i}",
+                        "kind": "count",
+                        "where": f"x < {i / COUNTS * 100}",
+                        "by": "g",
+                    }
                     for i in range(COUNTS)
                 ),
             ],
@@ -73,7 +78,7 @@ def noises(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
                 due = float(table.x[table.g == result.group].sum())
             else:
                 i = int(result.query[1:])
-                due = int((table.x < i / COUNTS * 100).sum())
+                due = int(((table.x < i / COUNTS * 100) & (table.g == result.group)).sum())
             found[result.kind].append(result.value - due)
     return {kind: np.array(values) for kind, values in found.items()}
 
@@ -105,7 +110,7 @@ def test_noise_of_sums(noises: dict[str, np.ndarray]) -> None:
 
 
 def test_noise_is_fresh_for_every_number(noises: dict[str, np.ndarray]) -> None:
-    noise = noises["count"].reshape(RELEASES, COUNTS)
+    noise = noises["count"].reshape(RELEASES, COUNTS * GROUPS)
     assert len({tuple(row) for row in noise}) == RELEASES
     next_to = np.corrcoef(noise[:, :-1].ravel(), noise[:, 1:].ravel())[0, 1]
     assert abs(next_to) < 5.2 / math.sqrt(noise.size)

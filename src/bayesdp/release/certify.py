@@ -190,7 +190,7 @@ def assumptions(study: StudySpec, reading: Reading, interval: SecretsInterval | 
         if interval is not None:
             said.append(
                 f"secret values lie {secrets_place(interval)}; for values outside, "
-                " the level is the size of the group times the DP cost"
+                "the level is the size of the group times the DP cost"
             )
     said += [_independent(c) for c in study.columns.values() if c.independent and c.is_private]
     said.append("noise is drawn from OpenDP's discrete Laplace sampler")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
 from bayesdp.release.certify import secrets_place
+from bayesdp.release.plan import make_plan
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
@@ -13,11 +12,9 @@ from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
 def study_section(study: Study, release: Release, certificate_path: str) -> StudySection:
     """What the report says of one release."""
     spec = study.spec
-    plan = study.check().plan if spec.data.n != "from data" else None
-    report = plan.report if plan is not None else None
-    interval = plan.secrets_interval if plan is not None else None
+    plan = make_plan(spec, release.certificate.body["n"])
+    report, interval = plan.report, plan.secrets_interval
     data_set = release.certificate.body["data_set"]
-    earlier = data_set["earlier_spends"]
     return StudySection(
         title=spec.data.dataset,
         population_words=spec.population.describe() if spec.population else "not declared (DP)",
@@ -47,7 +44,7 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         secrets="bounded" if interval is not None else None,
         interval=secrets_place(interval) if interval is not None else None,
         dataset_level=data_set["level"],
-        dataset_dp_epsilon=release.dp_epsilon + math.fsum(spend["dp_epsilon"] for spend in earlier),
+        dataset_dp_epsilon=data_set["dp_epsilon"],
     )
 
 

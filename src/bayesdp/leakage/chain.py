@@ -82,15 +82,15 @@ class _Side:
         low = self.dp_epsilon + inner[1]
         first = second = 0.0
         if self.determinant >= -self.rounding:
-            first, second = _grow(gap, high, q0, q1), _grow(gap, low, p1, p0)
+            first, second = grow(gap, high, q0, q1), grow(gap, low, p1, p0)
         if self.determinant <= self.rounding:
-            first = max(first, _grow(gap, low, q1, q0))
-            second = max(second, _grow(gap, high, p0, p1))
+            first = max(first, grow(gap, low, q1, q0))
+            second = max(second, grow(gap, high, p0, p1))
         widening = 1.0 + 5.0 * error + (40 + 4 * max(high, low)) * UNIT
         return (first * widening, second * widening)
 
 
-def _grow(gap: float, exponent: float, near: float, far: float) -> float:
+def grow(gap: float, exponent: float, near: float, far: float) -> float:
     """`ln(1 + gap (t - 1) / (near t + far))` at `t = e^exponent`, and never above `exponent`."""
     shrunk = math.exp(-exponent)
     weight = near + far * shrunk

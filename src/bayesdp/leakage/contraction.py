@@ -1,0 +1,385 @@
+"""Factor graphs: the contraction messages and a proof that they are large enough (theory 3.7).
+
+One message for each factor `a` and member `i`: the log `y` of the influence `F` that the factor
+passes on when `i` changes. With `s` the sum, over the other members `k`, of `eps` and of the
+messages into `k` from its other factors, `Phi(y) = ln f(e^s; R)`, where `R` is the largest cross
+ratio of the factor seen from `i` and
+
+    sqrt f = 1 + (sqrt c - 1)(sqrt R - 1) / (sqrt c + sqrt R).
+
+Iterating from 0 comes up to the least fixed point from below, so what is reported is a
+*super-solution*: messages `y` with `Phi(y) <= y`, checked with every rounding outward. Phi is
+increasing and concave in `y`, so a good guess scaled up a little passes the check. Messages are
+also capped: by `ln R`, and by `eps` for each other record of the component. Where no guess passes,
+the caps themselves are a super-solution, and stay one when Phi is applied to them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.populations.factors import FactorGraph, FactorGroup, Floats, Ints, live_cells
+
+_LOG_ERROR = 40.0 * UNIT
+_STEP_ERROR = 96.0 * UNIT
+_LARGE = 15_000
+"""With more messages than this only the way down is gone: each of its rounds is a proof."""
+
+_MOST_ROUNDS = 1500
+_HOPELESS = 1e4
+_TINY = 1e-280
+
+
+def contraction(c: float, ratio: float) -> float:
+    """`f(c; R)`: how far reweighting with odds ratio `R` moves the mean of a function.
+
+    `c >= 1` is the largest ratio of two values of the function. Rounded to nearest, not outward.
+    """
+    log = log_contraction(np.array([math.log(c)]), np.array([math.log(ratio)]))
+    return float(np.exp(log[0]))
+
+
+def log_contraction(log_c: Floats, log_ratio: Floats) -> Floats:
+    """`ln f(c; R)` from `ln c >= 0` and `ln R >= 0`, rounded up; infinite values allowed."""
+    weights = _Weights.of(log_ratio)
+    return _contract(np.array(log_c, dtype=float), weights, np.array(log_ratio, dtype=float))
+
+
+def hockey_stick(log_c: Floats, log_ratio: Floats) -> Floats:
+    """`h = (sqrt R - sqrt C)^2 / (R - 1)` from `ln C <= ln R`, rounded up; 1 for infinite `R`.
+
+    The largest `p(A) - C q(A)` over two laws whose likelihood ratio varies by at most `R`.
+    """
+    finite = np.isfinite(log_ratio)
+    ratio = np.where(finite, log_ratio, 1.0)
+    gap = np.maximum(ratio - log_c, 0.0) + 8.0 * UNIT * ratio
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.expm1(-0.5 * gap) ** 2 / -np.expm1(-ratio)
+    value = np.where(ratio > 0.0, np.minimum(value * (1.0 + _STEP_ERROR), 1.0), 0.0)
+    return np.where(finite, value, 1.0)
+
+
+# --------------------------------------------------------------------------- cross ratios
+
+
+def log_cross_ratios(group: FactorGroup, allowed: NDArray[np.bool_] | None) -> Floats:
+    """`ln R` for each position and factor, shape `(arity, count)`, rounded up.
+
+    Cells that are 0 in both rows are left aside, so are impossible values; a zero that only one of
+    two rows has makes it infinite. Shape `(arity, 1)` where the factors share a table.
+    """
+    live = live_cells(group, allowed)
+    with np.errstate(divide="ignore"):
+        logs = np.log(group.tables)
+    found = [_rows_apart(logs, live, position) for position in range(group.arity)]
+    return np.stack(found)
+
+
+def _rows_apart(logs: Floats, live: NDArray[np.bool_] | None, position: int) -> Floats:
+    """The largest range of `ln(row u / row u')` over pairs of values of one member."""
+    states = logs.shape[1 + position]
+    rows = np.moveaxis(logs, 1 + position, 1).reshape(len(logs), states, -1)
+    if live is None:
+        return _widest(rows, None)
+    cells = np.moveaxis(live, 1 + position, 1).reshape(len(live), states, -1)
+    return _widest(rows, cells)
+
+
+def _widest(rows: Floats, cells: NDArray[np.bool_] | None) -> Floats:
+    count = len(rows) if cells is None else len(cells)
+    largest = np.zeros(count)
+    for u, v in itertools.combinations(range(rows.shape[1]), 2):
+        if cells is None:
+            gap = rows[:, u] - rows[:, v]
+            high, low = gap.max(axis=-1), gap.min(axis=-1)
+            unshared = None
+        else:
+            both = cells[:, u] & cells[:, v]
+            with np.errstate(invalid="ignore"):
+                gap = np.where(both, rows[:, u] - rows[:, v], np.nan)
+            high = np.max(np.where(both, gap, -np.inf), axis=-1)
+            low = np.min(np.where(both, gap, np.inf), axis=-1)
+            alive = cells[:, u].any(axis=-1) & cells[:, v].any(axis=-1)
+            unshared = alive & (cells[:, u] != cells[:, v]).any(axis=-1)
+        spread = np.where(high > low, high - low, 0.0)
+        same = (high == 0.0) & (low == 0.0)
+        spread = np.where(same | (high < low), 0.0, spread + _log_error(rows[:, u], rows[:, v]))
+        if unshared is not None:
+            spread = np.where(unshared, np.inf, spread)
+        largest = np.maximum(largest, spread)
+    return largest
+
+
+def _log_error(first: Floats, second: Floats) -> Floats:
+    """What two rounded logarithms and their difference may be off by."""
+    size = np.abs(np.where(np.isfinite(first), first, 0.0)).max(axis=-1)
+    other = np.abs(np.where(np.isfinite(second), second, 0.0)).max(axis=-1)
+    return np.asarray(_LOG_ERROR * 2.0 * (size + other))
+
+
+# --------------------------------------------------------------------------- messages
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """What a step needs of `R`: `1 - 1/sqrt R` rounded up and `1/sqrt R` rounded down."""
+
+    excess: Floats
+    rest: Floats
+
+    @classmethod
+    def of(cls, log_ratio: Floats) -> _Weights:
+        half = -0.5 * np.asarray(log_ratio, dtype=float)
+        return cls(-np.expm1(half) * (1.0 + 16.0 * UNIT), np.exp(half) * (1.0 - 16.0 * UNIT))
+
+
+def _contract(s: Floats, weights: _Weights, ceiling: Floats) -> Floats:
+    """`min(ln f(e^s; R), s, ceiling)`, rounded up. Overwrites nothing that is passed in."""
+    step = np.multiply(s, -0.5)
+    np.expm1(step, out=step)
+    below = step + (1.0 - 16.0 * UNIT)
+    below += weights.rest
+    np.maximum(below, 1e-300, out=below)
+    np.negative(step, out=step)
+    step *= weights.excess
+    step /= below
+    np.log1p(step, out=step)
+    step *= 2.0 * (1.0 + _STEP_ERROR)
+    np.minimum(step, s, out=step)
+    np.minimum(step, ceiling, out=step)
+    return step
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A group inside the arrays: position `p` of factor `f` is at `start + p count + f`."""
+
+    start: int
+    count: int
+    arity: int
+
+
+class Messages:
+    """The messages of one graph. Keeps the last solution as a guess for the next cost."""
+
+    def __init__(self, graph: FactorGraph) -> None:
+        self.graph = graph
+        self.blocks: list[Block] = []
+        record: list[Ints] = []
+        ratio: list[Floats] = []
+        start = 0
+        for group in graph.groups:
+            if group.arity < 2 or group.count == 0:
+                continue
+            found = log_cross_ratios(group, graph.possible)
+            members = group.members.T
+            if found.shape[1] == group.count > 1:
+                matter = found.any(axis=0)
+                found, members = found[:, matter], members[:, matter]
+            if not found.any():
+                continue
+            count = members.shape[1]
+            self.blocks.append(Block(start, count, group.arity))
+            record.append(members.ravel())
+            ratio.append(np.broadcast_to(found, members.shape).ravel())
+            start += count * group.arity
+        self.size = start
+        self.record = np.concatenate(record) if record else np.zeros(0, dtype=np.int64)
+        self.log_ratio = np.concatenate(ratio) if ratio else np.zeros(0)
+        self.weights = _Weights.of(self.log_ratio)
+        self.degree = np.bincount(self.record, minlength=graph.records)
+        self._guess: tuple[float, Floats] | None = None
+
+    def step(self, y: Floats, dp_epsilon: float, ceiling: Floats) -> Floats:
+        """`min(Phi(y), ceiling)`, rounded up."""
+        onward = self._totals(y, dp_epsilon)[self.record]
+        onward -= y
+        return _contract(self.others(onward), self.weights, ceiling)
+
+    def _totals(self, y: Floats, dp_epsilon: float) -> Floats:
+        """`eps` and all messages into each record, rounded up enough to take one off again."""
+        into = np.bincount(self.record, weights=y, minlength=self.graph.records)
+        total: Floats = into.astype(np.float64, copy=False) + dp_epsilon
+        total += total * (self.degree + 8) * (2.0 * UNIT)
+        return total
+
+    def others(self, onward: Floats) -> Floats:
+        """For each message the sum of `onward` over the other members of its factor."""
+        sums = np.empty_like(onward)
+        for block in self.blocks:
+            stop = block.start + block.count * block.arity
+            values = onward[block.start : stop].reshape(block.arity, block.count)
+            out = sums[block.start : stop].reshape(block.arity, block.count)
+            if block.arity == 2:
+                out[0], out[1] = values[1], values[0]
+                continue
+            for position in range(block.arity):
+                rest = [p for p in range(block.arity) if p != position]
+                out[position] = values[rest].sum(axis=0) * (1.0 + 2.0 * block.arity * UNIT)
+        return sums
+
+    def ceiling(self, dp_epsilon: float, *, capped: bool = True) -> Floats:
+        """`min(ln R, eps for each other record of the component)`: itself a super-solution.
+
+        Without the second where `capped` is false: that one is not true of affine maps.
+        """
+        if not capped:
+            return self.log_ratio
+        others = (self.graph.component_sizes - 1) * dp_epsilon * (1.0 + 4.0 * UNIT)
+        least: Floats = np.minimum(self.log_ratio, others[self.record])
+        return least
+
+    def uniform(self, dp_epsilon: float) -> float:
+        """One number that is a super-solution for all messages at once, or infinity.
+
+        The fixed point for the largest `R`, the largest factor and the most incoming messages: what
+        the inside of a regular graph has.
+        """
+        incoming = self.others((self.degree[self.record] - 1).astype(float))
+        arity = max(block.arity for block in self.blocks)
+        most = float(np.max(incoming)) * (1.0 + 1e-12)
+        ratio = self.log_ratio.max(keepdims=True)
+        weights = _Weights.of(ratio)
+        y = ratio if math.isfinite(ratio[0]) else np.full(1, 1e6 * dp_epsilon)
+        for _ in range(5000):
+            s = (most * y + (arity - 1) * dp_epsilon) * (1.0 + 8.0 * UNIT)
+            following = _contract(s, weights, ratio)
+            if not following[0] <= y[0]:
+                return math.inf if not math.isfinite(ratio[0]) else float(y[0])
+            if following[0] >= y[0] * (1.0 - 1e-15):
+                break
+            y = following
+        return float(y[0])
+
+    def solve(self, dp_epsilon: float, *, capped: bool = True) -> Solution | None:
+        """Verified messages for this cost; `None` where, without caps, none were found."""
+        ceiling = self.ceiling(dp_epsilon, capped=capped)
+        y = np.minimum(ceiling, self.uniform(dp_epsilon))
+        rounds, inflation = 0, math.inf
+        bounded = bool(np.all(np.isfinite(y)))
+        if self.size < _LARGE or not bounded:
+            guess, rounds, change = self._iterate(dp_epsilon, ceiling)
+            verified = self._verify(guess, change, dp_epsilon, ceiling)
+            if verified is not None:
+                y, inflation = np.minimum(y, verified[0]), verified[1]
+            elif not bounded:
+                return None
+            self._guess = (dp_epsilon, y)
+        if inflation > 1e-10:
+            y, more = self._descend(y, dp_epsilon, ceiling)
+            rounds += more
+        return Solution(y, rounds, inflation)
+
+    def _iterate(self, dp_epsilon: float, ceiling: Floats) -> tuple[Floats, int, float]:
+        """A guess at the fixed point: iteration from 0, or from the last solution.
+
+        Returns it with the number of rounds and its last relative change. Proves nothing.
+        """
+        y = np.zeros(self.size)
+        if self._guess is not None and 0.1 < dp_epsilon / self._guess[0] < 10.0:
+            y = np.minimum(self._guess[1] * (dp_epsilon / self._guess[0]), ceiling)
+        change, rounds = math.inf, 0
+        while rounds < _MOST_ROUNDS:
+            rounds += 1
+            following = self.step(y, dp_epsilon, ceiling)
+            largest = float(np.max(np.abs(following - y), initial=0.0))
+            change = largest / max(float(np.max(following, initial=0.0)), _TINY)
+            y = following
+            if change <= 1e-13 or largest > _HOPELESS:
+                break
+        return y, rounds, change
+
+    def _verify(
+        self, guess: Floats, change: float, dp_epsilon: float, ceiling: Floats
+    ) -> tuple[Floats, float] | None:
+        """The guess, scaled up by as little as passes the check, and by how much."""
+        inflation = 0.0
+        following = max(4.0 * change, 1e-13)
+        while inflation < 2.0:
+            raised = np.minimum(guess * (1.0 + inflation), ceiling)
+            if bool(np.all(self.step(raised, dp_epsilon, ceiling) <= raised)):
+                return raised, inflation
+            inflation, following = following, following * 6.0
+        return None
+
+    def _descend(self, y: Floats, dp_epsilon: float, ceiling: Floats) -> tuple[Floats, int]:
+        """From a super-solution downwards: each step's result is one again (theory 3.7).
+
+        Stops where the level has stood still for some rounds; counts them.
+        """
+        level, still, rounds = math.inf, 0, 0
+        while rounds < (_MOST_ROUNDS if self.size < _LARGE else 60):
+            rounds += 1
+            y = np.minimum(self.step(y, dp_epsilon, ceiling), y)
+            before, level = level, float(np.max(self.levels(y, dp_epsilon)))
+            still = still + 1 if level >= before * (1.0 - 1e-10) else 0
+            if still >= 4:
+                break
+        return y, rounds
+
+    def levels(self, y: Floats, dp_epsilon: float, *, capped: bool = True) -> Floats:
+        """For each record `eps` and its messages; capped by `eps` for all of its component."""
+        total: Floats = np.where(self.degree == 0, dp_epsilon, self._totals(y, dp_epsilon))
+        if not capped:
+            return total
+        sizes = self.graph.component_sizes
+        whole = np.where(sizes == 1, dp_epsilon, sizes * dp_epsilon * (1.0 + 4.0 * UNIT))
+        least: Floats = np.minimum(total, whole)
+        return least
+
+
+@dataclass(frozen=True, slots=True)
+class Solution:
+    """A super-solution: messages `y`, the rounds it took, how far a guess was inflated.
+
+    `inflation` is infinite where no guess was made or passed: then they come from above.
+    """
+
+    y: Floats
+    rounds: int
+    inflation: float
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLevel:
+    """The level of a graph, the record that has it, and what the search took."""
+
+    epsilon: float
+    record: int
+    rounds: int
+    inflation: float
+    largest_log_ratio: float
+
+
+_KNOWN: WeakKeyDictionary[FactorGraph, Messages] = WeakKeyDictionary()
+
+
+def messages_of(graph: FactorGraph) -> Messages:
+    """The messages of a graph, set up once."""
+    if graph not in _KNOWN:
+        _KNOWN[graph] = Messages(graph)
+    return _KNOWN[graph]
+
+
+def graph_level(graph: FactorGraph, dp_epsilon: float) -> GraphLevel:
+    """`eps + max_i sum_a ln F_(a -> i)` with verified messages, rounded up."""
+    messages = messages_of(graph)
+    largest = float(np.max(messages.log_ratio, initial=0.0))
+    if dp_epsilon <= _TINY or messages.size == 0:
+        size = int(graph.component_sizes.max()) if messages.size else 1
+        level = dp_epsilon if size == 1 else up(size * dp_epsilon)
+        return GraphLevel(level, 0, 0, 0.0, largest)
+    found = messages.solve(dp_epsilon)
+    assert found is not None, "capped messages always exist"
+    levels = messages.levels(found.y, dp_epsilon)
+    record = int(np.argmax(levels))
+    return GraphLevel(
+        float(np.nextafter(levels[record], np.inf)), record, found.rounds, found.inflation, largest
+    )

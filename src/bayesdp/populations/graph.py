@@ -1,0 +1,493 @@
+"""Discrete graphical models: a law proportional to a product of factors (theory 3.7)."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
+
+from bayesdp.errors import InputError, UnsupportedError, did_you_mean
+from bayesdp.populations.base import Population
+from bayesdp.populations.files import find
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from bayesdp.populations.factors import FactorGraph
+
+MOST_INLINE_EDGES = 100_000
+"""Up to this many edges given in memory are kept in the spec; more belong in a file."""
+
+MOST_RECORDS = 50_000_000
+"""The largest graph."""
+
+MOST_CELLS = 10_000_000
+"""The largest table of one factor, in cells."""
+
+Table = tuple[Any, ...]
+
+
+class Factor(BaseModel):
+    """One factor: the records that it is about, and a table with one axis for each of them."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    between: tuple[int, ...]
+    table: Table
+
+
+class Graph(Population):
+    """Records whose joint law is proportional to a product of non-negative factors.
+
+    One of three forms. `factors`: a list of `between` (record numbers from 0) and `table` (nested,
+    one axis a record, any non-negative weights). `edges`: a Parquet or CSV file of two integer
+    columns (or `{ file, sha256 }`, or in Python an integer array of shape `(edges, 2)`), with one
+    `table` shared by all pairs. `grid = [rows, columns]`: neighbours share one `table`, whose first
+    axis is the left or upper record. `states` is the number of values, one number or one for each
+    record; with a shared table it may be left out. Not checked: that the weights leave some
+    database possible where tables have zeros.
+    """
+
+    model: Literal["graph"] = "graph"
+    records: int = Field(default=0, ge=0, le=MOST_RECORDS)
+    states: int | tuple[int, ...] | None = None
+    factors: tuple[Factor, ...] | None = None
+    edges: Any = None
+    grid: tuple[int, int] | None = None
+    table: Table | None = None
+
+    structure: ClassVar[str] = "all"
+
+    @field_validator("factors", mode="before")
+    @classmethod
+    def _read_factors(cls, raw: Any) -> Any:
+        if raw is None:
+            return None
+        key = "population.factors"
+        if not isinstance(raw, list | tuple):
+            raise InputError(key, raw, expected="a list of { between = [...], table = [...] }")
+        return [_read_factor(f"{key}[{i}]", one) for i, one in enumerate(raw)]
+
+    @field_validator("edges", mode="before")
+    @classmethod
+    def _read_edges(cls, raw: Any) -> Any:
+        return raw if raw is None or isinstance(raw, Edges) else read_edges(raw)
+
+    @field_validator("table", mode="before")
+    @classmethod
+    def _read_table(cls, raw: Any) -> Any:
+        return raw if raw is None else read_table(raw, "population.table")
+
+    @field_serializer("edges", when_used="unless-none")
+    def _write_edges(self, edges: Edges) -> Any:
+        return edges.to_spec()
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Graph:
+        forms = [name for name in ("factors", "edges", "grid") if getattr(self, name) is not None]
+        if len(forms) != 1:
+            raise InputError(
+                "population",
+                forms,
+                expected="exactly one of factors, edges (a file of pairs) and grid",
+                shown=bool(forms),
+            )
+        if self.grid is not None:
+            self._check_grid(self.grid)
+        if self.records < 1:
+            raise InputError(
+                "population.records",
+                self.records,
+                expected="the number of records, at least 1",
+                remedy="It is missing." if self.records == 0 else "",
+            )
+        if self.factors is not None:
+            self._check_factors(self.factors)
+        else:
+            self._check_shared()
+        return self
+
+    def _check_grid(self, grid: tuple[int, int]) -> None:
+        if min(grid) < 1:
+            raise InputError("population.grid", list(grid), expected="[rows, columns], at least 1")
+        if grid[0] * grid[1] > MOST_RECORDS:
+            raise InputError(
+                "population.grid", list(grid), expected=f"at most {MOST_RECORDS} records"
+            )
+        if self.records not in (0, grid[0] * grid[1]):
+            raise InputError(
+                "population.records",
+                self.records,
+                expected=f"{grid[0] * grid[1]}, as the grid has, or nothing",
+            )
+        object.__setattr__(self, "records", grid[0] * grid[1])
+
+    def _check_factors(self, factors: tuple[Factor, ...]) -> None:
+        if self.table is not None:
+            raise InputError(
+                "population.table",
+                expected="a table in each factor",
+                remedy="A shared table belongs to edges and grid.",
+                shown=False,
+            )
+        sizes = self._sizes()
+        for position, factor in enumerate(factors):
+            key = f"population.factors[{position}]"
+            wanted = []
+            for place, record in enumerate(factor.between):
+                if not 0 <= record < self.records:
+                    raise InputError(
+                        f"{key}.between[{place}]",
+                        record,
+                        expected=f"a record from 0 to {self.records - 1}",
+                    )
+                wanted.append(sizes if isinstance(sizes, int) else sizes[record])
+            if len(set(factor.between)) < len(factor.between):
+                raise InputError(
+                    f"{key}.between", list(factor.between), expected="distinct records"
+                )
+            shape = table_shape(factor.table)
+            if shape != tuple(wanted):
+                raise InputError(
+                    f"{key}.table",
+                    factor.table,
+                    expected=f"a nested array of shape {_by(wanted)}, the states of its records",
+                    remedy=f"It has shape {_by(shape)}.",
+                )
+
+    def _sizes(self) -> int | tuple[int, ...]:
+        """`states`, checked."""
+        if self.states is None:
+            raise InputError(
+                "population.states",
+                expected="the number of values of a record, or a list with one for each record",
+                remedy="It is missing.",
+                shown=False,
+            )
+        if isinstance(self.states, int):
+            if self.states < 1:
+                raise InputError("population.states", self.states, expected="at least 1")
+            return self.states
+        if len(self.states) != self.records:
+            raise InputError(
+                "population.states",
+                list(self.states),
+                expected=f"one number, or {self.records} of them, one for each record",
+                remedy=f"There are {len(self.states)}.",
+            )
+        for position, size in enumerate(self.states):
+            if size < 1:
+                raise InputError(f"population.states[{position}]", size, expected="at least 1")
+        return self.states
+
+    def _check_shared(self) -> None:
+        if self.table is None:
+            raise InputError(
+                "population.table",
+                expected="one table, shared by all pairs",
+                remedy="It is missing.",
+                shown=False,
+            )
+        shape = table_shape(self.table)
+        if len(shape) != 2 or shape[0] != shape[1]:
+            raise InputError(
+                "population.table",
+                self.table,
+                expected="a square table: every record has the same states",
+                remedy=f"It has shape {_by(shape)}.",
+            )
+        given = (
+            self.states if self.states is None or isinstance(self.states, int) else self._sizes()
+        )
+        if given is not None and set([given] if isinstance(given, int) else given) != {shape[0]}:
+            raise InputError(
+                "population.states",
+                self.states,
+                expected=f"{shape[0]}, as in the shared table, or nothing",
+            )
+        if self.edges is not None:
+            self.edges.require_within(self.records)
+
+    @property
+    def common_states(self) -> int | None:
+        """How many values every record has; `None` where records differ."""
+        if isinstance(self.states, int):
+            return self.states
+        if self.table is not None:
+            return len(self.table)
+        sizes = set(self.states or ())
+        return sizes.pop() if len(sizes) == 1 else None
+
+    @cached_property
+    def factor_graph(self) -> FactorGraph:
+        """The model in arrays."""
+        import numpy as np
+
+        from bayesdp.populations.factors import (
+            FactorGraph,
+            grid_edges,
+            group_factors,
+            shared_table,
+        )
+
+        if self.factors is None:
+            members = grid_edges(*self.grid) if self.grid is not None else self.edges.pairs
+            return shared_table(self.records, members, np.asarray(self.table, dtype=float))
+        sizes = np.broadcast_to(np.asarray(self.states, dtype=np.int64), (self.records,))
+        tables = ((one.between, np.asarray(one.table, dtype=float)) for one in self.factors)
+        return FactorGraph(sizes, group_factors(tables))
+
+    @property
+    def group_size(self) -> int:
+        """The records of the largest connected component."""
+        return int(self.factor_graph.component_sizes.max())
+
+    def spec(self) -> dict[str, Any]:
+        """The population as plain data: what a study file or a certificate holds."""
+        plain = self.model_dump(
+            mode="json", exclude={"edges"}, exclude_defaults=True, exclude_none=True
+        ) | {"model": self.model}
+        return plain if self.edges is None else plain | {"edges": self.edges.to_spec()}
+
+    def fingerprint(self) -> str:
+        """As in every population; edges count by their content, not by the name of their file."""
+        plain = {key: value for key, value in self.spec().items() if key != "source"}
+        if self.edges is not None:
+            plain["edges"] = self.edges.sha256
+        text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def describe(self) -> str:
+        """One sentence in plain English."""
+        if self.grid is not None:
+            form = f"in a grid of {self.grid[0]} x {self.grid[1]} whose neighbours share one factor"
+        elif self.edges is not None:
+            form = f"along {len(self.edges.pairs)} declared pairs, which share one factor"
+        else:
+            form = f"through the {len(self.factors or ())} declared factors"
+        return f"the {self.records} records depend on each other {form} of a graphical model"
+
+    def assumptions(self) -> tuple[str, ...]:
+        """What a certificate must repeat because nothing checks it."""
+        return (
+            *super().assumptions(),
+            "every row is one record of the declared graph, different rows are different records, "
+            "and which is which does not depend on the values",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Edges:
+    """Pairs of records, an integer array of shape `(edges, 2)`. Made by `read_edges`.
+
+    `sha256` is over the file's bytes, or over the numbers if they were given in memory.
+    """
+
+    pairs: NDArray[np.int64]
+    sha256: str
+    file: str | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Edges) and self.sha256 == other.sha256
+
+    def __hash__(self) -> int:
+        return hash(self.sha256)
+
+    def to_spec(self) -> Any:
+        """Plain data that reads back as these edges."""
+        if self.file is not None:
+            return {"file": self.file, "sha256": self.sha256}
+        if len(self.pairs) > MOST_INLINE_EDGES:
+            raise UnsupportedError(
+                "population.edges",
+                f"{len(self.pairs)} pairs in memory",
+                expected=f"a file where there are more than {MOST_INLINE_EDGES}, since studies, "
+                "ledgers and certificates keep the population as plain data",
+                remedy="Write them to a Parquet file of two integer columns and give its path.",
+            )
+        return self.pairs.tolist()
+
+    def require_within(self, records: int) -> None:
+        """`InputError` for a record that does not exist, or one paired with itself."""
+        import numpy as np
+
+        bad = ((self.pairs < 0) | (self.pairs >= records)).any(axis=1)
+        same = self.pairs[:, 0] == self.pairs[:, 1]
+        for wrong, expected in (
+            (bad, f"two records from 0 to {records - 1}"),
+            (same, "two different records"),
+        ):
+            if wrong.any():
+                row = int(np.argmax(wrong))
+                raise InputError(
+                    f"population.edges[{row}]", self.pairs[row].tolist(), expected=expected
+                )
+
+
+def read_edges(raw: Any) -> Edges:
+    """Edges from a path, `{ file, sha256 }`, or pairs of integers; `InputError` for others."""
+    import numpy as np
+
+    key = "population.edges"
+    if isinstance(raw, str | Path):
+        return _edges_of(str(raw), None)
+    if isinstance(raw, Mapping):
+        for name in raw:
+            if name not in ("file", "sha256"):
+                raise InputError(
+                    f"{key}.{name}",
+                    expected="a known key",
+                    remedy=did_you_mean(str(name), ("file", "sha256")),
+                    shown=False,
+                )
+        if not isinstance(raw.get("file"), str):
+            raise InputError(f"{key}.file", raw.get("file"), expected="the path of a file of pairs")
+        return _edges_of(raw["file"], raw.get("sha256"))
+    try:
+        pairs = np.asarray(raw)
+    except ValueError:
+        pairs = np.asarray(None)
+    if pairs.size == 0:
+        pairs = np.zeros((0, 2), dtype=np.int64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        raise InputError(key, raw, expected="pairs of record numbers, or a Parquet or CSV file")
+    fixed = np.ascontiguousarray(pairs, dtype="<i8")
+    return Edges(fixed.astype(np.int64), hashlib.sha256(fixed.tobytes()).hexdigest())
+
+
+def _edges_of(name: str, digest: Any) -> Edges:
+    key = "population.edges"
+    path = find(name, key)
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(key, name, expected=f"a readable file ({error})") from None
+    found = hashlib.sha256(content).hexdigest()
+    if digest is not None and digest != found:
+        raise InputError(
+            f"{key}.sha256",
+            digest,
+            expected=f"{found}, the digest of {name}",
+            remedy="The file is another one than the population was declared with.",
+        )
+    return Edges(_pairs_in(content, name), found, name)
+
+
+def _pairs_in(content: bytes, name: str) -> NDArray[np.int64]:
+    """The two integer columns of a Parquet or CSV file (CSV: with or without a header)."""
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import csv, parquet
+
+    expected = "a Parquet or CSV file of two integer columns, record numbers from 0"
+    try:
+        if content[:4] == b"PAR1":
+            table = parquet.read_table(pa.BufferReader(content))
+        else:
+            first = content.split(b"\n", 1)[0].replace(b",", b"").strip()
+            options = csv.ReadOptions(autogenerate_column_names=first.isdigit())
+            table = csv.read_csv(pa.BufferReader(content), read_options=options)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError("population.edges", name, expected=f"{expected} ({error})") from None
+    if table.num_columns != 2 or not all(pa.types.is_integer(field.type) for field in table.schema):
+        raise InputError(
+            "population.edges",
+            name,
+            expected=expected,
+            remedy="It has "
+            + ", ".join(f"{field.name} ({field.type})" for field in table.schema)
+            + ".",
+        )
+    if any(column.null_count for column in table.columns):
+        raise InputError("population.edges", name, expected=f"{expected}, none missing")
+    columns = [column.to_numpy().astype(np.int64) for column in table.columns]
+    return np.ascontiguousarray(np.stack(columns, axis=1))
+
+
+def _read_factor(key: str, raw: Any) -> Any:
+    if isinstance(raw, Factor):
+        return raw
+    if not isinstance(raw, Mapping):
+        raise InputError(key, raw, expected="{ between = [...], table = [...] }")
+    for name in raw:
+        if name not in ("between", "table"):
+            close = difflib.get_close_matches(str(name), ("between", "table"), n=1)
+            raise InputError(
+                f"{key}.{name}",
+                expected="between and table only",
+                remedy=f"Did you mean '{close[0]}'?" if close else "",
+                shown=False,
+            )
+    for name in ("between", "table"):
+        if name not in raw:
+            raise InputError(
+                f"{key}.{name}", expected="a value", remedy="It is missing.", shown=False
+            )
+    between = raw["between"]
+    if (
+        not isinstance(between, list | tuple)
+        or not between
+        or not all(isinstance(record, int) and not isinstance(record, bool) for record in between)
+    ):
+        raise InputError(f"{key}.between", between, expected="a list of record numbers")
+    return {"between": tuple(between), "table": read_table(raw["table"], f"{key}.table")}
+
+
+def read_table(raw: Any, key: str) -> Table:
+    """A nested table of finite non-negative weights, not all of them 0, as nested tuples."""
+    import numpy as np
+
+    expected = "a nested array of finite numbers, at least 0"
+    try:
+        table = np.asarray(raw)
+    except ValueError:
+        raise InputError(key, raw, expected=expected, remedy="Its rows differ in length.") from None
+    if table.ndim == 0 or table.size == 0 or table.dtype.kind not in "iuf":
+        raise InputError(key, raw, expected=expected)
+    if table.size > MOST_CELLS:
+        raise InputError(key, raw, expected=f"at most {MOST_CELLS} cells")
+    table = table.astype(float)
+    wrong = ~(np.isfinite(table) & (table >= 0.0))
+    if wrong.any():
+        cell = np.unravel_index(int(np.argmax(wrong)), table.shape)
+        place = "".join(f"[{int(i)}]" for i in cell)
+        raise InputError(
+            f"{key}{place}", float(table[cell]), expected="a finite number, at least 0"
+        )
+    if not table.any():
+        raise InputError(key, raw, expected="at least one positive number")
+    nested: Table = _tuples(table.tolist())
+    return nested
+
+
+def _tuples(nested: Any) -> Any:
+    return tuple(map(_tuples, nested)) if isinstance(nested, list) else nested
+
+
+def table_shape(table: Table) -> tuple[int, ...]:
+    """The shape of a table that `read_table` made."""
+    shape = []
+    here: Any = table
+    while isinstance(here, tuple):
+        shape.append(len(here))
+        here = here[0]
+    return tuple(shape)
+
+
+def _by(shape: Any) -> str:
+    return " x ".join(map(str, shape)) or "()"

@@ -1,0 +1,60 @@
+"""Trees, adversaries who know no record: the recursion along edges.
+
+Statement (theory 3.5, trees). For neighbours `i` and `k` of a tree let `rows[u, .]` be the law of
+`x_k` given `x_i = u` (the transition, or the reversed one if `k` is the parent of `i`), and let
+
+    C_(k -> i)[u, u'] = sup { rows[u] . g / rows[u'] . g  :  g > 0, g(v) <= c(v, v') g(v') },
+    c(v, v') = e^eps product over the other neighbours l of k of C_(l -> k)[v, v']   for v != v'.
+
+Against an uninformed adversary `L(eps) <= eps + max over i and possible u, u' of the sum over the
+neighbours `k` of `i` of `ln C_(k -> i)[u, u']`. With two states everywhere equality holds.
+
+Proof. Given `x_i` the branches at its neighbours are independent, and the law of `x_k` is
+`rows[x_i]` since nothing is known beyond. Change the record itself (`e^eps`), then the branches
+one by one. Given `x_k = v` the mean of `g` over the rest of the branch is a function of `v` whose
+ratio between `v` and `v'` is at most `c(v, v')`: the record itself, and then its further branches
+one by one, by induction. Equality: for two states the sup sits at an end of the interval for `g(0)
+/ g(1)`. Which end depends on the sign of one determinant for each edge and on the direction of the
+change at `i`, so the choices along the branches fit together in one `g`, a product over the
+records, which attains all of them.
+"""
+
+from __future__ import annotations
+
+from bayesdp.leakage.tree import MOST_CELLS, tree_level
+from bayesdp.notions import Cost
+from bayesdp.populations import Population, Tree
+from bayesdp.theorems.base import Bound, Question, Theorem
+
+
+class TreeRecursion(Theorem):
+    """The sharp conversion for trees against uninformed adversaries (theory 3.5)."""
+
+    name = "tree-recursion"
+    statement = "a tree, and an adversary who knows no record: the sharp recursion along its edges"
+    source = "bayesdp; theory 3.5, trees"
+    uses = "the tree, its laws and transitions, and that the adversary knows no record"
+    ignores = "nothing"
+
+    def concerns(self, population: Population) -> bool:
+        """Whether the theorem is about this model at all."""
+        return isinstance(population, Tree)
+
+    def refusal(self, question: Question, cost: Cost) -> str | None:
+        """Needs an adversary who knows no record (or every other one)."""
+        population = question.population
+        assert isinstance(population, Tree)
+        if question.adversary == "any":
+            return "it speaks of uninformed adversaries only: those who know no record"
+        if population.records * max(population.sizes) ** 2 > MOST_CELLS:
+            return "the tree has too many records and states to be followed edge by edge"
+        return None
+
+    def bound(self, question: Question, cost: Cost) -> Bound:
+        """The level, exact for two states; `eps` against an informed adversary."""
+        if question.adversary == "informed":
+            return self._bound(cost.dp_epsilon, "exact")
+        population = question.population
+        assert isinstance(population, Tree)
+        level = tree_level(population, cost.dp_epsilon)
+        return self._bound(level, "exact" if set(population.sizes) == {2} else "upper")

@@ -1,0 +1,173 @@
+"""Graphs as data: forms, checks, files, round trips, components."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+import numpy as np
+import pytest
+
+from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.populations import Graph, load, parse
+from bayesdp.populations.graph import Edges
+
+ISING = [[2.0, 1.0], [1.0, 2.0]]
+EDGES = [[0, 1], [1, 2], [4, 5]]
+
+
+def written(path, form: str) -> str:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    pairs = np.array(EDGES)
+    if form == "parquet":
+        parquet.write_table(pa.table({"from": pairs[:, 0], "to": pairs[:, 1]}), path)
+    else:
+        header = "from,to\n" if form == "header" else ""
+        path.write_text(header + "".join(f"{a},{b}\n" for a, b in EDGES))
+    return str(path)
+
+
+@pytest.mark.parametrize("form", ["parquet", "header", "plain"])
+def test_edges_are_read_from_files(tmp_path, form):
+    name = written(tmp_path / "edges.dat", form)
+    graph = Graph(records=6, edges=name, table=ISING)
+    assert graph.edges.pairs.tolist() == EDGES
+    assert graph.edges.sha256 == hashlib.sha256((tmp_path / "edges.dat").read_bytes()).hexdigest()
+    spec = graph.spec()
+    assert spec["edges"] == {"file": name, "sha256": graph.edges.sha256}
+    assert parse(json.loads(json.dumps(spec))) == graph
+    assert graph.group_size == 3
+
+
+def test_a_changed_file_is_another_population(tmp_path):
+    name = written(tmp_path / "edges.csv", "plain")
+    graph = Graph(records=6, edges=name, table=ISING)
+    spec = graph.spec()
+    moved = written(tmp_path / "moved.csv", "plain")
+    assert Graph(records=6, edges=moved, table=ISING).fingerprint() == graph.fingerprint()
+    (tmp_path / "edges.csv").write_text("0,1\n")
+    with pytest.raises(InputError, match=r"population.edges.sha256.*is another one"):
+        parse(spec)
+
+
+def test_specs_round_trip():
+    for graph in (
+        Graph(grid=(3, 4), table=ISING),
+        Graph(records=6, edges=np.array(EDGES), table=ISING),
+        Graph(records=2, states=(2, 3), factors=[{"between": [1, 0], "table": np.ones((3, 2))}]),
+        Graph(records=1, states=2, factors=[]),
+    ):
+        again = load(json.dumps(graph.spec()))
+        assert again == graph
+        assert again.fingerprint() == graph.fingerprint()
+        assert again.factor_graph.records == graph.records
+
+
+def test_many_edges_in_memory_belong_in_a_file(monkeypatch):
+    monkeypatch.setattr("bayesdp.populations.graph.MOST_INLINE_EDGES", 2)
+    graph = Graph(records=6, edges=EDGES, table=ISING)
+    assert graph.leakage(0.1).best.epsilon > 0.1
+    with pytest.raises(UnsupportedError, match="Parquet"):
+        graph.spec()
+
+
+def test_a_grid_is_its_pairs_of_neighbours():
+    table = [[3.0, 1.0], [2.0, 5.0]]  # not symmetric: the first axis is the left or upper record
+    grid = Graph(grid=(2, 2), table=table)
+    pairs = [[0, 1], [2, 3], [0, 2], [1, 3]]
+    assert grid.factor_graph.groups[0].members.tolist() == pairs
+    assert (grid.records, grid.group_size, grid.common_states) == (4, 4, 2)
+    factors = [{"between": pair, "table": table} for pair in pairs]
+    listed = Graph(records=4, states=2, factors=factors)
+    assert listed.leakage(0.5).best.epsilon == grid.leakage(0.5).best.epsilon
+
+
+def test_group_size_is_the_largest_component():
+    factors = [
+        {"between": [0, 1, 2], "table": np.ones((2, 2, 2))},
+        {"between": [3], "table": [1, 2]},
+    ]
+    assert Graph(records=5, states=2, factors=factors).group_size == 3
+    assert Graph(records=5, states=2, factors=[]).group_size == 1
+
+
+GOOD = {"model": "graph", "records": 3, "states": 2}
+PAIR = {"between": [0, 1], "table": ISING}
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({}, "exactly one of factors"),
+        ({"factors": [PAIR], "grid": [1, 3], "table": ISING}, "exactly one of factors"),
+        ({"factors": {}}, r"factors is \{\}"),
+        ({"factors": [1]}, r"factors\[0\] is 1"),
+        ({"factors": [{"betwen": [0, 1]}]}, r"factors\[0\]\.betwen.*Did you mean 'between'"),
+        ({"factors": [{"between": [0, 1]}]}, r"factors\[0\]\.table.*missing"),
+        ({"factors": [{"table": ISING}]}, r"factors\[0\]\.between.*missing"),
+        ({"factors": [PAIR | {"between": [0, 3]}]}, r"between\[1\] is 3: expected a record from 0"),
+        ({"factors": [PAIR | {"between": [-1, 0]}]}, r"between\[0\] is -1"),
+        ({"factors": [PAIR | {"between": [1, 1]}]}, "distinct records"),
+        ({"factors": [PAIR | {"between": [True, 1]}]}, "a list of record numbers"),
+        ({"factors": [PAIR | {"between": []}]}, "a list of record numbers"),
+        ({"factors": [PAIR | {"between": [0, 1, 2]}]}, r"of shape 2 x 2 x 2.*has shape 2 x 2"),
+        ({"factors": [PAIR | {"table": [[1, 2], [3]]}]}, "rows differ in length"),
+        ({"factors": [PAIR | {"table": [[1, 2], [3, -4]]}]}, r"table\[1\]\[1\] is -4"),
+        ({"factors": [PAIR | {"table": [[1, 2], [3, float("inf")]]}]}, r"table\[1\]\[1\] is inf"),
+        ({"factors": [PAIR | {"table": [["1", "2"], ["3", "4"]]}]}, "finite numbers"),
+        ({"factors": [PAIR | {"table": [[0, 0], [0, 0]]}]}, "at least one positive number"),
+        ({"factors": [PAIR], "table": ISING}, "a table in each factor"),
+        ({"factors": [PAIR], "states": None}, r"population\.states.*missing"),
+        ({"factors": [PAIR], "states": [2, 2]}, r"3 of them.*There are 2"),
+        ({"factors": [PAIR], "states": [2, 2, 0]}, r"states\[2\] is 0"),
+        ({"factors": [PAIR], "states": 0}, r"states is 0"),
+        ({"factors": [PAIR], "records": 0}, r"records is 0.*missing"),
+        ({"grid": [2, 2], "table": ISING}, r"records is 3: expected 4"),
+        ({"grid": [0, 3], "table": ISING}, r"grid is \[0, 3\]"),
+        ({"grid": [1, 3]}, r"population\.table.*missing"),
+        ({"grid": [1, 3], "table": [[1, 2, 3], [1, 2, 3]]}, r"square table.*2 x 3"),
+        ({"grid": [1, 3], "table": ISING, "states": 3}, r"states is 3: expected 2"),
+        ({"edges": "nowhere.csv", "table": ISING}, r"nowhere\.csv.*a file"),
+        ({"edges": [[0, 1], [2, 3]], "table": ISING}, r"edges\[1\] is \[2, 3\]"),
+        ({"edges": [[0, 0]], "table": ISING}, "two different records"),
+        ({"edges": [[0, 1, 2]], "table": ISING}, "pairs of record numbers"),
+        ({"edges": [[0.5, 1]], "table": ISING}, "pairs of record numbers"),
+        ({"edges": {"file": 3}, "table": ISING}, r"edges\.file is 3"),
+        ({"edges": {"path": "a.csv"}, "table": ISING}, r"edges\.path"),
+        ({"factor": [PAIR]}, r"population\.factor.*Did you mean 'factors'"),
+    ],
+)
+def test_wrong_graphs_are_refused_with_the_key(change, message):
+    spec = {key: value for key, value in (GOOD | change).items() if value is not None}
+    with pytest.raises(InputError, match=message):
+        parse(spec)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("0,1,2\n", "two integer columns.*It has"),
+        ("0,1\nx,2\n", "two integer columns"),
+        ("a,b\n0,1\n,2\n", "none missing"),
+        ("", "two integer columns"),
+    ],
+)
+def test_wrong_files_of_edges_are_refused(tmp_path, content, message):
+    (tmp_path / "edges.csv").write_text(content)
+    with pytest.raises(InputError, match=message):
+        parse(GOOD | {"edges": str(tmp_path / "edges.csv"), "table": ISING})
+
+
+def test_edges_are_equal_by_content():
+    one = Graph(records=6, edges=EDGES, table=ISING).edges
+    assert isinstance(one, Edges)
+    assert one == Graph(records=7, edges=EDGES, table=ISING).edges
+    assert one != Graph(records=6, edges=EDGES[:2], table=ISING).edges
+
+
+def test_words():
+    graph = Graph(grid=(3, 4), table=ISING, source="a textbook")
+    assert "grid of 3 x 4" in graph.describe()
+    assert any("different rows are different records" in text for text in graph.assumptions())

@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.cli import app
+from bayesdp.populations import MODELS
 from tests.golden.cases import CASES, DAYS, FILES, PEOPLE, Case
 
 WRONG = Path(__file__).parent / "wrong"
@@ -78,7 +79,7 @@ def test_wrong_input(case: Case, folder: Path) -> None:
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     assert result.exit_code == case.status
     assert result.stdout == ""
-    message = result.stderr.replace(str(folder), "FOLDER")
+    message = result.stderr.replace(str(folder), "FOLDER").replace(", ".join(MODELS), "MODELS")
     assert "Traceback" not in message
     golden = WRONG / f"{case.name}.txt"
     if REFRESH:

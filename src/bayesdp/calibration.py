@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
 from bayesdp.notions import Adversary, Cost, Kind, Secrets
 from bayesdp.populations import Population
-from bayesdp.theorems import Question, leakage, report
+from bayesdp.theorems import Question, approximate, leakage, report
 
 _PRECISION = 1e-12
 _ROUNDS = 200
@@ -53,11 +54,14 @@ def calibrate(
     adversary: Adversary = "any",
     kind: Kind = "any",
     secrets: Secrets = "bounded",
+    seconds: float = 1.0,
 ) -> Calibration:
     """The DP budget for a BDP target: the largest `dp_epsilon` with `L(dp_epsilon) <= bdp_epsilon`.
 
     The answer is checked by the same certifying bounds that `leakage` reports, so the certified
-    level never exceeds the target. Both are in nats. Errors: `InputError` naming the argument.
+    level never exceeds the target. `seconds` is the time that a theorem may take for one of the
+    dozen levels that are tried, by a deterministic estimate. Both are in nats. Errors:
+    `InputError` naming the argument.
 
     >>> from bayesdp.populations import Clusters
     >>> round(calibrate(Clusters(size=4), 1.0).dp_epsilon, 6)
@@ -66,7 +70,7 @@ def calibrate(
     if not (isinstance(bdp_epsilon, int | float) and 0.0 < bdp_epsilon < math.inf):
         raise InputError("bdp_epsilon", bdp_epsilon, expected="a finite number of nats above 0")
     leakage(population, 0.0, adversary=adversary, kind=kind, secrets=secrets)
-    question = Question(population, adversary, secrets)
+    question = Question(population, adversary, secrets, seconds)
     dp_epsilon = largest_within(
         lambda eps: report(question, Cost.of(eps, kind)).best.epsilon, float(bdp_epsilon)
     )
@@ -167,3 +171,133 @@ class _Bracket:
         self.since_halved += 1
         if self.width <= self.halved / 2.0:
             self.halved, self.since_halved = self.width, 0
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianCalibration:
+    """Discrete Gaussian noise for an `(epsilon, delta)` target under a population.
+
+    `(dp_epsilon, dp_delta)` is the point of the noise's DP curve that the conversion used. `sigma`
+    is the noise's parameter in integer steps, for released integers that change by `sensitivity`
+    steps when one record is replaced; `noise_multiplier` compares it with independent records.
+    """
+
+    target: float
+    target_delta: float
+    dp_epsilon: float
+    dp_delta: float
+    certified_epsilon: float
+    certified_delta: float
+    sigma: float
+    sensitivity: int
+    noise_multiplier: float
+    theorem: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as `bayesdp calibrate --delta --json` prints it."""
+        return asdict(self)
+
+
+def calibrate_gaussian(
+    population: Population,
+    bdp_epsilon: float,
+    bdp_delta: float,
+    *,
+    sensitivity: int = 1,
+    adversary: Adversary = "any",
+    seconds: float = 1.0,
+) -> GaussianCalibration:
+    """The least discrete Gaussian noise for an `(epsilon, delta)` target (theory 3.10).
+
+    A noise has a whole curve of `(dp_epsilon, dp_delta)`, and each point may be converted: for each
+    `dp_epsilon` the largest `dp_delta` that the target allows fixes the noise, and the least noise
+    over `dp_epsilon` wins. The winner is certified again. Errors: `InputError`.
+    """
+    if not (isinstance(bdp_delta, int | float) and 0.0 < bdp_delta < 1.0):
+        raise InputError("bdp_delta", bdp_delta, expected="a probability between 0 and 1")
+    if not (isinstance(bdp_epsilon, int | float) and 0.0 < bdp_epsilon < math.inf):
+        raise InputError("bdp_epsilon", bdp_epsilon, expected="a finite number of nats above 0")
+    question = Question(population, adversary, seconds=seconds)
+    search = _GaussianSearch(question, float(bdp_epsilon), float(bdp_delta), sensitivity)
+    best = search.run()
+    if best is None:
+        raise UnsupportedError(
+            "bdp_epsilon",
+            bdp_epsilon,
+            expected="a target that some theorem with a delta can reach for this population",
+            remedy="Use pure DP noise (no delta), or a population that a chain, a graph or "
+            "clusters describe.",
+        )
+    return best
+
+
+class _GaussianSearch:
+    """Over `dp_epsilon` on a logarithmic grid, then finer around the best point."""
+
+    def __init__(
+        self, question: Question, target: float, target_delta: float, sensitivity: int
+    ) -> None:
+        self.question = question
+        self.target = target
+        self.target_delta = target_delta
+        self.sensitivity = sensitivity
+        self.tried: dict[float, tuple[float, float]] = {}
+
+    def run(self) -> GaussianCalibration | None:
+        high = largest_within(self._epsilon, self.target)
+        if high <= 0.0:
+            return None
+        points = [high * 0.8**power for power in range(24)]
+        best = min(points, key=self._sigma)
+        for width in (0.08, 0.025, 0.008):
+            around = [best * (1.0 + width * step) for step in (-2, -1, 0, 1, 2)]
+            best = min([p for p in around if p <= high], key=self._sigma)
+        sigma = self._sigma(best)
+        return self._certified(best, sigma) if math.isfinite(sigma) else None
+
+    def _epsilon(self, dp_epsilon: float) -> float:
+        found = approximate(self.question, dp_epsilon, 0.0)
+        return found.best.epsilon if found.bounds else math.inf
+
+    def _sigma(self, dp_epsilon: float) -> float:
+        if dp_epsilon not in self.tried:
+            dp_delta = self._largest_delta(dp_epsilon)
+            sigma = math.inf
+            if dp_delta > 2.0**-48:
+                sigma = smallest_sigma(self.sensitivity, dp_epsilon, dp_delta, precision=1e-6)
+            self.tried[dp_epsilon] = (sigma, dp_delta)
+        return self.tried[dp_epsilon][0]
+
+    def _largest_delta(self, dp_epsilon: float) -> float:
+        """The largest delta that some conversion within the target leaves for the mechanism."""
+        trial = self.target_delta * 2.0**-20
+        found = approximate(self.question, dp_epsilon, trial)
+        growths = [bound.delta / trial for bound in found.bounds if bound.epsilon <= self.target]
+        if not growths:
+            return 0.0
+        return self.target_delta / max(min(growths), 1.0) * (1.0 - 1e-9)
+
+    def _certified(self, dp_epsilon: float, sigma: float) -> GaussianCalibration | None:
+        dp_delta = discrete_gaussian_delta(sigma, self.sensitivity, dp_epsilon)
+        found = approximate(self.question, dp_epsilon, dp_delta)
+        good = [
+            bound
+            for bound in found.bounds
+            if bound.epsilon <= self.target and bound.delta <= self.target_delta
+        ]
+        if not good:
+            return None
+        best = min(good, key=lambda bound: bound.delta)
+        alone = smallest_sigma(self.sensitivity, self.target, self.target_delta, precision=1e-6)
+        return GaussianCalibration(
+            target=self.target,
+            target_delta=self.target_delta,
+            dp_epsilon=dp_epsilon,
+            dp_delta=dp_delta,
+            certified_epsilon=best.epsilon,
+            certified_delta=best.delta,
+            sigma=sigma,
+            sensitivity=self.sensitivity,
+            noise_multiplier=sigma / alone,
+            theorem=best.theorem,
+        )

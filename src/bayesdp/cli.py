@@ -83,16 +83,28 @@ def _positive(value: float, key: str, *, zero: bool = False) -> float:
 def leakage(
     population: PopulationText,
     epsilon: Annotated[float, typer.Option(help="The DP cost of the mechanism, in nats.")],
+    delta: Annotated[
+        float | None,
+        typer.Option(help="The mechanism's DP delta: levels are then (epsilon, delta)."),
+    ] = None,
     adversary: AdversaryOption = "any",
     kind: KindOption = "any",
     secrets: SecretsOption = "bounded",
+    seconds: Annotated[
+        float, typer.Option(help="Time that a theorem may take; slower ones are refused.")
+    ] = 30.0,
     as_json: Json = False,
 ) -> None:
     """What a DP cost means for a population: every theorem that applies, and why others don't."""
     from bayesdp.populations import load
 
-    report = load(population).leakage(
-        _positive(epsilon, "--epsilon", zero=True), adversary=adversary, kind=kind, secrets=secrets
+    loaded = load(population)
+    _positive(epsilon, "--epsilon", zero=True)
+    if delta is not None:
+        _approximate_leakage(loaded, epsilon, delta, adversary, secrets, seconds, as_json)
+        return
+    report = loaded.leakage(
+        epsilon, adversary=adversary, kind=kind, secrets=secrets, seconds=seconds
     )
     if as_json:
         _print_json(report.to_dict())
@@ -102,21 +114,68 @@ def leakage(
     show_leakage(_console(), report)
 
 
+def _approximate_leakage(
+    population: Any,
+    epsilon: float,
+    delta: float,
+    adversary: Adversary,
+    secrets: Secrets,
+    seconds: float,
+    as_json: bool,
+) -> None:
+    from bayesdp.theorems import Question, approximate
+
+    report = approximate(Question(population, adversary, secrets, seconds), epsilon, delta)
+    if as_json:
+        _print_json(report.to_dict())
+    else:
+        from bayesdp.report.terminal import show_approximate
+
+        show_approximate(_console(), report)
+    if not report.bounds:
+        raise typer.Exit(1)
+
+
 @app.command()
 @_guarded
 def calibrate(
     population: PopulationText,
     target: Annotated[float, typer.Option(help="The BDP level that must not be exceeded.")],
+    delta: Annotated[
+        float | None,
+        typer.Option(help="The target's delta: discrete Gaussian noise is calibrated instead."),
+    ] = None,
+    sensitivity: Annotated[
+        int, typer.Option(min=1, help="With --delta: steps by which one record changes the result.")
+    ] = 1,
     adversary: AdversaryOption = "any",
     kind: KindOption = "any",
     secrets: SecretsOption = "bounded",
+    seconds: Annotated[
+        float, typer.Option(help="Time that a theorem may take for one of the levels tried.")
+    ] = 1.0,
     as_json: Json = False,
 ) -> None:
     """The largest DP budget whose certified level stays within a BDP target."""
     from bayesdp.populations import load
 
-    answer = load(population).calibrate(
-        _positive(target, "--target"), adversary=adversary, kind=kind, secrets=secrets
+    loaded = load(population)
+    _positive(target, "--target")
+    if delta is not None:
+        from bayesdp.calibration import calibrate_gaussian
+
+        noise = calibrate_gaussian(
+            loaded, target, delta, sensitivity=sensitivity, adversary=adversary, seconds=seconds
+        )
+        if as_json:
+            _print_json(noise.to_dict())
+        else:
+            from bayesdp.report.terminal import show_gaussian
+
+            show_gaussian(_console(), noise)
+        return
+    answer = loaded.calibrate(
+        target, adversary=adversary, kind=kind, secrets=secrets, seconds=seconds
     )
     if as_json:
         _print_json(answer.to_dict())

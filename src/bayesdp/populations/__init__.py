@@ -16,28 +16,37 @@ from pydantic import ValidationError
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.populations.base import Population, explain_validation
 from bayesdp.populations.clusters import Clusters, Unknown
+from bayesdp.populations.family import Family
 from bayesdp.populations.files import search_in
 from bayesdp.populations.gaussian import Autoregressive, Gaussian
+from bayesdp.populations.graph import Graph
 from bayesdp.populations.independent import Independent
 from bayesdp.populations.markov import MarkovChain
+from bayesdp.populations.tree import Tree
 
 MODELS: dict[str, type[Population]] = {
     "independent": Independent,
     "clusters": Clusters,
     "unknown": Unknown,
     "markov": MarkovChain,
+    "tree": Tree,
+    "graph": Graph,
     "gaussian": Gaussian,
     "autoregressive": Autoregressive,
+    "family": Family,
 }
 
 __all__ = [
     "MODELS",
     "Autoregressive",
     "Clusters",
+    "Family",
     "Gaussian",
+    "Graph",
     "Independent",
     "MarkovChain",
     "Population",
+    "Tree",
     "Unknown",
     "load",
     "parse",

@@ -78,6 +78,7 @@ class Population(BaseModel):
         adversary: Adversary = "any",
         kind: Kind = "any",
         secrets: Secrets = "bounded",
+        seconds: float = 30.0,
     ) -> LeakageReport:
         """What `dp_epsilon`-DP means here: every applicable theorem, the refused ones, the best.
 
@@ -85,7 +86,9 @@ class Population(BaseModel):
         """
         from bayesdp.theorems import leakage
 
-        return leakage(self, dp_epsilon, adversary=adversary, kind=kind, secrets=secrets)
+        return leakage(
+            self, dp_epsilon, adversary=adversary, kind=kind, secrets=secrets, seconds=seconds
+        )
 
     def calibrate(
         self,
@@ -94,12 +97,18 @@ class Population(BaseModel):
         adversary: Adversary = "any",
         kind: Kind = "any",
         secrets: Secrets = "bounded",
+        seconds: float = 1.0,
     ) -> Calibration:
         """The largest DP budget whose level stays within `bdp_epsilon`. See `calibrate`."""
         from bayesdp.calibration import calibrate
 
         return calibrate(
-            self, bdp_epsilon=bdp_epsilon, adversary=adversary, kind=kind, secrets=secrets
+            self,
+            bdp_epsilon=bdp_epsilon,
+            adversary=adversary,
+            kind=kind,
+            secrets=secrets,
+            seconds=seconds,
         )
 
 

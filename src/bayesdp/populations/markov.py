@@ -1,70 +1,123 @@
-"""Markov chains: series in which, given the present state, past and future are independent."""
+"""Markov chains: series in which, given the last k records, past and future are independent."""
 
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from itertools import product
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from bayesdp.errors import InputError
 from bayesdp.populations.base import MOST_RECORDS, Population, law
 
+Row = tuple[float, ...]
+MOST_STATES = 200
+
 
 class MarkovChain(Population):
-    """Series of `length` records, each a Markov chain over finitely many states.
+    """Series of `length` records, each a Markov chain of order `order` over finitely many states.
 
-    `transition[u][v]` is the probability that the next record is `v` when this one is `u`; rows sum
-    to 1 within 1e-9 and are rescaled. `initial` is "stationary" or the law of the first record.
-    Zeros are allowed. Several series, if a table has them, are mutually independent.
+    `transition[u][v]` is the probability that the next record is `v` when this one is `u`; for
+    order k it is a table with k + 1 axes, older records first. Rows sum to 1 within 1e-9 and are
+    rescaled. Instead of one table, `transition_lower` and `transition_upper` bound it entry by
+    entry. `initial` is "stationary" or the law of the first record (of the first k records, with k
+    axes). Zeros are allowed. Several series, if a table has them, are mutually independent.
     """
 
     model: Literal["markov"] = "markov"
-    transition: tuple[tuple[float, ...], ...]
-    initial: Literal["stationary"] | tuple[float, ...] = "stationary"
+    transition: Any = None
+    transition_lower: Any = None
+    transition_upper: Any = None
+    order: int = Field(default=1, ge=1, le=8)
+    initial: Any = "stationary"
     length: int = Field(ge=1, le=MOST_RECORDS)
 
     structure: ClassVar[str] = "series"
 
-    @field_validator("transition")
+    @field_validator("transition", "transition_lower", "transition_upper", "initial", mode="before")
     @classmethod
-    def _stochastic(cls, rows: tuple[tuple[float, ...], ...]) -> tuple[tuple[float, ...], ...]:
-        states = len(rows)
-        if states < 2:
-            raise InputError("population.transition", rows, expected="at least two states")
-        for position, row in enumerate(rows):
-            if len(row) != states:
-                raise InputError(
-                    f"population.transition[{position}]",
-                    list(row),
-                    expected=f"{states} probabilities, one for each state",
-                )
-        return tuple(law(row, f"population.transition[{i}]") for i, row in enumerate(rows))
+    def _plain(cls, value: object) -> object:
+        tolist = getattr(value, "tolist", None)
+        return _tuples(tolist() if tolist is not None else value)
 
     @model_validator(mode="after")
-    def _start(self) -> MarkovChain:
+    def _consistent(self) -> MarkovChain:
+        if self.transition is not None:
+            if self.transition_lower is not None or self.transition_upper is not None:
+                raise InputError(
+                    "population.transition",
+                    expected="either transition, or transition_lower with transition_upper",
+                    shown=False,
+                )
+            states = _states(self.transition, self.order, "population.transition")
+            rows = _map_rows(self.transition, self.order, "population.transition", law)
+            object.__setattr__(self, "transition", rows)
+        else:
+            states = self._check_intervals()
+        self._check_initial(states)
+        return self
+
+    def _check_intervals(self) -> int:
+        low, high = self.transition_lower, self.transition_upper
+        if low is None or high is None:
+            raise InputError(
+                "population.transition",
+                expected="a transition matrix, or transition_lower together with transition_upper",
+                shown=False,
+            )
+        states = _states(low, self.order, "population.transition_lower")
+        if _states(high, self.order, "population.transition_upper") != states:
+            raise InputError(
+                "population.transition_upper", high, expected="the shape of transition_lower"
+            )
+        lows = _map_rows(low, self.order, "population.transition_lower", _probabilities)
+        highs = _map_rows(high, self.order, "population.transition_upper", _probabilities)
+        for place in product(range(states), repeat=self.order):
+            first, second = _row(lows, place), _row(highs, place)
+            where = "".join(f"[{i}]" for i in place)
+            if any(a > b for a, b in zip(first, second, strict=True)):
+                raise InputError(
+                    f"population.transition_lower{where}",
+                    list(first),
+                    expected=f"entries of at most {list(second)}, the upper bounds",
+                )
+            if math.fsum(first) > 1.0 + 1e-9 or math.fsum(second) < 1.0 - 1e-9:
+                raise InputError(
+                    f"population.transition_lower{where}",
+                    list(first),
+                    expected="bounds between which some row sums to 1",
+                )
+        object.__setattr__(self, "transition_lower", lows)
+        object.__setattr__(self, "transition_upper", highs)
+        return states
+
+    def _check_initial(self, states: int) -> None:
         if self.initial == "stationary":
-            if self.states == 2 and self.transition[0][1] + self.transition[1][0] == 0.0:
+            two_states = self.transition is not None and self.order == 1 and states == 2
+            if two_states and self.transition[0][1] + self.transition[1][0] == 0.0:
                 raise InputError(
                     "population.initial",
                     "stationary",
                     expected="the law of the first record",
                     remedy="The states never change, so every law is stationary: state one.",
                 )
-            return self
-        if len(self.initial) != self.states:
+            return
+        flat = _flat(self.initial, self.order, states)
+        if flat is None:
+            shape = " x ".join([str(states)] * self.order)
             raise InputError(
                 "population.initial",
-                list(self.initial),
-                expected=f'"stationary" or {self.states} probabilities, one for each state',
+                self.initial,
+                expected=f'"stationary" or {shape} probabilities',
             )
-        object.__setattr__(self, "initial", law(self.initial, "population.initial"))
-        return self
+        rescaled = law(flat, "population.initial")
+        object.__setattr__(self, "initial", _unflat(rescaled, self.order, states))
 
     @property
     def states(self) -> int:
         """The number of states."""
-        return len(self.transition)
+        return len(self.transition if self.transition is not None else self.transition_lower)
 
     @property
     def group_size(self) -> int:
@@ -72,22 +125,25 @@ class MarkovChain(Population):
         return self.length
 
     @property
-    def start(self) -> tuple[float, ...]:
-        """The law of the first record."""
+    def start(self) -> Row:
+        """The law of the first record, for a chain of order 1 with one transition matrix."""
         if self.initial != "stationary":
-            return self.initial
+            first: Row = self.initial
+            return first
         return stationary_law(self.transition)
 
     def describe(self) -> str:
         """One sentence in plain English."""
         begin = "in its stationary law" if self.initial == "stationary" else "in a given law"
+        order = "" if self.order == 1 else f" of order {self.order}"
+        known = "" if self.transition is not None else " whose transitions lie in given intervals"
         return (
-            f"each series is a Markov chain of {self.states} states and at most {self.length} "
-            f"records that starts {begin}; different series are mutually independent"
+            f"each series is a Markov chain{order}{known} of {self.states} states and at most "
+            f"{self.length} records that starts {begin}; different series are mutually independent"
         )
 
 
-def stationary_law(transition: tuple[tuple[float, ...], ...]) -> tuple[float, ...]:
+def stationary_law(transition: tuple[Row, ...]) -> Row:
     """The stationary law of a chain with a single recurrent class."""
     if len(transition) == 2:
         up, down = transition[0][1], transition[1][0]
@@ -97,7 +153,7 @@ def stationary_law(transition: tuple[tuple[float, ...], ...]) -> tuple[float, ..
     kernel = np.asarray(transition)
     size = len(kernel)
     system = np.vstack([kernel.T - np.eye(size), np.ones(size)])
-    solution, _, rank, _ = np.linalg.lstsq(system, np.eye(size + 1)[-1], rcond=None)
+    solution, _, rank, _ = np.linalg.lstsq(system, np.eye(size + 1)[-1], rcond=1e-12)
     if rank < size:
         raise InputError(
             "population.initial",
@@ -106,4 +162,79 @@ def stationary_law(transition: tuple[tuple[float, ...], ...]) -> tuple[float, ..
             remedy="The chain has several stationary laws: state which one it starts in.",
         )
     clipped = np.clip(solution, 0.0, None)
+    clipped[clipped < 1e-14] = 0.0
     return tuple(float(p) for p in clipped / math.fsum(clipped))
+
+
+# -- nested tables as nested tuples ---------------------------------------------------------------
+
+
+def _tuples(value: object) -> object:
+    if isinstance(value, list | tuple):
+        return tuple(_tuples(one) for one in value)
+    return value
+
+
+def _states(table: object, order: int, key: str) -> int:
+    if not isinstance(table, tuple) or len(table) < 2:
+        raise InputError(key, table, expected="a table of at least two states")
+    if len(table) > MOST_STATES:
+        raise InputError(key, f"{len(table)} states", expected=f"at most {MOST_STATES} states")
+    return len(table)
+
+
+def _map_rows(table: Any, depth: int, key: str, check: Any) -> Any:
+    """Apply `check` to every row (innermost tuple) of a table with `depth + 1` axes."""
+    states = len(table)
+
+    def visit(part: object, remaining: int, where: str) -> object:
+        if not isinstance(part, tuple) or len(part) != states:
+            raise InputError(
+                where,
+                part,
+                expected=f"{states} {'probabilities' if remaining == 0 else 'tables'}, one for "
+                f"each state (order {depth})",
+            )
+        if remaining == 0:
+            for position, entry in enumerate(part):
+                if isinstance(entry, bool) or not isinstance(entry, int | float):
+                    raise InputError(f"{where}[{position}]", entry, expected="a probability")
+            return check(tuple(float(entry) for entry in part), where)
+        return tuple(visit(one, remaining - 1, f"{where}[{i}]") for i, one in enumerate(part))
+
+    return visit(table, depth, key)
+
+
+def _probabilities(row: Row, key: str) -> Row:
+    for position, value in enumerate(row):
+        if not 0.0 <= value <= 1.0:
+            raise InputError(f"{key}[{position}]", value, expected="a probability in [0, 1]")
+    return row
+
+
+def _row(table: Any, place: tuple[int, ...]) -> Row:
+    for index in place:
+        table = table[index]
+    row: Row = table
+    return row
+
+
+def _flat(value: object, depth: int, states: int) -> Row | None:
+    if not isinstance(value, tuple) or len(value) != states:
+        return None
+    if depth == 1:
+        numbers = [v for v in value if isinstance(v, int | float) and not isinstance(v, bool)]
+        return tuple(float(v) for v in numbers) if len(numbers) == states else None
+    parts = [_flat(one, depth - 1, states) for one in value]
+    if any(part is None for part in parts):
+        return None
+    return tuple(entry for part in parts if part is not None for entry in part)
+
+
+def _unflat(row: Row, depth: int, states: int) -> Any:
+    if depth == 1:
+        return row
+    width = len(row) // states
+    return tuple(
+        _unflat(row[i * width : (i + 1) * width], depth - 1, states) for i in range(states)
+    )

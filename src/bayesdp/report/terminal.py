@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from bayesdp.calibration import Calibration
+from bayesdp.calibration import Calibration, GaussianCalibration
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING
 from bayesdp.release.plan import CONFIDENCE, PlannedQuery
 from bayesdp.release.results import Release
 from bayesdp.release.study import Check
-from bayesdp.theorems import LeakageReport
+from bayesdp.theorems import ApproximateReport, LeakageReport
 
 
 def number(value: float | None, digits: int = 6) -> str:
@@ -51,6 +51,37 @@ def show_leakage(console: Console, report: LeakageReport) -> None:
         style="dim",
         highlight=False,
     )
+
+
+def show_approximate(console: Console, report: ApproximateReport) -> None:
+    """The table of theorems with a delta."""
+    table = _table(
+        f"What ({number(report.dp_epsilon)}, {number(report.dp_delta)})-DP means here",
+        "theorem",
+        "epsilon",
+        "delta",
+    )
+    for bound in report.bounds:
+        table.add_row(bound.theorem, number(bound.epsilon), number(bound.delta))
+    for refused in report.refused:
+        table.add_row(refused.theorem, "refused", escape(refused.reason))
+    console.print(table)
+
+
+def show_gaussian(console: Console, noise: GaussianCalibration) -> None:
+    """Discrete Gaussian noise for an (epsilon, delta) target."""
+    table = _table("Discrete Gaussian noise for the target", "", "")
+    table.add_row("target", f"({number(noise.target)}, {number(noise.target_delta)})")
+    table.add_row(f"sigma, at sensitivity {noise.sensitivity}", number(noise.sigma))
+    table.add_row(
+        "point of its DP curve", f"({number(noise.dp_epsilon)}, {number(noise.dp_delta)})"
+    )
+    table.add_row(
+        "certified level", f"({number(noise.certified_epsilon)}, {number(noise.certified_delta)})"
+    )
+    table.add_row("times the noise for independent records", number(noise.noise_multiplier))
+    table.add_row("by the theorem", noise.theorem)
+    console.print(table)
 
 
 def show_calibration(console: Console, calibration: Calibration) -> None:

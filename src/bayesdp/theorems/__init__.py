@@ -17,30 +17,53 @@ from bayesdp.populations import Population
 from bayesdp.theorems.autoregressive import AutoregressiveSeries
 from bayesdp.theorems.base import Bound, Question, Refused, Theorem
 from bayesdp.theorems.cluster_size import ClusterSize
+from bayesdp.theorems.family import FamilyOfPopulations
 from bayesdp.theorems.gaussian_covariance import GaussianCovariance
 from bayesdp.theorems.gaussian_max_correlation import GaussianMaxCorrelation
 from bayesdp.theorems.gaussian_vector import GaussianVector
 from bayesdp.theorems.gaussian_walk_summable import GaussianWalkSummable
+from bayesdp.theorems.graph_contraction import GraphContraction
+from bayesdp.theorems.graph_influence import GraphInfluence
 from bayesdp.theorems.independent import IndependentRecords
 from bayesdp.theorems.markov_contraction import MarkovContraction
+from bayesdp.theorems.markov_influence import MarkovInfluence
 from bayesdp.theorems.markov_ratio import MarkovRatio
 from bayesdp.theorems.markov_recursion import MarkovRecursion
+from bayesdp.theorems.markov_threshold import MarkovThreshold
+from bayesdp.theorems.markov_window import MarkovWindow
+from bayesdp.theorems.tree_recursion import TreeRecursion
 
 REGISTRY: tuple[Theorem, ...] = (
     IndependentRecords(),
     ClusterSize(),
     MarkovRatio(),
     MarkovContraction(),
+    MarkovThreshold(),
     MarkovRecursion(),
+    MarkovInfluence(),
+    MarkovWindow(),
+    TreeRecursion(),
+    GraphContraction(),
+    GraphInfluence(),
     GaussianMaxCorrelation(),
     GaussianCovariance(),
     GaussianWalkSummable(),
     GaussianVector(),
     AutoregressiveSeries(),
+    FamilyOfPopulations(),
 )
 """Every theorem. A new one is a file here, a line in this list, and a test."""
 
-__all__ = ["REGISTRY", "Bound", "LeakageReport", "Question", "Refused", "Theorem", "leakage"]
+__all__ = [
+    "REGISTRY",
+    "ApproximateReport",
+    "Bound",
+    "LeakageReport",
+    "Question",
+    "Refused",
+    "Theorem",
+    "leakage",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +113,15 @@ def leakage(
     adversary: Adversary = "any",
     kind: Kind = "any",
     secrets: Secrets = "bounded",
+    seconds: float = 30.0,
 ) -> LeakageReport:
     """What an `dp_epsilon`-DP mechanism means under `population`: bounds on its BDP level.
 
     `dp_epsilon` is the DP cost in nats, at least 0. `kind="any"` speaks of every DP mechanism,
     `"lipschitz"` of those that are Lipschitz in the clipped values (Laplace on a sum or mean).
-    `secrets="bounded"` restricts the attacked values to the clipping interval. Errors: `InputError`
-    naming the argument. Source: theory 2.1 and the theorems' own files.
+    `secrets="bounded"` restricts the attacked values to the clipping interval. A theorem that would
+    take longer than `seconds` (estimated from the size of the model) is refused. Errors:
+    `InputError`    naming the argument. Source: theory 2.1 and the theorems' own files.
 
     >>> from bayesdp.populations import MarkovChain
     >>> chain = MarkovChain(transition=((0.9, 0.1), (0.1, 0.9)), length=100)
@@ -105,7 +130,7 @@ def leakage(
     ('markov-recursion', 3.3627)
     """
     _require(dp_epsilon, adversary, kind, secrets)
-    return report(Question(population, adversary, secrets), Cost.of(dp_epsilon, kind))
+    return report(Question(population, adversary, secrets, seconds), Cost.of(dp_epsilon, kind))
 
 
 def report(question: Question, cost: Cost) -> LeakageReport:
@@ -122,6 +147,90 @@ def report(question: Question, cost: Cost) -> LeakageReport:
             refused.append(Refused(theorem.name, reason))
     bounds.sort(key=lambda bound: (bound.epsilon, bound.tight != "exact"))
     return LeakageReport(cost, question.adversary, question.secrets, tuple(bounds), tuple(refused))
+
+
+@dataclass(frozen=True, slots=True)
+class ApproximateBound:
+    """A proven `(epsilon, delta)` level (theory 3.10)."""
+
+    theorem: str
+    epsilon: float
+    delta: float
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApproximateReport:
+    """As `LeakageReport`, for `(dp_epsilon, dp_delta)`-DP mechanisms. Lowest epsilon first.
+
+    Two pairs need not be comparable: one may have the lower epsilon, another the lower delta.
+    """
+
+    dp_epsilon: float
+    dp_delta: float
+    adversary: Adversary
+    bounds: tuple[ApproximateBound, ...]
+    refused: tuple[Refused, ...]
+
+    @property
+    def best(self) -> ApproximateBound:
+        """The bound with the lowest epsilon."""
+        return self.bounds[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as `bayesdp leakage --delta --json` prints it."""
+        return {
+            "dp_epsilon": self.dp_epsilon,
+            "dp_delta": self.dp_delta,
+            "adversary": self.adversary,
+            "bounds": [
+                {
+                    "theorem": bound.theorem,
+                    "epsilon": bound.epsilon,
+                    "delta": bound.delta,
+                    "tight": "upper",
+                    "source": bound.source,
+                }
+                for bound in self.bounds
+            ],
+            "refused": [{"theorem": r.theorem, "reason": r.reason} for r in self.refused],
+            "best": {
+                "theorem": self.best.theorem,
+                "epsilon": self.best.epsilon,
+                "delta": self.best.delta,
+            }
+            if self.bounds
+            else None,
+        }
+
+
+def approximate(question: Question, dp_epsilon: float, dp_delta: float) -> ApproximateReport:
+    """What an `(dp_epsilon, dp_delta)`-DP mechanism means under a population.
+
+    Record `i` then satisfies `P[Y in S | x_i, x_K] <= e^epsilon P[Y in S | x_i', x_K] + delta`.
+    `dp_delta` is in [0, 1). Source: theory 3.10.
+    """
+    _require(dp_epsilon, question.adversary, "any", question.secrets)
+    if not (isinstance(dp_delta, int | float) and 0.0 <= dp_delta < 1.0):
+        raise InputError("dp_delta", dp_delta, expected="a probability below 1")
+    cost = Cost(any=dp_epsilon)
+    bounds: list[ApproximateBound] = []
+    refused: list[Refused] = []
+    for theorem in REGISTRY:
+        if not theorem.concerns(question.population):
+            continue
+        reason = theorem.refusal(question, cost)
+        pair = None if reason else theorem.approximate(question, dp_epsilon, dp_delta)
+        if pair is not None:
+            epsilon = max(pair[0], dp_epsilon)
+            bounds.append(ApproximateBound(theorem.name, epsilon, pair[1], theorem.source))
+        else:
+            missing = "it says nothing with a delta, or only with a delta of 1 or more"
+            refused.append(Refused(theorem.name, reason or missing))
+    bounds.sort(key=lambda bound: (bound.epsilon, bound.delta))
+    return ApproximateReport(
+        dp_epsilon, dp_delta, question.adversary, tuple(bounds), tuple(refused)
+    )
 
 
 def _at_least_dp(bound: Bound, cost: Cost) -> Bound:

@@ -13,11 +13,16 @@ from bayesdp.populations import Population
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Who attacks what: everything that a theorem looks at apart from the cost."""
+    """Who attacks what: everything that a theorem looks at apart from the cost.
+
+    `seconds` is the time that a theorem may take for one level, by a deterministic estimate from
+    the size of the model: the same question gets the same answer on every machine.
+    """
 
     population: Population
     adversary: Adversary = "any"
     secrets: Secrets = "bounded"
+    seconds: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,16 @@ class Theorem(ABC):
     @abstractmethod
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The level. Call only where `refusal` is `None`."""
+
+    def approximate(
+        self, question: Question, dp_epsilon: float, dp_delta: float
+    ) -> tuple[float, float] | None:
+        """`(epsilon, delta)` for `(dp_epsilon, dp_delta)`-DP mechanisms (theory 3.10).
+
+        `None` where the theorem has no such form, or where delta would exceed 1. Call only where
+        `refusal` is `None`.
+        """
+        return None
 
     def _bound(self, epsilon: float, tight: Tightness = "upper", **evidence: Any) -> Bound:
         return Bound(self.name, epsilon, tight, self.source, evidence)

@@ -19,6 +19,7 @@ databases. No useful accuracy is possible, and no better theorem will come.
 
 from __future__ import annotations
 
+from bayesdp.leakage.approximate import group
 from bayesdp.leakage.rounding import up
 from bayesdp.notions import Cost
 from bayesdp.populations import Clusters, Independent, Population, Unknown
@@ -57,3 +58,12 @@ class ClusterSize(Theorem):
         evidence = {"note": IMPOSSIBLE} if isinstance(population, Unknown) else {}
         level = cost.dp_epsilon if size == 1 else up(size * cost.dp_epsilon, 1)
         return self._bound(level, "exact" if nothing_else else "upper", size=size, **evidence)
+
+    def approximate(
+        self, question: Question, dp_epsilon: float, dp_delta: float
+    ) -> tuple[float, float] | None:
+        """Group privacy: `(m eps, delta (e^(m eps) - 1) / (e^eps - 1))` (theory 3.10)."""
+        if question.adversary == "informed":
+            return (dp_epsilon, dp_delta)
+        found = group(question.population.group_size, dp_epsilon, dp_delta)
+        return found if found[1] < 1.0 else None

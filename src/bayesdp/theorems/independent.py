@@ -35,3 +35,9 @@ class IndependentRecords(Theorem):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """`eps`."""
         return self._bound(cost.dp_epsilon, "exact")
+
+    def approximate(
+        self, question: Question, dp_epsilon: float, dp_delta: float
+    ) -> tuple[float, float] | None:
+        """`(eps, delta)` itself: the average over the unknown records is the same on both sides."""
+        return (dp_epsilon, dp_delta)

@@ -13,17 +13,37 @@ function with `max / min <= c` has averages under two such laws within
 itself contributes `e^eps`, so `C <= f(e^eps C; R)`; iterating from 1 stays below the fixed point,
 which is `sinh(eps/4 + ln(C)/2) = sqrt(R) sinh(eps/4)`. Two sides and the target's own `eps`:
 `L = eps + 2 ln C`. A time reversal has the same `R`, since its rows differ from `P`'s columns by
-factors that cancel.
+factors that cancel. An inhomogeneous chain takes the largest `R`.
+
+Order k. Blocks of k records, cut from record 1, form a chain of order 1; a mechanism that is
+eps-DP in records is k eps-DP in blocks, and a secret of one record is one of its block. So
+`L(eps) <= 4 asinh( sqrt(R) sinh(k eps / 4) )` with the `R` of the chain on blocks. A last, partial
+block is a block of which some records are not read.
+
+Intervals. If the transitions are only known to lie between bounds, the largest `R` between them
+serves, because `R` is all that the proof uses; the start does not matter.
+
+With delta (theory 3.10). For `(eps, delta)`-DP mechanisms the ratio `C` becomes a map
+`G <= C G' + D`: a record's own change is `(e^eps, delta)`, and passing a reweighting turns `(c, d)`
+into `(f(c; R), d h)`, `h = (sqrt R - sqrt C)^2 / (R - 1)` at `C = f(c; R)`, the largest
+hockey-stick divergence of a reweighting. Maps chain to
+`(C1 C2, D1 + C1 D2)`, in the order that gives less.
 """
 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
+from bayesdp.leakage.approximate import chain_level, group
 from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.tuples import block_interval_ratio, block_ratio
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain, Population
 from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.markov import chain_of, interval_ratio, table_of, tightened
+
+MOST_TUPLES = 512
 
 
 class MarkovContraction(Theorem):
@@ -41,9 +61,12 @@ class MarkovContraction(Theorem):
 
     def refusal(self, question: Question, cost: Cost) -> str | None:
         """Needs a finite cross ratio: no zero that one row has and another has not."""
-        population = question.population
-        assert isinstance(population, MarkovChain)
-        if question.adversary != "informed" and math.isinf(cross_ratio(population.transition)):
+        population = chain_of(question)
+        if question.adversary == "informed":
+            return None
+        if population.states**population.order > MOST_TUPLES:
+            return f"the chain on blocks of {population.order} records has too many states"
+        if math.isinf(largest_ratio(population)):
             return "some rows of the transitions have zeros that others don't: R is infinite"
         return None
 
@@ -51,10 +74,36 @@ class MarkovContraction(Theorem):
         """The closed form; `eps` against an informed adversary."""
         if question.adversary == "informed":
             return self._bound(cost.dp_epsilon, "exact")
-        population = question.population
-        assert isinstance(population, MarkovChain)
-        ratio = cross_ratio(population.transition)
-        return self._bound(contraction_level(ratio, cost.dp_epsilon), R=ratio)
+        population = chain_of(question)
+        ratio = largest_ratio(population)
+        block = up(population.order * cost.dp_epsilon, 1 if population.order > 1 else 0)
+        return self._bound(contraction_level(ratio, block), R=ratio, block=population.order)
+
+    def approximate(
+        self, question: Question, dp_epsilon: float, dp_delta: float
+    ) -> tuple[float, float] | None:
+        """The chain of both sides' influences and the target's own change (theory 3.10)."""
+        if question.adversary == "informed":
+            return (dp_epsilon, dp_delta)
+        population = chain_of(question)
+        if population.order != 1:
+            dp_epsilon, dp_delta = group(population.order, dp_epsilon, dp_delta)
+        ratio = largest_ratio(population)
+        blocks = -(-population.length // population.order)
+        return chain_level(ratio, dp_epsilon, dp_delta, blocks)
+
+
+@lru_cache(maxsize=64)
+def largest_ratio(population: MarkovChain) -> float:
+    """The largest cross ratio of a chain, of its blocks, or between its interval bounds."""
+    if population.transition is None:
+        low, high = tightened(population)
+        if population.order > 1:
+            return block_interval_ratio(low, high)
+        return interval_ratio(low, high)
+    if population.order > 1:
+        return block_ratio(table_of(population))
+    return cross_ratio(population.transition)
 
 
 def cross_ratio(transition: tuple[tuple[float, ...], ...]) -> float:

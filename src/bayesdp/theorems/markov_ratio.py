@@ -18,6 +18,7 @@ from bayesdp.leakage.rounding import up
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain, Population
 from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.markov import INTERVALS
 
 
 class MarkovRatio(Theorem):
@@ -37,6 +38,10 @@ class MarkovRatio(Theorem):
         """Needs a stationary start and only positive transition probabilities."""
         population = question.population
         assert isinstance(population, MarkovChain)
+        if population.transition is None:
+            return INTERVALS
+        if population.order != 1:
+            return "the bound is for chains of order 1"
         if population.initial != "stationary":
             return "the chain does not start in its stationary law"
         if min(min(row) for row in population.transition) == 0.0:

@@ -1,4 +1,4 @@
-"""Two-state Markov chains: the sharp recursion.
+"""Markov chains: the sharp recursion.
 
 Statement (theory 3.5). Given the records that the adversary knows, only the nearest one on each
 side of the target matters, and the two sides are independent given the target. For one side, moving
@@ -10,7 +10,9 @@ value `b`, let `rows_l[u, .]` be proportional to `T[u, .] h_{l-1}`, with `h_0 = 
     c(v, v') = e^eps C_{l-1}[v, v'] off the diagonal,  C_0 = 1.
 
 Then `L(eps) <= eps + max over (u, u') of ln C_left[u, u'] + ln C_right[u, u']`, over all runs and
-boundaries that fit. For two states equality holds, for every start and with zeros.
+boundaries that fit. For two states equality holds, for every start and with zeros; for more it is
+an upper bound (each step may choose its own worst function), and each step is a small linear
+program, certified from a dual solution.
 
 Proof. `rows_l[u]` is the law of the first unknown record given the target `u` and the boundary.
 Given that record's value `v`, the rest of the run depends on `v` only, so averaging a log-Lipschitz
@@ -23,41 +25,59 @@ determinant at every record gives one product-form `g`, which attains all steps 
 Tail. Runs of length `R` and more are closed by `C+ >= C_R` with `F(C+) <= C+`, where `F` is one
 step with the limiting evidence, inflated by `(max h_R / min h_R)^2`: the Hilbert distance of the
 evidence to its limit never grows, so `F` covers every later step, and by induction `C_l <= C+`.
+
+Order k, uninformed adversaries (theory 3.5k). The state is the tuple of the last k records. Moving
+one step adds one record, so `c(v, v') = e^(eps [new records differ]) C_{l-1}[v, v']`: the others
+have been paid for. At the target the next k - 1 records are revealed together with it: given the
+tuple, both sides are independent, the target pays `eps` and so does each other record of the tuple
+that differs, times both sides' `C` for the two tuples; a last linear program averages over the
+tuples that each secret allows. Shorter stationary chains are longer ones of which some records are
+not read, so the closed limit serves for every length.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 
-from bayesdp.leakage.chain import MAX_STEPS, ChainLevel, two_state_level
+from bayesdp.leakage.chain import two_state_level
+from bayesdp.leakage.tuples import MOST_TUPLES, uninformed_tuple_level
 from bayesdp.notions import Cost, Tightness
 from bayesdp.populations import MarkovChain, Population
 from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.markov import INTERVALS, chain_of, state_chain, table_of
 
 
 class MarkovRecursion(Theorem):
-    """The exact conversion for two-state Markov chains (theory 3.5)."""
+    """The sharp conversion for Markov chains; exact for two states (theory 3.5)."""
 
     name = "markov-recursion"
-    statement = "a two-state Markov chain: the sharp recursion over runs of unknown records"
+    statement = "a Markov chain: the sharp recursion over runs of unknown records"
     source = "bayesdp; theory 3.5"
     uses = "the transitions, the start, the length, the adversary class"
-    ignores = "nothing"
+    ignores = "for more than two states: that one function must be the worst at all steps"
 
     def concerns(self, population: Population) -> bool:
         """Whether the theorem is about this model at all."""
         return isinstance(population, MarkovChain)
 
     def refusal(self, question: Question, cost: Cost) -> str | None:
-        """Needs two states, and a chain that is short or that forgets its past."""
-        population = question.population
-        assert isinstance(population, MarkovChain)
-        if population.states != 2:
-            return f"the chain has {population.states} states: this version handles two"
-        if question.adversary != "informed" and _level(question, cost.dp_epsilon) is None:
+        """Needs given transitions, and a chain that is short or forgets; and affordable work."""
+        population = chain_of(question)
+        if question.adversary == "informed":
+            return None
+        if population.transition is None:
+            return INTERVALS
+        if population.order > 1:
+            return _order_refusal(question, cost.dp_epsilon)
+        if population.states > 2:
+            refused = too_dear(question, "program", "seconds")
+            if refused is not None:
+                return refused
+        if _level(question, cost.dp_epsilon) is None:
             return (
-                f"the chain has more than {MAX_STEPS} records and does not forget its past (it is "
-                "periodic, absorbing or nearly so), so its tail can't be closed"
+                "the chain is long and does not forget its past (it is periodic, absorbing or "
+                "nearly so), so its tail can't be closed"
             )
         return None
 
@@ -65,42 +85,91 @@ class MarkovRecursion(Theorem):
         """The sharp level; `eps` against an informed adversary."""
         if question.adversary == "informed":
             return self._bound(cost.dp_epsilon, "exact")
-        level = _level(question, cost.dp_epsilon)
-        assert level is not None
-        tail = list(level.tail) if level.tail is not None else None
-        tight: Tightness = "exact" if level.exact else "upper"
-        return self._bound(level.epsilon, tight, steps=level.steps, tail=tail)
+        population = chain_of(question)
+        if population.order > 1:
+            level = _tuple_level(population, cost.dp_epsilon)
+            assert level is not None
+            return self._bound(level, "upper", order=population.order)
+        found = _level(question, cost.dp_epsilon)
+        assert found is not None
+        return self._bound(found.epsilon, found.tight, steps=found.steps, tail=found.tail)
 
 
-def _level(question: Question, dp_epsilon: float) -> ChainLevel | None:
-    population = question.population
-    assert isinstance(population, MarkovChain)
-    (a, b), (c, d) = population.transition
-    first, second = population.start
-    return _cached_level(
-        ((a, b), (c, d)),
-        (first, second),
-        population.initial == "stationary",
-        population.length,
-        dp_epsilon,
-        question.adversary == "uninformed",
-    )
+def too_dear(question: Question, method: str, option: str) -> str | None:
+    """Why a step-by-step method is not tried: no engine, or more work than the question allows."""
+    engine = state_chain(question)
+    if engine is None:
+        return "the chain has several stationary laws"
+    seconds = engine.seconds(method)
+    if seconds > question.seconds:
+        return (
+            f"it would take about {seconds:.2g} s for one level, and {question.seconds:g} s are "
+            f"allowed: ask for more with {option}"
+        )
+    return None
+
+
+def _order_refusal(question: Question, dp_epsilon: float) -> str | None:
+    population = chain_of(question)
+    if question.adversary != "uninformed":
+        return (
+            "for chains of higher order the recursion is for uninformed adversaries only; what "
+            "others know about older records is evidence that it does not bound"
+        )
+    if population.initial != "stationary":
+        return "for chains of higher order the recursion is for stationary chains only"
+    if population.states**population.order > MOST_TUPLES:
+        return f"the chain has more than {MOST_TUPLES} tuples of {population.order} records"
+    if _tuple_level(population, dp_epsilon) is None:
+        return "the chain on tuples does not forget its past: its tail can't be closed"
+    return None
 
 
 @lru_cache(maxsize=64)
-def _cached_level(
-    transition: tuple[tuple[float, float], tuple[float, float]],
-    start: tuple[float, float],
-    stationary: bool,
-    length: int,
-    dp_epsilon: float,
-    uninformed: bool,
-) -> ChainLevel | None:
-    return two_state_level(
-        transition,
-        start,
-        stationary=stationary,
-        length=length,
+def _tuple_level(population: MarkovChain, dp_epsilon: float) -> float | None:
+    if dp_epsilon == 0.0:
+        return 0.0
+    return uninformed_tuple_level(table_of(population), dp_epsilon)
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    epsilon: float
+    tight: Tightness
+    steps: int
+    tail: list[float] | None = None
+
+
+def _level(question: Question, dp_epsilon: float) -> _Level | None:
+    population = chain_of(question)
+    if population.states == 2:
+        return _two_states(population, question.adversary == "uninformed", dp_epsilon)
+    return _many_states(population, question.adversary == "uninformed", dp_epsilon)
+
+
+@lru_cache(maxsize=64)
+def _two_states(population: MarkovChain, uninformed: bool, dp_epsilon: float) -> _Level | None:
+    (a, b), (c, d) = population.transition
+    first, second = population.start
+    found = two_state_level(
+        ((a, b), (c, d)),
+        (first, second),
+        stationary=population.initial == "stationary",
+        length=population.length,
         dp_epsilon=dp_epsilon,
         uninformed=uninformed,
     )
+    if found is None:
+        return None
+    tail = list(found.tail) if found.tail is not None else None
+    return _Level(found.epsilon, "exact" if found.exact else "upper", found.steps, tail)
+
+
+@lru_cache(maxsize=64)
+def _many_states(population: MarkovChain, uninformed: bool, dp_epsilon: float) -> _Level | None:
+    if dp_epsilon == 0.0:
+        return _Level(0.0, "exact", 0)
+    question = Question(population, "uninformed" if uninformed else "any")
+    engine = state_chain(question)
+    found = engine.level(dp_epsilon, "program") if engine is not None else None
+    return None if found is None else _Level(found.epsilon, "upper", found.steps)

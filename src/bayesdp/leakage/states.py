@@ -1,0 +1,407 @@
+"""Markov chains of any number of states: the recursion and its threshold variant (theory 3.5).
+
+As in `chain`, but one step is a small linear program for each ordered pair of values (or, in the
+threshold variant, a closed form). The laws of the next record given the evidence do not depend on
+the DP cost, so they are computed once for a chain and kept.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesdp.leakage.lipschitz import Floats, LipschitzRatios, threshold_value
+from bayesdp.leakage.rounding import UNIT, up
+
+MAX_STEPS = 2_000
+"""The longest run followed record by record for more than two states."""
+
+_SETTLED = 1e-11
+_STEADY = 1e-10
+_LARGEST_EXPONENT = 600.0
+_SECONDS_PER_PROGRAM = 1.5e-3
+_SECONDS_PER_REUSE = 2.5e-5
+_SECONDS_PER_THRESHOLD = 4e-7
+_PROGRAMS_PER_PAIR = 3
+
+
+@dataclass(frozen=True, slots=True)
+class StatesLevel:
+    """An upper bound on the level, how far runs were followed, and how the tail was closed."""
+
+    epsilon: float
+    steps: int
+    settled: bool
+
+
+@dataclass(slots=True)
+class _Laws:
+    """The laws of one step, for every run and ordered pair: shape `(runs, pairs, S)`.
+
+    `up_p` and `up_q` are the same, sorted by falling `p / q` and cumulated. `possible` says where
+    the evidence agrees with both values; `error` bounds the relative error of all laws, `spread`
+    how far the evidence of this and every later step is from its limit, as a factor.
+    """
+
+    p: Floats
+    q: Floats
+    up_p: Floats
+    up_q: Floats
+    possible: NDArray[np.bool_]
+    error: float
+    spread: float
+
+
+@dataclass(slots=True)
+class _Run:
+    """One side and one kind of end: the base kernel, and the evidence `h` on the next record."""
+
+    kernel: Floats
+    evidence: Floats
+    limit: Floats
+    moves: bool
+    error: float = 0.0
+
+
+@dataclass(slots=True)
+class _Memory:
+    solvers: dict[str, LipschitzRatios] = field(default_factory=dict)
+
+
+class StateChain:
+    """A chain of `S` states with everything that doesn't depend on the DP cost.
+
+    `transition` is `(S, S)`, `start` the law of the first record, `length` the number of records.
+    """
+
+    def __init__(
+        self, transition: Floats, start: Floats, *, stationary: bool, length: int, uninformed: bool
+    ) -> None:
+        self.transition = transition
+        self.start = start
+        self.length = length
+        self.uninformed = uninformed
+        self.states = len(transition)
+        self.stationary = stationary
+        self.limit = stationary_law(transition)
+        self.limit_error = limit_error(transition, self.limit)
+        self.pairs = np.array(
+            [(u, v) for u in range(self.states) for v in range(self.states) if u != v]
+        )
+        self.right, self.left = self._runs()
+        self.laws: list[_Laws] = []
+        self.settled_at: int | None = None
+        self.memory = _Memory()
+
+    # -- what does not depend on the cost ---------------------------------------------------------
+
+    @property
+    def mixes(self) -> bool:
+        """Whether the evidence forgets the past: one aperiodic class of all states."""
+        return math.isfinite(self.limit_error)
+
+    @property
+    def reversible(self) -> bool:
+        """Whether detailed balance holds exactly enough for both sides to be the same."""
+        if self.limit is None or not self.stationary or not self.mixes:
+            return False
+        flow = self.limit[:, None] * self.transition
+        allowed = (32 * UNIT + self.limit_error) * np.maximum(flow, flow.T)
+        return bool((np.abs(flow - flow.T) <= allowed).all())
+
+    def steps_needed(self) -> int:
+        """About how many steps until the evidence has settled."""
+        if not self.mixes:
+            return self.length - 1
+        rate = max(second_eigenvalue(self.transition), 1e-6)
+        return min(self.length - 1, math.ceil(math.log(_SETTLED * 0.1) / math.log(rate)) + 4)
+
+    def seconds(self, method: str) -> float:
+        """A deterministic estimate of the time that one evaluation takes."""
+        count = (len(self.right) + len(self.left)) * len(self.pairs)
+        steps = self.steps_needed()
+        if method == "threshold":
+            return count * steps * self.states * _SECONDS_PER_THRESHOLD
+        return count * (_PROGRAMS_PER_PAIR * _SECONDS_PER_PROGRAM + steps * _SECONDS_PER_REUSE)
+
+    def _runs(self) -> tuple[list[_Run], list[_Run]]:
+        forward, backward = self.transition, self.transition.T
+        ones = np.ones(self.states)
+        limit = self.limit if self.limit is not None else ones
+        right = [_Run(forward, ones, ones, False)]
+        settled = self.stationary and self.mixes
+        left = [_Run(backward, limit if settled else self.start, limit, not settled)]
+        left[0].error = self.limit_error if settled else 0.0
+        if not self.uninformed:
+            right += [_Run(forward, forward[:, b], ones, True) for b in range(self.states)]
+            left += [_Run(backward, forward[b, :], limit, True) for b in range(self.states)]
+        if self.reversible:
+            left = []
+        return right, left
+
+    def _extend(self, step: int) -> _Laws:
+        while len(self.laws) < step:
+            self.laws.append(self._next_laws())
+        return self.laws[step - 1]
+
+    def _next_laws(self) -> _Laws:
+        runs = [*self.right, *self.left]
+        laws = self._make_laws(runs)
+        if self.settled_at is None and laws.spread <= 1.0 + _SETTLED:
+            self.settled_at = len(self.laws)
+        for run in runs:
+            if run.moves:
+                following = run.kernel @ run.evidence
+                run.evidence = following / (following.sum() or 1.0)
+                run.error += 2.0 * (self.states + 2) * UNIT
+        return laws
+
+    def _make_laws(self, runs: list[_Run]) -> _Laws:
+        rows = np.stack([run.kernel * run.evidence[None, :] for run in runs])
+        totals = rows.sum(axis=2)
+        possible = totals > 0.0
+        rows /= np.where(possible, totals, 1.0)[:, :, None]
+        u, v = self.pairs[:, 0], self.pairs[:, 1]
+        both = (possible[:, u] & possible[:, v])[:, :, None]
+        p, q = (np.where(both, rows[:, one], 1.0 / self.states) for one in (u, v))
+        up_p, up_q = _sorted_and_cumulated(p, q)
+        error = max(run.error for run in runs) + 2.0 * (self.states + 4) * UNIT
+        if self.reversible:
+            error += self.limit_error
+        spread = max(_spread(run) for run in runs) + 4.0 * self.limit_error
+        return _Laws(p, q, up_p, up_q, possible[:, u] & possible[:, v], error, spread)
+
+    # -- one evaluation ---------------------------------------------------------------------------
+
+    def level(self, dp_epsilon: float, method: str) -> StatesLevel | None:
+        """The level by `"program"` or `"threshold"`; `None` where no tail could be closed."""
+        if dp_epsilon * min(self.length, 8) > _LARGEST_EXPONENT:
+            return None
+        cost = math.exp(dp_epsilon) * (1.0 + 4 * UNIT)
+        count = len(self.right) + len(self.left)
+        current = np.ones((count, self.states, self.states))
+        history = [self._matrix_log(current, None)]
+        last = min(self.length - 1, MAX_STEPS)
+        moved = math.inf
+        for step in range(1, last + 1):
+            laws = self._extend(step)
+            if moved <= _STEADY and self._may_close(step):
+                tail = self._close(current, cost, method, step)
+                if tail is not None:
+                    return StatesLevel(self._long(history, tail, dp_epsilon), step, True)
+            before, current = current, self._step(current, laws, cost, method, ("run", step))
+            moved = float(np.abs(current / before - 1.0).max())
+            if not np.isfinite(current).all() or current.max() > 1e250:
+                return None
+            history.append(self._matrix_log(current, laws.possible))
+        if last == self.length - 1:
+            return StatesLevel(self._exhaustive(history, dp_epsilon), last, True)
+        if not self.mixes:
+            return None
+        tail = self._close(current, cost, method, last + 1)
+        if tail is None:
+            return None
+        return StatesLevel(self._long(history, tail, dp_epsilon), last, False)
+
+    def _may_close(self, step: int) -> bool:
+        settled = self.settled_at is not None and step > self.settled_at
+        return settled and 2 * step + 8 < self.length and self.mixes
+
+    def _step(
+        self, current: Floats, laws: _Laws, cost: float, method: str, key: tuple[str, int]
+    ) -> Floats:
+        """`C_l` from `C_{l-1}` for every run and pair; 1 where the evidence excludes a value."""
+        costs = self._costs(current, cost)
+        count, pairs, states = laws.p.shape
+        if method == "threshold":
+            largest = costs.max(axis=(1, 2))[:, None]
+            values = threshold_value(laws.up_p, laws.up_q, np.broadcast_to(largest, (count, pairs)))
+        else:
+            kind, at = key
+            solver = self.memory.solvers.setdefault(kind, LipschitzRatios(count * pairs, states))
+            spread = np.repeat(costs, pairs, axis=0)
+            flat = (count * pairs, states)
+            values = solver.upper(laws.p.reshape(flat), laws.q.reshape(flat), spread, at)
+            values = values.reshape(count, pairs)
+        values = np.where(laws.possible, values * (1.0 + 4.0 * laws.error), 1.0)
+        following = np.ones_like(current)
+        following[:, self.pairs[:, 0], self.pairs[:, 1]] = values
+        return following
+
+    def _costs(self, current: Floats, cost: float) -> Floats:
+        costs = current * cost
+        diagonal = np.arange(self.states)
+        costs[:, diagonal, diagonal] = 1.0
+        return costs
+
+    def _matrix_log(self, current: Floats, possible: NDArray[np.bool_] | None) -> Floats:
+        """`ln C` rounded up, with `-inf` where the evidence excludes one of the two values."""
+        logs = np.log(current)
+        logs += np.abs(logs) * 4 * UNIT + 2 * UNIT
+        if possible is not None:
+            mask = np.ones(current.shape, dtype=bool)
+            mask[:, self.pairs[:, 0], self.pairs[:, 1]] = possible
+            logs = np.where(mask, logs, -np.inf)
+        diagonal = np.arange(self.states)
+        logs[:, diagonal, diagonal] = 0.0
+        return logs
+
+    def _sides(self, logs: Floats) -> tuple[Floats, Floats]:
+        count = len(self.right)
+        return logs[:count], (logs[count:] if self.left else logs[:count])
+
+    def _close(
+        self, current: Floats, cost: float, method: str, step: int
+    ) -> tuple[Floats, Floats] | None:
+        """For each side `C+ >= C_R` with `F(C+) <= C+`; `F` covers all evidence from here on."""
+        spread = self._extend(step).spread
+        if not math.isfinite(spread):
+            return None
+        inflation = spread * spread * (1.0 + 8 * UNIT)
+        closed = []
+        sides = [(self.right, current[: len(self.right)])]
+        if self.left:
+            sides.append((self.left, current[len(self.right) :]))
+        for number, (runs, values) in enumerate(sides):
+            ending = [_Run(runs[0].kernel, runs[0].limit, runs[0].limit, False, runs[0].error)]
+            laws = self._make_laws(ending)
+            pair = values.max(axis=0, keepdims=True)
+            for _ in range(MAX_STEPS):
+                following = self._step(pair, laws, cost, method, (f"tail {number}", 0)) * inflation
+                diagonal = np.arange(self.states)
+                following[:, diagonal, diagonal] = 1.0
+                if (following <= pair).all():
+                    break
+                pair = np.maximum(pair, following * (1.0 + 1e-13))
+                if not np.isfinite(pair).all() or pair.max() > 1e250:
+                    return None
+            else:
+                return None
+            closed.append(self._matrix_log(pair, None)[0])
+        return (closed[0], closed[-1])
+
+    def _long(self, history: list[Floats], tail: tuple[Floats, Floats], dp_epsilon: float) -> float:
+        right_best, left_best = tail
+        for logs in history:
+            right, left = self._sides(logs)
+            right_best = np.maximum(right_best, right.max(axis=0))
+            left_best = np.maximum(left_best, left.max(axis=0))
+        return up(dp_epsilon + max(0.0, float((right_best + left_best).max())))
+
+    def _exhaustive(self, history: list[Floats], dp_epsilon: float) -> float:
+        """Every target, every pair of ends that fits the length."""
+        reachable = self._reachable()
+        rights = [self._sides(logs)[0] for logs in history]
+        lefts = [self._sides(logs)[1] for logs in history]
+        right_known = _running_max([r[1:] for r in rights], self.states)
+        best = 0.0
+        for position in range(1, self.length + 1):
+            records = self.length - position
+            right = rights[records][0]
+            if records >= 1 and not self.uninformed:
+                right = np.maximum(right, right_known[records - 1])
+            left = self._left_options(lefts, position, reachable)
+            here = reachable[min(position, len(reachable)) - 1]
+            allowed = here[:, None] & here[None, :]
+            total = np.where(allowed, right + left, -np.inf)
+            best = max(best, float(total.max()))
+        return up(dp_epsilon + best)
+
+    def _left_options(
+        self, lefts: list[Floats], position: int, reachable: list[NDArray[np.bool_]]
+    ) -> Floats:
+        best: Floats = lefts[position - 1][0]
+        if self.uninformed:
+            return best
+        for boundary in range(1, position):
+            run = lefts[position - 1 - boundary][1:]
+            values = reachable[min(boundary, len(reachable)) - 1]
+            if values.any():
+                best = np.maximum(best, run[values].max(axis=0))
+        return best
+
+    def _reachable(self) -> list[NDArray[np.bool_]]:
+        """The values that each record can take; the last entry serves for all later records."""
+        here: NDArray[np.bool_] = self.start > 0.0
+        moves = self.transition > 0.0
+        supports = [here]
+        for _ in range(min(self.length - 1, 4 * self.states)):
+            here = np.asarray((moves & here[:, None]).any(axis=0))
+            supports.append(here)
+        return [*supports, np.asarray(np.array(supports).any(axis=0))]
+
+
+def _spread(run: _Run) -> float:
+    """How far evidence still is from its limit, as a factor >= 1; infinite where it has zeros."""
+    if run.evidence.min() <= 0.0 or run.limit.min() <= 0.0:
+        return math.inf
+    ratio = run.evidence / run.limit
+    return float(ratio.max() / ratio.min()) * (1.0 + 2.0 * run.error + 16 * UNIT)
+
+
+def _sorted_and_cumulated(p: Floats, q: Floats) -> tuple[Floats, Floats]:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(p > 0.0, p / q, np.where(q > 0.0, 0.0, -1.0))
+    order = np.argsort(-ratio, axis=-1)
+    return (
+        np.cumsum(np.take_along_axis(p, order, -1), axis=-1),
+        np.cumsum(np.take_along_axis(q, order, -1), axis=-1),
+    )
+
+
+def _running_max(values: list[Floats], states: int) -> list[Floats]:
+    best: list[Floats] = []
+    current = np.full((states, states), -np.inf)
+    for value in values:
+        if len(value):
+            current = np.maximum(current, value.max(axis=0))
+        best.append(current)
+    return best
+
+
+def stationary_law(transition: Floats) -> Floats | None:
+    """The stationary law, or `None` where there are several."""
+    size = len(transition)
+    system = np.vstack([transition.T - np.eye(size), np.ones(size)])
+    solution, _, rank, _ = np.linalg.lstsq(system, np.eye(size + 1)[-1], rcond=1e-12)
+    if rank < size:
+        return None
+    law = np.clip(solution, 0.0, None)
+    law[law < 1e-14] = 0.0
+    result: Floats = law / law.sum()
+    return result
+
+
+def limit_error(transition: Floats, limit: Floats | None) -> float:
+    """How far the computed stationary law may be from the true one, as a relative error.
+
+    A power of the kernel contracts the Hilbert distance by `tanh(ln R / 4)`, `R` its largest cross
+    ratio (Birkhoff). So the distance to the fixed point is at most that to the image, divided by
+    one minus the contraction. Infinite where no power up to 2^20 contracts by half.
+    """
+    if limit is None or limit.min() <= 0.0:
+        return math.inf
+    power, steps = transition, 1
+    for _ in range(21):
+        if power.min() > 0.0:
+            logs = np.log(power)
+            gaps = logs[:, None, :] - logs[None, :, :]
+            widest = float((gaps.max(axis=2) - gaps.min(axis=2)).max())
+            contraction = math.tanh(widest / 4.0)
+            if contraction <= 0.5:
+                image = np.log(limit @ power) - np.log(limit)
+                moved = float(image.max() - image.min())
+                rounding = 4.0 * (len(limit) + 4) * steps * UNIT
+                return (moved + rounding) / (1.0 - contraction)
+        power, steps = power @ power, 2 * steps
+        power = power / power.sum(axis=1, keepdims=True)
+    return math.inf
+
+
+def second_eigenvalue(transition: Floats) -> float:
+    """The second largest modulus of the eigenvalues: how fast the chain forgets."""
+    sizes = np.sort(np.abs(np.linalg.eigvals(transition)))
+    return float(sizes[-2]) if len(sizes) > 1 else 0.0

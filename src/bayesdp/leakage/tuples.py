@@ -1,0 +1,269 @@
+"""Order-k Markov chains: kernels on tuples and blocks, and how far one record reaches.
+
+The transitions of a chain of order k are a table with k + 1 axes, older records first:
+`table[x_1, ..., x_k, y]` is the probability that `y` follows. Tuples are numbered in the order of
+`numpy.ravel`.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesdp.leakage.lipschitz import Floats, LipschitzRatios
+from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.states import limit_error, stationary_law
+
+MOST_TUPLES = 64
+_MOST_ROUNDS = 5_000
+_WINDOW = 400
+
+
+def tuple_kernel(table: Floats) -> Floats:
+    """The first-order chain on tuples of the last k records: shape `(S^k, S^k)`."""
+    states, order = table.shape[-1], table.ndim - 1
+    count = states**order
+    flat = table.reshape(count, states)
+    kernel = np.zeros((count, count))
+    for here in range(count):
+        for new in range(states):
+            kernel[here, (here * states + new) % count] = flat[here, new]
+    return kernel
+
+
+def block_ratio(table: Floats) -> float:
+    """The largest cross ratio of two rows of the chain on blocks of k records, rounded up.
+
+    Infinite where one row has a zero that another has not.
+    """
+    states, order = table.shape[-1], table.ndim - 1
+    count = states**order
+    logs = np.zeros((count, count))
+    with np.errstate(divide="ignore"):
+        log_table = np.log(table.reshape(count, states))
+    for here in range(count):
+        for block in range(count):
+            current = here
+            for position in reversed(range(order)):
+                new = block // states**position % states
+                logs[here, block] += log_table[current, new]
+                current = (current * states + new) % count
+    largest = 0.0
+    for first, second in product(range(count), repeat=2):
+        if first >= second:
+            continue
+        dead = np.isneginf(logs[first]), np.isneginf(logs[second])
+        if (dead[0] != dead[1]).any():
+            return math.inf
+        gaps = (logs[first] - logs[second])[~dead[0]]
+        largest = max(largest, float(gaps.max() - gaps.min()))
+    size = float(np.abs(logs[np.isfinite(logs)]).max())
+    return up(math.exp(largest + 64.0 * order * (1.0 + size) * UNIT), 8)
+
+
+def block_interval_ratio(low: Floats, high: Floats) -> float:
+    """The largest cross ratio of block rows over all tables between the bounds, rounded up.
+
+    A block row is a product of k transitions, so its bounds are the products of theirs.
+    """
+    states, order = low.shape[-1], low.ndim - 1
+    count = states**order
+    bounds = []
+    for table in (low, high):
+        logs = np.zeros((count, count))
+        with np.errstate(divide="ignore"):
+            log_table = np.log(table.reshape(count, states))
+        for here, block in product(range(count), repeat=2):
+            current = here
+            for position in reversed(range(order)):
+                new = block // states**position % states
+                logs[here, block] += log_table[current, new]
+                current = (current * states + new) % count
+        bounds.append(logs)
+    largest = 0.0
+    for first, second in product(range(count), repeat=2):
+        if first == second:
+            continue
+        with np.errstate(invalid="ignore"):
+            ups = bounds[1][first] - bounds[0][second]
+            downs = bounds[1][second] - bounds[0][first]
+        dead = np.isneginf(bounds[1][first]) & np.isneginf(bounds[1][second])
+        total = np.nan_to_num(ups[~dead], nan=math.inf).max() + downs[~dead].max()
+        largest = max(largest, float(total))
+    return math.inf if not math.isfinite(largest) else up(math.exp(largest + 1e-12), 8)
+
+
+# -- uninformed adversaries: the recursion on tuples (theory 3.5k) ------------------------------
+
+
+def uninformed_tuple_level(table: Floats, dp_epsilon: float) -> float | None:
+    """An upper bound for every length of a stationary chain; `None` where it can't be closed."""
+    states, order = table.shape[-1], table.ndim - 1
+    kernel = tuple_kernel(table)
+    law = stationary_law(kernel)
+    slack = limit_error(kernel, law)
+    if law is None or not math.isfinite(slack) or (order + 1) * dp_epsilon > 500.0:
+        return None
+    count = len(kernel)
+    digits = np.array(list(product(range(states), repeat=order)))
+    backward = (kernel * law[:, None] / law[None, :]).T
+    cost = math.exp(dp_epsilon) * (1.0 + 4 * UNIT)
+    widening = 1.0 + 4.0 * (slack + 4.0 * (count + 4) * UNIT)
+    right = _closed(kernel, np.where(_differ(digits[:, -1]), cost, 1.0), widening)
+    left = _closed(backward, np.where(_differ(digits[:, 0]), cost, 1.0), widening)
+    if right is None or left is None:
+        return None
+    changed = (digits[:, None, :] != digits[None, :, :]).sum(axis=2)
+    total = np.exp(dp_epsilon * changed) * (1.0 + 8.0 * order * UNIT) * right * left
+    worst = 1.0
+    target = [np.where(digits[:, 0] == value, law, 0.0) for value in range(states)]
+    pairs = [(u, v) for u in range(states) for v in range(states) if u != v]
+    p = np.array([target[u] / target[u].sum() for u, _ in pairs])
+    q = np.array([target[v] / target[v].sum() for _, v in pairs])
+    ratios = LipschitzRatios(len(pairs), count).upper(p, q, total)
+    worst = max(worst, float(ratios.max()) * widening)
+    return up(math.log(worst), 8)
+
+
+def _differ(digit: NDArray[np.int64]) -> NDArray[np.bool_]:
+    different: NDArray[np.bool_] = digit[:, None] != digit[None, :]
+    return different
+
+
+def _closed(kernel: Floats, own: Floats, widening: float) -> Floats | None:
+    """`C >= C_l` for every `l`: iterated from 1 upwards until `F(C) <= C` is verified."""
+    count = len(kernel)
+    pairs = np.array([(u, v) for u in range(count) for v in range(count) if u != v])
+    p, q = kernel[pairs[:, 0]], kernel[pairs[:, 1]]
+    solver = LipschitzRatios(len(pairs), count)
+    current = np.ones((count, count))
+    for _ in range(_MOST_ROUNDS):
+        values = solver.upper(p, q, own * current) * widening
+        following = np.ones_like(current)
+        following[pairs[:, 0], pairs[:, 1]] = values
+        if (following <= current).all():
+            return current
+        current = np.maximum(current, following * (1.0 + 1e-12))
+        if not np.isfinite(current).all() or current.max() > 1e120:
+            return None
+    return None
+
+
+# -- any adversary: influences between single records (theory 3.7b) ------------------------------
+
+
+def influences(table: Floats, start: Floats) -> list[float]:
+    """`kappa_d = tanh(ln R_d / 4)` for distances `d = 1..k`, rounded up.
+
+    `R_d` is the largest cross ratio of `(x_j, x_(j+d))` given all other records, over all positions
+    `j`, ends included; `start` is the law of the first k records, with k axes.
+    """
+    order = table.ndim - 1
+    with np.errstate(divide="ignore"):
+        log_table, log_start = np.log(table), np.log(start)
+    found = []
+    for distance in range(1, order + 1):
+        widest = 0.0
+        for kept in range(order - distance + 1):
+            # Factors t = j + distance .. j + distance + kept contain both records.
+            widest = max(widest, _widest(log_table, None, 0, distance, kept + 1))
+        for position in range(order - distance):
+            # The first k records have a joint law; both records may be among them.
+            for kept in range(position + 2):
+                widest = max(widest, _widest(log_table, log_start, position, distance, kept))
+        error = 64.0 * (order + 2) * UNIT * (1.0 + widest)
+        found.append(math.tanh((widest + error) / 4.0) if math.isfinite(widest) else 1.0)
+    return [min(1.0, value * (1.0 + 8 * UNIT)) for value in found]
+
+
+def _widest(
+    log_table: Floats, log_start: Floats | None, position: int, distance: int, factors: int
+) -> float:
+    """The largest log cross ratio of two records under a product of consecutive factors."""
+    order, states = log_table.ndim - 1, log_table.shape[-1]
+    if log_start is not None:
+        length = order + factors
+        total = np.zeros((states,) * length)
+        total = total + log_start.reshape(log_start.shape + (1,) * factors)
+        one, other = position, position + distance
+    else:
+        # Records j + distance - k .. j + distance + factors - 1; the target is record j.
+        length = order + factors
+        total = np.zeros((states,) * length)
+        one, other = order - distance, order
+    for shift in range(factors):
+        before, after = shift, length - order - 1 - shift
+        total = total + log_table.reshape((1,) * before + log_table.shape + (1,) * after)
+    moved = np.moveaxis(total, (one, other), (0, 1)).reshape(states, states, -1)
+    return _cross(moved)
+
+
+def _cross(logs: Floats) -> float:
+    widest = 0.0
+    states = len(logs)
+    for u, v in product(range(states), repeat=2):
+        if u >= v:
+            continue
+        with np.errstate(invalid="ignore"):
+            gaps = logs[u] - logs[v]
+        both_dead = np.isneginf(logs[u]) & np.isneginf(logs[v])
+        gaps = np.where(both_dead, np.nan, gaps)
+        high, low = np.nanmax(gaps, axis=0), np.nanmin(gaps, axis=0)
+        spread = np.nan_to_num(high - low, nan=math.inf)
+        widest = max(widest, float(spread.max()))
+    return widest
+
+
+def influence_level(kappa: list[float], length: int) -> float | None:
+    """`max_i sum_j S_ij / S_ii` for `S = (I - kappa)^-1` on a line; `None` where it is infinite.
+
+    `S_ij / S_ii` solves `x = kappa_Ui + kappa_UU x` over the records `U` other than `i`; it grows
+    with the set `U`, so an inner record of a longer line is the worst. On a window around it the
+    solution is computed; outside and against rounding it is raised by a constant until
+    `x >= kappa_Ui + kappa_UU x` is verified, which proves it an upper bound.
+    """
+    reach = min(length - 1, _WINDOW)
+    places = [d for d in range(-reach, reach + 1) if d != 0]
+    size = len(places)
+    if size == 0:
+        return 1.0
+    offsets = np.array(places)
+    distance = np.abs(offsets[:, None] - offsets[None, :])
+    weights = np.zeros(2 * reach + 1)
+    weights[1 : len(kappa) + 1] = kappa[: 2 * reach]
+    matrix = weights[distance]
+    np.fill_diagonal(matrix, 0.0)
+    source = weights[np.abs(offsets)]
+    solution = np.linalg.solve(np.eye(size) - matrix, source)
+    if not np.isfinite(solution).all() or solution.min() < 0.0:
+        return None
+    due = matrix @ solution + source
+    rounding = 8.0 * (size + 4) * UNIT * (1.0 + float(due.max()))
+    missing = max(0.0, float((due - solution).max())) + rounding
+    room = 1.0 - 2.0 * math.fsum(kappa) * (1.0 + 16 * UNIT)
+    if length - 1 > reach:
+        if room <= 0.0:
+            return None
+        edge = float(solution[: len(kappa)].max() + solution[-len(kappa) :].max())
+        missing = max(missing, edge + rounding)
+        raised = missing / room * (1.0 + 16 * UNIT)
+        return up(1.0 + float(solution.sum()) + 2.0 * raised * length, size)
+    row_sums = matrix.sum(axis=1)
+    if row_sums.max() < 1.0:
+        raised = missing / (1.0 - float(row_sums.max()))
+        return up(1.0 + float(solution.sum()) + raised * size, size)
+    return _verified(matrix, source, solution, rounding)
+
+
+def _verified(matrix: Floats, source: Floats, solution: Floats, rounding: float) -> float | None:
+    """The sum of a verified super-solution built on the solution for all-ones."""
+    lift = np.linalg.solve(np.eye(len(matrix)) - matrix, np.ones(len(matrix)))
+    if lift.min() <= 0.0 or (lift - matrix @ lift).min() <= 0.5:
+        return None
+    raised = solution + 4.0 * rounding * lift
+    if (raised - matrix @ raised - source).min() < rounding:
+        return None
+    return up(1.0 + float(raised.sum()), len(matrix))

@@ -1,0 +1,74 @@
+"""A family: any of several populations may be the right one, and the level holds for all."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+
+from bayesdp.errors import InputError
+from bayesdp.populations.base import Population
+
+
+class Family(Population):
+    """Several populations of one structure; every level is the largest over the `members`.
+
+    `members` are populations or their specs, without `covers` of their own: the family's hold for
+    all. Their structure (clusters, series, ...) must be the same, because one table is held
+    against all of them.
+    """
+
+    model: Literal["family"] = "family"
+    members: tuple[Any, ...] = Field(min_length=1)
+
+    @field_validator("members", mode="before")
+    @classmethod
+    def _parsed(cls, values: object) -> object:
+        from bayesdp.populations import parse
+
+        if not isinstance(values, list | tuple):
+            raise InputError("population.members", values, expected="a list of populations")
+        return tuple(
+            one if isinstance(one, Population) else parse(one, f"population.members[{i}]")
+            for i, one in enumerate(values)
+        )
+
+    @model_validator(mode="after")
+    def _same_structure(self) -> Family:
+        kinds = {member.structure for member in self.members} - {"none"}
+        if len(kinds) > 1:
+            raise InputError(
+                "population.members",
+                sorted(kinds),
+                expected="members of one structure: all clusters, or all series",
+            )
+        for position, member in enumerate(self.members):
+            if member.covers:
+                raise InputError(
+                    f"population.members[{position}].covers",
+                    list(member.covers),
+                    expected="nothing here",
+                    remedy="Name the covered columns on the family.",
+                )
+        return self
+
+    @property
+    def structure(self) -> str:  # type: ignore[override]  # the members decide
+        """The members' structure."""
+        kinds = {member.structure for member in self.members} - {"none"}
+        return str(kinds.pop()) if kinds else "none"
+
+    @property
+    def group_size(self) -> int:
+        """The largest of the members'."""
+        return int(max(member.group_size for member in self.members))
+
+    def describe(self) -> str:
+        """One sentence in plain English."""
+        parts = "; or ".join(member.describe() for member in self.members)
+        return f"one of these holds, whichever it is: {parts}"
+
+    def spec(self) -> dict[str, Any]:
+        """The family as plain data."""
+        plain = super().spec()
+        return plain | {"members": [member.spec() for member in self.members]}

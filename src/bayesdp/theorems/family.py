@@ -1,0 +1,66 @@
+"""A family of populations: the largest level over its members.
+
+Statement (theory 1). If each member `pi` of a family has `L_pi(eps) <= l_pi`, a mechanism of DP
+cost `eps` has BDP level at most `max l_pi`, whichever member is the right one.
+
+Proof. The level of a family is defined as the supremum over its members. Nothing is averaged: the
+attacker may know which member it is.
+"""
+
+from __future__ import annotations
+
+from bayesdp.notions import Cost
+from bayesdp.populations import Family, Population
+from bayesdp.theorems.base import Bound, Question, Theorem
+
+
+class FamilyOfPopulations(Theorem):
+    """The largest of the members' best levels."""
+
+    name = "family"
+    statement = "a family of populations: the largest level over its members"
+    source = "theory 1"
+    uses = "each member's best theorem"
+    ignores = "which member is the likelier one"
+
+    def concerns(self, population: Population) -> bool:
+        """Whether the theorem is about this model at all."""
+        return isinstance(population, Family)
+
+    def refusal(self, question: Question, cost: Cost) -> str | None:
+        """Never refused: every member has a level."""
+        return None
+
+    def bound(self, question: Question, cost: Cost) -> Bound:
+        """The largest; it is exact only if all members' are."""
+        from bayesdp.theorems import report
+
+        family = question.population
+        assert isinstance(family, Family)
+        best = [report(_about(question, member), cost).best for member in family.members]
+        worst = max(best, key=lambda bound: bound.epsilon)
+        tight = "exact" if all(bound.tight == "exact" for bound in best) else "upper"
+        return self._bound(
+            worst.epsilon,
+            "exact" if tight == "exact" else "upper",
+            members=[{"theorem": bound.theorem, "epsilon": bound.epsilon} for bound in best],
+        )
+
+    def approximate(
+        self, question: Question, dp_epsilon: float, dp_delta: float
+    ) -> tuple[float, float] | None:
+        """The largest epsilon and the largest delta over the members."""
+        from bayesdp.theorems import approximate
+
+        family = question.population
+        assert isinstance(family, Family)
+        found = [approximate(_about(question, m), dp_epsilon, dp_delta) for m in family.members]
+        if any(not one.bounds for one in found):
+            return None
+        best = [one.best for one in found]
+        return (max(b.epsilon for b in best), max(b.delta for b in best))
+
+
+def _about(question: Question, member: Population) -> Question:
+    """The same question about a member."""
+    return Question(member, question.adversary, question.secrets, question.seconds)

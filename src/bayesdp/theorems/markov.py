@@ -1,0 +1,102 @@
+"""What the theorems about Markov chains share: views of the population, and the work they allow."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesdp.leakage.lipschitz import Floats
+from bayesdp.leakage.rounding import up
+from bayesdp.leakage.states import StateChain, stationary_law
+from bayesdp.leakage.tuples import tuple_kernel
+from bayesdp.populations import MarkovChain
+from bayesdp.theorems.base import Question
+
+INTERVALS = (
+    "the transitions are given as intervals: bounds on them bound neither the reversal nor "
+    "reweighted rows, only the largest cross ratio"
+)
+
+
+def chain_of(question: Question) -> MarkovChain:
+    """The question's population, which is a Markov chain."""
+    population = question.population
+    assert isinstance(population, MarkovChain)
+    return population
+
+
+def table_of(population: MarkovChain) -> Floats:
+    """The transitions as an array with `order + 1` axes."""
+    return np.asarray(population.transition, dtype=float)
+
+
+def first_records(population: MarkovChain) -> Floats | None:
+    """The law of the first k records, with k axes; `None` where stationarity does not fix it."""
+    states, order = population.states, population.order
+    if population.initial != "stationary":
+        return np.asarray(population.initial, dtype=float)
+    law = stationary_law(tuple_kernel(table_of(population)))
+    return None if law is None else law.reshape((states,) * order)
+
+
+def state_chain(question: Question) -> StateChain | None:
+    """The engine for a chain of order 1; `None` where the stationary law is not unique."""
+    population = chain_of(question)
+    if first_records(population) is None:
+        return None
+    return _engine(population, question.adversary == "uninformed")
+
+
+@lru_cache(maxsize=8)
+def _engine(population: MarkovChain, uninformed: bool) -> StateChain:
+    start = first_records(population)
+    assert start is not None
+    return StateChain(
+        table_of(population),
+        start,
+        stationary=population.initial == "stationary",
+        length=population.length,
+        uninformed=uninformed,
+    )
+
+
+def tightened(population: MarkovChain) -> tuple[Floats, Floats]:
+    """Interval bounds, narrowed by what the row's other entries leave; rounded outward."""
+    low = np.asarray(population.transition_lower, dtype=float)
+    high = np.asarray(population.transition_upper, dtype=float)
+    others_high = high.sum(axis=-1, keepdims=True) - high
+    others_low = low.sum(axis=-1, keepdims=True) - low
+    slack = 1e-15 * low.shape[-1]
+    return (
+        np.maximum(low, 1.0 - others_high - slack).clip(0.0, 1.0),
+        np.minimum(high, 1.0 - others_low + slack).clip(0.0, 1.0),
+    )
+
+
+def interval_ratio(low: Floats, high: Floats) -> float:
+    """The largest cross ratio of two rows over all tables between the bounds, rounded up."""
+    rows = low.shape[0]
+    with np.errstate(divide="ignore"):
+        log_low, log_high = np.log(low), np.log(high)
+    largest = 0.0
+    for first, second in product(range(rows), repeat=2):
+        if first != second:
+            largest = max(largest, _widest(log_low, log_high, first, second))
+    return math.inf if math.isinf(largest) else up(math.exp(largest + 1e-12), 8)
+
+
+def _widest(log_low: Floats, log_high: Floats, first: int, second: int) -> float:
+    """The largest `ln (P_uw P_vw' / (P_vw P_uw'))` over different `w`, `w'`."""
+    with np.errstate(invalid="ignore"):
+        up_part = log_high[first] - log_low[second]
+        down_part = log_high[second] - log_low[first]
+    # A column that is 0 in both rows carries no evidence.
+    dead = np.isneginf(log_high[first]) & np.isneginf(log_high[second])
+    up_part, down_part = up_part[~dead], down_part[~dead]
+    sums: NDArray[np.float64] = up_part[:, None] + down_part[None, :]
+    np.fill_diagonal(sums, -np.inf)
+    return float(np.nan_to_num(sums, nan=math.inf, posinf=math.inf).max()) if sums.size > 1 else 0.0

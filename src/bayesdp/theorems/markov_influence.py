@@ -1,0 +1,71 @@
+"""Order-k chains, any adversary: the influence matrix.
+
+Statement (theory 3.7b). Let `R_d` be the largest cross ratio of two records at distance `d` given
+all the others, and `kappa_d = tanh(ln R_d / 4)` for `d = 1..k`, 0 beyond. If the matrix with
+entries `kappa_|i-j|` has a spectral radius below 1, then `L(eps) <= eps max_i sum_j S_ij / S_ii`,
+`S = (I - kappa)^-1`. It is linear in eps, so best for small eps and weak coupling.
+
+Proof. Let `g` have log-oscillation `l_j` in record `j`: it starts at `eps`. Resampling an unknown
+record `k` given all others keeps `E[g | x_i, x_K]`, makes `g` constant in record `k`, and raises
+`l_j` by at most `ln f(e^(l_k); R_jk) <= kappa_jk l_k`. Repeated until `g` is constant in all
+unknown records, the total that reaches the target is `eps` times the sum over paths that don't
+return to `i`, which is `sum_j S_ij / S_ii`. Knowing more records only removes paths.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from bayesdp.leakage.rounding import up
+from bayesdp.leakage.tuples import influence_level, influences
+from bayesdp.notions import Cost
+from bayesdp.populations import MarkovChain, Population
+from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.markov import INTERVALS, chain_of, first_records, table_of
+
+MOST_CELLS = 100_000
+
+
+class MarkovInfluence(Theorem):
+    """`L(eps) <= eps max_i sum_j S_ij / S_ii` for chains of order k (theory 3.7b)."""
+
+    name = "markov-influence"
+    statement = "an order-k chain with weak coupling: eps times the total influence on a record"
+    source = "bayesdp; theory 3.7b"
+    uses = "how much two records can tell about each other given all the others"
+    ignores = "the signs and the order of influences, the adversary class"
+
+    def concerns(self, population: Population) -> bool:
+        """Chains of order 2 and more; for order 1 the recursion is sharper."""
+        return isinstance(population, MarkovChain) and population.order > 1
+
+    def refusal(self, question: Question, cost: Cost) -> str | None:
+        """Needs given transitions and influences that die out."""
+        population = chain_of(question)
+        if question.adversary == "informed":
+            return None
+        if population.transition is None:
+            return INTERVALS
+        if population.states ** (2 * population.order) > MOST_CELLS:
+            return "the order and the number of states are too large to enumerate"
+        if first_records(population) is None:
+            return "the chain has several stationary laws"
+        if _factor(population) is None:
+            return "the influences do not die out: their matrix has no spectral radius below 1"
+        return None
+
+    def bound(self, question: Question, cost: Cost) -> Bound:
+        """`factor * eps`; `eps` against an informed adversary."""
+        if question.adversary == "informed":
+            return self._bound(cost.dp_epsilon, "exact")
+        factor = _factor(chain_of(question))
+        assert factor is not None
+        return self._bound(up(factor * cost.dp_epsilon, 1), influence=factor)
+
+
+@lru_cache(maxsize=64)
+def _factor(population: MarkovChain) -> float | None:
+    start = first_records(population)
+    assert start is not None
+    kappa = influences(table_of(population), start)
+    return influence_level(kappa, population.length)

@@ -147,7 +147,7 @@ def diagonal_reciprocal(comparison: csr_array, rounds: int = _ROUNDS) -> Matrix:
         term = weight / message
         before = total
         total = np.minimum(diagonal - np.bincount(rows, weights=term, minlength=n) + slack, before)
-        if count == rounds or float(np.max((before - total) / total)) < 1e-9:
+        if count == rounds or float(np.max((before - total) / total)) < 1e-6:
             break
         message = np.minimum(total[columns] + term[reverse] + slack[columns], message)
     result: Matrix = total

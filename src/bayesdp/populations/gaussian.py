@@ -236,8 +236,8 @@ class Gaussian(Population):
 
 
 _PLACES = (
-    "different rows {} stand for different rows of the {}, and private values have no say in which "
-    "is which; the level is the same for every such assignment"
+    "different records {} stand for different records of the {}, and private values have no say in "
+    "which is which; the level is the same for every such assignment"
 )
 
 

@@ -18,7 +18,9 @@ _PUBLIC: dict[str, str] = {
     "Cost": "bayesdp.notions",
     "Estimate": "bayesdp.notions",
     "Exact": "bayesdp.notions",
+    "Family": "bayesdp.populations",
     "Gaussian": "bayesdp.populations",
+    "GaussianCalibration": "bayesdp.calibration",
     "Graph": "bayesdp.populations",
     "Independent": "bayesdp.populations",
     "InputError": "bayesdp.errors",
@@ -41,6 +43,7 @@ _PUBLIC: dict[str, str] = {
     "UpperBound": "bayesdp.notions",
     "Verification": "bayesdp.release.verify",
     "calibrate": "bayesdp.calibration",
+    "calibrate_gaussian": "bayesdp.calibration",
     "leakage": "bayesdp.theorems",
     "verify": "bayesdp.release.verify",
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
@@ -129,10 +130,36 @@ def max_correlation_factor(size: int, rho: float) -> float | None:
     """`1 + m^2 / (4 (1/rho - m + 2))` (theory 3.8 a), or `None` where `rho (m - 2) >= 1`."""
     if rho == 0.0 or size == 1:
         return 1.0
-    room = up(rho) * (size - 2)
-    if room >= 1.0:
+    exact = Fraction(rho)
+    room = 1 - exact * (size - 2)
+    if room <= 0:
         return None
-    return up(1.0 + size * size * rho / (4.0 * (1.0 - rho * (size - 2))), 64)
+    return _factor_up(size * size * exact / (4 * room))
+
+
+def equal_variances_factor(size: int, rho: float) -> float:
+    """`1 + max_s (m - s) min(1, 1 / (1/rho - s + 1))` (theory 3.8 a), rounded up.
+
+    The terms grow with `s` up to the first that is cut to 1, so at most three of them matter.
+    """
+    if rho == 0.0 or size == 1:
+        return 1.0
+    exact = Fraction(rho)
+    cut = math.floor(1 / exact)  # from s = 1/rho on, 1 / (1/rho - s + 1) is at least 1
+    candidates = {1, size - 1, cut - 1, cut, cut + 1}
+    best = max(_moved(size, exact, s) for s in candidates if 1 <= s <= size - 1)
+    return min(float(size), _factor_up(best))
+
+
+def _moved(size: int, rho: Fraction, conditioning: int) -> Fraction:
+    room = 1 - rho * (conditioning - 1)
+    each = min(Fraction(1), rho / room) if room > 0 else Fraction(1)
+    return (size - conditioning) * each
+
+
+def _factor_up(moved: Fraction) -> float:
+    """1 plus what the others move, with room for variances that agree up to 1e-12 only."""
+    return up(float(1 + moved * (1 + Fraction(1, 10**12))), 2)
 
 
 def autoregressive_factor(coefficient: float, length: int) -> float:

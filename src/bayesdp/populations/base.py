@@ -42,6 +42,12 @@ class Population(BaseModel):
     source: str = ""
     covers: tuple[str, ...] = ()
 
+    def __init__(self, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise explain_validation(error, type(self).model_fields, "population") from None
+
     structure: ClassVar[str] = "none"
     """How rows are grouped in a table: `none`, `cluster`, `series`, or `all` (one big group)."""
 

@@ -19,6 +19,7 @@ from bayesdp.theorems.base import Bound, Question, Refused, Theorem
 from bayesdp.theorems.cluster_size import ClusterSize
 from bayesdp.theorems.family import FamilyOfPopulations
 from bayesdp.theorems.gaussian_covariance import GaussianCovariance
+from bayesdp.theorems.gaussian_equal_variances import GaussianEqualVariances
 from bayesdp.theorems.gaussian_max_correlation import GaussianMaxCorrelation
 from bayesdp.theorems.gaussian_vector import GaussianVector
 from bayesdp.theorems.gaussian_walk_summable import GaussianWalkSummable
@@ -46,6 +47,7 @@ REGISTRY: tuple[Theorem, ...] = (
     GraphContraction(),
     GraphInfluence(),
     GaussianMaxCorrelation(),
+    GaussianEqualVariances(),
     GaussianCovariance(),
     GaussianWalkSummable(),
     GaussianVector(),

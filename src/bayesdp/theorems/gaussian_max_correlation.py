@@ -9,10 +9,10 @@ The equal variances are missing in the publication, and without them the bound i
 correlation 0.3 and variances 1 and 100 would give the factor 1.3, but leak 1.6243 at eps = 1,
 because the second record moves by 3 units when the first moves by one.
 
-Proof. By the shift coupling of theory 3.8 b it is enough to bound the sum of the |regression
-coefficients| of the unknown records on the target given the known ones, over all covariances with
-those correlations and all sets of known records. That bound is the publication's; it is not proved
-again here, but tested against the enumeration of 3.8 b over random covariances.
+Proof. By `gaussian_equal_variances` the sum of the |regression coefficients| of the unknown records
+is at most `(m - s) / (1/rho - s + 1)` with `s` conditioning records. That is monotone in `s`, so at
+most the larger of `(m - 1) rho` and `1 / (1/rho - m + 2)`, and both are at most the constant: the
+second because `m >= 2`, the first because `-v (m - 2)^2 <= 4 (m - 1)(m - 2)` with `v = 1/rho`.
 """
 
 from __future__ import annotations

@@ -220,8 +220,8 @@ def test_messages_are_super_solutions_by_an_independent_step():
                     for other in others:
                         into = messages.record == messages.record[other]
                         log_c += eps + y[into].sum() - y[other]
-                    root, half = math.exp(log_c / 2), math.exp(-messages.log_ratio[slot] / 2)
-                    log_f = 2 * math.log1p((root - 1) * (1 - half) / (root * half + 1))
+                    more, less = math.expm1(log_c / 2), -math.expm1(-messages.log_ratio[slot] / 2)
+                    log_f = 2 * math.log1p(more * less / (1 + (1 + more) * (1 - less)))
                     cap = (graph.factor_graph.component_sizes[messages.record[slot]] - 1) * eps
                     assert min(log_f, cap) <= y[slot] * (1 + 1e-12)
 

@@ -56,6 +56,11 @@ class Population(BaseModel):
     def group_size(self) -> int:
         """The most records that may depend on each other: a cluster's size, a series' length."""
 
+    @property
+    def table_size(self) -> int:
+        """The most records that a table may hold if it is one group (`structure` is `all`)."""
+        return self.group_size
+
     @abstractmethod
     def describe(self) -> str:
         """One sentence in plain English."""

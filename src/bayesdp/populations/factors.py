@@ -13,6 +13,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+_MOST_ROUNDS = 100
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -71,13 +73,13 @@ class FactorGraph:
         """Which values the records can take as far as single factors tell; `None` for all of them.
 
         Shape `(records, largest number of states)`. A value goes if some factor gives it weight 0
-        whatever its other members are, values that are gone already left aside, round by round. A
-        value that stays may still be impossible.
+        whatever its other members are, values that are gone already left aside, round by round (a
+        hundred at most). A value that stays may still be impossible.
         """
         if all(bool(np.all(group.tables > 0.0)) for group in self.groups):
             return None
         allowed = np.arange(int(self.states.max()))[None, :] < self.states[:, None]
-        for _ in range(self.records * int(self.states.max())):
+        for _ in range(_MOST_ROUNDS):
             before = int(allowed.sum())
             for group in self.groups:
                 _restrict(allowed, group)

@@ -272,6 +272,11 @@ class Graph(Population):
         text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()
 
+    @property
+    def table_size(self) -> int:
+        """`records`, also where the graph falls into components."""
+        return self.records
+
     def describe(self) -> str:
         """One sentence in plain English."""
         if self.grid is not None:

@@ -172,6 +172,11 @@ class Tree(Population):
             count[roots[position]] += 1
         return max(count)
 
+    @property
+    def table_size(self) -> int:
+        """`records`, of all trees together."""
+        return self.records
+
     def describe(self) -> str:
         """One sentence in plain English."""
         trees = sum(1 for parent in self.parents if parent < 0)

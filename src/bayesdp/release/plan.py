@@ -139,6 +139,8 @@ def structure_of(study: StudySpec) -> Structure:
     clustered = any(column.role == "cluster" for column in study.columns.values())
     if kind == "cluster" and size == 1 and not clustered:
         kind = "none"  # clusters of one record: nothing in the table says so, nor has to
+    if population is not None and kind == "all":
+        size = population.table_size
     return Structure(
         n=study.data.n if isinstance(study.data.n, int) else None,
         unit=study.data.unit,
@@ -176,10 +178,10 @@ def _check_unknown(study: StudySpec, n: int | None) -> None:
     population = study.population
     if population is None or population.structure != "all" or n is None:
         return
-    if n > population.group_size:
+    if n > population.table_size:
         raise InputError(
             f"population.{'records' if population.model == 'unknown' else population.model}",
-            population.group_size,
+            population.table_size,
             expected=f"at least data.n = {n} records",
         )
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.notions import Adversary, Notion, Secrets
-from bayesdp.populations import Gaussian, MarkovChain, Population, parse
+from bayesdp.populations import Gaussian, Graph, MarkovChain, Population, Tree, parse
 from bayesdp.populations.base import explain_validation
 from bayesdp.populations.files import search_in
 from bayesdp.tables.columns import Column, parse_columns
@@ -249,19 +249,21 @@ def _covered_columns(study: StudySpec) -> None:
                 remedy="Either the population describes it, or it is independent given what it "
                 "describes.",
             )
-    if isinstance(population, MarkovChain) and population.covers:
+    if isinstance(population, MarkovChain | Graph | Tree) and population.covers:
         _states_covered(study, population)
 
 
-def _states_covered(study: StudySpec, population: MarkovChain) -> None:
-    """A chain speaks about columns that are its states, and not about the values behind them."""
+def _states_covered(study: StudySpec, population: MarkovChain | Graph | Tree) -> None:
+    """Chains and graphs speak of columns that are their states, not of the values behind them."""
+    states = population.states if isinstance(population, MarkovChain) else population.common_states
     sizes = [len(study.columns[name].levels or ()) for name in population.covers]
-    if math.prod(sizes) == population.states:
+    if math.prod(sizes) == states:
         return
     raise InputError(
         "population.covers",
         list(population.covers),
-        expected=f"columns whose states are the chain's {population.states} states",
+        expected="columns whose states are those of the population: "
+        + (f"{states}" if states is not None else "which differ from record to record here"),
         remedy="Declare the states, or derive them from a column of numbers, as in active = "
         '{ from = "steps", cuts = [0.5] }; the numbers behind a state may be declared '
         "independent if they are so given the states (theory 7).",

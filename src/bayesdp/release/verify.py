@@ -189,7 +189,7 @@ def _composition(step: Step, study: StudySpec) -> list[Spend]:
     population = study.population
     if population is not None and population.structure == "all":
         _require(
-            isinstance(study.data.n, int) and study.data.n <= population.group_size,
+            isinstance(study.data.n, int) and study.data.n <= population.table_size,
             "population",
             "it describes fewer records than there are",
         )

@@ -1,0 +1,17 @@
+"""Re-checks certificates. Reads one JSON document and trusts nothing else of this package.
+
+`check` says VALID ASSUMING (with the list of what nobody checked), INVALID (with the step that
+fails) or UNKNOWN (a rule without a file in `rules/`, or a file that is not at hand). It uses the
+standard library and python-flint: numbers are exact fractions or balls that contain the true value.
+
+To read it: `core` (what a certificate is, composition, the verdict), `queries` (what a query reads
+and how far one record moves it), `releases` (claims, results, the data set), `populations` (sizes),
+`arithmetic`, and one file for each theorem in `rules/`.
+"""
+
+from __future__ import annotations
+
+from bayesdp.kernel.core import Verdict, certified_level, check
+from bayesdp.kernel.releases import assumptions
+
+__all__ = ["Verdict", "assumptions", "certified_level", "check"]

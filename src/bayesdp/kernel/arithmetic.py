@@ -1,0 +1,100 @@
+"""Exact fractions and balls. A ball (`flint.arb`) contains the true value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, ctx, fmpq
+
+PRECISION = 192
+"""Bits of the balls."""
+
+
+class InvalidError(Exception):
+    """A step does not hold. `step` names it."""
+
+    def __init__(self, reason: str, step: str = "") -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.step = step
+
+
+class UnknownError(InvalidError):
+    """A step that this kernel has no rule for, or can't see the premises of."""
+
+
+def require(holds: bool, reason: str, step: str = "") -> None:
+    """`InvalidError` unless it holds."""
+    if not holds:
+        raise InvalidError(reason, step)
+
+
+def exact(value: object, what: str = "a number") -> Fraction:
+    """A JSON number as the fraction that its double is."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise InvalidError(f"{what}: {value!r} is no finite number")
+    return Fraction(value)
+
+
+def whole(value: object, what: str, least: int = 0) -> int:
+    """A JSON integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidError(f"{what}: {value!r} is no whole number from {least} on")
+    return value
+
+
+def ball(value: Fraction | int) -> arb:
+    """A ball around a fraction."""
+    ctx.prec = PRECISION
+    fraction = Fraction(value)
+    return arb(fmpq(fraction.numerator, fraction.denominator))
+
+
+def at_most(value: arb, bound: arb) -> bool:
+    """Certainly `value <= bound`."""
+    return bool(value <= bound)
+
+
+def largest(values: Sequence[arb]) -> arb:
+    """A ball that is at least every one of them."""
+    best = values[0]
+    for value in values[1:]:
+        best = best.max(value)
+    return best
+
+
+def smallest(first: arb, second: arb) -> arb:
+    """A ball that contains the smaller of two true values."""
+    return first.min(second)
+
+
+def double_up(value: arb) -> float:
+    """The smallest double that is certainly not below the true value."""
+    upper = value.upper()
+    if not upper.is_finite():
+        return math.inf
+    nearest = float(upper)
+    while not arb(nearest) >= upper:
+        nearest = math.nextafter(nearest, math.inf)
+    return nearest
+
+
+def law(row: Any, what: str) -> list[Fraction]:
+    """A probability law: non-negative, summing to 1 within 1e-9, rescaled exactly."""
+    require(isinstance(row, list) and len(row) > 0, f"{what} is no row of probabilities")
+    values = [exact(entry, what) for entry in row]
+    total = sum(values, Fraction(0))
+    require(min(values) >= 0, f"{what} has a negative probability")
+    require(abs(total - 1) <= Fraction(1, 10**9), f"{what} sums to {float(total)!r}, not to 1")
+    return [value / total for value in values]
+
+
+def contracted(log_c: arb, ratio: arb | None) -> arb:
+    """`ln f(c; R)`, `f = ((1 + sqrt(c R)) / (sqrt c + sqrt R))^2`; `None` is an infinite `R`."""
+    if ratio is None:
+        return log_c
+    root_c, root_r = (log_c / 2).exp(), ratio.sqrt()
+    return 2 * ((1 + root_c * root_r) / (root_c + root_r)).log()

@@ -1,0 +1,1 @@
+"""One file for each theorem: `bound(conversion)` re-proves its level as a ball."""

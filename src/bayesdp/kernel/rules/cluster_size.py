@@ -1,0 +1,14 @@
+"""Groups of at most m dependent records: m times the DP cost (theory 3.2)."""
+
+from __future__ import annotations
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import ball
+from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.populations import group_size
+
+
+def bound(conversion: Conversion) -> arb:
+    """`m` is read off the population's declaration."""
+    return ball(group_size(conversion.population) * conversion.total)

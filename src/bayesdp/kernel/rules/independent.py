@@ -1,0 +1,14 @@
+"""Independent records: the level is the DP cost (theory 3.1)."""
+
+from __future__ import annotations
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import ball, require
+from bayesdp.kernel.core import Conversion
+
+
+def bound(conversion: Conversion) -> arb:
+    """The DP cost, for a population that says that its records are independent."""
+    require(conversion.population.get("model") == "independent", "the records may be dependent")
+    return ball(conversion.total)

@@ -35,7 +35,8 @@ _CLOSE_FLOOR = 1e-13
 class LipschitzRatios:
     """A batch of such programs, solved again and again while their numbers drift.
 
-    `upper` returns certified upper bounds, shape `(batch,)`. States with `p = q = 0` don't matter.
+    `upper` returns certified upper bounds, shape `(batch,)`. States with `p = q = 0` don't matter,
+    and neither do their costs.
     """
 
     def __init__(self, batch: int, states: int) -> None:
@@ -52,7 +53,9 @@ class LipschitzRatios:
         a diagonal of ones and `c(u, w) <= c(u, v) c(v, w)`. Trees are tried in this order: the last
         ones, those of an earlier call with the same `step`, and then HiGHS is asked.
         """
-        cost = np.broadcast_to(cost, (self.batch, self.states, self.states))
+        cost = _without_shortcuts(
+            p, q, np.broadcast_to(cost, (self.batch, self.states, self.states))
+        )
         limit = threshold_bound(p, q, cost)
         if self.states == 1:
             return limit
@@ -71,6 +74,27 @@ class LipschitzRatios:
         self.solved += len(todo)
         self.kept[step] = self.trees.copy()
         return np.minimum(limit, certified(p, q, cost, self.trees, flows))
+
+
+def _without_shortcuts(p: Floats, q: Floats, cost: Floats) -> Floats:
+    """Costs with which no proof can go through a state that has no probability.
+
+    Such a state may have costs that mean nothing (nobody is in it), and a kept tree may use it.
+    With the largest cost of all to and from it, every admissible `g` on the other states extends
+    to it, by its smallest value: constraints through it are true ones.
+    """
+    dead = (p <= 0.0) & (q <= 0.0)
+    rows = np.flatnonzero(dead.any(axis=1))
+    if not len(rows):
+        return cost
+    cost = cost.copy()
+    part = cost[rows]
+    through = dead[rows][:, :, None] | dead[rows][:, None, :]
+    part = np.where(through, part.max(axis=(1, 2))[:, None, None], part)
+    diagonal = np.arange(cost.shape[1])
+    part[:, diagonal, diagonal] = 1.0
+    cost[rows] = part
+    return cost
 
 
 def _reuse(
@@ -224,7 +248,7 @@ def _highs(p: Floats, q: Floats, cost: Floats) -> list[tuple[int, int, float]]:
     model.a_matrix_.start_ = np.append(starts, 2 * count + states)
     model.a_matrix_.index_ = index
     model.a_matrix_.value_ = value
-    solver = _solver()
+    solver = quiet_solver()
     solver.clearModel()
     solver.passModel(model)
     solver.run()
@@ -236,12 +260,12 @@ def _highs(p: Floats, q: Floats, cost: Floats) -> list[tuple[int, int, float]]:
     return [(int(tails[i]), int(heads[i]), max(0.0, float(dual[i]))) for i in tight]
 
 
-_SOLVER: list[Any] = []
+_SOLVERS: dict[str, Any] = {}
 
 
-def _solver() -> Any:
-    """One quiet solver for the process."""
-    if not _SOLVER:
+def quiet_solver(method: str = "simplex") -> Any:
+    """One quiet HiGHS of this method ("simplex" or "ipm") for the process."""
+    if method not in _SOLVERS:
         import highspy
 
         class Quiet(highspy.Highs):
@@ -255,11 +279,11 @@ def _solver() -> Any:
             ("log_to_console", False),
             ("output_flag", False),
             ("presolve", "off"),
-            ("solver", "simplex"),
+            ("solver", method),
             ("primal_feasibility_tolerance", 1e-10),
             ("dual_feasibility_tolerance", 1e-10),
             ("threads", 1),
         ):
             solver.setOptionValue(option, setting)
-        _SOLVER.append(solver)
-    return _SOLVER[0]
+        _SOLVERS[method] = solver
+    return _SOLVERS[method]

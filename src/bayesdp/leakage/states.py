@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from bayesdp.leakage.lipschitz import Floats, LipschitzRatios, threshold_value
 from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.populations.markov import eliminated
 
 MAX_STEPS = 2_000
 """The longest run followed record by record for more than two states."""
@@ -22,6 +23,7 @@ MAX_STEPS = 2_000
 _SETTLED = 1e-11
 _STEADY = 1e-10
 _LARGEST_EXPONENT = 600.0
+_SMALLEST = 1e-200
 _SECONDS_PER_PROGRAM = 1.5e-3
 _SECONDS_PER_REUSE = 2.5e-5
 _SECONDS_PER_THRESHOLD = 4e-7
@@ -75,6 +77,7 @@ class StateChain:
     """A chain of `S` states with everything that doesn't depend on the DP cost.
 
     `transition` is `(S, S)`, `start` the law of the first record, `length` the number of records.
+    `mixes` says whether the evidence forgets the past: one aperiodic class of all states.
     """
 
     def __init__(
@@ -87,21 +90,19 @@ class StateChain:
         self.states = len(transition)
         self.stationary = stationary
         self.limit = stationary_law(transition)
-        self.limit_error = limit_error(transition, self.limit)
+        mixing = limit_error(transition, self.limit)
+        self.mixes = math.isfinite(mixing)
+        self.limit_error = min(mixing, elimination_error(self.states))
         self.pairs = np.array(
             [(u, v) for u in range(self.states) for v in range(self.states) if u != v]
         )
         self.right, self.left = self._runs()
         self.laws: list[_Laws] = []
         self.settled_at: int | None = None
+        self.lost_at: int | None = None
         self.memory = _Memory()
 
     # -- what does not depend on the cost ---------------------------------------------------------
-
-    @property
-    def mixes(self) -> bool:
-        """Whether the evidence forgets the past: one aperiodic class of all states."""
-        return math.isfinite(self.limit_error)
 
     @property
     def reversible(self) -> bool:
@@ -134,7 +135,7 @@ class StateChain:
         right = [_Run(forward, ones, ones, False)]
         settled = self.stationary and self.mixes
         left = [_Run(backward, limit if settled else self.start, limit, not settled)]
-        left[0].error = self.limit_error if settled else 0.0
+        left[0].error = self.limit_error if self.stationary else 0.0
         if not self.uninformed:
             right += [_Run(forward, forward[:, b], ones, True) for b in range(self.states)]
             left += [_Run(backward, forward[b, :], limit, True) for b in range(self.states)]
@@ -155,8 +156,13 @@ class StateChain:
         for run in runs:
             if run.moves:
                 following = run.kernel @ run.evidence
-                run.evidence = following / (following.sum() or 1.0)
+                following /= following.sum() or 1.0
+                if self.lost_at is None and _underflows(run, following):
+                    self.lost_at = len(self.laws)
+                run.evidence = following
                 run.error += 2.0 * (self.states + 2) * UNIT
+                if self.reversible:  # the other side's kernel is this one, up to that much
+                    run.error += 32.0 * UNIT + 2.0 * self.limit_error
         return laws
 
     def _make_laws(self, runs: list[_Run]) -> _Laws:
@@ -170,14 +176,17 @@ class StateChain:
         up_p, up_q = _sorted_and_cumulated(p, q)
         error = max(run.error for run in runs) + 2.0 * (self.states + 4) * UNIT
         if self.reversible:
-            error += self.limit_error
+            error += 32.0 * UNIT + 2.0 * self.limit_error
         spread = max(_spread(run) for run in runs) + 4.0 * self.limit_error
         return _Laws(p, q, up_p, up_q, possible[:, u] & possible[:, v], error, spread)
 
     # -- one evaluation ---------------------------------------------------------------------------
 
     def level(self, dp_epsilon: float, method: str) -> StatesLevel | None:
-        """The level by `"program"` or `"threshold"`; `None` where no tail could be closed."""
+        """The level by `"program"` or `"threshold"`; `None` where no tail could be closed.
+
+        Also `None` where evidence becomes too small for a double: it may not be taken for zero.
+        """
         if dp_epsilon * min(self.length, 8) > _LARGEST_EXPONENT:
             return None
         cost = math.exp(dp_epsilon) * (1.0 + 4 * UNIT)
@@ -188,6 +197,8 @@ class StateChain:
         moved = math.inf
         for step in range(1, last + 1):
             laws = self._extend(step)
+            if self.lost_at is not None and step > self.lost_at:
+                return None
             if moved <= _STEADY and self._may_close(step):
                 tail = self._close(current, cost, method, step)
                 if tail is not None:
@@ -334,6 +345,12 @@ class StateChain:
         return [*supports, np.asarray(np.array(supports).any(axis=0))]
 
 
+def _underflows(run: _Run, following: Floats) -> bool:
+    """Whether evidence that is possible has become too small to be told from impossible."""
+    possible = ((run.kernel > 0.0) & (run.evidence > 0.0)[None, :]).any(axis=1)
+    return bool((following[possible] < _SMALLEST).any())
+
+
 def _spread(run: _Run) -> float:
     """How far evidence still is from its limit, as a factor >= 1; infinite where it has zeros."""
     if run.evidence.min() <= 0.0 or run.limit.min() <= 0.0:
@@ -363,16 +380,19 @@ def _running_max(values: list[Floats], states: int) -> list[Floats]:
 
 
 def stationary_law(transition: Floats) -> Floats | None:
-    """The stationary law, or `None` where there are several."""
-    size = len(transition)
-    system = np.vstack([transition.T - np.eye(size), np.ones(size)])
-    solution, _, rank, _ = np.linalg.lstsq(system, np.eye(size + 1)[-1], rcond=1e-12)
-    if rank < size:
-        return None
-    law = np.clip(solution, 0.0, None)
-    law[law < 1e-14] = 0.0
-    result: Floats = law / law.sum()
-    return result
+    """The stationary law, or `None` where there are several; see `elimination_error`."""
+    law = eliminated(transition.tolist())
+    return None if law is None else np.array(law)
+
+
+def elimination_error(states: int) -> float:
+    """The relative error of every entry of a law found by elimination without subtraction.
+
+    Each of the `S` eliminations makes a relative error of at most `(S + 4)` units in every rate of
+    the chain that is left; a stationary law is a ratio of sums of products of at most `S - 1` rates
+    (Markov chain tree theorem), so it changes by at most twice that, `S` times over.
+    """
+    return 4.0 * states * states * (states + 4) * UNIT
 
 
 def limit_error(transition: Floats, limit: Floats | None) -> float:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from bayesdp.leakage.lipschitz import Floats, LipschitzRatios
 from bayesdp.leakage.rounding import UNIT, up
-from bayesdp.leakage.states import limit_error, stationary_law
+from bayesdp.leakage.states import elimination_error, limit_error, stationary_law
 
 MOST_TUPLES = 64
 _MOST_ROUNDS = 5_000
@@ -104,8 +104,9 @@ def uninformed_tuple_level(table: Floats, dp_epsilon: float) -> float | None:
     states, order = table.shape[-1], table.ndim - 1
     kernel = tuple_kernel(table)
     law = stationary_law(kernel)
-    slack = limit_error(kernel, law)
-    if law is None or not math.isfinite(slack) or (order + 1) * dp_epsilon > 500.0:
+    mixing = limit_error(kernel, law)
+    slack = min(mixing, elimination_error(len(kernel)))
+    if law is None or not math.isfinite(mixing) or (order + 1) * dp_epsilon > 500.0:
         return None
     count = len(kernel)
     digits = np.array(list(product(range(states), repeat=order)))
@@ -155,15 +156,17 @@ def _closed(kernel: Floats, own: Floats, widening: float) -> Floats | None:
 # -- any adversary: influences between single records (theory 3.7b) ------------------------------
 
 
-def influences(table: Floats, start: Floats) -> list[float]:
+def influences(table: Floats, start: Floats, start_error: float = 0.0) -> list[float]:
     """`kappa_d = tanh(ln R_d / 4)` for distances `d = 1..k`, rounded up.
 
     `R_d` is the largest cross ratio of `(x_j, x_(j+d))` given all other records, over all positions
-    `j`, ends included; `start` is the law of the first k records, with k axes.
+    `j`, ends included; `start` is the law of the first k records, with k axes, off by at most
+    `start_error` in relative terms.
     """
     order = table.ndim - 1
     with np.errstate(divide="ignore"):
         log_table, log_start = np.log(table), np.log(start)
+    size = max(float(np.abs(log[np.isfinite(log)]).max()) for log in (log_table, log_start))
     found = []
     for distance in range(1, order + 1):
         widest = 0.0
@@ -174,7 +177,7 @@ def influences(table: Floats, start: Floats) -> list[float]:
             # The first k records have a joint law; both records may be among them.
             for kept in range(position + 2):
                 widest = max(widest, _widest(log_table, log_start, position, distance, kept))
-        error = 64.0 * (order + 2) * UNIT * (1.0 + widest)
+        error = 64.0 * (order + 2) * UNIT * (1.0 + size) + 4.0 * start_error
         found.append(math.tanh((widest + error) / 4.0) if math.isfinite(widest) else 1.0)
     return [min(1.0, value * (1.0 + 8 * UNIT)) for value in found]
 

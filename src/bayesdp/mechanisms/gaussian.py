@@ -15,6 +15,7 @@ from bayesdp.errors import InputError
 
 MOST_TERMS = 4_000_000
 _REACH = 39.0
+UNIT = 2.0**-53
 
 
 def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -> float:
@@ -38,15 +39,17 @@ def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -
             remedy="Use a coarser grid.",
         )
     points = np.arange(-reach, reach + 1, dtype=np.float64)
-    weights = np.exp(-(points**2) / (2.0 * sigma * sigma))
-    total = float(weights.sum())
-    # The privacy loss at x is (2 x s - s^2) / (2 sigma^2) up to sign: where it exceeds eps.
-    shifted = np.exp(-((points - sensitivity) ** 2) / (2.0 * sigma * sigma))
-    excess = np.maximum(shifted - math.exp(min(dp_epsilon, 700.0)) * weights, 0.0)
-    error = 1e-12 + 2.0 * math.exp(-_REACH * _REACH / 2.0) * (2.0 * sigma + 2.0)
-    delta = float(excess.sum()) / total
-    rounding = len(points) * 2.0**-52
-    return min(1.0, delta * (1.0 + error + rounding) + 2.0**-52)
+    twice = 2.0 * sigma * sigma
+    weights = np.exp(-(points**2) / twice)
+    # The privacy loss at x is (2 x s - s^2) / (2 sigma^2), for noise around s against noise at 0.
+    # What exceeds eps is raised by its rounding; a difference of two laws would lose all digits.
+    loss = (2.0 * points - sensitivity) * sensitivity / twice
+    beyond = loss - dp_epsilon + 16.0 * UNIT * (np.abs(loss) + dp_epsilon)
+    shifted = np.exp(-((points - sensitivity) ** 2) / twice)
+    excess = shifted * -np.expm1(-np.maximum(beyond, 0.0))
+    # An exponent of at most _REACH^2 / 2 is off by 4 units, and what it cuts off weighs nothing.
+    error = 16.0 * UNIT * _REACH * _REACH + 4.0 * len(points) * UNIT
+    return min(1.0, float(excess.sum()) / float(weights.sum()) * (1.0 + error) + 2.0**-100)
 
 
 def smallest_sigma(

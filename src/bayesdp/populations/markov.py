@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import product
 from typing import Any, ClassVar, Literal
 
@@ -148,22 +149,53 @@ def stationary_law(transition: tuple[Row, ...]) -> Row:
     if len(transition) == 2:
         up, down = transition[0][1], transition[1][0]
         return (down / (up + down), up / (up + down))
-    import numpy as np
-
-    kernel = np.asarray(transition)
-    size = len(kernel)
-    system = np.vstack([kernel.T - np.eye(size), np.ones(size)])
-    solution, _, rank, _ = np.linalg.lstsq(system, np.eye(size + 1)[-1], rcond=1e-12)
-    if rank < size:
+    found = eliminated(transition)
+    if found is None:
         raise InputError(
             "population.initial",
             "stationary",
             expected="the law of the first record",
             remedy="The chain has several stationary laws: state which one it starts in.",
         )
-    clipped = np.clip(solution, 0.0, None)
-    clipped[clipped < 1e-14] = 0.0
-    return tuple(float(p) for p in clipped / math.fsum(clipped))
+    return found
+
+
+def eliminated(transition: Sequence[Sequence[float]]) -> Row | None:
+    """The stationary law, by eliminating states one by one; `None` where there are several.
+
+    Grassmann, Taksar & Heyman (1985): there is no subtraction, so that small probabilities are as
+    accurate as large ones. States that are left for good have probability 0, and only they.
+    """
+    import numpy as np
+
+    kernel = np.asarray(transition, dtype=float)
+    recurrent = _recurrent(kernel > 0.0)
+    if recurrent is None:
+        return None
+    work = kernel[np.ix_(recurrent, recurrent)]
+    size = len(work)
+    for last in range(size - 1, 0, -1):
+        work[:last, last] /= work[last, :last].sum()
+        work[:last, :last] += np.outer(work[:last, last], work[last, :last])
+    weights = np.zeros(size)
+    weights[0] = 1.0
+    for state in range(1, size):
+        weights[state] = weights[:state] @ work[:state, state]
+    law = np.zeros(len(kernel))
+    law[recurrent] = weights / weights.sum()
+    return tuple(law.tolist())
+
+
+def _recurrent(moves: Any) -> list[int] | None:
+    """The states of the one closed class; `None` where there are several closed classes."""
+    import numpy as np
+
+    size = len(moves)
+    reach = moves | np.eye(size, dtype=bool)
+    for _ in range(size.bit_length()):
+        reach = (reach.astype(float) @ reach.astype(float)) > 0.0
+    closed = [u for u in range(size) if (reach[:, u] | ~reach[u]).all()]
+    return closed if all(reach[closed[0], u] for u in closed) else None
 
 
 # -- nested tables as nested tuples ---------------------------------------------------------------

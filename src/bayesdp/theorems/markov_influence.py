@@ -17,6 +17,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from bayesdp.leakage.rounding import up
+from bayesdp.leakage.states import elimination_error
 from bayesdp.leakage.tuples import influence_level, influences
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain, Population
@@ -67,5 +68,8 @@ class MarkovInfluence(Theorem):
 def _factor(population: MarkovChain) -> float | None:
     start = first_records(population)
     assert start is not None
-    kappa = influences(table_of(population), start)
+    off = 0.0
+    if population.initial == "stationary":
+        off = elimination_error(population.states**population.order)
+    kappa = influences(table_of(population), start, off)
     return influence_level(kappa, population.length)

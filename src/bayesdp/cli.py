@@ -106,12 +106,15 @@ def leakage(
     report = loaded.leakage(
         epsilon, adversary=adversary, kind=kind, secrets=secrets, seconds=seconds
     )
+    from bayesdp.theorems.advice import advice
+
+    offers = advice(loaded, report)
     if as_json:
-        _print_json(report.to_dict())
+        _print_json(report.to_dict() | {"advice": [offer.to_dict() for offer in offers]})
         return
     from bayesdp.report.terminal import show_leakage
 
-    show_leakage(_console(), report)
+    show_leakage(_console(), report, offers)
 
 
 def _approximate_leakage(
@@ -272,6 +275,13 @@ def _write(path: Path, text: str) -> str:
     return str(path)
 
 
+def _text(path: Path, key: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(key, str(path), expected=f"a readable file ({error})") from None
+
+
 @app.command()
 @_guarded
 def verify(
@@ -280,10 +290,11 @@ def verify(
 ) -> None:
     """Re-derive a certificate, without the data."""
     from bayesdp.certificate import Certificate
-    from bayesdp.release.verify import verify as verify_certificate
+    from bayesdp.kernel import check as check_certificate
+    from bayesdp.kernel import read
 
-    certificate, intact = Certificate.load(cert)
-    found = verify_certificate(certificate, intact=intact)
+    Certificate.load(cert)  # says what is wrong with a file that is no certificate
+    found = check_certificate(read(_text(cert, "CERT")))
     if as_json:
         _print_json(found.to_dict())
     else:

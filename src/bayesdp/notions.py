@@ -27,7 +27,7 @@ ADVERSARY_MEANING: dict[Adversary, str] = {
     "informed": "they know every record except the one they attack",
 }
 
-ROUNDING = "double precision, rounded outward; not yet ball-checked"
+ROUNDING = "double precision, rounded outward; certificates are re-proved in ball arithmetic"
 """How certified levels are rounded. The certificate repeats it."""
 
 

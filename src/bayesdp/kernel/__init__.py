@@ -11,7 +11,16 @@ and how far one record moves it), `releases` (claims, results, the data set), `p
 
 from __future__ import annotations
 
-from bayesdp.kernel.core import Verdict, certified_level, check
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError
+from bayesdp.kernel.core import Verdict, certified_level, check, read
 from bayesdp.kernel.releases import assumptions
 
-__all__ = ["Verdict", "assumptions", "certified_level", "check"]
+__all__ = [
+    "InvalidError",
+    "UnknownError",
+    "Verdict",
+    "assumptions",
+    "certified_level",
+    "check",
+    "read",
+]

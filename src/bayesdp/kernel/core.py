@@ -96,6 +96,23 @@ class Conversion:
         return self.any + self.lipschitz + sum((one[2] for one in self.columns), Fraction(0))
 
 
+def read(text: str) -> object:
+    """Parsed JSON. A document that says a thing twice, or a number that is none, is refused."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len({key for key, _ in pairs}) < len(pairs):
+            raise ValueError("a key is given twice")
+        return dict(pairs)
+
+    def constant(word: str) -> Any:
+        raise ValueError(f"{word} is no number")
+
+    try:
+        return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
+    except (ValueError, RecursionError) as error:
+        return {"format": None, "problem": str(error)}
+
+
 def check(document: object) -> Verdict:
     """The verdict on a certificate, given as parsed JSON."""
     from bayesdp.kernel.releases import assumptions, check_release
@@ -262,7 +279,11 @@ def proved(conversion: Conversion) -> arb:
         require(conversion.secrets == "bounded", "secrets must be bounded", conversion.rule)
     if conversion.total == 0:
         return total
-    module = importlib.import_module(f"bayesdp.kernel.rules.{conversion.rule.replace('-', '_')}")
+    name = conversion.rule.replace("-", "_")
+    try:
+        module = importlib.import_module(f"bayesdp.kernel.rules.{name}")
+    except ModuleNotFoundError:
+        raise UnknownError("its rule is not installed", conversion.rule) from None
     try:
         derived: arb = module.bound(conversion)
     except InvalidError as found:

@@ -129,7 +129,7 @@ def _labels(
         if not _is_private(column):
             continue
         spoken = label(name, column) in covers or label(name, column) in independent
-        source = column.get("from")
+        source: Any = column.get("from")
         if not spoken and source in columns:
             name, column = source, columns[source]
         labels.add(label(name, column))

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import bayesdp
-from bayesdp.accounting.composition import SecretsInterval, level, secrets_needed
+from bayesdp import kernel
+from bayesdp.accounting.composition import SecretsInterval, converted, secrets_needed
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.certificate import Certificate, Step
-from bayesdp.notions import ADVERSARY_MEANING, ROUNDING
+from bayesdp.errors import Refusal
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query
-from bayesdp.release.spec import StudySpec
 from bayesdp.tables.columns import Column
+from bayesdp.theorems import LeakageReport
+
+BALLS = "every level is re-proved in ball arithmetic and rounded up"
+"""How certified levels are rounded."""
 
 NOT_PROTECTED = (
     "that somebody's record is in the table, and how many records there are",
@@ -31,33 +36,48 @@ def certify(
     before: Sequence[Spend],
 ) -> Certificate:
     """The certificate. `before` are the data set's earlier spends."""
-    derivation = derive(plan)
+    derivation = derive(plan, before)
     study = plan.study
     together = [*before, *plan.spends]
+    declared = declarations(plan) | {"results": list(results)}
+    declared["claim"] |= {"epsilon": derivation.conclusion["epsilon"]}
     body: dict[str, Any] = {
         "software": f"bayesdp {bayesdp.__version__}",
-        "rounding": ROUNDING,
+        "rounding": BALLS,
         "release": release,
         "time": time,
+        **declared,
+        "data_set": {
+            "level": derivation.premises[-1].conclusion["epsilon"],
+            "dp_epsilon": total_cost(together).dp_epsilon,
+            "total": plan.reading.total,
+            "secrets": secrets_words(secrets_needed(plan.reading, together)),
+            "earlier_spends": [spend.to_dict() for spend in before],
+        },
+        "in_words": list(study.population.assumptions()) if study.population else [],
+        "assumptions": kernel.assumptions(plain_details(declared)),
+        "not_protected": list(NOT_PROTECTED),
+    }
+    return Certificate(plain_details(body), derivation)
+
+
+def declarations(plan: Plan) -> dict[str, Any]:
+    """What a study declares and claims, as a certificate holds it."""
+    study = plan.study
+    return {
         "dataset": study.data.dataset,
         "unit": study.data.unit,
         "rows_per_unit": study.data.rows_per_unit,
         "n": plan.n,
         "columns": {name: describe_column(column) for name, column in study.columns.items()},
         "claim": claim(plan),
-        "data_set": {
-            "level": level(plan.reading, together),
-            "dp_epsilon": total_cost(together).dp_epsilon,
-            "total": plan.reading.total,
-            "secrets": secrets_words(secrets_needed(plan.reading, together)),
-            "earlier_spends": [spend.to_dict() for spend in before],
-        },
         "population": study.population.spec() if study.population is not None else None,
-        "assumptions": assumptions(study, plan.reading, plan.secrets_interval),
-        "not_protected": list(NOT_PROTECTED),
-        "results": list(results),
     }
-    return Certificate(body, derivation)
+
+
+def assumptions(plan: Plan) -> list[str]:
+    """Everything that the level rests on and that nobody checked."""
+    return kernel.assumptions(plain_details(declarations(plan) | {"results": []}))
 
 
 def claim(plan: Plan) -> dict[str, Any]:
@@ -102,45 +122,93 @@ def secrets_place(interval: SecretsInterval) -> str:
     return f"between {interval[0]:g} and {interval[1]:g}"
 
 
-def derive(plan: Plan) -> Step:
-    """The derivation tree: release <- conversion <- composition <- one step for each query."""
-    queries = tuple(_query_step(query) for query in plan.queries)
+def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
+    """The derivation tree: release <- conversion <- composition <- one step for each query.
+
+    With earlier spends a second conversion stands beside the first: of the data set's whole sum.
+    Levels are the kernel's: proved in balls, rounded up. Raises `Refusal` where the proved level
+    does not fit the budget that the fast route fitted, which would be a mistake of ours.
+    """
     composition = Step(
         "sequential-composition",
         {"notion": "dp", "epsilon": plan.dp_epsilon},
         {"adjacency": "replace one record"},
-        queries,
+        tuple(_query_step(query) for query in plan.queries),
     )
-    top = composition
-    reading, report = plan.reading, plan.report
-    if report is not None:
-        best = report.best
-        top = Step(
-            best.theorem,
-            {"notion": "bdp", "epsilon": best.epsilon, "adversary": reading.adversary},
-            {
-                "population": reading.population,
-                "covers": list(reading.covers),
-                "independent": list(reading.independent),
-                "secrets": reading.secrets,
-                "cost": {
-                    "any": report.cost.any,
-                    "lipschitz": report.cost.lipschitz,
-                    "slack": report.cost.slack,
-                    "by_column": [asdict(spent) for spent in report.cost.by_column],
-                },
-                "tight": best.tight,
-                "source": best.source,
-                "details": dict(best.evidence),
-            },
-            (composition,),
+    premises = [composition]
+    if plan.report is not None:
+        premises = [_conversion(plan.reading, plan.report, (composition,))]
+    if before:
+        premises.append(_data_set(plan.reading, [*before, *plan.spends]))
+    reached = premises[0].conclusion["epsilon"]
+    if not reached <= plan.target:
+        raise Refusal(
+            f"The level proved in ball arithmetic, {reached!r}, is above the budget of "
+            f"{plan.target!r}. Nothing was spent. This is a mistake of bayesdp: please report it."
         )
     return Step(
         "release",
-        {"notion": reading.notion, "epsilon": plan.level},
+        {"notion": plan.reading.notion, "epsilon": reached},
         {"total": plan.target},
-        (top,),
+        tuple(premises),
     )
+
+
+def _data_set(reading: Reading, spends: Sequence[Spend]) -> Step:
+    """The reading over all spends of the data set."""
+    if reading.notion == "dp":
+        return Step("data-set", {"notion": "dp", "epsilon": total_cost(spends).dp_epsilon})
+    return _conversion(reading, converted(reading, spends), ())
+
+
+def _conversion(reading: Reading, report: LeakageReport, premises: tuple[Step, ...]) -> Step:
+    """The step of the best theorem whose level the kernel proves."""
+    cost = report.cost
+    evidence = {
+        "population": reading.population,
+        "covers": list(reading.covers),
+        "independent": list(reading.independent),
+        "secrets": reading.secrets,
+        "cost": {
+            "any": cost.any,
+            "lipschitz": cost.lipschitz,
+            "slack": cost.slack,
+            "by_column": [asdict(spent) for spent in cost.by_column],
+        },
+    }
+    for bound in report.bounds:
+        about = {"tight": bound.tight, "source": bound.source}
+        details = plain_details(bound.evidence)
+        conclusion = {"notion": "bdp", "epsilon": bound.epsilon, "adversary": reading.adversary}
+        step = Step(bound.theorem, conclusion, evidence | about | {"details": details}, premises)
+        level = certified(step, bound.epsilon)
+        if level is not None:
+            return Step(step.rule, conclusion | {"epsilon": level}, step.evidence, premises)
+    raise Refusal("The kernel proves none of the levels. Please report this mistake of ours.")
+
+
+def certified(step: Step, claimed: float) -> float | None:
+    """The claim, or the kernel's level where rounding put it above; `None` where it isn't proved.
+
+    A rule that the kernel doesn't have (or a file that it doesn't read) keeps the claim: such a
+    certificate verifies as UNKNOWN.
+    """
+    try:
+        return max(claimed, kernel.certified_level(plain_details(step.to_dict())))
+    except kernel.UnknownError:
+        return claimed
+    except kernel.InvalidError:
+        return None
+
+
+def plain_details(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain data, as it comes back from JSON: arrays and tuples as lists."""
+    plain: dict[str, Any] = json.loads(json.dumps(dict(evidence), default=_listed))
+    return plain
+
+
+def _listed(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else list(value)
 
 
 def _query_step(query: PlannedQuery) -> Step:
@@ -164,41 +232,4 @@ def _query_step(query: PlannedQuery) -> Step:
         "discrete-laplace",
         {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind},
         evidence,
-    )
-
-
-def assumptions(study: StudySpec, reading: Reading, interval: SecretsInterval | None) -> list[str]:
-    """Everything that the level rests on and that nobody checked.
-
-    `interval` is where secret values must lie, or `None`.
-    """
-    said = ["adjacency is: replace one record; the number of records and who is in are public"]
-    unit = study.data.unit
-    said.append(
-        "a record is one row of the table"
-        if unit == "row"
-        else f"a record is all rows with the same {unit}, at most {study.data.rows_per_unit}"
-    )
-    public = [name for name, column in study.columns.items() if column.is_public]
-    if public:
-        said.append(f"not protected, because declared public: {', '.join(public)}")
-    if reading.notion == "bdp" and study.population is not None:
-        said += study.population.assumptions()
-        said.append(
-            f"the adversary is '{reading.adversary}': {ADVERSARY_MEANING[reading.adversary]}"
-        )
-        if interval is not None:
-            said.append(
-                f"secret values lie {secrets_place(interval)}; for values outside, "
-                "the level is the size of the group times the DP cost"
-            )
-    said += [_independent(c) for c in study.columns.values() if c.independent and c.is_private]
-    said.append("noise is drawn from OpenDP's discrete Laplace sampler")
-    return said
-
-
-def _independent(column: Column) -> str:
-    return (
-        f"column '{column.name}' is declared independent: given a record's own covered columns, it "
-        "tells nothing about other records and they tell nothing about it"
     )

@@ -246,8 +246,8 @@ class _Pricing:
                 "The wanted errors use up the study's budget: nothing is left for the queries with "
                 "a weight. Ask for larger errors; nothing was released or spent."
             )
-        # A hair less, so that rounding in the last place can't push the sum over the budget.
-        return total * (1.0 - 1e-12)
+        # A hair less, so that no rounding, here or in the kernel, can push the sum over the budget.
+        return total * (1.0 - 1e-9)
 
     def _spend(self, shape: Shape, cost: float, grid: Grid | None) -> Spend:
         lipschitz = shape.kind == "lipschitz" and shape.column is not None

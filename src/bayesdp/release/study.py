@@ -18,7 +18,7 @@ from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger, Preview
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.populations import Population
-from bayesdp.release.certify import certify
+from bayesdp.release.certify import certify, derive
 from bayesdp.release.plan import Plan, PlannedQuery, make_plan, structure_of
 from bayesdp.release.queries import shape
 from bayesdp.release.results import Release, Result
@@ -143,6 +143,7 @@ class Study:
             plan = make_plan(self.spec, count_records(table, data.unit))
             self._require_budget(ledger, plan)
         totals = self._totals(table, plan)
+        derive(plan)  # the kernel must prove the level before anything is spent
         ledger.ensure(data.dataset, data.unit, plan.reading)
         debit = ledger.debit(
             data.dataset,
@@ -172,7 +173,8 @@ class Study:
             before=before,
         )
         signed = tuple(_with_certificate(result, certificate) for result in results)
-        release = Release(debit, time, signed, certificate, plan.level, plan.dp_epsilon)
+        level = certificate.body["claim"]["epsilon"]
+        release = Release(debit, time, signed, certificate, level, plan.dp_epsilon)
         ledger.store(debit, release.to_dict())
         return release
 

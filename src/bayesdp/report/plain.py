@@ -23,7 +23,7 @@ def check_document(check: Check) -> dict[str, Any]:
             "fits": check.preview.refusal is None,
             "refusal": check.preview.refusal,
         },
-        "assumptions": assumptions(plan.study, plan.reading, plan.secrets_interval),
+        "assumptions": assumptions(plan),
     }
 
 

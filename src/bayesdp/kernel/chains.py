@@ -1,0 +1,345 @@
+"""Markov chains: reading their declaration, and the recursion over runs (theory 3.5) in balls.
+
+The rules for chains share this. A rule supplies `ratio(key, p, q, cost)`: a ball that is at least
+the largest ratio of the averages of a log-Lipschitz function under the laws `p` and `q`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb, fmpq, fmpq_mat
+
+from bayesdp.kernel.arithmetic import InvalidError, ball, law, require, whole
+
+Row = list[arb]
+Matrix = list[list[arb]]
+Ratio = Callable[[tuple[Any, ...], Row, Row, Matrix], arb]
+
+MOST_STEPS = 20_000
+SETTLED = arb(1) + arb(2) ** -64
+
+
+def transitions(population: Mapping[str, Any]) -> list[list[Fraction]]:
+    """The rows of a chain of order 1, exact."""
+    require(population.get("model") == "markov", "the population is no Markov chain")
+    require(population.get("order", 1) == 1, "the chain is of higher order")
+    require("transition" in population, "the transitions are not declared")
+    rows = [law(row, "transition") for row in population["transition"]]
+    require(len(rows) >= 2 and all(len(row) == len(rows) for row in rows), "no square matrix")
+    return rows
+
+
+def stationary(rows: Sequence[Sequence[Fraction]]) -> list[Fraction]:
+    """The stationary law, exact; `InvalidError` where there are several."""
+    size = len(rows)
+    system = [[rows[j][i] - (1 if i == j else 0) for j in range(size)] for i in range(size)]
+    system[-1] = [Fraction(1)] * size
+    matrix = fmpq_mat(size, size, [fmpq(x.numerator, x.denominator) for r in system for x in r])
+    right = fmpq_mat(size, 1, [0] * (size - 1) + [1])
+    try:
+        solved = matrix.solve(right)
+    except ZeroDivisionError:
+        raise InvalidError("the chain has several stationary laws") from None
+    found = [solved[i, 0] for i in range(size)]
+    return [Fraction(int(x.p), int(x.q)) for x in found]
+
+
+@dataclass
+class _Run:
+    """A side and an end: the evidence on the next record, exact about where it is zero."""
+
+    kernel: Matrix
+    support: list[list[bool]]
+    evidence: Row
+    alive: list[bool]
+    moves: bool
+    current: Matrix
+
+    def rows(self) -> list[Row | None]:
+        """The law of the next record given each value; `None` where the evidence excludes it."""
+        found: list[Row | None] = []
+        for weights, open_ in zip(self.kernel, self.support, strict=True):
+            if not any(a and b for a, b in zip(open_, self.alive, strict=True)):
+                found.append(None)
+                continue
+            row = [w * h for w, h in zip(weights, self.evidence, strict=True)]
+            total = sum(row, arb(0))
+            found.append([entry / total for entry in row])
+        return found
+
+    def advance(self) -> None:
+        """The evidence on the record after."""
+        if not self.moves:
+            return
+        following = [
+            sum((w * h for w, h in zip(r, self.evidence, strict=True)), arb(0)) for r in self.kernel
+        ]
+        self.alive = [
+            any(a and b for a, b in zip(open_, self.alive, strict=True)) for open_ in self.support
+        ]
+        # Not rescaled: dividing by a sum of the same balls would widen them at every step.
+        self.evidence = following
+
+    def spread(self, limit: Row) -> arb | None:
+        """How far the evidence is from its limit, as a factor; `None` where it has zeros."""
+        if not all(self.alive):
+            return None
+        ratios = [h / one for h, one in zip(self.evidence, limit, strict=True)]
+        high, low = ratios[0], ratios[0]
+        for ratio in ratios[1:]:
+            high, low = high.max(ratio), low.min(ratio)
+        return high / low
+
+
+class Recursion:
+    """The recursion for a chain; `level` is the largest `ln C_left + ln C_right` that fits."""
+
+    def __init__(self, population: Mapping[str, Any], *, uninformed: bool) -> None:
+        self.exact = transitions(population)
+        self.size = len(self.exact)
+        self.length = whole(population["length"], "length", 1)
+        self.uninformed = uninformed
+        self.initial = population.get("initial", "stationary")
+        self.limit: list[Fraction] | None = None
+        if self.initial == "stationary":
+            self.start = self.limit = stationary(self.exact)
+        else:
+            self.start = law(self.initial, "initial")
+            require(len(self.start) == self.size, "the initial law has another size")
+            try:
+                self.limit = stationary(self.exact)
+            except InvalidError:
+                self.limit = None
+
+    def _run(self, backwards: bool, evidence: Sequence[Fraction], moves: bool) -> _Run:
+        size = range(self.size)
+        kernel = [[self.exact[w][u] if backwards else self.exact[u][w] for w in size] for u in size]
+        return _Run(
+            kernel=[[ball(entry) for entry in row] for row in kernel],
+            support=[[entry > 0 for entry in row] for row in kernel],
+            evidence=[ball(entry) for entry in evidence],
+            alive=[entry > 0 for entry in evidence],
+            moves=moves,
+            current=[[arb(1)] * self.size for _ in size],
+        )
+
+    def _sides(self) -> list[list[_Run]]:
+        right = [self._run(False, [Fraction(1)] * self.size, False)]
+        left = [self._run(True, self.start, self.initial != "stationary")]
+        if not self.uninformed:
+            for value in range(self.size):
+                right.append(self._run(False, [row[value] for row in self.exact], True))
+                left.append(self._run(True, self.exact[value], True))
+        return [right, left]
+
+    def level(self, dp_epsilon: Fraction, ratio: Ratio, steps: int) -> arb:
+        """An upper bound; at least `steps` steps are followed before a tail is closed."""
+        factor = ball(dp_epsilon).exp()
+        sides = self._sides()
+        last = min(self.length - 1, MOST_STEPS)
+        history = [[[self._logs(run.current, None) for run in side] for side in sides]]
+        for step in range(1, last + 1):
+            if step > steps and 2 * step + 8 < self.length:
+                tails = [self._close(i, side, factor, ratio) for i, side in enumerate(sides)]
+                if all(tail is not None for tail in tails):
+                    return self._long(history, [tail for tail in tails if tail is not None])
+            entry = []
+            for i, side in enumerate(sides):
+                entry.append(
+                    [self._step((step, i, j), r, factor, ratio) for j, r in enumerate(side)]
+                )
+            history.append(entry)
+        require(last == self.length - 1, "the chain is long and its tail can't be closed")
+        return self._exhaustive(history)
+
+    def _step(self, key: tuple[Any, ...], run: _Run, factor: arb, ratio: Ratio) -> Any:
+        rows = run.rows()
+        run.current = self._apply(key, rows, run.current, factor, ratio)
+        run.advance()
+        return self._logs(run.current, rows)
+
+    def _apply(
+        self,
+        key: tuple[Any, ...],
+        rows: Sequence[Row | None],
+        inner: Matrix,
+        factor: arb,
+        ratio: Ratio,
+    ) -> Matrix:
+        size = range(self.size)
+        cost = [[arb(1) if u == v else factor * inner[u][v] for v in size] for u in size]
+        result = [[arb(1)] * self.size for _ in size]
+        for u in size:
+            for v in size:
+                p, q = rows[u], rows[v]
+                if u != v and p is not None and q is not None:
+                    result[u][v] = _stripped(ratio((*key, u, v), p, q, cost).max(arb(1)))
+        return result
+
+    def _close(self, number: int, side: list[_Run], factor: arb, ratio: Ratio) -> Matrix | None:
+        """`ln C+` with `C+ >= C_R` and `F(C+) <= C+`, `F` covering all later evidence."""
+        if self.limit is None or min(self.limit) <= 0:
+            return None
+        limit = [arb(1)] * self.size if number == 0 else [ball(entry) for entry in self.limit]
+        spread = arb(1)
+        for run in side:
+            here = run.spread(limit)
+            if here is None or not here <= SETTLED:
+                return None
+            spread = spread.max(here)
+        base = self._run(number == 1, [Fraction(1)] * self.size, False)
+        base.evidence, base.alive = limit, [True] * self.size
+        rows = base.rows()
+        size = range(self.size)
+        pair = [[_most([run.current[u][v] for run in side]) for v in size] for u in size]
+        for attempt in range(MOST_STEPS):
+            key = ("tail", number, attempt)
+            following = self._apply(key, rows, pair, factor, ratio)
+            grown = [
+                [f if u == v else f * spread**2 for v, f in enumerate(r)]
+                for u, r in enumerate(following)
+            ]
+            if all(bool(grown[u][v] <= pair[u][v]) for u in size for v in size if u != v):
+                return [[entry.log() for entry in row] for row in pair]
+            widen = arb(1) + arb(2) ** -70
+            pair = [
+                [pair[u][v].max(_stripped(grown[u][v] * widen)) if u != v else arb(1) for v in size]
+                for u in size
+            ]
+        return None
+
+    def _logs(self, current: Matrix, rows: Sequence[Row | None] | None) -> Any:
+        """`ln C`, and `None` where the evidence excludes one of the two values."""
+        size = range(self.size)
+        return [
+            [
+                arb(0)
+                if u == v
+                else None
+                if rows is not None and (rows[u] is None or rows[v] is None)
+                else current[u][v].log()
+                for v in size
+            ]
+            for u in size
+        ]
+
+    def _long(self, history: list[Any], tails: list[Matrix]) -> arb:
+        size = range(self.size)
+        best = [
+            [
+                [
+                    _most([tails[i][u][v], *(run[u][v] for entry in history for run in entry[i])])
+                    for v in size
+                ]
+                for u in size
+            ]
+            for i in (0, 1)
+        ]
+        return _most([best[0][u][v] + best[1][u][v] for u in size for v in size])
+
+    def _exhaustive(self, history: list[Any]) -> arb:
+        """Every target and every pair of ends that fits the length."""
+        size = range(self.size)
+        reachable = self._reachable()
+        early = len(reachable) - 1
+        ever = [v for v in size if reachable[-1][v]]
+        known = [_running(history, i, range(self.size)) for i in (0, 1)]
+        known_left = _running(history, 1, ever)
+        worst = arb(0)
+        for position in range(1, self.length + 1):
+            here = reachable[min(position, len(reachable)) - 1]
+            records = self.length - position
+            for u in size:
+                for v in size:
+                    if u == v or not (here[u] and here[v]):
+                        continue
+                    right = [history[records][0][0][u][v]]
+                    left = [history[position - 1][1][0][u][v]]
+                    if not self.uninformed:
+                        if records >= 1:
+                            right.append(known[0][records - 1][u][v])
+                        if position - 1 - early >= 1:
+                            left.append(known_left[position - 2 - early][u][v])
+                        for boundary in range(1, min(early, position - 1) + 1):
+                            run = history[position - 1 - boundary][1]
+                            left += [run[1 + b][u][v] for b in size if reachable[boundary - 1][b]]
+                    worst = worst.max(_most(right) + _most(left))
+        return worst
+
+    def _reachable(self) -> list[list[bool]]:
+        """The values of the first records; the last entry is every value of any later one."""
+        here = [entry > 0 for entry in self.start]
+        found = [here]
+        for _ in range(min(self.length - 1, 4 * self.size)):
+            here = [
+                any(here[u] and self.exact[u][v] > 0 for u in range(self.size))
+                for v in range(self.size)
+            ]
+            found.append(here)
+        return [*found, [any(entry[v] for entry in found) for v in range(self.size)]]
+
+
+def _running(history: list[Any], side: int, values: Sequence[int]) -> list[Any]:
+    """For each length, the largest `ln C` over known boundaries with at most so many unknown."""
+    size = range(len(history[0][side][0]))
+    best: list[list[Any]] = [[None for _ in size] for _ in size]
+    found = []
+    for entry in history:
+        runs = entry[side][1:]
+        best = [
+            [_most([best[u][v], *(runs[b][u][v] for b in values if runs)]) for v in size]
+            for u in size
+        ]
+        found.append(best)
+    return found
+
+
+def _most(values: Sequence[Any]) -> arb:
+    """The largest of the values that are there; 0 (no change) if none is."""
+    best = arb(0)
+    for value in values:
+        if value is not None:
+            best = best.max(value)
+    return best
+
+
+def _stripped(value: arb) -> arb:
+    """A point that is at least the value: so that radii don't pile up over many steps."""
+    return value.upper()
+
+
+def moebius(_: tuple[Any, ...], p: Row, q: Row, cost: Matrix) -> arb:
+    """The ratio for two states: the extremes are at the two ends of the interval of `g(0)/g(1)`."""
+    high, low = cost[0][1], 1 / cost[1][0]
+    first = (p[0] * high + p[1]) / (q[0] * high + q[1])
+    second = (p[0] * low + p[1]) / (q[0] * low + q[1])
+    return first.max(second)
+
+
+def threshold(_: tuple[Any, ...], p: Row, q: Row, cost: Matrix) -> arb:
+    """The ratio with every cost replaced by the largest one.
+
+    `t` is valid if and only if `1 - t + (c - 1) sum_v max(p_v - t q_v, 0) <= 0`.
+    """
+    size = range(len(p))
+    excess = _most([cost[u][v] for u in size for v in size]) - 1
+    order = sorted(size, key=lambda v: -_float_ratio(p[v], q[v]))
+    up_p, up_q, best = arb(0), arb(0), arb(1)
+    for v in order:
+        up_p, up_q = up_p + p[v], up_q + q[v]
+        best = best.max((1 + excess * up_p) / (1 + excess * up_q))
+    for power in (90, 70, 50, 30):
+        trial = _stripped(best * (1 + arb(2) ** -power))
+        rest = sum(((p[v] - trial * q[v]).max(arb(0)) for v in size), arb(0))
+        if bool(1 - trial + excess * rest <= 0):
+            return trial
+    raise InvalidError("a threshold could not be verified")
+
+
+def _float_ratio(p: arb, q: arb) -> float:
+    first, second = float(p.mid()), float(q.mid())
+    return first / second if second > 0.0 else float("inf")

@@ -1,0 +1,77 @@
+"""Vector records: what all records together move, column by column (theory 3.8 f)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from flint import arb, arb_mat
+
+from bayesdp.kernel.arithmetic import UnknownError, ball, exact, require, whole
+from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.gaussian import Triangle, conditionals, symmetric
+
+MOST_RECORDS = 10
+
+
+def bound(conversion: Conversion) -> arb:
+    """The largest `sum_e eps_e (1 + sum_j min(movement_j / M_e, 1))` over adversaries."""
+    population = conversion.population
+    require(population.get("model") == "gaussian", "the population is not Gaussian")
+    columns, size = population["columns"], whole(population["size"], "size", 1)
+    require("precision" not in population and "max_correlation" not in population, "two forms")
+    require(len(set(columns)) == len(columns) > 0, "a column is named twice")
+    require(all(spent[0] in columns for spent in conversion.columns), "an unknown column")
+    rows = symmetric(population["covariance"])
+    require(len(rows) == size * len(columns), "not one row for each record and column")
+    if size > MOST_RECORDS:
+        raise UnknownError(f"more than {MOST_RECORDS} records are not enumerated")
+    bounds = [(exact(low), exact(high)) for low, high in population["bounds"]]
+    require(len(bounds) == len(columns) and all(a < b for a, b in bounds), "no such bounds")
+    widths = [ball(high - low) for low, high in bounds]
+    reads = [(columns.index(c), ball(w), ball(eps)) for c, w, eps, _ in conversion.columns]
+    matrix = [[ball(entry) for entry in row[: i + 1]] for i, row in enumerate(rows)]
+
+    best = ball(conversion.total - conversion.any)
+    for conditional in conditionals(matrix, len(columns)):
+        for moved in _movements(conditional, widths):
+            total = arb(0)
+            for column, width, epsilon in reads:
+                total += epsilon * _units(moved, column, width)
+            if conversion.lipschitz > 0:
+                units = [_units(moved, c, width) for c, width in enumerate(widths)]
+                worst = units[0]
+                for one in units[1:]:
+                    worst = worst.max(one)
+                total += ball(conversion.lipschitz) * worst
+            best = best.max(total)
+    slack = conversion.slack + sum(spent[3] for spent in conversion.columns)
+    return best + ball((size - 1) * slack + size * conversion.any)
+
+
+def _units(moved: Sequence[Sequence[arb]], column: int, width: arb) -> arb:
+    """`1 + sum_j min(movement_j / width, 1)`."""
+    return sum(((record[column] / width).min(arb(1)) for record in moved), arb(1))
+
+
+def _movements(matrix: Triangle, widths: list[arb]) -> Iterator[list[list[arb]]]:
+    """For each target, how far each column of each unknown record moves at most.
+
+    The regression on the target's columns is `V_jt V_tt^-1`, `V` the conditional covariance.
+    """
+    width = len(widths)
+    places = range(width)
+
+    def entry(i: int, j: int) -> arb:
+        return matrix[i][j] if j <= i else matrix[j][i]
+
+    for target in range(0, len(matrix), width):
+        inverse = arb_mat([[entry(target + i, target + j) for j in places] for i in places]).inv()
+        moved = []
+        for other in range(0, len(matrix), width):
+            if other != target:
+                block = [[entry(other + i, target + j) for j in places] for i in places]
+                slopes = arb_mat(block) * inverse
+                moved.append(
+                    [sum((abs(slopes[i, j]) * widths[j] for j in places), arb(0)) for i in places]
+                )
+        yield moved

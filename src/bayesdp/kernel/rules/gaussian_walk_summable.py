@@ -1,0 +1,34 @@
+"""Walk-summable precision: `max_i sum_j min(S_ij / S_ii, 1)`, `S` the inverse of the comparison
+matrix (theory 3.8 c)."""
+
+from __future__ import annotations
+
+from flint import arb, arb_mat
+
+from bayesdp.kernel.arithmetic import UnknownError, ball, require
+from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.gaussian import declared, level, symmetric
+from bayesdp.kernel.walks import Rows, largest_row
+
+LARGEST_COVARIANCE = 200
+
+
+def bound(conversion: Conversion) -> arb:
+    """The comparison matrix keeps the diagonal of the precision and has `-|Q_ij|` beside it."""
+    form, content = declared(conversion)
+    require(form != "max_correlation", "neither a covariance nor a precision is declared")
+    matrix = symmetric(content)
+    size = len(matrix)
+    rows: Rows
+    if form == "precision":
+        rows = [{j: ball(x) for j, x in enumerate(row) if x} for row in matrix]
+    else:
+        if size > LARGEST_COVARIANCE:
+            raise UnknownError(f"a covariance of more than {LARGEST_COVARIANCE} rows")
+        try:
+            inverse = arb_mat([[ball(x) for x in row] for row in matrix]).inv()
+        except ZeroDivisionError:
+            require(False, "the matrix is not positive definite")
+        rows = [{j: inverse[i, j] for j in range(size)} for i in range(size)]
+    compared = [{j: x if i == j else -abs(x) for j, x in row.items()} for i, row in enumerate(rows)]
+    return level(conversion, largest_row(compared, clipped=True), size)

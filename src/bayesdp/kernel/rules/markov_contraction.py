@@ -1,0 +1,91 @@
+"""Chains: `4 asinh( sqrt(R) sinh(k eps / 4) )`, `R` the largest cross ratio (theory 3.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import InvalidError, ball, exact, require, whole
+from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.orders import read_rows
+
+Rows = Sequence[Sequence[Fraction]]
+
+
+def bound(conversion: Conversion) -> arb:
+    """`R` of the rows, of the chain on blocks of k records, or between interval bounds."""
+    population = conversion.population
+    require(population.get("model") == "markov", "the population is no Markov chain")
+    order = whole(population.get("order", 1), "order", 1)
+    if "transition" in population:
+        rows = read_rows(population["transition"], order)
+        low = high = blocks(rows, order)
+    else:
+        bounds = [_plain(population[f"transition_{end}"], order) for end in ("lower", "upper")]
+        low, high = (blocks(rows, order) for rows in _tightened(*bounds))
+    ratio = cross_ratio(low, high)
+    quarter = ball(Fraction(order) * conversion.total / 4)
+    return 4 * (ball(ratio).sqrt() * quarter.sinh()).asinh()
+
+
+def blocks(rows: Rows, order: int) -> list[list[Fraction]]:
+    """The kernel from k-tuples to the next k records: products of k transitions."""
+    states, count = len(rows[0]), len(rows)
+    found = []
+    for here in range(count):
+        line = []
+        for block in product(range(states), repeat=order):
+            weight, current = Fraction(1), here
+            for new in block:
+                weight *= rows[current][new]
+                current = (current * states + new) % count
+            line.append(weight)
+        found.append(line)
+    return found
+
+
+def cross_ratio(low: Rows, high: Rows) -> Fraction:
+    """The largest cross ratio of two rows; columns that are 0 in both carry no evidence."""
+    worst = Fraction(1)
+    for first in range(len(low)):
+        for second in range(len(low)):
+            if first == second:
+                continue
+            ups, downs = [], []
+            for column in range(len(low[0])):
+                if high[first][column] == 0 and high[second][column] == 0:
+                    continue
+                if low[first][column] == 0 or low[second][column] == 0:
+                    raise InvalidError("a zero that is not in all rows: R is infinite")
+                ups.append(high[first][column] / low[second][column])
+                downs.append(high[second][column] / low[first][column])
+            if len(ups) > 1:
+                worst = max(worst, _apart(ups, downs))
+    return worst
+
+
+def _apart(ups: list[Fraction], downs: list[Fraction]) -> Fraction:
+    """The largest product of two entries at different places: one of two best pairs."""
+    places = range(len(ups))
+    first = sorted(places, key=lambda i: ups[i], reverse=True)[:2]
+    second = sorted(places, key=lambda i: downs[i], reverse=True)[:2]
+    return max(ups[i] * downs[j] for i in first for j in second if i != j)
+
+
+def _plain(table: Any, order: int) -> list[list[Fraction]]:
+    return read_rows(table, order, normalise=False)
+
+
+def _tightened(low: Rows, high: Rows) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
+    """Bounds, narrowed by what the row's other entries leave."""
+    lower, upper = [], []
+    for first, second in zip(low, high, strict=True):
+        require(all(0 <= a <= b <= 1 for a, b in zip(first, second, strict=True)), "no interval")
+        require(sum(first) <= 1 + exact(1e-9) and sum(second) >= 1 - exact(1e-9), "no row fits")
+        lower.append([max(a, 1 - (sum(second) - b)) for a, b in zip(first, second, strict=True)])
+        upper.append([min(b, 1 - (sum(first) - a)) for a, b in zip(first, second, strict=True)])
+    return lower, upper

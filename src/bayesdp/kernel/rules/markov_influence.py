@@ -1,0 +1,115 @@
+"""Order-k chains, any adversary: the influence matrix (theory 3.7b)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+from flint import arb, arb_mat
+
+from bayesdp.kernel.arithmetic import ball, require, whole
+from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.orders import first_law, read_rows
+
+WINDOW = 120
+
+
+def bound(conversion: Conversion) -> arb:
+    """`eps (1 + sum x)`, `x` a verified solution of `x >= kappa_Ui + kappa_UU x`."""
+    population = conversion.population
+    order = whole(population["order"], "order", 2)
+    length = whole(population["length"], "length", 1)
+    rows = read_rows(population["transition"], order)
+    start = first_law(population, rows, order)
+    kappa = [_influence(rows, start, order, distance) for distance in range(1, order + 1)]
+    return ball(conversion.total) * _total(kappa, length)
+
+
+def _influence(rows: list[list[Fraction]], start: list[Fraction], order: int, distance: int) -> arb:
+    """`tanh(ln R / 4)`, `R` the largest cross ratio of two records, over all positions."""
+    worst = Fraction(1)
+    for kept in range(1, order - distance + 2):
+        worst = max(worst, _widest(rows, None, order, order - distance, order, kept))
+    for place in range(order - distance):
+        for kept in range(place + 2):
+            worst = max(worst, _widest(rows, start, order, place, place + distance, kept))
+    require(worst >= 1, "a zero that is not in all rows: R is infinite")
+    return (ball(worst).log() / 4).tanh()
+
+
+def _widest(
+    rows: list[list[Fraction]],
+    start: list[Fraction] | None,
+    order: int,
+    one: int,
+    other: int,
+    factors: int,
+) -> Fraction:
+    """The largest cross ratio of records `one` and `other` under a product of transitions."""
+    states = len(rows[0])
+    weights = {}
+    for values in product(range(states), repeat=order + factors):
+        index = 0
+        for value in values[:order]:
+            index = index * states + value
+        weight = Fraction(1) if start is None else start[index]
+        for new in values[order:]:
+            weight *= rows[index][new]
+            index = (index * states + new) % len(rows)
+        weights[values] = weight
+    worst = Fraction(1)
+    rest = [place for place in range(order + factors) if place not in (one, other)]
+    for fixed in product(range(states), repeat=len(rest)):
+        table = {}
+        for u, v in product(range(states), repeat=2):
+            chosen = dict(zip(rest, fixed, strict=True)) | {one: u, other: v}
+            table[u, v] = weights[tuple(chosen[place] for place in range(order + factors))]
+        worst = max(worst, _cross(table, states))
+    return worst
+
+
+def _cross(table: dict[tuple[int, int], Fraction], states: int) -> Fraction:
+    worst = Fraction(1)
+    for a, b in product(range(states), repeat=2):
+        for c, d in product(range(states), repeat=2):
+            top, bottom = table[a, c] * table[b, d], table[b, c] * table[a, d]
+            if top == 0:
+                continue
+            if bottom == 0:
+                require(False, "a zero that is not in all rows: R is infinite")
+            worst = max(worst, top / bottom)
+    return worst
+
+
+def _total(kappa: list[arb], length: int) -> arb:
+    """`1 + sum x` on a window around the target, raised so that it holds on the whole line."""
+    reach = min(length - 1, WINDOW)
+    places = [place for place in range(-reach, reach + 1) if place != 0]
+    if not places:
+        return arb(1)
+    count = len(places)
+
+    def weight(distance: int) -> arb:
+        return kappa[distance - 1] if 1 <= distance <= len(kappa) else arb(0)
+
+    matrix = arb_mat([[(1 if i == j else 0) - weight(abs(i - j)) for j in places] for i in places])
+    source = arb_mat([[weight(abs(i))] for i in places])
+    try:
+        solved = matrix.solve(source)
+    except ZeroDivisionError:
+        require(False, "the influences do not die out")
+    solution = [solved[i, 0].upper().max(arb(0)) for i in range(count)]
+    room = 1 - 2 * sum(kappa, arb(0))
+    require(bool(room > 0) or length - 1 <= reach, "the influences do not die out")
+    missing = arb(0)
+    for i, place in enumerate(places):
+        near = range(max(0, i - len(kappa) - 1), min(count, i + len(kappa) + 2))
+        due = weight(abs(place))
+        for j in near:
+            due += weight(abs(place - places[j])) * solution[j]
+        missing = missing.max((due - solution[i]).upper())
+    if length - 1 > reach:
+        missing = missing.max((solution[0] + solution[-1]) * len(kappa))
+        missing = missing.max(sum(solution[: len(kappa)] + solution[-len(kappa) :], arb(0)))
+    require(bool(room > 0), "the influences do not die out")
+    return 1 + sum(solution, arb(0)) + missing / room * length

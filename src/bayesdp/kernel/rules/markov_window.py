@@ -1,0 +1,103 @@
+"""Order-k chains, any adversary: one changed record and its window (theory 3.5w)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import ball, contracted, require, whole
+from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.orders import read_rows
+from bayesdp.kernel.rules.markov_contraction import blocks, cross_ratio
+
+ROUNDS = 5000
+
+
+def bound(conversion: Conversion) -> arb:
+    """The statement of the theorem, its fixed points found in floats and verified in balls."""
+    population = conversion.population
+    order = whole(population["order"], "order", 2)
+    require(population.get("initial", "stationary") == "stationary", "another start")
+    rows = read_rows(population["transition"], order)
+    require(min(map(min, rows)) > 0, "a transition probability is 0")
+    table = blocks(rows, order)
+    whole_block = ball(cross_ratio(table, table))
+    right = [ball(_ratio(rows, order, 2 * order - j, order - 1 - j, True)) for j in range(order)]
+    left = [ball(_ratio(rows, order, 2 * order - j, order, False)) for j in range(order)]
+    around = ball(_ratio(rows, order, 2 * order + 1, order, None))
+    epsilon = ball(conversion.total)
+    block = _fixed([whole_block], order * epsilon)
+    if block is None:
+        block = whole_block.log()
+    ahead, behind = (_single(r, epsilon, block) for r in (right, left))
+    inside = arb(0)
+    for age in range(order):
+        inside = inside.max(ahead[age] + behind[order - 1 - age])
+    step = inside
+    for _ in range(order - 1):
+        step = contracted(epsilon + step, around) + step
+    at_once = contracted((order - 1) * epsilon + 2 * block, around) + inside
+    return epsilon + step.min(at_once)
+
+
+def _single(ratios: list[arb], epsilon: arb, block: arb) -> list[arb]:
+    """`ln E_j` for each age."""
+    order = len(ratios)
+    newest = contracted(order * epsilon + block, ratios[0])
+    found = _fixed(ratios, epsilon)
+    if found is not None:
+        newest = newest.min(found)
+    reach = [arb(0)] * (order + 1)
+    for age in reversed(range(order)):
+        one = contracted(epsilon + newest, ratios[age]) + reach[age + 1]
+        reach[age] = one.min(contracted((order - age) * epsilon + block, ratios[age]))
+    return reach
+
+
+def _fixed(ratios: list[arb], epsilon: arb) -> arb | None:
+    """A verified `E >= sum_j ln f(e^(eps + E); R_j)`, in logarithms; `None` where none is found."""
+    reached = arb(0)
+    for _ in range(ROUNDS):
+        following = sum((contracted(epsilon + reached, ratio) for ratio in ratios), arb(0))
+        if bool(following <= reached):
+            return reached
+        reached = (following.upper() * (1 + arb(2) ** -60)).upper()
+        if bool(reached > 700):
+            return None
+    return None
+
+
+def _ratio(
+    rows: list[list[Fraction]], order: int, length: int, place: int, ahead: bool | None
+) -> Fraction:
+    """The largest cross ratio of the record at `place` with those ahead, behind, or all others."""
+    states = len(rows[0])
+    weights = {}
+    for values in product(range(states), repeat=length):
+        index = 0
+        for value in values[:order]:
+            index = index * states + value
+        weight = Fraction(1)
+        for new in values[order:]:
+            weight *= rows[index][new]
+            index = (index * states + new) % len(rows)
+        weights[values] = weight
+    if ahead is None:
+        others = [i for i in range(length) if i != place]
+    else:
+        others = list(range(order, length) if ahead else range(length - order))
+    rest = [i for i in range(length) if i != place and i not in others]
+    worst = Fraction(1)
+    for fixed in product(range(states), repeat=len(rest)):
+        lines = []
+        for value in range(states):
+            line = []
+            for free in product(range(states), repeat=len(others)):
+                chosen = dict(zip(rest, fixed, strict=True)) | dict(zip(others, free, strict=True))
+                chosen[place] = value
+                line.append(weights[tuple(chosen[i] for i in range(length))])
+            lines.append(line)
+        worst = max(worst, cross_ratio(lines, lines))
+    return worst

@@ -1,0 +1,128 @@
+"""Row sums of the inverse of a symmetric matrix with no positive entry off its diagonal.
+
+Such a matrix `C` is a nonsingular M-matrix if and only if some vector `s > 0` has `C s > 0`. Then
+`S = C^-1` has no negative entry, and `C s >= least` proves that the row sums of `S` are at most
+`s / least`. Doubles find the vector, balls check it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from operator import mul
+
+from flint import arb, arb_mat
+
+from bayesdp.kernel.arithmetic import require
+
+Rows = list[dict[int, arb]]
+"""The entries of each row by column. The diagonal is among them."""
+
+LARGEST_DENSE = 150
+_MOST_STEPS = 2000
+_MOST_TERMS = 200_000
+_REFUSED = "no vector s > 0 with C s > 0 was found, C the comparison matrix"
+
+
+def largest_row(rows: Rows, *, clipped: bool) -> arb:
+    """At least `max_i sum_j S_ij / S_ii`, terms clipped to 1 where `clipped`.
+
+    That number itself up to 150 rows, and above `max_i (row sum) / (lower bound of S_ii)`.
+    `InvalidError` where no vector shows that `S` has no negative entry.
+    """
+    size = len(rows)
+    require(all(bool(rows[i][i] > 0) for i in range(size)), _REFUSED)
+    factor = _dense(rows, clipped) if size <= LARGEST_DENSE else _sparse(rows)
+    return factor.min(arb(size)) if clipped else factor
+
+
+def _dense(rows: Rows, clipped: bool) -> arb:
+    size = len(rows)
+    places = range(size)
+    zero, one = arb(0), arb(1)
+    matrix = arb_mat([[row.get(j, zero) for j in places] for row in rows])
+    try:
+        inverse = matrix.inv()
+    except ZeroDivisionError:
+        require(False, _REFUSED)
+    entries = [[inverse[i, j] for j in places] for i in places]
+    vector = arb_mat([[sum(row, zero).mid()] for row in entries])
+    image = matrix * vector
+    require(all(bool(vector[i, 0] > 0) and bool(image[i, 0] > 0) for i in places), _REFUSED)
+    best = one
+    for i in places:
+        ratios = (entry / entries[i][i] for entry in entries[i])
+        if clipped:
+            ratios = (ratio if float(ratio) < 1.0 else one for ratio in ratios)
+        best = best.max(sum(ratios, zero))
+    return best
+
+
+def _sparse(rows: Rows) -> arb:
+    vector = [arb(entry) for entry in _vector(rows)]
+    least = None
+    for row in rows:
+        image = sum((entry * vector[j] for j, entry in row.items()), arb(0))
+        least = image if least is None else least.min(image)
+    require(least is not None and bool(least > 0), _REFUSED)
+    best = arb(1)
+    for entry, reciprocal in zip(vector, _diagonal_reciprocals(rows), strict=True):
+        best = best.max(entry * reciprocal / least)
+    return best
+
+
+def _vector(rows: Rows) -> list[float]:
+    """About `C^-1 1`, by conjugate gradients with the diagonal as preconditioner."""
+    places = [list(row) for row in rows]
+    values = [[float(entry) for entry in row.values()] for row in rows]
+    diagonal = [float(row[i]) for i, row in enumerate(rows)]
+    root = [entry**0.5 for entry in diagonal]
+
+    def apply(x: list[float]) -> list[float]:
+        get: Callable[[int], float] = x.__getitem__
+        return [sum(map(mul, v, map(get, p))) for v, p in zip(values, places, strict=True)]
+
+    x = [0.0] * len(rows)
+    residual = [1.0] * len(rows)
+    step = [1.0 / d for d in diagonal]
+    power = sum(map(mul, residual, step))
+    start = power
+    for _ in range(_MOST_STEPS):
+        image = apply(step)
+        curvature = sum(map(mul, step, image))
+        require(curvature > 0.0, _REFUSED)
+        length = power / curvature
+        x = [a + length * b for a, b in zip(x, step, strict=True)]
+        residual = [a - length * b for a, b in zip(residual, image, strict=True)]
+        scaled = [a / d for a, d in zip(residual, diagonal, strict=True)]
+        before, power = power, sum(map(mul, residual, scaled))
+        if power <= 1e-24 * start or max(map(abs, residual)) < 1e-11 * max(root):
+            break
+        step = [a + power / before * b for a, b in zip(scaled, step, strict=True)]
+    require(min(x) > 0.0, _REFUSED)
+    return x
+
+
+def _diagonal_reciprocals(rows: Rows) -> list[arb]:
+    """Upper bounds of `1 / S_ii`, from the closed walks that retrace their steps.
+
+    `S_ii` is the sum over closed walks from `i` of products of `|C_jk|` and `1 / C_jj`; those on
+    the tree of a depth unrolled at `i` add up to the reciprocal of `C_ii - sum_j C_ij^2 / P_ji`,
+    `P_ji` being the same for `j` without the neighbour `i`, and `C_jj` at the end.
+    """
+    squares = [{j: x * x for j, x in row.items() if j != i} for i, row in enumerate(rows)]
+    diagonal = [rows[i][i] for i in range(len(rows))]
+    entries = sum(map(len, squares))
+    beyond = diagonal
+    through: list[dict[int, arb]] = [{j: diagonal[j] for j in row} for row in squares]
+    for depth in range(max(1, min(12, _MOST_TERMS // max(entries, 1)))):
+        if depth:
+            # In `through[i]` the entry j is P_ji; what j has without i is what it has, and i's part.
+            through = [
+                {j: beyond[j] + squares[j][i] / through[j][i] for j in row}
+                for i, row in enumerate(squares)
+            ]
+        beyond = [
+            diagonal[i] - sum((x / through[i][j] for j, x in row.items()), arb(0))
+            for i, row in enumerate(squares)
+        ]
+    return beyond

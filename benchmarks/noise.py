@@ -42,7 +42,7 @@ TARGETS = (0.1, 0.5, 1.0, 2.0, 5.0, 10.0)
 CLASSES: tuple[Adversary, ...] = ("any", "uninformed")
 GROUP, RATIO, CORRELATION, QUILT = "group privacy", "Lange et al.", "Lange et al.", "MQMExact"
 TOLERANCE = 1e-9
-SECONDS = 0.5
+SECONDS = 1.5
 """What a theorem may take for one level, by its own estimate."""
 
 Line = tuple[float | None, ...]

@@ -14,7 +14,8 @@ from bayesdp.notions import ADVERSARY_MEANING, ROUNDING
 from bayesdp.release.plan import CONFIDENCE, PlannedQuery
 from bayesdp.release.results import Release
 from bayesdp.release.study import Check
-from bayesdp.theorems import ApproximateReport, LeakageReport
+from bayesdp.theorems import REGISTRY, ApproximateReport, LeakageReport
+from bayesdp.theorems.advice import Advice
 
 
 def number(value: float | None, digits: int = 6) -> str:
@@ -29,8 +30,11 @@ def _table(title: str, *columns: str) -> Table:
     return table
 
 
-def show_leakage(console: Console, report: LeakageReport) -> None:
-    """The table of theorems: what each proves, which is best, which are refused and why."""
+def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advice] = ()) -> None:
+    """The table of theorems: what each proves, knows and ignores, which are refused and why.
+
+    `offers` are shown below it: what more knowledge would buy.
+    """
     table = _table(
         f"What a DP cost of {number(report.cost.dp_epsilon)} means here", "theorem", "BDP level", ""
     )
@@ -40,7 +44,9 @@ def show_leakage(console: Console, report: LeakageReport) -> None:
             note += ", the best"
         extra = bound.evidence.get("note")
         table.add_row(
-            bound.theorem, number(bound.epsilon), escape(note + (f"; {extra}" if extra else ""))
+            bound.theorem,
+            number(bound.epsilon),
+            escape(note + (f"; {extra}" if extra else "")) + _knows(bound.theorem),
         )
     for refused in report.refused:
         table.add_row(refused.theorem, "refused", escape(refused.reason))
@@ -51,6 +57,16 @@ def show_leakage(console: Console, report: LeakageReport) -> None:
         style="dim",
         highlight=False,
     )
+    if offers:
+        console.print("What more knowledge would buy, at the same level:")
+    for offer in offers:
+        console.print(f"  - {escape(offer.words())}", highlight=False)
+
+
+def _knows(name: str) -> str:
+    """What a theorem knows and ignores, small."""
+    theorem = next(one for one in REGISTRY if one.name == name)
+    return f"\n[dim]knows {escape(theorem.uses)}; ignores {escape(theorem.ignores)}[/dim]"
 
 
 def show_approximate(console: Console, report: ApproximateReport) -> None:

@@ -1,0 +1,348 @@
+"""Which extra knowledge would buy less noise, for the one who chooses what to declare.
+
+Less noise means: the same BDP level from a larger DP budget. If a budget `eps` has the level `L`
+here, and with more knowledge a budget `eps' > eps` has it, the noise shrinks by `1 - eps / eps'`.
+
+Nothing is guessed. A piece of advice either follows from the declared population (another adversary
+class, another kind of mechanism), or it names a condition under which it holds ("if all
+correlations are equal"), or it says *at best*: no outcome of finding out can do better. Where
+nothing else is known the last kind rests on `L(eps) >= eps` (theory 2.1): an `eps'` with the level
+`L` is at most `L`, so the noise shrinks by at most `1 - eps / L`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from bayesdp.notions import Adversary, Cost, Secrets
+from bayesdp.populations import (
+    Autoregressive,
+    Clusters,
+    Family,
+    Gaussian,
+    MarkovChain,
+    Population,
+    Tree,
+    Unknown,
+)
+from bayesdp.theorems import LeakageReport, Question, report
+
+LEAST = 0.005
+"""Less than half a per cent is not worth finding out."""
+
+ASSUMED_CORRELATION = 0.1
+ASSUMED_CLUSTER = 10
+_SECONDS = 0.05
+_TRIALS = 6
+_CLOSE = 5e-4
+_LARGEST = 10_000
+"""More dependent records than this are not asked about again, unless they are a series."""
+
+_MOST_TUPLES = 4
+_MOST_MEMBERS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """`knowledge` would buy `less_noise` (a fraction of the noise, rounded down).
+
+    `at_best` marks an upper limit (rounded up): it may buy less, or nothing.
+    """
+
+    knowledge: str
+    less_noise: float
+    at_best: bool = False
+
+    def words(self) -> str:
+        """One line for people."""
+        limit = "at best " if self.at_best else ""
+        return f"{self.knowledge}: {limit}{self.less_noise:.1%} less noise"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as `bayesdp leakage --json` prints it."""
+        return {
+            "knowledge": self.knowledge,
+            "less_noise": self.less_noise,
+            "at_best": self.at_best,
+        }
+
+
+def advice(population: Population, found: LeakageReport) -> tuple[Advice, ...]:
+    """What more knowledge would buy, the most certain first; empty where nothing would.
+
+    `found` is the answer of `leakage` for this population. Only theorems that are quick for this
+    population are asked again, so that what is promised may be less than what would be found.
+    """
+    dp_epsilon, level = found.cost.dp_epsilon, found.best.epsilon
+    if dp_epsilon == 0.0 or level <= dp_epsilon or found.adversary == "informed":
+        return ()
+    here = _Here(population, found)
+    offers = [
+        *_mechanism(here),
+        *_adversary(here),
+        *_model(here),
+    ]
+    if found.best.tight != "exact" or isinstance(population, Clusters | Unknown):
+        offers.append(_limit(_whole_law(population), dp_epsilon, level))
+    worth = [offer for offer in offers if offer is not None and offer.less_noise >= LEAST]
+    return tuple(sorted(worth, key=lambda offer: offer.at_best))
+
+
+@dataclass(frozen=True, slots=True)
+class _Here:
+    """What is known: the population and the report about it."""
+
+    population: Population
+    found: LeakageReport
+
+    @property
+    def small(self) -> bool:
+        """Whether asking again is quick."""
+        series = self.population.structure == "series"
+        return series or self.population.group_size <= _LARGEST
+
+    def if_known(
+        self,
+        knowledge: str,
+        population: Population | None = None,
+        *,
+        adversary: Adversary | None = None,
+        secrets: Secrets | None = None,
+        lipschitz: bool = False,
+    ) -> Advice | None:
+        """The noise saved if this were known instead; `None` if that can't be told."""
+        question = Question(
+            population or self.population,
+            adversary or self.found.adversary,
+            secrets or self.found.secrets,
+            _SECONDS,
+        )
+        cost = self.found.cost
+        if lipschitz:
+            cost = Cost(lipschitz=cost.dp_epsilon, slack=cost.slack)
+        saved = _saved(question, cost, self.found.best.epsilon)
+        return None if saved is None else Advice(knowledge, saved)
+
+
+def _saved(question: Question, cost: Cost, level: float) -> float | None:
+    """`1 - 1/x` for a budget `x` times as large that is certified to have at most this level."""
+
+    def at(times: float) -> float:
+        return report(question, _times(cost, times)).best.epsilon
+
+    low, high = 1.0, level / cost.dp_epsilon  # above it no budget has the level
+    at_low = at(low)
+    if at_low > level or not math.isfinite(high):
+        return None
+    at_high = at(high)
+    if at_high <= level:
+        return _down(1.0 - 1.0 / high)
+    # Most levels are proportional to the budget; a hair less, so that rounding doesn't matter.
+    guess = level / at_low * (1.0 - 1e-13)
+    for _ in range(_TRIALS):
+        if high - low < _CLOSE * low:
+            break
+        if not low < guess < high:
+            guess = (low + high) / 2.0
+        value = at(guess)
+        if value <= level:
+            low, at_low = guess, value
+        else:
+            high, at_high = guess, value
+        slope = (high - low) / (at_high - at_low)
+        guess = (low + (level - at_low) * slope) * (1.0 + _side(value, level) * _CLOSE / 4.0)
+    return _down(1.0 - 1.0 / low)
+
+
+def _side(value: float, level: float) -> float:
+    """To which side of the line through the ends to step, so that the other end moves too."""
+    return 1.0 if value <= level else -1.0
+
+
+def _times(cost: Cost, factor: float) -> Cost:
+    """All parts of a cost, as many times larger."""
+    columns = tuple(
+        replace(one, dp_epsilon=one.dp_epsilon * factor, slack=one.slack * factor)
+        for one in cost.by_column
+    )
+    return Cost(cost.any * factor, cost.lipschitz * factor, cost.slack * factor, columns)
+
+
+def _limit(knowledge: str, dp_epsilon: float, level: float) -> Advice | None:
+    """`L(eps) >= eps`: more than this nothing can buy."""
+    if math.isinf(level):
+        return None
+    return Advice(knowledge, _up(1.0 - dp_epsilon / level), at_best=True)
+
+
+def _down(fraction: float) -> float:
+    return math.floor(fraction * 1000.0 + 1e-9) / 1000.0
+
+
+def _up(fraction: float) -> float:
+    return math.ceil(fraction * 1000.0 - 1e-9) / 1000.0
+
+
+# -- what the question could say ---------------------------------------------------------------
+
+
+def _mechanism(here: _Here) -> Iterator[Advice | None]:
+    if not isinstance(here.population, Gaussian | Autoregressive) or not here.small:
+        return
+    cost, secrets = here.found.cost, here.found.secrets
+    if cost.any > 0.0 and not cost.by_column:
+        yield here.if_known(
+            "that the mechanism is Lipschitz in the clipped values, as sums and means are "
+            "(--kind lipschitz)" + ("" if secrets == "bounded" else _AND_BOUNDED),
+            lipschitz=True,
+            secrets="bounded",
+        )
+    elif secrets == "unbounded":
+        yield here.if_known(
+            "that secret values lie inside the clipping interval (--secrets bounded)",
+            secrets="bounded",
+        )
+
+
+_AND_BOUNDED = " and that secret values lie inside the clipping interval (--secrets bounded)"
+
+
+def _adversary(here: _Here) -> Iterator[Advice | None]:
+    population = here.population
+    matters = isinstance(population, MarkovChain | Tree) and here.small
+    if isinstance(population, MarkovChain) and population.order > 1:
+        matters = population.states**population.order <= _MOST_TUPLES
+    if here.found.adversary == "any" and matters:
+        yield here.if_known(
+            "that the adversary knows none of the other records (--adversary uninformed)",
+            adversary="uninformed",
+        )
+
+
+# -- what the population could say -------------------------------------------------------------
+
+
+def _model(here: _Here) -> Iterator[Advice | None]:
+    population = here.population
+    if isinstance(population, Unknown):
+        yield from _clusters_instead(here, population.records)
+    elif isinstance(population, Clusters):
+        yield from _correlations_instead(here, population.size)
+    elif isinstance(population, Family):
+        yield from _members(here, population)
+    elif isinstance(population, MarkovChain):
+        yield from _chain(here, population)
+    elif isinstance(population, Gaussian) and population.max_correlation is not None:
+        yield from _covariance(here, population.group_size, population.max_correlation)
+
+
+def _clusters_instead(here: _Here, records: int) -> Iterator[Advice | None]:
+    size = ASSUMED_CLUSTER if records > ASSUMED_CLUSTER else records - 1
+    if size >= 1:
+        yield here.if_known(
+            f"that records depend on each other only inside clusters of at most {size}",
+            Clusters(size=size),
+        )
+
+
+def _correlations_instead(here: _Here, size: int) -> Iterator[Advice | None]:
+    if size < 2:
+        return
+    yield here.if_known(
+        "for sums and means, that the records of a cluster are jointly Gaussian with equal "
+        f"variances, if no correlation exceeds {ASSUMED_CORRELATION:g}",
+        Gaussian(size=size, max_correlation=ASSUMED_CORRELATION),
+        lipschitz=True,
+        secrets="bounded",
+    )
+
+
+def _covariance(here: _Here, size: int, rho: float) -> Iterator[Advice | None]:
+    """Between equal correlations and a single pair.
+
+    With equal correlations `rho >= 0` and `k` known records the others' coefficients on the target
+    are `rho / (1 + k rho)`, so the factor is `1 + (m - 1) rho`, at `k = 0`. If `rho` is attained at
+    all, that pair alone gives `1 + rho`, and no covariance gives less (variances being equal).
+    """
+    cost, level = here.found.cost, here.found.best.epsilon
+    if cost.lipschitz == 0.0 or cost.any > 0.0 or here.found.secrets != "bounded" or rho == 0.0:
+        return
+    moved = (size - 1) * cost.slack
+    equal, pair = ((1.0 + k * rho) * cost.lipschitz + moved for k in (size - 1, 1))
+    if level > equal:
+        yield Advice(
+            f"the covariance instead of the largest correlation, if all are equal to {rho:g}",
+            _down(1.0 - equal / level),
+        )
+    if level > pair:
+        yield Advice(
+            "the covariance instead of the largest correlation, if that is attained (most if by "
+            "one pair only)",
+            _up(1.0 - pair / level),
+            at_best=True,
+        )
+
+
+def _members(here: _Here, family: Family) -> Iterator[Advice | None]:
+    if not here.small or len(family.members) > _MOST_MEMBERS:
+        return
+    for position, member in enumerate(family.members):
+        yield here.if_known(
+            f"which member of the family is right, if it is member {position}", member
+        )
+
+
+def _chain(here: _Here, chain: MarkovChain) -> Iterator[Advice | None]:
+    if chain.transition is None:
+        yield here.if_known(
+            "the transitions instead of bounds on them, if they lie in the middle", _middle(chain)
+        )
+    elif chain.order > 1:
+        simpler = _first_order(chain)
+        if simpler is not None:
+            yield here.if_known(
+                "that only the latest record matters, with the pairs as they are (order 1), if "
+                "that is true",
+                simpler,
+            )
+
+
+def _middle(chain: MarkovChain) -> MarkovChain:
+    """The table in which every row goes the same part of the way between its bounds."""
+    import numpy as np
+
+    low, high = (np.asarray(one) for one in (chain.transition_lower, chain.transition_upper))
+    room = (high - low).sum(axis=-1, keepdims=True)
+    part = (1.0 - low.sum(axis=-1, keepdims=True)) / np.where(room > 0.0, room, 1.0)
+    rows = low + part * (high - low)
+    return MarkovChain(
+        transition=rows / rows.sum(axis=-1, keepdims=True),
+        order=chain.order,
+        initial=chain.initial,
+        length=chain.length,
+    )
+
+
+def _first_order(chain: MarkovChain) -> MarkovChain | None:
+    """The chain of order 1 with the same law of two neighbouring records, if that is one law."""
+    import numpy as np
+
+    from bayesdp.theorems.markov import first_records, table_of
+
+    law = first_records(chain) if chain.initial == "stationary" else None
+    if law is None:
+        return None
+    pairs = (law[..., None] * table_of(chain)).sum(axis=tuple(range(chain.order - 1)))
+    rows = pairs.sum(axis=1, keepdims=True)
+    if not np.all(rows > 0.0):
+        return None
+    return MarkovChain(transition=pairs / rows, length=chain.length)
+
+
+def _whole_law(population: Population) -> str:
+    if isinstance(population, Clusters | Unknown):
+        return "a model of who depends on whom, and how strongly"
+    return "anything else about these records"

@@ -59,11 +59,11 @@ def _dense(rows: Rows, clipped: bool) -> arb:
 
 def _sparse(rows: Rows) -> arb:
     vector = [arb(entry) for entry in _vector(rows)]
-    least = None
-    for row in rows:
-        image = sum((entry * vector[j] for j, entry in row.items()), arb(0))
-        least = image if least is None else least.min(image)
-    require(least is not None and bool(least > 0), _REFUSED)
+    images = [sum((entry * vector[j] for j, entry in row.items()), arb(0)) for row in rows]
+    least = images[0]
+    for image in images[1:]:
+        least = least.min(image)
+    require(bool(least > 0), _REFUSED)
     best = arb(1)
     for entry, reciprocal in zip(vector, _diagonal_reciprocals(rows), strict=True):
         best = best.max(entry * reciprocal / least)
@@ -75,7 +75,6 @@ def _vector(rows: Rows) -> list[float]:
     places = [list(row) for row in rows]
     values = [[float(entry) for entry in row.values()] for row in rows]
     diagonal = [float(row[i]) for i, row in enumerate(rows)]
-    root = [entry**0.5 for entry in diagonal]
 
     def apply(x: list[float]) -> list[float]:
         get: Callable[[int], float] = x.__getitem__
@@ -95,7 +94,7 @@ def _vector(rows: Rows) -> list[float]:
         residual = [a - length * b for a, b in zip(residual, image, strict=True)]
         scaled = [a / d for a, d in zip(residual, diagonal, strict=True)]
         before, power = power, sum(map(mul, residual, scaled))
-        if power <= 1e-24 * start or max(map(abs, residual)) < 1e-11 * max(root):
+        if power <= 1e-26 * start or max(map(abs, residual)) < 1e-12:
             break
         step = [a + power / before * b for a, b in zip(scaled, step, strict=True)]
     require(min(x) > 0.0, _REFUSED)
@@ -116,7 +115,7 @@ def _diagonal_reciprocals(rows: Rows) -> list[arb]:
     through: list[dict[int, arb]] = [{j: diagonal[j] for j in row} for row in squares]
     for depth in range(max(1, min(12, _MOST_TERMS // max(entries, 1)))):
         if depth:
-            # In `through[i]` the entry j is P_ji; what j has without i is what it has, and i's part.
+            # In `through[i]` the entry j is P_ji: what j has, and the part that goes to i.
             through = [
                 {j: beyond[j] + squares[j][i] / through[j][i] for j in row}
                 for i, row in enumerate(squares)

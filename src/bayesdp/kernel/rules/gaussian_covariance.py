@@ -19,13 +19,11 @@ def bound(conversion: Conversion) -> arb:
     require(form != "max_correlation", "the covariance is not declared")
     if isinstance(content, list) and len(content) > MOST_RECORDS:
         raise UnknownError(f"more than {MOST_RECORDS} records are not enumerated")
-    best, highest = arb(0), 0.0
+    best = arb(0)
     for matrix in conditionals(_covariance(form, content)):
         for moved in _sums(matrix):
-            # The larger of two upper bounds, as doubles see them; both, where they can't tell.
-            value = float(moved)
-            if value >= highest * (1.0 - 1e-12):
-                best, highest = best.max(moved), max(value, highest)
+            if not bool(moved <= best):
+                best = best.max(moved)
     size = len(content)
     return level(conversion, (1 + best).min(arb(size)), size)
 

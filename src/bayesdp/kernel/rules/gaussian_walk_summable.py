@@ -1,5 +1,4 @@
-"""Walk-summable precision: `max_i sum_j min(S_ij / S_ii, 1)`, `S` the inverse of the comparison
-matrix (theory 3.8 c)."""
+"""Walk-summable precision: sums of `min(S_ij / S_ii, 1)`, `S` as in `walks` (theory 3.8 c)."""
 
 from __future__ import annotations
 

@@ -82,6 +82,8 @@ def members_of_factors(population: Mapping[str, Any]) -> tuple[int, list[list[in
         ]
     if "grid" in population:
         return _grid(population["grid"])
+    if isinstance(population.get("edges"), list):
+        return _edges(population)
     if "factors" not in population:
         raise UnknownError("the edges are in a file that the kernel does not read")
     records = whole(population["records"], "records", 1)
@@ -91,6 +93,18 @@ def members_of_factors(population: Mapping[str, Any]) -> tuple[int, list[list[in
         require(max(between) < records, "a factor names a record that is not there")
         require(len(set(between)) == len(between), "a factor names a record twice")
         ties.append(between)
+    return records, ties
+
+
+def _edges(population: Mapping[str, Any]) -> tuple[int, list[list[int]]]:
+    records = whole(population["records"], "records", 1)
+    ties = [
+        [whole(first, "edges"), whole(second, "edges")] for first, second in population["edges"]
+    ]
+    require(
+        all(a != b and max(a, b) < records for a, b in ties),
+        "an edge of records that are not there",
+    )
     return records, ties
 
 

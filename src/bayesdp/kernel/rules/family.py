@@ -1,0 +1,56 @@
+"""A family of populations: the largest level over its members (theory 1).
+
+The premises are one conversion step for each member, in order, of the same adversary, secrets and
+cost, each about that member as declared. (A release has the composition of its DP costs among the
+premises too.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import InvalidError, ball, require
+from bayesdp.kernel.core import (
+    Conversion,
+    Cost,
+    conversion_level,
+    declared_cost,
+    read_conversion,
+)
+
+
+def bound(conversion: Conversion) -> arb:
+    """Each member's level is derived again from its own step."""
+    population = conversion.population
+    require(population.get("model") == "family", "the population is no family")
+    members = population["members"]
+    steps = [one for one in conversion.premises if one["rule"] != "sequential-composition"]
+    require(len(steps) == len(members) > 0, "not one step for each member")
+    cost = Cost(conversion.any, conversion.lipschitz, conversion.slack, conversion.columns)
+    best = ball(conversion.total)
+    for number, (member, step) in enumerate(zip(members, steps, strict=True)):
+        try:
+            best = best.max(_level(conversion, member, step, cost))
+        except InvalidError as found:
+            found.step = f"family: member {number}" + (f": {found.step}" if found.step else "")
+            raise
+    return best
+
+
+def _level(
+    conversion: Conversion, member: Mapping[str, Any], step: Mapping[str, Any], cost: Cost
+) -> arb:
+    part = read_conversion(step, cost)
+    require(_bare(part.population) == _bare(member), "about another population")
+    require(part.adversary == conversion.adversary, "about another adversary")
+    require(part.secrets == conversion.secrets, "about other secrets")
+    require(declared_cost(step) == cost, "about another cost")
+    return conversion_level(step, part)
+
+
+def _bare(population: Mapping[str, Any]) -> dict[str, Any]:
+    """What a population says, without who vouches for it and for which columns."""
+    return {key: value for key, value in population.items() if key not in ("source", "covers")}

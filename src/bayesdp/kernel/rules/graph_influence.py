@@ -1,0 +1,73 @@
+"""Graphical models: the influence matrix (theory 3.7b).
+
+The level is at most `eps max_i sum_j S_ij / S_ii`, `S = (I - kappa)^-1`, `kappa_jk = tanh(ln R_jk /
+4)`, where `R_jk` is the largest cross ratio of the records `j` and `k` given all others. `kappa` is
+symmetric, so `S` is as in `walks`.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+from typing import Any
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import UnknownError, ball
+from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.graphs import Model, Table, cross_ratio, live_cells, read_model
+from bayesdp.kernel.walks import Rows, largest_row
+
+LARGEST = 20_000
+
+
+def bound(conversion: Conversion) -> arb:
+    """Factors that hold both records multiply their cross ratios."""
+    population = conversion.population
+    if (
+        math.prod(population.get("grid", [])) > LARGEST
+        or len(population.get("edges", [])) > LARGEST
+    ):
+        raise UnknownError(f"a matrix of influences of more than {LARGEST} records or edges")
+    model = read_model(population)
+    ratios: dict[tuple[int, int], arb | None] = {}
+    known: dict[Any, arb | None] = {}
+    for tie, table in model.factors:
+        for first, second in combinations(range(len(tie)), 2):
+            key = (id(table), first, second, *(model.possible[record] for record in tie))
+            if key not in known:
+                found = _pair_ratio(model, tie, table, first, second)
+                known[key] = None if found is None else ball(found)
+            ratio, pair = known[key], (tie[first], tie[second])
+            before = ratios.get(pair, arb(1))
+            product = None if ratio is None or before is None else before * ratio
+            ratios[pair] = ratios[pair[::-1]] = product
+    rows: Rows = [{record: arb(1)} for record in range(model.records)]
+    for (one, other), ratio in ratios.items():
+        rows[one][other] = arb(-1)
+        if ratio is not None:
+            root = ratio.sqrt()
+            rows[one][other] = (1 - root) / (1 + root)
+    return largest_row(rows, clipped=False) * ball(conversion.total)
+
+
+def _pair_ratio(
+    model: Model, tie: tuple[int, ...], table: Table, first: int, second: int
+) -> Fraction | None:
+    """The largest cross ratio of two members over the settings of the others.
+
+    Infinite (`None`) unless, for each setting, all possible pairs of values have weight, or none.
+    """
+    given: dict[Any, dict[int, dict[int, Fraction]]] = {}
+    for setting, weight in live_cells(tie, table, model.possible):
+        rest = tuple(v for k, v in enumerate(setting) if k not in (first, second))
+        rows = given.setdefault(rest, {})
+        rows.setdefault(setting[first], {})[setting[second]] = weight
+    one, other = model.possible[tie[first]], model.possible[tie[second]]
+    largest = Fraction(1)
+    for rows in given.values():
+        if rows.keys() != one or any(row.keys() != other for row in rows.values()):
+            return None
+        largest = max(largest, cross_ratio(list(rows.values())) or largest)
+    return largest

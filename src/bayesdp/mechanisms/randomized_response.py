@@ -1,0 +1,214 @@
+"""Randomized response: every record is perturbed on its own, when it is collected.
+
+A value is kept with probability `1 - flip` and otherwise replaced by one of the others, all equally
+likely. Replacing one record changes the law of its own answer only, so publishing all answers costs
+`ln((1 - flip) (k - 1) / flip)`, as much as one of them. The random choices are OpenDP's, and so is
+the cost; there is no seed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from bayesdp.errors import InputError
+from bayesdp.notions import Estimate
+
+MOST_STATES = 1000
+
+
+@dataclass(frozen=True)
+class EstimatedCount:
+    """How many records hold `state`, from perturbed answers.
+
+    `estimate` is unbiased and may leave [0, n]; its standard error is that of the perturbation
+    alone. Between `low` and `high` lies the number of records among these n, with at least the
+    asked `confidence` (whatever the records are; equal tails).
+    """
+
+    state: Hashable
+    estimate: Estimate
+    low: int
+    high: int
+    confidence: float
+    records: int
+
+    @property
+    def proportion(self) -> tuple[float, float, float]:
+        """The estimate and the two ends, divided by the number of records."""
+        n = self.records
+        return self.estimate.value / n, self.low / n, self.high / n
+
+
+@dataclass(frozen=True)
+class RandomizedResponse:
+    """Keep a value with probability `1 - flip`, else answer with one of the other states.
+
+    `states` are the values that a record can take, at least two; `flip` is the probability of an
+    answer that is not the record's, at most `(k - 1) / k`, where answers tell nothing. Errors:
+    `InputError` naming the argument.
+
+    >>> mechanism = RandomizedResponse((0, 1), 0.25)
+    >>> round(mechanism.cost(), 6)
+    1.098612
+    """
+
+    states: tuple[Hashable, ...]
+    flip: float
+
+    def __post_init__(self) -> None:
+        states = tuple(self.states)
+        object.__setattr__(self, "states", states)
+        if not 2 <= len(set(states)) == len(states) <= MOST_STATES:
+            raise InputError(
+                "states", states, expected=f"2 to {MOST_STATES} different values", shown=False
+            )
+        limit = (len(states) - 1) / len(states)
+        if isinstance(self.flip, bool) or not isinstance(self.flip, int | float):
+            raise InputError("flip", self.flip, expected="a probability")
+        if not 0.0 < self.flip <= limit:
+            raise InputError(
+                "flip",
+                self.flip,
+                expected=f"a probability above 0 and at most {limit:.6g}",
+                remedy="More would be as informative as less, with the answers renamed.",
+            )
+
+    @classmethod
+    def for_cost(cls, states: tuple[Hashable, ...], dp_epsilon: float) -> RandomizedResponse:
+        """The smallest flip probability found whose certified DP cost is at most `dp_epsilon`."""
+        if not (dp_epsilon > 0.0 and math.isfinite(dp_epsilon)):
+            raise InputError("dp_epsilon", dp_epsilon, expected="a finite number above 0")
+        others = len(tuple(states)) - 1
+        flip = others / (others + math.exp(min(dp_epsilon, 700.0)))
+        for _ in range(1000):
+            found = cls(tuple(states), min(flip, others / (others + 1)))
+            if found.cost() <= dp_epsilon:
+                return found
+            flip *= 1.0 + 2.0**-52
+        raise InputError(
+            "dp_epsilon", dp_epsilon, expected="a cost that randomized response can represent"
+        )
+
+    @property
+    def kept(self) -> float:
+        """The probability of the true answer, rounded down."""
+        kept = 1.0 - self.flip
+        return kept if Fraction(kept) + Fraction(self.flip) <= 1 else math.nextafter(kept, 0.0)
+
+    def cost(self) -> float:
+        """The DP cost of publishing all answers: an upper bound, from OpenDP's privacy map."""
+        return float(_measurement(len(self.states), self._probability).map(1))
+
+    @property
+    def _probability(self) -> float:
+        return max(self.kept, math.nextafter(1.0 / len(self.states), 1.0))
+
+    def channel(self) -> tuple[tuple[float, ...], ...]:
+        """The law of the answer (columns) for each state (rows)."""
+        size, kept = len(self.states), self._probability
+        other = (1.0 - kept) / (size - 1)
+        return tuple(tuple(kept if u == v else other for v in range(size)) for u in range(size))
+
+    def release(self, values: Iterable[Hashable]) -> list[Hashable]:
+        """One perturbed answer for each value, in their order.
+
+        Raises `InputError` (which doesn't show the value) for a value that is no state. A value is
+        to be perturbed once: answering again about the same record costs again.
+        """
+        places = {state: place for place, state in enumerate(self.states)}
+        held = []
+        for value in values:
+            if value not in places:
+                raise InputError("values", expected="declared states only", shown=False)
+            held.append(places[value])
+        answer = _measurement(len(self.states), self._probability)
+        return [self.states[int(answer(place))] for place in held]
+
+    def estimate(
+        self, answers: Iterable[Hashable], confidence: float = 0.95
+    ) -> tuple[EstimatedCount, ...]:
+        """Unbiased counts of every state from perturbed answers, with confidence intervals.
+
+        A state's interval holds for that state; not for all of them at once. It inverts the exact
+        law of the number of answers, a sum of two binomials.
+        """
+        if not 0.0 < confidence < 1.0:
+            raise InputError("confidence", confidence, expected="strictly between 0 and 1")
+        counted = Counter(answers)
+        for value in counted:
+            if value not in self.states:
+                raise InputError("answers", value, expected="declared states only")
+        n = sum(counted.values())
+        if n == 0:
+            raise InputError("answers", [], expected="at least one answer")
+        kept = self._probability
+        other = (1.0 - kept) / (len(self.states) - 1)
+        if not kept - other > 1e-12:
+            raise InputError(
+                "flip", self.flip, expected="a probability at which answers still tell something"
+            )
+        found = []
+        for state in self.states:
+            seen = counted[state]
+            value = (seen - n * other) / (kept - other)
+            inside = min(max(value, 0.0), float(n))
+            variance = inside * kept * (1.0 - kept) + (n - inside) * other * (1.0 - other)
+            low, high = _interval(seen, n, kept, other, 1.0 - confidence)
+            error = math.sqrt(variance) / (kept - other)
+            found.append(EstimatedCount(state, Estimate(value, error), low, high, confidence, n))
+        return tuple(found)
+
+
+def _interval(seen: int, n: int, kept: float, other: float, beta: float) -> tuple[int, int]:
+    """All true counts under which neither tail beyond `seen` is below `beta / 2`.
+
+    The number of answers grows stochastically with the true count, so both ends are found by
+    bisection.
+    """
+
+    def too_few(count: int) -> bool:
+        """Whether so small a count would hardly bring about so many answers."""
+        return _at_least(seen, count, n, kept, other) < beta / 2.0
+
+    def too_many(count: int) -> bool:
+        return 1.0 - _at_least(seen + 1, count, n, kept, other) < beta / 2.0
+
+    low, high = 0, n
+    if too_few(0):
+        below, above = 0, n
+        while above - below > 1:
+            middle = (below + above) // 2
+            below, above = (middle, above) if too_few(middle) else (below, middle)
+        low = above
+    if too_many(n):
+        below, above = 0, n
+        while above - below > 1:
+            middle = (below + above) // 2
+            below, above = (below, middle) if too_many(middle) else (middle, above)
+        high = below
+    return min(low, high), max(low, high)
+
+
+def _at_least(seen: int, count: int, n: int, kept: float, other: float) -> float:
+    """`P[Bin(count, kept) + Bin(n - count, other) >= seen]`."""
+    import numpy as np
+    from scipy.stats import binom
+
+    first = np.arange(count + 1)
+    mass = binom.pmf(first, count, kept)
+    return float(mass @ binom.sf(seen - 1 - first, n - count, other))
+
+
+@lru_cache(maxsize=64)
+def _measurement(states: int, kept: float) -> Any:
+    """OpenDP's randomized response on the numbers 0 to states - 1."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    return dp.m.make_randomized_response(list(range(states)), prob=kept)

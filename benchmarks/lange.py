@@ -236,7 +236,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     faults = []
     for source in (galton, family_iq, synthetic_iq, activity, electricity):
         for task in source():
-            unit = "" if task.sound else "; theirs is not sound here: the variances differ"
+            unit = "" if task.sound else "; theirs is not proved here: the variances differ"
             print(f"{task.name}: n = {task.n}, total {task.total:,.0f}{unit}")
             print("".join(f"{cell:>13}" for cell in HEAD))
             for target in TARGETS:

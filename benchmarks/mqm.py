@@ -19,6 +19,7 @@ The chain is stationary here, and one law is given (their class of distributions
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 FIRST_REACH = 32
+REFERENCE = {0.5: 1.0, 0.7: 6.7236, 0.9: 31.738}
 
 
 def scale(transition: Any, length: int, epsilon: float) -> float:
@@ -152,3 +154,18 @@ def powers(kernel: Floats, highest: int) -> list[Floats]:
     for _ in range(highest):
         found.append(found[-1] @ kernel)
     return found
+
+
+def main() -> int:
+    """Stationary chains of 100 records that stay with one probability, at level 1."""
+    wrong = 0
+    for stay, due in REFERENCE.items():
+        found = scale([[stay, 1.0 - stay], [1.0 - stay, stay]], 100, 1.0)
+        agrees = abs(found / due - 1.0) < 2e-5
+        wrong += not agrees
+        print(f"stay {stay:g}: scale {found:.5g}, {'as' if agrees else 'NOT'} {due:g}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

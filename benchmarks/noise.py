@@ -1,6 +1,6 @@
 """How much noise each theorem asks for, beside everything published.
 
-    python benchmarks/noise.py                     everything, about four minutes on two cores
+    python benchmarks/noise.py                     everything, two to four minutes on two cores
     python benchmarks/noise.py --quick             a few populations, under a minute
     python benchmarks/noise.py activity measles    only these sources
     python benchmarks/noise.py --figure noise.svg  where to write the figure (SVG or PNG)
@@ -112,7 +112,7 @@ def measure(case: Case, adversary: Adversary, targets: Sequence[float]) -> Found
                 found.ours[theorem.name] = line
     found.published = published(case, adversary, targets)
     if not case.sound:
-        found.unsound[CORRELATION] = "the variances differ, a hypothesis that it lacks"
+        found.unsound[CORRELATION] = "the variances differ"
     _compare(found, targets)
     _product(found, case, targets)
     found.seconds = time.perf_counter() - began
@@ -169,7 +169,7 @@ def lines(found: Found, targets: Sequence[float]) -> Iterator[str]:
     for name, line in found.published.items():
         why = found.unsound.get(name)
         text = _line(f"  published: {name}", [number(value) for value in line])
-        yield text + (f"   not sound here: {why}" if why else "")
+        yield text + (f"   not proved here: {why}" if why else "")
     yield ""
 
 

@@ -18,19 +18,23 @@ from bayesdp.populations.base import Population, explain_validation
 from bayesdp.populations.clusters import Clusters, Unknown
 from bayesdp.populations.family import Family
 from bayesdp.populations.files import search_in
+from bayesdp.populations.finite import Finite
 from bayesdp.populations.gaussian import Autoregressive, Gaussian
 from bayesdp.populations.graph import Graph
 from bayesdp.populations.independent import Independent
 from bayesdp.populations.markov import MarkovChain
+from bayesdp.populations.network import Network
 from bayesdp.populations.tree import Tree
 
 MODELS: dict[str, type[Population]] = {
     "independent": Independent,
     "clusters": Clusters,
     "unknown": Unknown,
+    "finite": Finite,
     "markov": MarkovChain,
     "tree": Tree,
     "graph": Graph,
+    "network": Network,
     "gaussian": Gaussian,
     "autoregressive": Autoregressive,
     "family": Family,
@@ -41,10 +45,12 @@ __all__ = [
     "Autoregressive",
     "Clusters",
     "Family",
+    "Finite",
     "Gaussian",
     "Graph",
     "Independent",
     "MarkovChain",
+    "Network",
     "Population",
     "Tree",
     "Unknown",

@@ -18,6 +18,7 @@ from bayesdp.theorems.autoregressive import AutoregressiveSeries
 from bayesdp.theorems.base import Bound, Question, Refused, Theorem
 from bayesdp.theorems.cluster_size import ClusterSize
 from bayesdp.theorems.family import FamilyOfPopulations
+from bayesdp.theorems.finite_law import FiniteLaw
 from bayesdp.theorems.gaussian_covariance import GaussianCovariance
 from bayesdp.theorems.gaussian_equal_variances import GaussianEqualVariances
 from bayesdp.theorems.gaussian_max_correlation import GaussianMaxCorrelation
@@ -46,6 +47,7 @@ REGISTRY: tuple[Theorem, ...] = (
     TreeRecursion(),
     GraphContraction(),
     GraphInfluence(),
+    FiniteLaw(),
     GaussianMaxCorrelation(),
     GaussianEqualVariances(),
     GaussianCovariance(),

@@ -34,7 +34,7 @@ from bayesdp.leakage.contraction import graph_level
 from bayesdp.leakage.graph_delta import approximate_graph_level
 from bayesdp.leakage.rounding import up
 from bayesdp.notions import Cost
-from bayesdp.populations import Graph, Population, Tree
+from bayesdp.populations import Graph, Network, Population, Tree
 from bayesdp.theorems.base import Bound, Question, Theorem
 
 
@@ -49,7 +49,7 @@ class GraphContraction(Theorem):
 
     def concerns(self, population: Population) -> bool:
         """Whether the theorem is about this model at all."""
-        return isinstance(population, Graph | Tree)
+        return isinstance(population, Graph | Tree | Network)
 
     def refusal(self, question: Question, cost: Cost) -> str | None:
         """Never refused: the messages are capped by the size of a component."""
@@ -60,7 +60,7 @@ class GraphContraction(Theorem):
         if question.adversary == "informed":
             return self._bound(cost.dp_epsilon, "exact")
         population = question.population
-        assert isinstance(population, Graph | Tree)
+        assert isinstance(population, Graph | Tree | Network)
         found = graph_level(population.factor_graph, cost.dp_epsilon)
         return self._bound(
             found.epsilon,
@@ -76,6 +76,6 @@ class GraphContraction(Theorem):
         if question.adversary == "informed":
             return dp_epsilon, dp_delta
         population = question.population
-        assert isinstance(population, Graph | Tree)
+        assert isinstance(population, Graph | Tree | Network)
         epsilon, delta = approximate_graph_level(population.factor_graph, dp_epsilon, dp_delta)
         return None if delta >= 1.0 else (up(epsilon, 1), delta)

@@ -24,7 +24,7 @@ from weakref import WeakKeyDictionary
 from bayesdp.leakage.influence import influence_factor, influence_matrix
 from bayesdp.leakage.rounding import up
 from bayesdp.notions import Cost
-from bayesdp.populations import Graph, Population, Tree
+from bayesdp.populations import Graph, Network, Population, Tree
 from bayesdp.populations.factors import FactorGraph
 from bayesdp.theorems.base import Bound, Question, Theorem
 
@@ -40,7 +40,7 @@ class GraphInfluence(Theorem):
 
     def concerns(self, population: Population) -> bool:
         """Whether the theorem is about this model at all."""
-        return isinstance(population, Graph | Tree)
+        return isinstance(population, Graph | Tree | Network)
 
     def refusal(self, question: Question, cost: Cost) -> str | None:
         """Needs influences that die out."""
@@ -68,7 +68,7 @@ _KNOWN: WeakKeyDictionary[FactorGraph, tuple[float, dict[str, Any]] | None] = We
 def _factor(question: Question) -> tuple[float, dict[str, Any]] | None:
     """The factor of a graph, computed once."""
     population = question.population
-    assert isinstance(population, Graph | Tree)
+    assert isinstance(population, Graph | Tree | Network)
     graph = population.factor_graph
     if graph not in _KNOWN:
         _KNOWN[graph] = influence_factor(influence_matrix(graph))

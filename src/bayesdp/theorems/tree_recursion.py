@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from bayesdp.leakage.tree import MOST_CELLS, tree_level
 from bayesdp.notions import Cost
-from bayesdp.populations import Population, Tree
+from bayesdp.populations import Network, Population, Tree
 from bayesdp.theorems.base import Bound, Question, Theorem
 
 
@@ -38,12 +38,12 @@ class TreeRecursion(Theorem):
 
     def concerns(self, population: Population) -> bool:
         """Whether the theorem is about this model at all."""
-        return isinstance(population, Tree)
+        return _tree(population) is not None
 
     def refusal(self, question: Question, cost: Cost) -> str | None:
         """Needs an adversary who knows no record (or every other one)."""
-        population = question.population
-        assert isinstance(population, Tree)
+        population = _tree(question.population)
+        assert population is not None
         if question.adversary == "any":
             return "it speaks of uninformed adversaries only: those who know no record"
         if population.records * max(population.sizes) ** 2 > MOST_CELLS:
@@ -54,7 +54,14 @@ class TreeRecursion(Theorem):
         """The level, exact for two states; `eps` against an informed adversary."""
         if question.adversary == "informed":
             return self._bound(cost.dp_epsilon, "exact")
-        population = question.population
-        assert isinstance(population, Tree)
+        population = _tree(question.population)
+        assert population is not None
         level = tree_level(population, cost.dp_epsilon)
         return self._bound(level, "exact" if set(population.sizes) == {2} else "upper")
+
+
+def _tree(population: Population) -> Tree | None:
+    """A tree, or a network in which no record has two parents."""
+    if isinstance(population, Network):
+        return population.as_tree
+    return population if isinstance(population, Tree) else None

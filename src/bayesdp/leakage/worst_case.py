@@ -1,0 +1,281 @@
+"""The worst case over all mechanisms for a finite law: every attack, certified (theory 3.3).
+
+For each attack `(i, K)` and values `x_K, x_i, x_i'` the level is `eps + ln sup p . h / q . h` over
+log-Lipschitz `h` on the unknown records, `p` and `q` being their laws given the two values. Attacks
+are first bounded together, cheaply; only those that may exceed the worst found are solved.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesdp.leakage.domain import Domain, Floats, domain_of
+from bayesdp.leakage.program import Solution, by_enumeration, by_program, one_record
+from bayesdp.leakage.reveal import Compared, Reveal
+from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.notions import Adversary
+
+LAW_ERROR = 1e-12
+"""Allowance for the rounding in a law that was multiplied out of tables, relative, cell by cell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """Record `record` is attacked by one who knows `known`; two of its values are compared."""
+
+    record: int
+    known: tuple[int, ...]
+    known_values: tuple[int, ...]
+    value: int
+    other: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "record": self.record,
+            "known": list(self.known),
+            "known_values": list(self.known_values),
+            "value": self.value,
+            "other": self.other,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class WorstCase:
+    """A certified level, the level that some mechanism attains, and by which attack.
+
+    `programs` counts the linear programs that had to be solved.
+    """
+
+    epsilon: float
+    attained: float
+    attack: Attack | None
+    programs: int = 0
+
+    @property
+    def exact(self) -> bool:
+        """Whether the two agree to eight digits."""
+        return self.epsilon - self.attained <= 1e-8 * max(1.0, self.epsilon)
+
+
+@dataclass(frozen=True, eq=False)
+class _Batch:
+    """Attacks whose unknown records have the same numbers of values; laws `(count, cells)`."""
+
+    domain: Domain
+    p: Floats
+    q: Floats
+    parts: tuple[Compared, ...]
+
+    @property
+    def listed(self) -> bool:
+        """Whether all are solved at once, without linear programs."""
+        return len(self.domain.shape) == 1 or self.domain.enumerable
+
+    def attack(self, place: int, shape: Sequence[int]) -> Attack:
+        """The attack at a position."""
+        starts = [part.start for part in self.parts]
+        part = self.parts[int(np.searchsorted(starts, place, side="right")) - 1]
+        row = place - part.start
+        sizes = [shape[j] for j in part.known]
+        setting = np.unravel_index(part.column[row], sizes) if sizes else ()
+        return Attack(
+            part.record,
+            part.known,
+            tuple(int(v) for v in setting),
+            int(part.value[row]),
+            int(part.other[row]),
+        )
+
+
+class FiniteWorstCase:
+    """The worst case for one joint law (one axis a record) and one class of adversaries."""
+
+    def __init__(self, joint: Floats, adversary: Adversary) -> None:
+        self.joint = joint
+        self.adversary = adversary
+        self.batches = _batches(joint, adversary)
+        self.first = next(_informed(joint), None)
+
+    def level(self, dp_epsilon: float) -> WorstCase:
+        """The level. At least `dp_epsilon` where some record is in doubt, else 0."""
+        if (self.first is None and not self.batches) or dp_epsilon == 0.0:
+            return WorstCase(0.0, 0.0, None)
+        best = _Best(1.0, 1.0, None if self.first is not None else (self.batches[0], 0))
+        waiting: list[tuple[float, _Batch, int]] = []
+        for batch, ratios in self.bounds(dp_epsilon, enumerate_small=True):
+            if batch.listed:
+                place = int(np.argmax(ratios))
+                best.take(float(ratios[place]), float(ratios[place]), batch, place)
+            else:
+                waiting.extend((float(r), batch, place) for place, r in enumerate(ratios))
+        waiting.sort(key=lambda item: -item[0])
+        programs = 0
+        for bound, batch, place in waiting:
+            if bound <= best.attained:
+                break
+            found = by_program(batch.p[place], batch.q[place], batch.domain, dp_epsilon)
+            best.take(min(found.upper, bound), found.attained, batch, place)
+            programs += 1
+        widened = best.upper * (1.0 + 4.0 * (LAW_ERROR + self.joint.size * UNIT))
+        where = best.where
+        return WorstCase(
+            up(dp_epsilon + up(math.log(widened), 8)),
+            dp_epsilon + math.log(best.attained),
+            self.first if where is None else where[0].attack(where[1], self.joint.shape),
+            programs,
+        )
+
+    def bounds(
+        self, dp_epsilon: float, *, enumerate_small: bool
+    ) -> Iterator[tuple[_Batch, Floats]]:
+        """Upper bounds on all ratios without linear programs, batch by batch."""
+        reveal = Reveal(self.joint, dp_epsilon)
+        for batch in self.batches:
+            ratios = diameter_bound(batch.p, batch.q, batch.domain, dp_epsilon)
+            listed = batch.domain.enumerable and enumerate_small
+            if listed:
+                exact = by_enumeration(batch.p, batch.q, batch.domain, dp_epsilon)
+                ratios = np.minimum(ratios, exact * (1.0 + 4.0 * (batch.domain.cells + 8) * UNIT))
+            if self.adversary == "any":
+                for part in batch.parts:
+                    rows = part.value, part.other, part.column
+                    if not listed and len(batch.domain.shape) > 1:
+                        revealed = reveal.bound(part.record, part.known)[rows]
+                        ratios[part.places] = np.minimum(ratios[part.places], revealed)
+                    reveal.put(part, ratios[part.places])
+            yield batch, ratios
+
+    def certificates(self, dp_epsilon: float, claimed: float) -> list[dict[str, Any]]:
+        """What proves that no attack exceeds `claimed`; see `theorems.finite_law`."""
+        limit = math.exp(claimed - dp_epsilon) * (1.0 - 1e-9)
+        proofs = []
+        for batch, ratios in self.bounds(dp_epsilon, enumerate_small=False):
+            for place in np.flatnonzero(ratios > limit).tolist():
+                found = by_program(batch.p[place], batch.q[place], batch.domain, dp_epsilon)
+                attack = batch.attack(place, self.joint.shape)
+                proofs.append(_proof(attack, found, batch.domain))
+        return proofs
+
+
+@dataclass
+class _Best:
+    """The largest ratios so far."""
+
+    upper: float
+    attained: float
+    where: tuple[_Batch, int] | None = None
+
+    def take(self, upper: float, attained: float, batch: _Batch, place: int) -> None:
+        self.upper = max(self.upper, upper, attained)
+        if attained > self.attained:
+            self.attained, self.where = attained, (batch, place)
+
+
+@lru_cache(maxsize=256)
+def expected_seconds(shape: tuple[int, ...], adversary: Adversary) -> float:
+    """Time for one level, from the number and the size of the programs, on a usual machine.
+
+    Against any adversary cheap bounds leave few programs to solve; a fifth is allowed for.
+    """
+    programs = entries = 0.0
+    for record, size in enumerate(shape):
+        for known in known_sets(len(shape), record, adversary):
+            domain = Domain(tuple(shape[j] for j in range(len(shape)) if j not in (record, *known)))
+            count = size * (size - 1) * math.prod(shape[j] for j in known)
+            entries += count * domain.cells
+            if len(domain.shape) > 1 and not domain.enumerable:
+                degree = sum(domain.shape) - len(domain.shape)
+                programs += count * (0.001 + 0.02 * (degree * domain.cells / 896.0) ** 1.6)
+    return (0.2 if adversary == "any" else 1.0) * programs + 1e-6 * entries
+
+
+def diameter_bound(p: Floats, q: Floats, domain: Domain, dp_epsilon: float) -> Floats:
+    """A bound that uses only how far apart two cells can be; the sup for one record."""
+    return one_record(p, q, len(domain.shape) * dp_epsilon)
+
+
+def known_sets(records: int, record: int, adversary: Adversary) -> Iterator[tuple[int, ...]]:
+    """The sets of records that an adversary of this class may know, all others excepted."""
+    others = [j for j in range(records) if j != record]
+    sizes = {"any": range(len(others)), "uninformed": range(min(1, len(others))), "informed": ()}
+    for size in sizes[adversary]:
+        yield from itertools.combinations(others, size)
+
+
+def grouped(joint: Floats, record: int, known: Sequence[int]) -> Floats:
+    """Axes in the order (record, known cells, unknown cells)."""
+    unknown = [j for j in range(joint.ndim) if j != record and j not in known]
+    moved = np.transpose(joint, (record, *known, *unknown))
+    known_cells = math.prod(joint.shape[j] for j in known)
+    return moved.reshape(joint.shape[record], known_cells, -1)
+
+
+def _batches(joint: Floats, adversary: Adversary) -> tuple[_Batch, ...]:
+    """All attacks that leave something unknown, those that leave little first."""
+    found: dict[tuple[int, ...], list[tuple[Compared, Floats, Floats]]] = {}
+    for record in range(joint.ndim):
+        for known in known_sets(joint.ndim, record, adversary):
+            shape = tuple(joint.shape[j] for j in range(joint.ndim) if j not in (record, *known))
+            laws, possible = conditionals(grouped(joint, record, known))
+            pairs = possible[:, None, :] & possible[None, :, :]
+            pairs &= ~np.eye(len(possible), dtype=bool)[:, :, None]
+            value, other, column = np.nonzero(pairs)
+            if len(value):
+                entries = found.setdefault(shape, [])
+                start = sum(len(part.value) for part, _, _ in entries)
+                part = Compared(record, known, start, value, other, column)
+                entries.append((part, laws[value, column], laws[other, column]))
+    return tuple(
+        _Batch(
+            domain_of(shape),
+            np.concatenate([p for _, p, _ in found[shape]]),
+            np.concatenate([q for _, _, q in found[shape]]),
+            tuple(part for part, _, _ in found[shape]),
+        )
+        for shape in sorted(found, key=len)
+    )
+
+
+def conditionals(blocks: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Laws of the last axis given the others, and where the condition is possible."""
+    mass = blocks.sum(axis=-1)
+    possible = mass > 0.0
+    return blocks / np.where(possible, mass, 1.0)[..., None], possible
+
+
+def _informed(joint: Floats) -> Iterator[Attack]:
+    """Attacks by one who knows all other records."""
+    for record in range(joint.ndim):
+        known = tuple(j for j in range(joint.ndim) if j != record)
+        blocks = grouped(joint, record, known)[:, :, 0]
+        for column in np.flatnonzero((blocks > 0.0).sum(axis=0) > 1).tolist():
+            first, second = np.flatnonzero(blocks[:, column] > 0.0)[:2].tolist()
+            setting = tuple(
+                int(v) for v in np.unravel_index(column, [joint.shape[j] for j in known])
+            )
+            yield Attack(record, known, setting, first, second)
+
+
+def _proof(attack: Attack, found: Solution, domain: Domain) -> dict[str, Any]:
+    tails, heads = domain.edges
+    used = np.flatnonzero(found.flows > 0.0)
+    return {
+        "i": attack.record,
+        "K": list(attack.known),
+        "x_K": list(attack.known_values),
+        "x_i": attack.value,
+        "x_i'": attack.other,
+        "multiplier": found.multiplier,
+        "flows": [
+            [int(tails[e]), int(heads[e]), float(f"{found.flows[e]:.15g}")] for e in used.tolist()
+        ],
+    }

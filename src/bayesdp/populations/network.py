@@ -1,0 +1,259 @@
+"""Discrete Bayesian networks: each record given its parents (theory 3.7, families as factors)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.populations.base import Population, law
+from bayesdp.populations.bif import read_bif
+from bayesdp.populations.files import find
+
+if TYPE_CHECKING:
+    from bayesdp.populations.factors import FactorGraph
+    from bayesdp.populations.tree import Tree
+
+_KEYS = ("name", "parents", "states", "table")
+_FILE_KEYS = ("file", "reader")
+
+
+class Variable(BaseModel):
+    """One record: `table` has one axis for each parent, in their order, and the last for it.
+
+    `states` is the number of its values, or their names.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    name: str = Field(min_length=1)
+    states: int | tuple[str, ...]
+    parents: tuple[str, ...] = ()
+    table: Any
+
+    @property
+    def size(self) -> int:
+        """The number of its values."""
+        return self.states if isinstance(self.states, int) else len(self.states)
+
+
+class Network(Population):
+    """A Bayesian network: every record has a law for each combination of its parents' values.
+
+    Either `nodes` (in any order), or `bif`, the path of a BIF file, which is read at once and kept
+    as nodes (`{ file, reader = "pyagrum" }` reads it with pyAgrum). Rows sum to 1 within 1e-9 and
+    are rescaled; zeros are allowed. Records are numbered in the order of the nodes.
+    """
+
+    model: Literal["network"] = "network"
+    nodes: tuple[Variable, ...] = Field(min_length=1)
+    bif: Any = None
+
+    structure: ClassVar[str] = "all"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_file(cls, raw: Any) -> Any:
+        if not isinstance(raw, Mapping) or raw.get("bif") is None:
+            return raw
+        if raw.get("nodes") is not None:
+            raise InputError("population", expected="either bif or nodes, not both", shown=False)
+        given = raw["bif"]
+        options = given if isinstance(given, Mapping) else {"file": given}
+        for name in options:
+            if name not in _FILE_KEYS:
+                raise InputError(
+                    f"population.bif.{name}",
+                    expected="a known key",
+                    remedy=did_you_mean(str(name), _FILE_KEYS),
+                    shown=False,
+                )
+        file = options.get("file")
+        if not isinstance(file, str):
+            raise InputError("population.bif", file, expected="the path of a BIF file")
+        path = find(file, "population.bif")
+        nodes = read_bif(path, reader=options.get("reader", "own"))
+        source = raw.get("source") or f"the network in {path.name}"
+        return {**raw, "nodes": nodes, "bif": None, "source": source}
+
+    @field_validator("nodes", mode="before")
+    @classmethod
+    def _known_keys(cls, raw: Any) -> Any:
+        for position, node in enumerate(raw if isinstance(raw, list | tuple) else ()):
+            for name in node if isinstance(node, dict) else ():
+                if name not in _KEYS:
+                    raise InputError(
+                        f"population.nodes[{position}].{name}",
+                        expected="a known key",
+                        remedy=did_you_mean(str(name), _KEYS),
+                        shown=False,
+                    )
+        return raw
+
+    @model_validator(mode="after")
+    def _a_network(self) -> Network:
+        place: dict[str, int] = {}
+        for position, node in enumerate(self.nodes):
+            if node.name in place:
+                raise InputError(
+                    f"population.nodes[{position}].name",
+                    node.name,
+                    expected="a name of its own",
+                    remedy=f"Node {place[node.name]} has it too.",
+                )
+            place[node.name] = position
+            _check_states(node, f"population.nodes[{position}].states")
+        checked = tuple(
+            node.model_copy(update={"table": self._table(node, place, position)})
+            for position, node in enumerate(self.nodes)
+        )
+        object.__setattr__(self, "nodes", checked)
+        self._check_cycles(place)
+        return self
+
+    def _table(self, node: Variable, place: dict[str, int], position: int) -> Any:
+        key = f"population.nodes[{position}]"
+        for number, parent in enumerate(node.parents):
+            if parent not in place or parent == node.name or parent in node.parents[:number]:
+                raise InputError(
+                    f"{key}.parents[{number}]",
+                    parent,
+                    expected="the name of another node, once",
+                    remedy=did_you_mean(parent, list(place)[:10_000]),
+                )
+        sizes = [self.nodes[place[parent]].size for parent in node.parents]
+        tolist = getattr(node.table, "tolist", None)
+        table = tolist() if tolist is not None else node.table
+        return _rows(table, sizes, node.size, f"{key}.table")
+
+    def _check_cycles(self, place: dict[str, int]) -> None:
+        """Remove nodes whose parents are all removed; what stays lies on or behind a cycle."""
+        waiting = [len(node.parents) for node in self.nodes]
+        children: list[list[int]] = [[] for _ in self.nodes]
+        for position, node in enumerate(self.nodes):
+            for parent in node.parents:
+                children[place[parent]].append(position)
+        ready = [position for position, count in enumerate(waiting) if count == 0]
+        for position in ready:  # grows while it is walked
+            for child in children[position]:
+                waiting[child] -= 1
+                if waiting[child] == 0:
+                    ready.append(child)
+        if len(ready) < len(self.nodes):
+            stuck = next(position for position, count in enumerate(waiting) if count > 0)
+            raise InputError(
+                f"population.nodes[{stuck}].parents",
+                list(self.nodes[stuck].parents),
+                expected="a network without cycles",
+                remedy="This node is an ancestor of its own, or descends from one that is.",
+            )
+
+    @property
+    def records(self) -> int:
+        """The number of nodes."""
+        return len(self.nodes)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of values of each record."""
+        return tuple(node.size for node in self.nodes)
+
+    @property
+    def common_states(self) -> int | None:
+        """How many values every record has; `None` where records differ."""
+        return self.sizes[0] if len(set(self.sizes)) == 1 else None
+
+    @cached_property
+    def factor_graph(self) -> FactorGraph:
+        """The same law as a graphical model: one factor for each record and its parents."""
+        import numpy as np
+
+        from bayesdp.populations.factors import FactorGraph, group_factors
+
+        place = {node.name: position for position, node in enumerate(self.nodes)}
+        factors = (
+            ((*(place[parent] for parent in node.parents), i), np.asarray(node.table, dtype=float))
+            for i, node in enumerate(self.nodes)
+        )
+        return FactorGraph(np.asarray(self.sizes, dtype=np.int64), group_factors(factors))
+
+    @cached_property
+    def as_tree(self) -> Tree | None:
+        """The same law as a tree, where no record has two parents."""
+        from bayesdp.populations.tree import Tree
+
+        if any(len(node.parents) > 1 for node in self.nodes):
+            return None
+        nodes: Any = [
+            {"name": node.name, "parent": node.parents[0], "transition": node.table}
+            if node.parents
+            else {"name": node.name, "law": node.table}
+            for node in self.nodes
+        ]
+        return Tree(nodes=nodes)
+
+    @property
+    def group_size(self) -> int:
+        """The records of the largest connected component."""
+        return int(self.factor_graph.component_sizes.max())
+
+    @property
+    def table_size(self) -> int:
+        """`records`, also where the network falls into components."""
+        return self.records
+
+    def spec(self) -> dict[str, Any]:
+        """The population as plain data; a network from a file is spelt out."""
+        plain = super().spec()
+        nodes = [node.model_dump(mode="json", exclude_defaults=True) for node in self.nodes]
+        spelt: dict[str, Any] = json.loads(json.dumps(plain | {"nodes": nodes}))
+        return spelt
+
+    def describe(self) -> str:
+        """One sentence in plain English."""
+        links = sum(len(node.parents) for node in self.nodes)
+        return (
+            f"the {self.records} records form a Bayesian network with {links} arrows: each depends "
+            "on the others through its parents and children, as declared"
+        )
+
+    def assumptions(self) -> tuple[str, ...]:
+        """What a certificate must repeat because nothing checks it."""
+        return (
+            *super().assumptions(),
+            "every row is one record of the declared network, different rows are different "
+            "records, and which is which does not depend on the values",
+        )
+
+
+def _check_states(node: Variable, key: str) -> None:
+    if isinstance(node.states, int):
+        if node.states < 1:
+            raise InputError(key, node.states, expected="at least 1")
+    elif not node.states or len(set(node.states)) < len(node.states):
+        raise InputError(key, list(node.states), expected="different names, at least one")
+
+
+def _rows(table: Any, sizes: list[int], width: int, key: str) -> Any:
+    """The nested table with every row checked and rescaled."""
+    wanted = sizes[0] if sizes else width
+    if not isinstance(table, list | tuple) or len(table) != wanted:
+        raise InputError(
+            key,
+            table,
+            expected=f"{wanted} tables, one for each value of a parent"
+            if sizes
+            else f"{width} probabilities",
+        )
+    if sizes:
+        return tuple(_rows(one, sizes[1:], width, f"{key}[{i}]") for i, one in enumerate(table))
+    for position, entry in enumerate(table):
+        if isinstance(entry, bool) or not isinstance(entry, int | float):
+            raise InputError(f"{key}[{position}]", entry, expected="a probability")
+    row = tuple(float(entry) for entry in table)
+    again = law(row, key)
+    return row if max(abs(a - b) for a, b in zip(row, again, strict=True)) <= 4e-16 else again

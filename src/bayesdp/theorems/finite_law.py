@@ -1,0 +1,187 @@
+"""Finite laws of few records: the worst case over all mechanisms, by linear programming.
+
+Statement (theory 3.3). Let the law have finitely many cells. For an attack `(i, K)` and values
+`x_K`, `x_i`, `x_i'` of positive probability let `p` and `q` be the laws of the unknown records `U`
+given `x_i, x_K` and given `x_i', x_K`. Then
+
+    L(eps) = eps + max over attacks of  ln sup p . h / q . h,
+
+over functions `h > 0` of `x_U` with `h(v) <= e^eps h(w)` for adjacent `v, w`: a linear program in
+one variable for each cell of `U`, after `q . h = 1`.
+
+Proof. By 2.1 the level is the sup of `E[g | x_i, x_K] / E[g | x_i', x_K]` over log-Lipschitz `g` of
+all records. Only the cells with these values of the known records, and with `x_i` or `x_i'`, enter.
+A log-Lipschitz function on them extends to all cells: replace every value of record `i` other than
+`x_i` by `x_i'`, and known values by `x_K`; this acts record by record, so adjacent cells stay
+adjacent or become equal. Let `h = g(x_i', .)`. At most: `g(x_i, .) <= e^eps h`. At least: `g(x_i,
+.) = e^eps h` is admissible. Cells of probability zero stay in the domain: a mechanism is private
+there too.
+
+The optimum. The feasible `h` form a compact polytope; at a vertex the tight constraints connect all
+cells, so `h = C e^(eps k)` with an integer function `k` that changes by at most 1 between adjacent
+cells. Small domains: all such `k` are tried. One unknown record: a threshold of `p / q` is best.
+Else the dual program, whose flows prove the bound whoever found them (`leakage/program.py`).
+
+Revealing a record (`leakage/reveal.py`) bounds an attack by attacks that leave less unknown. It
+spares nearly all programs, and it is why a proof of the whole statement is short:
+`dual_certificates`.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from bayesdp.errors import UnsupportedError
+from bayesdp.leakage.worst_case import Attack, FiniteWorstCase, WorstCase, expected_seconds
+from bayesdp.notions import Adversary, Cost
+from bayesdp.populations import Finite, Graph, MarkovChain, Network, Population, Tree
+from bayesdp.populations.joint import NoJointError, parts_of
+from bayesdp.theorems.base import Bound, Question, Theorem
+
+MOST_CELLS: dict[Adversary, int] = {"any": 2**8, "uninformed": 2**12, "informed": 2**12}
+"""The largest joint law, in cells, of records that depend on each other."""
+
+MOST_NATS = 500.0
+"""The largest cost times number of records: `e` to it must be a double."""
+
+
+class FiniteLaw(Theorem):
+    """`L(eps)` itself, for laws of few cells (theory 3.3)."""
+
+    name = "finite-law"
+    statement = "a finite law of few cells: the worst case over all mechanisms, as linear programs"
+    source = "bayesdp; theory 3.3"
+    uses = "the whole joint law"
+    ignores = "nothing"
+
+    def concerns(self, population: Population) -> bool:
+        """Laws given cell by cell and networks; other discrete models where they are small."""
+        if isinstance(population, Finite | Network):
+            return True
+        if not isinstance(population, MarkovChain | Tree | Graph):
+            return False
+        return isinstance(_parts(population, "uninformed"), tuple)
+
+    def refusal(self, question: Question, cost: Cost) -> str | None:
+        """Needs few cells, and time."""
+        population, adversary = question.population, question.adversary
+        parts = _parts(population, adversary)
+        if isinstance(parts, str):
+            return f"{parts}, is too large to search all mechanisms against '{adversary}'"
+        largest = max(joint.ndim for _, joint in parts)
+        if cost.dp_epsilon * largest > MOST_NATS:
+            return f"{largest} records at this cost are beyond double precision"
+        seconds = sum(expected_seconds(joint.shape, adversary) for _, joint in parts)
+        if seconds > question.seconds:
+            return (
+                f"it would take about {seconds:.2g} seconds, more than the {question.seconds:g} "
+                f"allowed; allow more with --seconds {_rounded_up(seconds)} (seconds=... in Python)"
+            )
+        return None
+
+    def bound(self, question: Question, cost: Cost) -> Bound:
+        """The level, exact up to what the evidence says; which attack attains it."""
+        found = [
+            (records, _level(question.population, position, question.adversary, cost.dp_epsilon))
+            for position, records in enumerate(_records(question.population, question.adversary))
+        ]
+        records, worst = max(found, key=lambda item: item[1].epsilon)
+        attained = max(one.attained for _, one in found)
+        exact = worst.epsilon - attained <= 1e-8 * max(1.0, worst.epsilon)
+        evidence: dict[str, Any] = {"attained": attained}
+        if worst.attack is not None:
+            attack = _numbered(worst.attack, records)
+            evidence["attack"] = attack.to_dict()
+            evidence["note"] = _words(question.population, attack)
+        return self._bound(worst.epsilon, "exact" if exact else "upper", **evidence)
+
+
+def dual_certificates(
+    population: Population, dp_epsilon: float, adversary: Adversary = "any"
+) -> list[dict[str, Any]]:
+    """What proves the level that `finite-law` reports, for somebody who trusts no solver.
+
+    One entry for each attack that cheap bounds don't dismiss: `i`, `K`, `x_K`, `x_i`, `x_i'`,
+    `multiplier` (`lam`) and `flows`, a list of `[v, w, y]` with `y > 0`. Cells are numbered in
+    row-major order over the unknown records of the part that `i` belongs to, in rising order.
+    With `c = e^eps` the entry proves that the ratio is at most
+
+        lam + sum over v of max(0, p(v) - lam q(v) - out(v) + c in(v)) / Q(v),
+        Q(v) = sum over w of q(w) c^(-d(v, w)),  d the number of records that differ.
+
+    All other attacks are below the level by the least of two bounds, which need no evidence. (a) A
+    threshold: with `C = c^u`, u the number of unknown records, the ratio is at most the largest
+    `(1 + (C - 1) p(A)) / (1 + (C - 1) q(A))` over sets `A` of cells with the largest `p / q`; for
+    one unknown record this is the ratio itself. (b) Against `any`: revealing one unknown record,
+    see `leakage/reveal.py`, from few unknown records to many. Ratios have 1e-9 to spare there.
+    A law of 2^8 cells takes some kilobytes. Errors: `UnsupportedError` for laws that are too large.
+    """
+    parts = _parts(population, adversary)
+    if isinstance(parts, str):
+        raise UnsupportedError("population", population.model, expected="a small law", remedy=parts)
+    proofs = []
+    for position, (records, _) in enumerate(parts):
+        engine = _engine(population, position, adversary)
+        claimed = _level(population, position, adversary, dp_epsilon).epsilon
+        for proof in engine.certificates(dp_epsilon, claimed):
+            proof["i"] = records[proof["i"]]
+            proof["K"] = [records[j] for j in proof["K"]]
+            proofs.append(proof)
+    return proofs
+
+
+def _parts(population: Population, adversary: Adversary) -> Any:
+    """Independent parts with their laws, or the reason why there are none."""
+    try:
+        return parts_of(population, MOST_CELLS[adversary])
+    except NoJointError as error:
+        return str(error)
+
+
+def _records(population: Population, adversary: Adversary) -> list[tuple[int, ...]]:
+    return [records for records, _ in _parts(population, adversary)]
+
+
+@lru_cache(maxsize=32)
+def _engine(population: Population, position: int, adversary: Adversary) -> FiniteWorstCase:
+    return FiniteWorstCase(parts_of(population, MOST_CELLS[adversary])[position][1], adversary)
+
+
+@lru_cache(maxsize=4096)
+def _level(
+    population: Population, position: int, adversary: Adversary, dp_epsilon: float
+) -> WorstCase:
+    return _engine(population, position, adversary).level(dp_epsilon)
+
+
+def _numbered(attack: Attack, records: tuple[int, ...]) -> Attack:
+    """The attack with the population's record numbers."""
+    return Attack(
+        records[attack.record],
+        tuple(records[j] for j in attack.known),
+        attack.known_values,
+        attack.value,
+        attack.other,
+    )
+
+
+def _words(population: Population, attack: Attack) -> str:
+    """Who attacks whom in the worst case."""
+    names = record_names(population)
+    known = ", ".join(names(j) for j in attack.known)
+    return f"attained against {names(attack.record)} by one who knows {known or 'no record'}"
+
+
+def record_names(population: Population) -> Any:
+    """From a record's number to what people call it."""
+    if isinstance(population, Tree | Network):
+        return lambda i: population.nodes[i].name
+    if isinstance(population, Finite) and population.roles is not None:
+        roles = population.roles
+        return lambda i: roles[i]
+    return lambda i: f"record {i}"
+
+
+def _rounded_up(seconds: float) -> str:
+    return f"{seconds * 1.1:.0f}" if seconds > 10 else f"{seconds * 1.1:.1f}"

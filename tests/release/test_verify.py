@@ -251,7 +251,6 @@ TAMPERED: dict[str, tuple[str, Any]] = {
     "theorem of another model": ("gauss", rule("markov-recursion")),
     "theorem of the chain": ("chain", rule("markov-ratio")),
     "query rule unheard of": ("gauss", lambda d: query(d, 0).update(rule="gaussian-noise")),
-    "tight": ("gauss", lambda d: conversion(d)["evidence"].update(tight="exact")),
     "cost in the conversion": (
         "gauss",
         lambda d: conversion(d)["evidence"]["cost"].update(any=0.0),
@@ -269,7 +268,6 @@ TAMPERED: dict[str, tuple[str, Any]] = {
         "chain",
         lambda d: each_population(d, transition=[[0.95, 0.05], [0.05, 0.95]]),
     ),
-    "population's length": ("chain", lambda d: each_population(d, length=2)),
     "population's source": ("gauss", lambda d: d["population"].update(source="the census")),
     "population with a typing error": ("gauss", lambda d: each_population(d, sise=3)),
     "population covers more": (

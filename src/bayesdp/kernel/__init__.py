@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.core import Verdict, certified_level, check, read
-from bayesdp.kernel.releases import assumptions
+from bayesdp.kernel.releases import ROUNDING, assumptions
 
 __all__ = [
+    "ROUNDING",
     "InvalidError",
     "UnknownError",
     "Verdict",

@@ -40,6 +40,7 @@ RULES = frozenset(
         "graph-influence",
         "independent",
         "markov-contraction",
+        "markov-count",
         "markov-influence",
         "markov-ratio",
         "markov-recursion",
@@ -77,6 +78,7 @@ class Conversion:
 
     Costs are exact: `any` and `lipschitz` by kind of mechanism, `slack` for the grid; `columns` has
     (column, width, cost, slack) for vector records. `details` is evidence that the rule re-proves.
+    `mechanism` is what all spends are, where the release shows that they are.
     """
 
     rule: str
@@ -89,6 +91,7 @@ class Conversion:
     columns: tuple[tuple[str, Fraction, Fraction, Fraction], ...]
     details: Mapping[str, Any]
     premises: tuple[Mapping[str, Any], ...]
+    mechanism: str | None = None
 
     @property
     def total(self) -> Fraction:
@@ -174,6 +177,11 @@ class Cost:
     slack: Fraction = Fraction(0)
     columns: tuple[tuple[str, Fraction, Fraction, Fraction], ...] = ()
 
+    @property
+    def total(self) -> Fraction:
+        """The DP cost of everything."""
+        return self.any + self.lipschitz + sum((one[2] for one in self.columns), Fraction(0))
+
 
 def compose(
     spends: Sequence[Mapping[str, Any]], population: Mapping[str, Any], covers: Sequence[str]
@@ -239,7 +247,14 @@ def declared_cost(step: Mapping[str, Any]) -> Cost:
 # -- conversion -------------------------------------------------------------------------
 
 
-def read_conversion(step: Mapping[str, Any], cost: Cost) -> Conversion:
+def count_mechanism(length: int) -> str:
+    """How a spend names discrete Laplace noise on the count over one series without gaps."""
+    return f"discrete-laplace on a count over a complete series of {length}"
+
+
+def read_conversion(
+    step: Mapping[str, Any], cost: Cost, mechanism: str | None = None
+) -> Conversion:
     """The step with this cost, its statements checked against each other."""
     rule, evidence, conclusion = step["rule"], step["evidence"], step["conclusion"]
     if rule not in RULES:
@@ -258,6 +273,7 @@ def read_conversion(step: Mapping[str, Any], cost: Cost) -> Conversion:
         cost.columns,
         evidence.get("details", {}),
         tuple(step["premises"]),
+        mechanism,
     )
 
 
@@ -297,7 +313,8 @@ def certified_level(step: Mapping[str, Any]) -> float:
 
     For the package, which states this number. `InvalidError` where a hypothesis fails.
     """
-    return double_up(proved(read_conversion(step, declared_cost(step))))
+    mechanism = step["evidence"].get("details", {}).get("mechanism")
+    return double_up(proved(read_conversion(step, declared_cost(step), mechanism)))
 
 
 def at_least(claimed: object, derived: arb, what: str) -> None:

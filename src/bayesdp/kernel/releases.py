@@ -14,16 +14,25 @@ from bayesdp.kernel.core import (
     at_least,
     compose,
     conversion_level,
+    count_mechanism,
+    declared_cost,
     read_conversion,
 )
 from bayesdp.kernel.populations import ALL_RECORDS, group_size, members_of_factors
-from bayesdp.kernel.queries import Grid, Shape, label, shape
+from bayesdp.kernel.queries import Grid, Shape, label, names_in, shape
 
 ADVERSARY_WORDS = {
     "any": "whoever they are: any set of the other records may be known to them exactly",
     "uninformed": "they know the population, and none of the records",
     "informed": "they know every record except the one they attack",
 }
+ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
+"""How the levels of a certificate are rounded."""
+
+COLUMN_KEYS = frozenset(
+    {"bounds", "states", "from", "cuts", "where", "role", "step", "public", "independent"}
+    | {"unit", "missing"}
+)
 ANY_VALUES = {"kind": "any values that the population gives a positive probability"}
 
 
@@ -40,6 +49,8 @@ class _Release:
         require((rows is None) == (document["unit"] == "row"), "rows of a record", "unit")
         self.rows_per_record = 1 if rows is None else whole(rows, "rows_per_unit", 1)
         self.population = document["population"] or {"model": None}
+        for name, column in self.columns.items():
+            require(set(column) <= COLUMN_KEYS, f"unknown keys of column {name!r}", "columns")
         names = self.population.get("covers", [])
         for name in names:
             column = self.columns[name]
@@ -55,6 +66,8 @@ class _Release:
 
     def check(self) -> None:
         premises = self.root["premises"]
+        if self.body["rounding"] != ROUNDING:
+            raise UnknownError("it rounds in a way that is not known here", "rounding")
         notion = self.claim["notion"]
         require(notion in ("dp", "bdp") and 1 <= len(premises) <= 2, "no such release", "release")
         require(self.root["conclusion"]["notion"] == notion, "another notion", "release")
@@ -108,6 +121,8 @@ class _Release:
             require(grid.masked == asked.masked, "the grid's anchor", where)
             due = self.rows_per_record * grid.sensitivity
         sensitivity = whole(evidence["sensitivity"], "sensitivity", 1)
+        largest = self.n * self.rows_per_record * (2**grid.bits if grid is not None else 1)
+        require(largest < 2**62, "the sums don't fit 64-bit integers", where)
         require(sensitivity >= due, f"sensitivity {sensitivity} is claimed, {due} is due", where)
         length = Fraction(*evidence["step"])
         require(length == (grid.step if grid is not None else 1), "the grid's step", where)
@@ -124,7 +139,7 @@ class _Release:
             "kind": (spend["kind"], asked.kind),
             "column": (spend["column"], asked.column),
             "reads": (sorted(spend["reads"]), sorted(asked.reads)),
-            "mechanism": (spend["mechanism"], "discrete-laplace"),
+            "mechanism": (spend["mechanism"], self.mechanism(step["evidence"]["query"], asked)),
             "delta": (spend["dp_delta"], 0.0),
             "conclusion": (step["conclusion"]["kind"], asked.kind),
             "notion": (step["conclusion"]["notion"], "dp"),
@@ -136,6 +151,27 @@ class _Release:
             assert grid is not None
             at_least(spend["slack"], ball(exact(spend["dp_epsilon"]) * grid.slack), where)
         return dict(spend)
+
+    def mechanism(self, query: Mapping[str, Any], asked: Shape) -> str:
+        """More than the noise, if the query claims it: a count over one complete series."""
+        tightness = query.get("tightness", "dp")
+        require(tightness in ("dp", "mechanism"), "no such tightness", query["name"])
+        if tightness == "dp":
+            return "discrete-laplace"
+        chain, covers = self.population, self.population.get("covers", [])
+        length = whole(chain.get("length", 0), "length", 1)
+        roles = [column.get("role") for column in self.columns.values()]
+        single = "series" not in roles and "order" in roles and self.n == length
+        plain = query["kind"] in ("count", "proportion") and asked.keys is None
+        reads = names_in(query["where"]) == set(covers) and len(covers) == 1
+        require(self.body["unit"] == "row" and self.claim["notion"] == "bdp", "unit", query["name"])
+        require(chain.get("model") == "markov" and single, "no complete series", query["name"])
+        require(plain and reads, "no count of a covered state over all records", query["name"])
+        column = self.columns[covers[0]]
+        source = self.columns.get(column.get("from", covers[0]), {})
+        imputed = any(isinstance(one.get("missing"), Mapping) for one in (column, source))
+        require(not imputed, "values are imputed", query["name"])
+        return count_mechanism(length)
 
     # -- what it means --------------------------------------------------------------------
 
@@ -160,7 +196,25 @@ class _Release:
         if self.population.get("model") in ALL_RECORDS:
             require(self.n <= _described(self.population), "more records than described", "n")
         cost, _ = self.cost(spends)
-        return conversion_level(step, read_conversion(step, cost))
+        stated = declared_cost(step)
+        split = self.population.get("model") in ("gaussian", "autoregressive")
+        for part in ("any", "lipschitz", "slack") if split else ("total",):
+            one, other = getattr(stated, part), getattr(cost, part)
+            require(_close(one, other), f"cost: {part} is not the sum of the spends", step["rule"])
+        require(
+            [c[0] for c in stated.columns] == [c[0] for c in cost.columns]
+            and all(
+                _close(a, b)
+                for one, other in zip(stated.columns, cost.columns, strict=True)
+                for a, b in zip(one[1:], other[1:], strict=True)
+            ),
+            "cost: by_column is not the sum of the spends",
+            step["rule"],
+        )
+        same = {spend["mechanism"] for spend in spends}
+        counted = len(self.covers) == 1 and all(list(s["reads"]) == self.covers for s in spends)
+        mechanism = same.pop() if counted and len(same) == 1 else None
+        return conversion_level(step, read_conversion(step, cost, mechanism))
 
     def secrets(self, step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> Any:
         """Where secret values must lie for the level, in the words of the claim."""
@@ -211,6 +265,15 @@ class _Release:
         at_least(state["level"], level, "data_set: level")
         total = sum((exact(spend["dp_epsilon"]) for spend in together), Fraction(0))
         at_least(state["dp_epsilon"], ball(total), "data_set: dp_epsilon")
+        told = exact(state["dp_epsilon"])
+        require(_close(told, total), "dp_epsilon is not the sum of the spends", "data_set")
+        require(
+            exact(state["level"]) == exact(step["conclusion"]["epsilon"])
+            if self.claim["notion"] == "bdp"
+            else _close(exact(state["level"]), total),
+            "level is not that of the derivation",
+            "data_set",
+        )
         require(exact(state["level"]) <= exact(state["total"]), "above the total", "data_set")
         if self.claim["notion"] == "bdp":
             due_secrets = self.secrets(step, together)
@@ -339,7 +402,10 @@ def _about_assignment(population: Mapping[str, Any]) -> list[str]:
     """Which row is which record of the model: not checked, and not to depend on values."""
     model = population.get("model")
     if model in ALL_RECORDS or (model == "gaussian" and "size" not in population):
-        return ["which row is which record of the model does not depend on private values"]
+        return [
+            "different rows are different records of the model, and which row is which does not "
+            "depend on private values"
+        ]
     return []
 
 
@@ -358,6 +424,11 @@ def _described(population: Mapping[str, Any]) -> int:
     if population["model"] == "unknown":
         return group_size(population)
     return members_of_factors(population)[0]
+
+
+def _close(stated: Fraction, derived: Fraction) -> bool:
+    """A sum of doubles, rounded up."""
+    return derived * (1 - Fraction(1, 10**12)) <= stated <= derived * (1 + Fraction(1, 10**9))
 
 
 def _same(one: Any, other: Any) -> bool:

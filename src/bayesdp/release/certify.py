@@ -17,9 +17,6 @@ from bayesdp.release.plan import Plan, PlannedQuery, describe_query
 from bayesdp.tables.columns import Column
 from bayesdp.theorems import LeakageReport
 
-BALLS = "every level is re-proved in ball arithmetic and rounded up"
-"""How certified levels are rounded."""
-
 NOT_PROTECTED = (
     "that somebody's record is in the table, and how many records there are",
     "columns declared public, and who belongs to which cluster or series",
@@ -43,7 +40,7 @@ def certify(
     declared["claim"] |= {"epsilon": derivation.conclusion["epsilon"]}
     body: dict[str, Any] = {
         "software": f"bayesdp {bayesdp.__version__}",
-        "rounding": BALLS,
+        "rounding": kernel.ROUNDING,
         "release": release,
         "time": time,
         **declared,
@@ -177,10 +174,9 @@ def _conversion(reading: Reading, report: LeakageReport, premises: tuple[Step, .
         },
     }
     for bound in report.bounds:
-        about = {"tight": bound.tight, "source": bound.source}
         details = plain_details(bound.evidence)
         conclusion = {"notion": "bdp", "epsilon": bound.epsilon, "adversary": reading.adversary}
-        step = Step(bound.theorem, conclusion, evidence | about | {"details": details}, premises)
+        step = Step(bound.theorem, conclusion, evidence | {"details": details}, premises)
         level = certified(step, bound.epsilon)
         if level is not None:
             return Step(step.rule, conclusion | {"epsilon": level}, step.evidence, premises)

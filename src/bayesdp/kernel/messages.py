@@ -19,7 +19,7 @@ from bayesdp.kernel.graphs import Model, components, cross_ratio, live_cells, ro
 
 _WORK = 300_000
 _HUGE = 10**200
-_INFLATIONS = (1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-6, 1e-4)
+_INFLATIONS = (0.0, 1e-15, 1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8, 1e-6, 1e-4)
 
 
 class Messages:

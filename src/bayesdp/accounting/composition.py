@@ -11,13 +11,14 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from bayesdp.accounting.spend import Reading, Spend, canonical_json, total_cost
 from bayesdp.errors import Refusal
 from bayesdp.notions import ColumnCost, Cost
-from bayesdp.populations import Autoregressive, Gaussian, Population, parse
-from bayesdp.theorems import LeakageReport, Question, report
+from bayesdp.populations import Autoregressive, Gaussian, MarkovChain, Population, parse
+from bayesdp.theorems import LeakageReport, Question, markov_count, report
 
 
 class UnspokenColumnError(Refusal):
@@ -44,7 +45,29 @@ def converted(reading: Reading, spends: Sequence[Spend]) -> LeakageReport:
                 f"says nothing: {reading.words()}. {THREE_WAYS_OUT}"
             )
     question = Question(population_of(reading), reading.adversary, reading.secrets)
-    return report(question, cost_for(reading, spends))
+    return _with_mechanism(question, report(question, cost_for(reading, spends)), reading, spends)
+
+
+def _with_mechanism(
+    question: Question, found: LeakageReport, reading: Reading, spends: Sequence[Spend]
+) -> LeakageReport:
+    """The report with what is known of the mechanisms themselves, if it is known of all of them.
+
+    One spend of which nothing is known, or on another column, and only the DP level holds: so a
+    level never falls when a spend is added.
+    """
+    mechanisms = {spend.mechanism for spend in spends}
+    population = question.population
+    if len(mechanisms) != 1 or not isinstance(population, MarkovChain) or not population.complete:
+        return found
+    (mechanism,) = mechanisms
+    if any(spend.reads != reading.covers or len(spend.reads) != 1 for spend in spends):
+        return found
+    if markov_count.refusal(population, mechanism) is not None:
+        return found
+    bounds = (*found.bounds, markov_count.bound(question, found.cost, mechanism))
+    # Nothing is gained where a conversion is as good: it needs to know less.
+    return replace(found, bounds=tuple(sorted(bounds, key=lambda one: one.epsilon)))
 
 
 THREE_WAYS_OUT = (

@@ -24,6 +24,8 @@ class MarkovChain(Population):
     rescaled. Instead of one table, `transition_lower` and `transition_upper` bound it entry by
     entry. `initial` is "stationary" or the law of the first record (of the first k records, with k
     axes). Zeros are allowed. Several series, if a table has them, are mutually independent.
+    `complete` says more: there is one series, of exactly `length` records without a gap (what a
+    count leaks depends on it, theory 3.9 b; what the DP level means doesn't).
     """
 
     model: Literal["markov"] = "markov"
@@ -33,6 +35,7 @@ class MarkovChain(Population):
     order: int = Field(default=1, ge=1, le=8)
     initial: Any = "stationary"
     length: int = Field(ge=1, le=MOST_RECORDS)
+    complete: bool = False
 
     structure: ClassVar[str] = "series"
 
@@ -138,6 +141,11 @@ class MarkovChain(Population):
         begin = "in its stationary law" if self.initial == "stationary" else "in a given law"
         order = "" if self.order == 1 else f" of order {self.order}"
         known = "" if self.transition is not None else " whose transitions lie in given intervals"
+        if self.complete:
+            return (
+                f"the records are a Markov chain{order}{known} of {self.states} states and exactly "
+                f"{self.length} records without a gap that starts {begin}"
+            )
         return (
             f"each series is a Markov chain{order}{known} of {self.states} states and at most "
             f"{self.length} records that starts {begin}; different series are mutually independent"

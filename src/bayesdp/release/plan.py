@@ -263,6 +263,7 @@ class _Pricing:
             interval=column.bounds if lipschitz and column is not None else None,
             slack=slack if lipschitz else 0.0,
             reads=shape.reads,
+            mechanism=shape.mechanism,
         )
 
     def _grid(self, shape: Shape, cost: float) -> Grid | None:
@@ -347,4 +348,5 @@ def describe_query(query: PlannedQuery) -> dict[str, Any]:
         "where": spec.where,
     }
     given |= {"by": spec.by, "bins": list(spec.bins) if spec.bins else None}
+    given["tightness"] = spec.tightness if spec.tightness != "dp" else None
     return {key: value for key, value in given.items() if value is not None}

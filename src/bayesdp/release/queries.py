@@ -12,9 +12,11 @@ from itertools import pairwise
 from bayesdp.accounting.composition import THREE_WAYS_OUT
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.notions import Kind
+from bayesdp.populations import MarkovChain
 from bayesdp.release.spec import QuerySpec, StudySpec
 from bayesdp.tables.columns import Column, Value, group_keys
 from bayesdp.tables.predicates import Predicate
+from bayesdp.theorems.markov_count import count_mechanism
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +25,8 @@ class Shape:
 
     `kind` is `lipschitz` for sums and means of clipped values. `masked` says that a row may count
     as exactly 0, depending on private values. `reads` labels the private columns that it reads.
-    `cells` are the cells of a histogram, `keys` the declared groups of `by`.
+    `cells` are the cells of a histogram, `keys` the declared groups of `by`. `mechanism` is what
+    the ledger is told: more than the noise where `tightness = "mechanism"`.
     """
 
     spec: QuerySpec
@@ -35,6 +38,7 @@ class Shape:
     cells: tuple[Value, ...] | None = None
     bins: tuple[float, ...] | None = None
     keys: tuple[Value, ...] | None = None
+    mechanism: str = "discrete-laplace"
 
     @property
     def integer_valued(self) -> bool:
@@ -89,7 +93,46 @@ def shape(study: StudySpec, position: int) -> Shape:
         cells=cells,
         bins=query.bins,
         keys=keys,
+        mechanism=_mechanism(study, query, where, key),
     )
+
+
+def _mechanism(study: StudySpec, query: QuerySpec, where: Predicate | None, key: str) -> str:
+    """The mechanism's name, by which `theorems.markov_count` may use what it is (theory 3.9 b)."""
+    if query.tightness == "dp":
+        return "discrete-laplace"
+    population, name = study.population, f"{key}.tightness"
+    if not isinstance(population, MarkovChain) or study.budget.notion != "bdp":
+        raise UnsupportedError(
+            name,
+            query.tightness,
+            expected='"dp", unless the population is a Markov chain and the notion "bdp"',
+            remedy="For other populations the level is that of any mechanism.",
+        )
+    if not population.complete:
+        raise UnsupportedError(
+            name,
+            query.tightness,
+            expected="a chain whose series has no gap, since what a count leaks depends on gaps",
+            remedy="Declare population.complete = true if there is one series without gaps.",
+        )
+    counts = query.kind in ("count", "proportion") and query.by is None and where is not None
+    read = sorted(where.columns) if where is not None else []
+    if not counts or population.states != 2 or read != sorted(population.covers):
+        raise UnsupportedError(
+            name,
+            query.tightness,
+            expected="a count or proportion of one state of the covered two-state column, over all "
+            "records (no groups, no other column in where)",
+            remedy='Leave tightness out: other queries are priced at the DP level ("dp").',
+        )
+    column = study.columns[read[0]]
+    behind = [column, study.columns.get(column.source or "", column)]
+    if len(read) != 1 or any(one.imputed is not None for one in behind):
+        raise UnsupportedError(
+            name, query.tightness, expected="one covered column without imputed values"
+        )
+    return count_mechanism(population.length)
 
 
 def _is_lipschitz(query: QuerySpec, column: Column | None, masked: bool) -> bool:

@@ -63,6 +63,7 @@ class QuerySpec(_Part):
     weight: float | None = Field(default=None, gt=0)
     error: float | None = Field(default=None, gt=0)
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
+    tightness: Literal["dp", "mechanism"] = "dp"
 
 
 class StudySpec(BaseModel):
@@ -284,6 +285,7 @@ def _structure(study: StudySpec) -> None:
             shown=False,
         )
     _members(study, population)
+    _complete(study, population)
     if population.structure == "series" and "order" not in roles:
         raise InputError(
             "data.columns",
@@ -291,6 +293,27 @@ def _structure(study: StudySpec) -> None:
             "table holds several series",
             remedy='Declare it: day = { role = "order", step = 1 }.',
             shown=False,
+        )
+
+
+def _complete(study: StudySpec, population: Population) -> None:
+    """One series without a gap: one order column, no series, and as many records as its length."""
+    if not isinstance(population, MarkovChain) or not population.complete:
+        return
+    key = "population.complete"
+    if any(column.role == "series" for column in study.columns.values()):
+        raise InputError(
+            key,
+            True,
+            expected='a table that is one series, without a column of role "series"',
+            remedy="Leave complete out: the level is then that of any mechanism.",
+        )
+    if study.data.n != population.length or study.data.unit != "row":
+        raise InputError(
+            key,
+            True,
+            expected=f"data.n = {population.length}, the chain's length, and rows as records",
+            remedy="State how many records there are; with fewer than the length there are gaps.",
         )
 
 

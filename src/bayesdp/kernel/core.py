@@ -156,6 +156,8 @@ def _check_conversion(document: Mapping[str, Any]) -> None:
     """A certificate of a conversion alone: of any mechanism with the stated DP cost."""
     step, claim = document["derivation"], document["claim"]
     conversion = read_conversion(step, declared_cost(step))
+    shown = {k: v for k, v in document["population"].items() if k not in ("source", "covers")}
+    require(same(shown, conversion.population), "two populations are named", "population")
     for key in ("notion", "adversary"):
         require(claim[key] == step["conclusion"][key], f"another {key} than derived", "claim")
     require(claim["delta"] == 0.0, "delta is not 0", "claim")
@@ -325,6 +327,21 @@ def at_least(claimed: object, derived: arb, what: str) -> None:
         f"{float(number)!r} is claimed, and {_shown(derived)} is what follows",
         what,
     )
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two pieces of plain data say the same; 1 and 1.0 do."""
+    return json.dumps(_plain(one), sort_keys=True) == json.dumps(_plain(other), sort_keys=True)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value
 
 
 def _shown(value: arb) -> str:

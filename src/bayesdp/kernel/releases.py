@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -17,6 +16,7 @@ from bayesdp.kernel.core import (
     count_mechanism,
     declared_cost,
     read_conversion,
+    same,
 )
 from bayesdp.kernel.populations import ALL_RECORDS, group_size, members_of_factors
 from bayesdp.kernel.queries import Grid, Shape, label, names_in, shape
@@ -192,7 +192,7 @@ class _Release:
             ("covers", sorted(evidence["covers"]), self.covers),
             ("independent", sorted(evidence["independent"]), self.independent),
         ):
-            require(_same(stated, due), f"{what} is not what is declared", step["rule"])
+            require(same(stated, due), f"{what} is not what is declared", step["rule"])
         if self.population.get("model") in ALL_RECORDS:
             require(self.n <= _described(self.population), "more records than described", "n")
         cost, _ = self.cost(spends)
@@ -211,9 +211,9 @@ class _Release:
             "cost: by_column is not the sum of the spends",
             step["rule"],
         )
-        same = {spend["mechanism"] for spend in spends}
+        mechanisms = {spend["mechanism"] for spend in spends}
         counted = len(self.covers) == 1 and all(list(s["reads"]) == self.covers for s in spends)
-        mechanism = same.pop() if counted and len(same) == 1 else None
+        mechanism = mechanisms.pop() if counted and len(mechanisms) == 1 else None
         return conversion_level(step, read_conversion(step, cost, mechanism))
 
     def secrets(self, step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> Any:
@@ -238,7 +238,7 @@ class _Release:
             require(claim["scope"] == "the declared population", "another scope", "claim")
             due = step["conclusion"]["adversary"]
             require(claim["adversary"] == due, "another adversary than derived", "claim")
-            require(_same(claim["secrets"], self.secrets(step, spends)), "other secrets", "claim")
+            require(same(claim["secrets"], self.secrets(step, spends)), "other secrets", "claim")
         require(
             list(self.body["assumptions"]) == assumptions(self.body),
             "they are not those that the level rests on",
@@ -277,7 +277,7 @@ class _Release:
         require(exact(state["level"]) <= exact(state["total"]), "above the total", "data_set")
         if self.claim["notion"] == "bdp":
             due_secrets = self.secrets(step, together)
-            require(_same(state["secrets"], due_secrets), "other secrets", "data_set")
+            require(same(state["secrets"], due_secrets), "other secrets", "data_set")
 
 
 def check_release(document: Mapping[str, Any]) -> None:
@@ -429,7 +429,3 @@ def _described(population: Mapping[str, Any]) -> int:
 def _close(stated: Fraction, derived: Fraction) -> bool:
     """A sum of doubles, rounded up."""
     return derived * (1 - Fraction(1, 10**12)) <= stated <= derived * (1 + Fraction(1, 10**9))
-
-
-def _same(one: Any, other: Any) -> bool:
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)

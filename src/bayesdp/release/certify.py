@@ -13,6 +13,7 @@ from bayesdp.accounting.composition import SecretsInterval, converted, secrets_n
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.certificate import Certificate, Step
 from bayesdp.errors import Refusal
+from bayesdp.populations import Population
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query
 from bayesdp.tables.columns import Column
 from bayesdp.theorems import LeakageReport
@@ -75,6 +76,43 @@ def declarations(plan: Plan) -> dict[str, Any]:
 def assumptions(plan: Plan) -> list[str]:
     """Everything that the level rests on and that nobody checked."""
     return kernel.assumptions(plain_details(declarations(plan) | {"results": []}))
+
+
+def conversion_certificate(population: Population, report: LeakageReport) -> Certificate:
+    """A certificate of a conversion alone: of any mechanism with the report's DP cost and kind.
+
+    It proves the best level of the report that the kernel proves. Errors: `InputError` for a
+    population that its spec can't hold.
+    """
+    spec = population.spec()
+    declared = {key: value for key, value in spec.items() if key not in ("source", "covers")}
+    reading = Reading(
+        "bdp",
+        max(report.best.epsilon, 1e-300),
+        population=declared,
+        adversary=report.adversary,
+        secrets=report.secrets,
+        covers=population.covers,
+    )
+    step = _conversion(reading, report, ())
+    claimed = {
+        "notion": "bdp",
+        "epsilon": step.conclusion["epsilon"],
+        "delta": 0.0,
+        "dp_epsilon": report.cost.dp_epsilon,
+        "adversary": report.adversary,
+        "secrets": report.secrets,
+        "scope": "the declared population",
+    }
+    body = plain_details(
+        {
+            "software": f"bayesdp {bayesdp.__version__}",
+            "rounding": kernel.ROUNDING,
+            "claim": claimed,
+            "population": spec,
+        }
+    )
+    return Certificate(body | {"assumptions": kernel.assumptions(body)}, step)
 
 
 def claim(plan: Plan) -> dict[str, Any]:

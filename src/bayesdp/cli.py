@@ -82,7 +82,10 @@ def _positive(value: float, key: str, *, zero: bool = False) -> float:
 @_guarded
 def leakage(
     population: PopulationText,
-    epsilon: Annotated[float, typer.Option(help="The DP cost of the mechanism, in nats.")],
+    epsilon: Annotated[
+        float | None,
+        typer.Option(help="The DP cost, in nats. With --mechanism: its own unless given."),
+    ] = None,
     delta: Annotated[
         float | None,
         typer.Option(help="The mechanism's DP delta: levels are then (epsilon, delta)."),
@@ -93,12 +96,24 @@ def leakage(
     seconds: Annotated[
         float, typer.Option(help="Time that a theorem may take; slower ones are refused.")
     ] = 30.0,
+    mechanism: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help='Also what {"channel": [...]} in FILE leaks, exactly.'),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """What a DP cost means for a population: every theorem that applies, and why others don't."""
     from bayesdp.populations import load
 
     loaded = load(population)
+    if mechanism is not None:
+        if delta is not None:
+            raise InputError("--delta", delta, expected="nothing here: --mechanism is exact")
+        options = {"kind": kind, "secrets": secrets, "seconds": seconds}
+        _channel_leakage(loaded, mechanism, epsilon, adversary, options, as_json)
+        return
+    if epsilon is None:
+        raise InputError("--epsilon", expected="a DP cost, in nats", remedy="Missing.", shown=False)
     _positive(epsilon, "--epsilon", zero=True)
     if delta is not None:
         _approximate_leakage(loaded, epsilon, delta, adversary, secrets, seconds, as_json)
@@ -115,6 +130,55 @@ def leakage(
     from bayesdp.report.terminal import show_leakage
 
     show_leakage(_console(), report, offers)
+
+
+def _channel_leakage(
+    population: Any,
+    path: Path,
+    epsilon: float | None,
+    adversary: Adversary,
+    options: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """The exact leakage of one channel beside the bounds on all of its DP level."""
+    from bayesdp.leakage.channel import channel_leakage, read_channel
+
+    exact = channel_leakage(
+        population, read_channel(path), adversary=adversary, progress=_progress()
+    )
+    own = exact.tensor.dp
+    if epsilon is not None and _positive(epsilon, "--epsilon", zero=True) * (1.0 + 1e-9) < own:
+        raise InputError("--epsilon", epsilon, expected=f"at least the mechanism's own {own:.9g}")
+    dp_epsilon = exact.dp_epsilon if epsilon is None else max(epsilon, exact.dp_epsilon)
+    report = None
+    if dp_epsilon < float("inf"):
+        report = population.leakage(dp_epsilon, adversary=adversary, **options)
+    if as_json:
+        none: dict[str, Any] = {
+            "dp_epsilon": None,
+            "adversary": adversary,
+            "bounds": [],
+            "refused": [],
+        }
+        plain = report.to_dict() if report is not None else none | {"best": None}
+        _print_json(plain | {"exact": exact.to_dict()})
+        return
+    from bayesdp.report.terminal import show_exact, show_leakage
+
+    if report is not None:
+        show_leakage(_console(), report)
+    show_exact(_console(), exact)
+
+
+def _progress() -> Callable[[float], None]:
+    """A line on standard error, where that is a terminal."""
+
+    def show(share: float) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{share:4.0%}" + ("\n" if share >= 1.0 else ""))
+            sys.stderr.flush()
+
+    return show
 
 
 def _approximate_leakage(

@@ -57,7 +57,11 @@ def one_record(p: Floats, q: Floats, dp_epsilon: float) -> Floats:
     order = np.argsort(-ratio, axis=-1, kind="stable")
     up_p = np.cumsum(np.take_along_axis(p, order, -1), axis=-1)
     up_q = np.cumsum(np.take_along_axis(q, order, -1), axis=-1)
-    return threshold_value(up_p, up_q, np.full(len(p), math.exp(dp_epsilon)))
+    largest = math.exp(dp_epsilon)
+    plain = (1.0 + (largest - 1.0) * up_p) / (1.0 + (largest - 1.0) * up_q)
+    widened: Floats = plain.max(axis=-1) * (1.0 + (6.0 * p.shape[-1] + 40.0) * UNIT)
+    # Two routes: the one is precise for ratios near 1, the other for large costs.
+    return np.minimum(threshold_value(up_p, up_q, np.full(len(p), largest)), widened)
 
 
 def by_enumeration(p: Floats, q: Floats, domain: Domain, dp_epsilon: float) -> Floats:

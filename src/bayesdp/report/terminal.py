@@ -10,6 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from bayesdp.calibration import Calibration, GaussianCalibration
+from bayesdp.leakage.channel import ChannelLeakage, record_namer
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING
 from bayesdp.release.plan import CONFIDENCE, PlannedQuery
 from bayesdp.release.results import Release
@@ -67,6 +68,21 @@ def _knows(name: str) -> str:
     """What a theorem knows and ignores, small."""
     theorem = next(one for one in REGISTRY if one.name == name)
     return f"\n[dim]knows {escape(theorem.uses)}; ignores {escape(theorem.ignores)}[/dim]"
+
+
+def show_exact(console: Console, exact: ChannelLeakage) -> None:
+    """What one given mechanism leaks: no bound, but the number itself."""
+    table = _table("What this mechanism leaks, exactly", "", "level")
+    table.add_row("DP", number(exact.tensor.dp))
+    for adversary, level in exact.tensor.levels.items():
+        chosen = " (asked for)" if adversary == exact.adversary else ""
+        table.add_row(f"BDP, adversary '{adversary}'{chosen}", number(level.bdp))
+    console.print(table)
+    name = record_namer(exact.population)
+    records = ", ".join(f"{name(i)} {number(v, 4)}" for i, v in enumerate(exact.level.by_record))
+    console.print(f"By record: {records}.", highlight=False, markup=False)
+    if exact.words():
+        console.print(f"Most is told by {exact.words()}.", highlight=False, markup=False)
 
 
 def show_approximate(console: Console, report: ApproximateReport) -> None:

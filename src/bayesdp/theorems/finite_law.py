@@ -33,6 +33,7 @@ from functools import lru_cache
 from typing import Any
 
 from bayesdp.errors import UnsupportedError
+from bayesdp.leakage.channel import record_namer
 from bayesdp.leakage.worst_case import Attack, FiniteWorstCase, WorstCase, expected_seconds
 from bayesdp.notions import Adversary, Cost
 from bayesdp.populations import Finite, Graph, MarkovChain, Network, Population, Tree
@@ -168,19 +169,9 @@ def _numbered(attack: Attack, records: tuple[int, ...]) -> Attack:
 
 def _words(population: Population, attack: Attack) -> str:
     """Who attacks whom in the worst case."""
-    names = record_names(population)
+    names = record_namer(population)
     known = ", ".join(names(j) for j in attack.known)
     return f"attained against {names(attack.record)} by one who knows {known or 'no record'}"
-
-
-def record_names(population: Population) -> Any:
-    """From a record's number to what people call it."""
-    if isinstance(population, Tree | Network):
-        return lambda i: population.nodes[i].name
-    if isinstance(population, Finite) and population.roles is not None:
-        roles = population.roles
-        return lambda i: roles[i]
-    return lambda i: f"record {i}"
 
 
 def _rounded_up(seconds: float) -> str:

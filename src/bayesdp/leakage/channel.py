@@ -1,0 +1,154 @@
+"""The exact leakage of a channel under a population, in words and as data (theory 3.9 a)."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bayesdp.errors import InputError, UnsupportedError, did_you_mean
+from bayesdp.leakage.rounding import up
+from bayesdp.leakage.tensor import (
+    MEMORY,
+    Attained,
+    Level,
+    TensorLeakage,
+    channel_of,
+    tensor_leakage,
+)
+from bayesdp.notions import Adversary
+from bayesdp.populations import Finite, Network, Population, Tree
+from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
+
+MOST_CELLS = 2**24
+"""The largest joint law, in cells, that is multiplied out for a channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChannelLeakage:
+    """What one channel leaks under one population; `level` is that of the adversaries asked for."""
+
+    population: Population
+    adversary: Adversary
+    tensor: TensorLeakage
+
+    @property
+    def level(self) -> Level:
+        """The level of the adversaries asked for."""
+        return self.tensor.levels[self.adversary]
+
+    @property
+    def dp_epsilon(self) -> float:
+        """The channel's DP level, rounded up."""
+        dp = self.tensor.dp
+        return up(dp + self.tensor.error) if dp > 0.0 else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as `leakage --mechanism --json` prints it; an infinite level is None."""
+        attained = self.level.attained
+        return {
+            "bdp": _plain(self.level.bdp),
+            "dp": _plain(self.tensor.dp),
+            "error": self.tensor.error,
+            "attained_by": None if attained is None else attained.to_dict(),
+            "by_adversary": {name: _plain(one.bdp) for name, one in self.tensor.levels.items()},
+            "by_record": [_plain(one) for one in self.level.by_record],
+        }
+
+    def words(self) -> str:
+        """Who learns most, and when."""
+        attained = self.level.attained
+        return "" if attained is None else attack_words(self.population, attained)
+
+
+def channel_leakage(
+    population: Population,
+    channel: Any,
+    *,
+    adversary: Adversary = "any",
+    memory: int = MEMORY,
+    progress: Callable[[float], None] | None = None,
+) -> ChannelLeakage:
+    """The exact leakage of `channel`, a nested array: one axis a record, the last for outcomes.
+
+    The population must be a finite law over few records: `finite`, `network`, `tree`, `graph`, or
+    a `markov` chain of as many records as the channel has. Rows of the channel sum to 1 within
+    1e-9. Errors: `InputError`, and `UnsupportedError` for what has no such law or is too large.
+    Source: theory 3.9 a.
+    """
+    try:
+        checked = channel_of(channel, sizes_of(population))
+        joint = joint_of(population, MOST_CELLS)
+    except NoJointError as error:
+        raise UnsupportedError(
+            "population",
+            population.model,
+            expected="a finite law of few records, if the exact leakage of a channel is asked for",
+            remedy=f"Here {error}." if str(error).startswith("the ") else f"Here: {error}.",
+        ) from None
+    found = tensor_leakage(joint, checked, memory=memory, progress=progress)
+    return ChannelLeakage(population, adversary, found)
+
+
+def read_channel(path: Path) -> Any:
+    """The nested array in a mechanism's file: `{"channel": [...]}`; `InputError` for others."""
+    key = "--mechanism"
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(key, str(path), expected=f"a readable file ({error})") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError(key, str(path), expected=f"a JSON document ({error})") from None
+    if not isinstance(content, dict) or "channel" not in content:
+        raise InputError(key, str(path), expected='a JSON object such as {"channel": [...]}')
+    for name in content:
+        if name not in ("channel", "source"):
+            raise InputError(
+                f"mechanism.{name}",
+                expected="a known key",
+                remedy=did_you_mean(str(name), ("channel", "source")),
+                shown=False,
+            )
+    return content["channel"]
+
+
+def attack_words(population: Population, attained: Attained) -> str:
+    """An attack as a sentence."""
+    name = record_namer(population)
+    known = ", ".join(
+        f"{name(j)} = {value_name(population, j, v)}"
+        for j, v in zip(attained.known, attained.known_values, strict=True)
+    )
+    i = attained.record
+    return (
+        f"outcome {attained.outcome}, for {name(i)}: {value_name(population, i, attained.value)} "
+        f"against {value_name(population, i, attained.other)}, to one who knows "
+        f"{known or 'no record'}"
+    )
+
+
+def value_name(population: Population, record: int, value: int) -> str:
+    """What a value of a record is called."""
+    if isinstance(population, Network):
+        states = population.nodes[record].states
+        if not isinstance(states, int):
+            return states[value]
+    return str(value)
+
+
+def record_namer(population: Population) -> Callable[[int], str]:
+    """From a record's number to what people call it."""
+    if isinstance(population, Tree | Network):
+        nodes = population.nodes
+        return lambda i: nodes[i].name
+    if isinstance(population, Finite) and population.roles is not None:
+        roles = population.roles
+        return lambda i: roles[i]
+    return lambda i: f"record {i}"
+
+
+def _plain(value: float) -> float | None:
+    return value if math.isfinite(value) else None

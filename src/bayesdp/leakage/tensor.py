@@ -1,0 +1,339 @@
+"""The exact leakage of one finite channel under a finite law, for all adversaries (theory 3.9 a).
+
+Every record's axis gets one more slot, the sum over the axis. In the extended tensor of `pi(x)
+P[y | x]` a cell whose slot `i` holds a value, slots `K` hold values and all others are sums is
+`P[y, x_i, x_K]`; so one tensor holds these for all `(i, K)`, and divided by the extended tensor of
+`pi` it holds `P[y | x_i, x_K]`. The leakage of record `i` is the largest difference of logarithms
+along axis `i`. Cost: `n (|W| + 1)^n |Y|` simple operations, streamed through the processor's cache.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.leakage.rounding import UNIT
+from bayesdp.notions import ADVERSARIES, Adversary
+
+Floats = NDArray[np.float64]
+
+MEMORY = 2 * 2**30
+"""The most bytes that the engine takes at a time, unless told otherwise."""
+
+ROW_TOLERANCE = 1e-9
+"""How far the outcomes' probabilities may sum from 1."""
+
+_CHUNK = 2**15
+_SMALLEST = 1e-280
+
+
+@dataclass(frozen=True, slots=True)
+class Attained:
+    """An attack, and the outcome at which it learns most.
+
+    `known` and `known_values` say what the adversary knows; `value` is more likely than `other`.
+    """
+
+    record: int
+    known: tuple[int, ...]
+    known_values: tuple[int, ...]
+    value: int
+    other: int
+    outcome: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "record": self.record,
+            "known": list(self.known),
+            "known_values": list(self.known_values),
+            "value": self.value,
+            "other": self.other,
+            "outcome": self.outcome,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """The level of one class of adversaries: the largest, by whom, and for each record."""
+
+    bdp: float
+    attained: Attained | None
+    by_record: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TensorLeakage:
+    """What a channel leaks. Levels in nats, possibly infinite, each right up to `error`.
+
+    `dp` is the channel's level under differential privacy, on all databases, possible or not.
+    """
+
+    levels: dict[Adversary, Level]
+    dp: float
+    error: float
+
+
+def channel_of(raw: Any, shape: tuple[int, ...], key: str = "channel") -> Floats:
+    """A nested array as a channel for records with these numbers of values, or `InputError`."""
+    try:
+        channel = np.asarray(raw, dtype=float)
+    except (ValueError, TypeError):
+        channel = np.zeros(0)
+    wanted = " x ".join(map(str, shape))
+    if channel.ndim != len(shape) + 1 or channel.shape[:-1] != shape or channel.shape[-1] < 1:
+        raise InputError(
+            key,
+            f"an array of shape {channel.shape}" if channel.size else "no array of numbers",
+            expected=f"a nested array of shape {wanted} x outcomes: one axis for each record and "
+            "the last for outcomes",
+        )
+    wrong = ~((channel >= 0.0) & (channel <= 1.0 + ROW_TOLERANCE))
+    if wrong.any():
+        place = np.unravel_index(int(np.argmax(wrong)), channel.shape)
+        raise InputError(
+            key + "".join(f"[{i}]" for i in place), float(channel[place]), expected="a probability"
+        )
+    off = np.abs(channel.sum(axis=-1) - 1.0)
+    if off.max() > ROW_TOLERANCE:
+        place = np.unravel_index(int(np.argmax(off)), shape)
+        raise InputError(
+            key + "".join(f"[{i}]" for i in place),
+            f"a law with sum {float(channel[place].sum()):.12g}",
+            expected=f"probabilities of the outcomes that sum to 1 within {ROW_TOLERANCE:g}",
+        )
+    return channel
+
+
+def tensor_leakage(
+    joint: Floats,
+    channel: Floats,
+    *,
+    memory: int = MEMORY,
+    progress: Callable[[float], None] | None = None,
+) -> TensorLeakage:
+    """The leakage of a channel to all adversaries at once.
+
+    `joint` has one axis for each record; `channel` the same and a last one for outcomes. Outcomes
+    are taken in blocks so that no more than `memory` bytes are in use. `progress` is called with
+    the share that is done, from the first second on. Errors: `InputError` for a channel that is
+    none; `UnsupportedError` where one outcome needs more than `memory`, or where probabilities
+    are below 1e-280 and double precision would take them for 0.
+    """
+    channel = channel_of(channel, joint.shape)
+    report = _Progress(progress, joint.ndim)
+    joint = joint / joint.max()
+    with np.errstate(divide="ignore"):
+        log_mass = np.log(_extended(joint[..., None])[..., 0])
+        informed = np.where(joint[..., None] > 0.0, np.log(channel), np.nan)
+        dp = max((_spread(np.log(channel), i)[0] for i in range(joint.ndim)), default=0.0)
+    found = {name: _Worst(joint.shape, name) for name in ADVERSARIES}
+    for i in range(joint.ndim):
+        found["informed"].take(i, informed, 0)
+    outcomes = channel.shape[-1]
+    block = _block(log_mass.size, outcomes, memory)
+    for start in range(0, outcomes, block):
+        report.block(start / outcomes, block / outcomes)
+        log_ratio = _conditional(joint, channel[..., start : start + block], log_mass)
+        for i in range(joint.ndim):
+            found["any"].take(i, log_ratio, start)
+            sums = tuple(slice(None) if j == i else slice(-1, None) for j in range(joint.ndim))
+            found["uninformed"].take(i, log_ratio[sums], start)
+            report.record(i)
+    error = (8.0 * (sum(joint.shape) + 16) + 2800.0) * UNIT  # sums, and logarithms up to 700
+    return TensorLeakage({name: worst.level() for name, worst in found.items()}, dp, error)
+
+
+def _block(cells: int, outcomes: int, memory: int) -> int:
+    """How many outcomes at a time: the tensor, one copy while a sum is attached, and the rest."""
+    fixed, each = 24 * cells, 20 * cells
+    block = (memory - fixed) // each
+    if block < 1:
+        raise UnsupportedError(
+            "channel",
+            f"an extended tensor of {cells} cells",
+            expected=f"at most {memory // 2**20} MiB; it needs {(fixed + each) // 2**20 + 1}",
+            remedy="Fewer records, or fewer values; theorems need no channel.",
+        )
+    return min(outcomes, int(block))
+
+
+def _extended(array: Floats) -> Floats:
+    """Each axis but the last gets a slot for its sum."""
+    shape = array.shape
+    out = np.empty((*(size + 1 for size in shape[:-1]), shape[-1]))
+    out[tuple(slice(0, size) for size in shape)] = array
+    # Filled axes have all their slots, later ones only their values so far.
+    for axis in range(len(shape) - 1):
+        filled = [slice(None)] * axis
+        rest = [slice(0, size) for size in shape[axis + 1 : -1]]
+        source = out[(*filled, slice(0, shape[axis]), *rest)]
+        np.sum(source, axis=axis, out=out[(*filled, shape[axis], *rest)])
+    return out
+
+
+def _conditional(joint: Floats, channel: Floats, log_mass: Floats) -> Floats:
+    """`ln P[y | x_i, x_K]`, up to a constant for each outcome; NaN where the condition can't be.
+
+    Scaling an outcome changes no ratio, and keeps small probabilities away from underflow.
+    """
+    largest = channel.reshape(-1, channel.shape[-1]).max(axis=0)
+    product = channel / np.where(largest > 0.0, largest, 1.0)
+    possible = (product > 0.0) & (joint[..., None] > 0.0)
+    product *= joint[..., None]
+    if bool(np.any(possible & (product < _SMALLEST))):
+        raise UnsupportedError(
+            "channel",
+            "a probability so small",
+            expected=f"probabilities of outcomes times databases above {_SMALLEST:g}, relative to "
+            "the largest",
+            remedy="Double precision would take it for 0.",
+        )
+    tensor = _extended(product)
+    flat = tensor.reshape(-1, tensor.shape[-1])
+    mass = log_mass.reshape(-1)
+    impossible = np.isneginf(mass)
+    rows = max(1, _CHUNK // flat.shape[1])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for start in range(0, len(flat), rows):
+            part = flat[start : start + rows]
+            np.log(part, out=part)
+            part -= mass[start : start + rows, None]
+    if impossible.any():
+        flat[impossible] = np.nan
+    return tensor
+
+
+class _Worst:
+    """The largest difference so far, for one class of adversaries."""
+
+    def __init__(self, shape: tuple[int, ...], adversary: Adversary) -> None:
+        self.shape = shape
+        self.adversary = adversary
+        self.by_record = [0.0] * len(shape)
+        self.best = -1.0
+        self.attained: Attained | None = None
+
+    def take(self, record: int, logs: Floats, first_outcome: int) -> None:
+        """Look along the axis of one record; the last axis of `logs` is for outcomes."""
+        values = self.shape[record]
+        inner = logs[
+            tuple(slice(0, values) if j == record else slice(None) for j in range(logs.ndim))
+        ]
+        largest, place = _spread(inner, record)
+        self.by_record[record] = max(self.by_record[record], largest)
+        if place is None or largest <= self.best:
+            return
+        self.best = largest
+        self.attained = self._attack(record, inner, place, first_outcome)
+
+    def _attack(
+        self, record: int, inner: Floats, place: tuple[int, ...], first_outcome: int
+    ) -> Attained:
+        """The attack at a cell of `inner` without the record's axis."""
+        *others, outcome = place
+        line: Any = (*others[:record], slice(None), *others[record:], outcome)
+        column = inner[line]
+        known, values = [], []
+        for j, slot in zip((j for j in range(len(self.shape)) if j != record), others, strict=True):
+            if self.adversary != "uninformed" and slot < self.shape[j]:
+                known.append(j)
+                values.append(int(slot))
+        return Attained(
+            record,
+            tuple(known),
+            tuple(values),
+            int(np.nanargmax(column)),
+            int(np.nanargmin(column)),
+            first_outcome + int(outcome),
+        )
+
+    def level(self) -> Level:
+        """What was found."""
+        return Level(max(self.best, 0.0), self.attained, tuple(self.by_record))
+
+
+def _spread(logs: Floats, axis: int) -> tuple[float, tuple[int, ...] | None]:
+    """The largest difference along an axis, NaN left aside, and where (without that axis).
+
+    `-inf` everywhere is an outcome that can't be, and tells nothing; beside anything finite it
+    makes the difference infinite.
+    """
+    size = logs.shape[axis]
+    best, place = -1.0, None
+    if size < 2:
+        return 0.0, None
+    moved = np.moveaxis(logs, axis, 0)
+    for index, part in _pieces(moved):
+        gap = _gaps(part)
+        largest = float(gap.max())
+        if math.isnan(largest):
+            largest = float(np.fmax.reduce(gap, axis=None, initial=-1.0))
+        if largest > best:
+            best = largest
+            inside = np.unravel_index(int(np.nanargmax(gap)), gap.shape)
+            place = tuple(int(a) + b for a, b in zip(inside, index, strict=True))
+    return max(best, 0.0), place
+
+
+def _gaps(part: Floats) -> Floats:
+    """The largest difference along the first axis, in every other place."""
+    gap: Floats
+    with np.errstate(invalid="ignore"):
+        if len(part) == 2:
+            gap = part[0] - part[1]
+            return np.abs(gap, out=gap)
+        high = np.fmax(part[0], part[1])
+        low = np.fmin(part[0], part[1])
+        for one in part[2:]:
+            np.fmax(high, one, out=high)
+            np.fmin(low, one, out=low)
+        gap = np.subtract(high, low, out=high)
+    return gap
+
+
+def _pieces(moved: Floats) -> Iterator[tuple[tuple[int, ...], Floats]]:
+    """Pieces that fit into the cache, with where they start on the axes after the first."""
+    shape = moved.shape[1:]
+    budget = max(1, _CHUNK // moved.shape[0])
+    # The last axes stay whole as far as they fit; the one before is cut; the first are walked.
+    inner, axis = 1, len(shape)
+    while axis > 0 and inner * shape[axis - 1] <= budget:
+        axis -= 1
+        inner *= shape[axis]
+    if axis == 0:
+        yield (0,) * len(shape), moved
+        return
+    step = max(1, budget // inner)
+    for lead in np.ndindex(*shape[: axis - 1]):
+        whole = (slice(None), *(slice(i, i + 1) for i in lead))
+        for start in range(0, shape[axis - 1], step):
+            index = (*lead, start, *(0,) * (len(shape) - axis))
+            yield index, moved[(*whole, slice(start, start + step))]
+
+
+class _Progress:
+    """Calls back, once a second has passed, with the share that is done."""
+
+    def __init__(self, callback: Callable[[float], None] | None, records: int) -> None:
+        self.callback = callback
+        self.records = records
+        self.began = time.monotonic()
+        self.done, self.share = 0.0, 1.0
+
+    def block(self, done: float, share: float) -> None:
+        """A block of outcomes begins."""
+        self.done, self.share = done, share
+
+    def record(self, record: int) -> None:
+        """A record of the block is done."""
+        if self.callback is not None and time.monotonic() - self.began > 1.0:
+            part = (record + 1) / max(1, self.records)
+            self.callback(min(1.0, self.done + self.share * part))

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import bayesdp
-from bayesdp import kernel
-from bayesdp.accounting.composition import SecretsInterval, converted, secrets_needed
+from bayesdp import kernel, theorems
+from bayesdp.accounting.composition import SecretsInterval, converted, population_of, secrets_needed
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.certificate import Certificate, Step
 from bayesdp.errors import Refusal
-from bayesdp.populations import Population
+from bayesdp.populations import Family, Population
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query
 from bayesdp.tables.columns import Column
-from bayesdp.theorems import LeakageReport
+from bayesdp.theorems import LeakageReport, Question
 
 NOT_PROTECTED = (
     "that somebody's record is in the table, and how many records there are",
@@ -214,11 +214,26 @@ def _conversion(reading: Reading, report: LeakageReport, premises: tuple[Step, .
     for bound in report.bounds:
         details = plain_details(bound.evidence)
         conclusion = {"notion": "bdp", "epsilon": bound.epsilon, "adversary": reading.adversary}
-        step = Step(bound.theorem, conclusion, evidence | {"details": details}, premises)
+        under = premises
+        if bound.theorem == "family":
+            under = (*premises, *_members(reading, report))
+        step = Step(bound.theorem, conclusion, evidence | {"details": details}, under)
         level = certified(step, bound.epsilon)
         if level is not None:
-            return Step(step.rule, conclusion | {"epsilon": level}, step.evidence, premises)
+            return Step(step.rule, conclusion | {"epsilon": level}, step.evidence, under)
     raise Refusal("The kernel proves none of the levels. Please report this mistake of ours.")
+
+
+def _members(reading: Reading, report: LeakageReport) -> list[Step]:
+    """For a family, the same conversion for each member."""
+    family = population_of(reading)
+    assert isinstance(family, Family)
+    steps = []
+    for member in family.members:
+        about = replace(reading, population=member.spec())
+        question = Question(member, reading.adversary, reading.secrets)
+        steps.append(_conversion(about, theorems.report(question, report.cost), ()))
+    return steps
 
 
 def certified(step: Step, claimed: float) -> float | None:

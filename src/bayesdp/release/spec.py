@@ -16,7 +16,16 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.notions import Adversary, Notion, Secrets
-from bayesdp.populations import Gaussian, Graph, MarkovChain, Population, Tree, parse
+from bayesdp.populations import (
+    Finite,
+    Gaussian,
+    Graph,
+    MarkovChain,
+    Network,
+    Population,
+    Tree,
+    parse,
+)
 from bayesdp.populations.base import explain_validation
 from bayesdp.populations.files import search_in
 from bayesdp.tables.columns import Column, parse_columns
@@ -250,12 +259,15 @@ def _covered_columns(study: StudySpec) -> None:
                 remedy="Either the population describes it, or it is independent given what it "
                 "describes.",
             )
-    if isinstance(population, MarkovChain | Graph | Tree) and population.covers:
+    discrete = MarkovChain | Graph | Tree | Finite | Network
+    if isinstance(population, discrete) and population.covers:
         _states_covered(study, population)
 
 
-def _states_covered(study: StudySpec, population: MarkovChain | Graph | Tree) -> None:
-    """Chains and graphs speak of columns that are their states, not of the values behind them."""
+def _states_covered(
+    study: StudySpec, population: MarkovChain | Graph | Tree | Finite | Network
+) -> None:
+    """Discrete models speak of columns that are their states, not of the values behind them."""
     states = population.states if isinstance(population, MarkovChain) else population.common_states
     sizes = [len(study.columns[name].levels or ()) for name in population.covers]
     if math.prod(sizes) == states:
@@ -318,8 +330,8 @@ def _complete(study: StudySpec, population: Population) -> None:
 
 
 def _members(study: StudySpec, population: Population) -> None:
-    """Named rows of a covariance need a column that says which record is which, and no others."""
-    named = population.roles if isinstance(population, Gaussian) else None
+    """Named records of a cluster need a column that says which record is which, and no others."""
+    named = population.roles if isinstance(population, Gaussian | Finite) else None
     columns = [column for column in study.columns.values() if column.role == "member"]
     if named is not None and not columns:
         raise InputError(
@@ -333,7 +345,7 @@ def _members(study: StudySpec, population: Population) -> None:
             raise InputError(
                 f"data.columns.{column.name}.role",
                 "member",
-                expected="a population whose covariance has named rows (population.roles)",
+                expected="a population whose records have names (population.roles)",
                 remedy="Otherwise declare { public = true, states = [...] }.",
             )
         for state in column.states or ():

@@ -58,8 +58,10 @@ def derive(step: dict[str, Any]) -> float:
     return float(derived.mid())
 
 
-def agreed(population, cost: Cost, rules: set[str], adversary: str = "any") -> dict[str, float]:
-    """The kernel's levels by these rules, which must be the package's up to rounding.
+def agreed(
+    population, cost: Cost, rules: set[str], adversary: str = "any", close: float = CLOSE
+) -> dict[str, float]:
+    """The kernel's levels by these rules, which must be the package's up to rounding (`close`).
 
     Allowing for its rounding the package must not be below; what the kernel proves is a claim that
     it accepts, and hardly less is one that it does not.
@@ -77,7 +79,7 @@ def agreed(population, cost: Cost, rules: set[str], adversary: str = "any") -> d
             details=json.loads(json.dumps(dict(bound.evidence), default=str)),
         )
         level = certified_level(step)
-        assert bound.epsilon * (1 - CLOSE) <= level <= bound.epsilon * (1 + ROUNDING), (bound, step)
+        assert bound.epsilon * (1 - close) <= level <= bound.epsilon * (1 + ROUNDING), (bound, step)
         step["conclusion"]["epsilon"] = level
         derive(step)
         if cost.dp_epsilon < level:

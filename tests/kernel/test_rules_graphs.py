@@ -145,7 +145,8 @@ def test_trees(states, zeros):
         tree = Tree(nodes=random_tree(rng, int(rng.integers(1, 9)), states, zeros))
         cost = Cost(any=random_epsilon(rng))
         assert "graph-contraction" in agreed(tree, cost, RULES)
-        assert "tree-recursion" in agreed(tree, cost, RULES, "uninformed")
+        # With more states the package keeps a tree of flows that is good up to 1e-9.
+        assert "tree-recursion" in agreed(tree, cost, RULES, "uninformed", 1e-7)
 
 
 @pytest.mark.prove
@@ -156,7 +157,7 @@ def test_trees_against_brute_force(zeros):
         for _ in range(runs(100)):
             nodes = random_tree(rng, int(rng.integers(1, records)), states, zeros)
             tree, eps = Tree(nodes=nodes), random_epsilon(rng)
-            found = agreed(tree, Cost(any=eps), RULES, "uninformed")["tree-recursion"]
+            found = agreed(tree, Cost(any=eps), RULES, "uninformed", 1e-7)["tree-recursion"]
             truth = max(finite.worst_case(chains.tree(nodes), eps, "uninformed").level, eps)
             assert found >= truth - BELOW
             if states == 2:
@@ -173,7 +174,7 @@ def test_large_models():
     pairs = np.stack([np.arange(1999), np.arange(1, 2000)], axis=1)
     agreed(Graph(records=2000, edges=pairs, table=table), cost, {"graph-contraction"})
     agreed(Tree(nodes=random_tree(rng, 300, 2, True)), cost, RULES, "uninformed")
-    agreed(Tree(nodes=random_tree(rng, 40, 6, False)), cost, RULES, "uninformed")
+    agreed(Tree(nodes=random_tree(rng, 40, 6, False)), cost, RULES, "uninformed", 1e-7)
 
 
 def test_a_grid_too_large_to_walk_through_is_bounded_by_its_inside():

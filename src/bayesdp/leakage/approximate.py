@@ -10,12 +10,18 @@ from __future__ import annotations
 import math
 from itertools import permutations
 
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage import rounding
+from bayesdp.leakage.rounding import UNIT
 
 Pair = tuple[float, float]
 """`(ln C, D)`."""
 
 _ROUNDS = 200_000
+
+
+def up(value: float, operations: int = 4) -> float:
+    """Rounded up, but nothing stays nothing: a delta of 0 is exact."""
+    return 0.0 if value == 0.0 else rounding.up(value, operations)
 
 
 def chain(first: Pair, second: Pair) -> Pair:

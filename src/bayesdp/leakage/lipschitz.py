@@ -155,7 +155,8 @@ def threshold_value(up_p: Floats, up_q: Floats, largest: Floats) -> Floats:
     best = np.maximum(growth.max(axis=-1), 0.0)
     states = up_p.shape[-1]
     error = 8.0 * (states + 4) * UNIT
-    widened: Floats = np.minimum(1.0 + best * (1.0 + error) + error * excess[..., 0], largest)
+    above = (1.0 + best * (1.0 + error) + error * excess[..., 0]) * (1.0 + 4.0 * UNIT)
+    widened: Floats = np.minimum(above, largest)
     return widened
 
 

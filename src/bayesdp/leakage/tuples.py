@@ -58,7 +58,7 @@ def block_ratio(table: Floats) -> float:
         dead = np.isneginf(logs[first]), np.isneginf(logs[second])
         if (dead[0] != dead[1]).any():
             return math.inf
-        gaps = (logs[first] - logs[second])[~dead[0]]
+        gaps = logs[first][~dead[0]] - logs[second][~dead[0]]
         largest = max(largest, float(gaps.max() - gaps.min()))
     size = float(np.abs(logs[np.isfinite(logs)]).max())
     return up(math.exp(largest + 64.0 * order * (1.0 + size) * UNIT), 8)
@@ -212,11 +212,14 @@ def _cross(logs: Floats) -> float:
             continue
         with np.errstate(invalid="ignore"):
             gaps = logs[u] - logs[v]
-        both_dead = np.isneginf(logs[u]) & np.isneginf(logs[v])
-        gaps = np.where(both_dead, np.nan, gaps)
-        high, low = np.nanmax(gaps, axis=0), np.nanmin(gaps, axis=0)
-        spread = np.nan_to_num(high - low, nan=math.inf)
-        widest = max(widest, float(spread.max()))
+        dead = np.isneginf(logs[u]), np.isneginf(logs[v])
+        if (dead[0] != dead[1]).any():
+            return math.inf
+        # Cells that are impossible either way carry no evidence.
+        high = np.where(dead[0], -math.inf, gaps).max(axis=0)
+        low = np.where(dead[0], math.inf, gaps).min(axis=0)
+        alive = np.isfinite(high)
+        widest = max(widest, float((high - low)[alive].max(initial=0.0)))
     return widest
 
 
@@ -251,14 +254,30 @@ def influence_level(kappa: list[float], length: int) -> float | None:
         if room <= 0.0:
             return None
         edge = float(solution[: len(kappa)].max() + solution[-len(kappa) :].max())
-        missing = max(missing, edge + rounding)
-        raised = missing / room * (1.0 + 16 * UNIT)
-        return up(1.0 + float(solution.sum()) + 2.0 * raised * length, size)
+        extra = _fading(kappa, max(missing, edge + rounding), room, reach + len(kappa))
+        return None if extra is None else up(1.0 + float(solution.sum()) + extra, size)
     row_sums = matrix.sum(axis=1)
     if row_sums.max() < 1.0:
         raised = missing / (1.0 - float(row_sums.max()))
         return up(1.0 + float(solution.sum()) + raised * size, size)
     return _verified(matrix, source, solution, rounding)
+
+
+def _fading(kappa: list[float], missing: float, room: float, reach: int) -> float | None:
+    """The sum of `r theta^|j|` over a line, which makes up for what is missing within `reach`.
+
+    One step loses at least half of the room, if `theta` is close enough to 1; beyond `reach`
+    nothing is missing.
+    """
+    for power in range(8, 45):
+        theta = 1.0 - 2.0**-power
+        grown = math.fsum(
+            value * (theta**d + theta**-d - 2.0) for d, value in enumerate(kappa, start=1)
+        )
+        if grown <= 0.49 * room:
+            height = missing / (0.5 * room * theta**reach)
+            return 2.0 * height * 2.0**power * (1.0 + 2.0**-20)
+    return None
 
 
 def _verified(matrix: Floats, source: Floats, solution: Floats, rounding: float) -> float | None:

@@ -49,8 +49,11 @@ class MarkovInfluence(Theorem):
             return INTERVALS
         if population.states ** (2 * population.order) > MOST_CELLS:
             return "the order and the number of states are too large to enumerate"
-        if first_records(population) is None:
+        start = first_records(population)
+        if start is None:
             return "the chain has several stationary laws"
+        if table_of(population).min() <= 0.0 or start.min() <= 0.0:
+            return "a transition or the start has a zero, so a cross ratio is infinite"
         if _factor(population) is None:
             return "the influences do not die out: their matrix has no spectral radius below 1"
         return None

@@ -31,6 +31,7 @@ _PUBLIC: dict[str, str] = {
     "MarkovChain": "bayesdp.populations",
     "Network": "bayesdp.populations",
     "Population": "bayesdp.populations",
+    "RandomizedResponse": "bayesdp.mechanisms",
     "Reading": "bayesdp.accounting",
     "Refusal": "bayesdp.errors",
     "Release": "bayesdp.release.results",
@@ -46,6 +47,8 @@ _PUBLIC: dict[str, str] = {
     "Verification": "bayesdp.release.verify",
     "calibrate": "bayesdp.calibration",
     "calibrate_gaussian": "bayesdp.calibration",
+    "calibrate_randomized_response": "bayesdp.calibration",
+    "gaussian_noise": "bayesdp.theorems.gaussian_noise",
     "leakage": "bayesdp.theorems",
     "verify": "bayesdp.release.verify",
 }

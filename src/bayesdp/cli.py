@@ -27,12 +27,15 @@ app = typer.Typer(
 )
 ledger_app = typer.Typer(help="The durable budget.", no_args_is_help=True)
 app.add_typer(ledger_app, name="ledger")
+key_app = typer.Typer(help="Keys to sign certificates with.", no_args_is_help=True)
+app.add_typer(key_app, name="key")
 
 P = ParamSpec("P")
 
 PopulationText = Annotated[
     str, typer.Argument(metavar="POP", help="A population: a TOML or JSON file, or inline JSON.")
 ]
+CertificatePath = Annotated[Path, typer.Argument(metavar="CERT", help="A certificate (JSON).")]
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML).")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
 AdversaryOption = Annotated[Adversary, typer.Option(help="Who attacks: what they may know.")]
@@ -100,12 +103,20 @@ def leakage(
         Path | None,
         typer.Option(metavar="FILE", help='Also what {"channel": [...]} in FILE leaks, exactly.'),
     ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the best level's certificate, for `verify`."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """What a DP cost means for a population: every theorem that applies, and why others don't."""
     from bayesdp.populations import load
 
     loaded = load(population)
+    if certificate is not None and (mechanism is not None or delta is not None):
+        raise InputError(
+            "--certificate", str(certificate), expected="nothing with --mechanism or --delta"
+        )
     if mechanism is not None:
         if delta is not None:
             raise InputError("--delta", delta, expected="nothing here: --mechanism is exact")
@@ -121,6 +132,10 @@ def leakage(
     report = loaded.leakage(
         epsilon, adversary=adversary, kind=kind, secrets=secrets, seconds=seconds
     )
+    if certificate is not None:
+        from bayesdp.release.certify import conversion_certificate
+
+        _written(certificate, conversion_certificate(loaded, report).to_json() + "\n")
     from bayesdp.theorems.advice import advice
 
     offers = advice(loaded, report)
@@ -339,6 +354,15 @@ def _write(path: Path, text: str) -> str:
     return str(path)
 
 
+def _written(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            "--certificate", str(path), expected=f"a file to write to ({error})"
+        ) from None
+
+
 def _text(path: Path, key: str) -> str:
     try:
         return path.read_text(encoding="utf-8")
@@ -349,24 +373,78 @@ def _text(path: Path, key: str) -> str:
 @app.command()
 @_guarded
 def verify(
-    cert: Annotated[Path, typer.Argument(metavar="CERT", help="A certificate (JSON).")],
+    cert: CertificatePath,
+    public_key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also ask for a signature by this key (see key new)."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Re-derive a certificate, without the data."""
-    from bayesdp.certificate import Certificate
+    """Re-derive a certificate, without the data, and say who signed it."""
     from bayesdp.kernel import check as check_certificate
-    from bayesdp.kernel import read
 
-    Certificate.load(cert)  # says what is wrong with a file that is no certificate
-    found = check_certificate(read(_text(cert, "CERT")))
+    document = _certificate(cert)
+    found = check_certificate(document)
+    origin = _origin(document, public_key)
     if as_json:
-        _print_json(found.to_dict())
+        _print_json(found.to_dict() | {"signature": origin})
     else:
         typer.echo(found.verdict + (f" ({found.step}: {found.reason})" if found.step else ""))
         for assumption in found.assuming:
             typer.echo(f"  - {assumption}")
-    if not found.verdict.startswith("VALID"):
+        if "signature" in document or public_key is not None:
+            typer.echo(f"Signature: {origin}")
+    missing = public_key is not None and origin != "signed by a trusted key"
+    if not found.verdict.startswith("VALID") or missing or origin == "FORGED":
         raise typer.Exit(1)
+
+
+def _certificate(path: Path) -> dict[str, Any]:
+    from bayesdp.certificate import Certificate
+    from bayesdp.kernel import read
+
+    Certificate.load(path)  # says what is wrong with a file that is no certificate
+    document = read(_text(path, "CERT"))
+    assert isinstance(document, dict)
+    return document
+
+
+def _origin(document: dict[str, Any], public_key: Path | None) -> str:
+    """The signature's standing. Only who asks for one needs the extra that checks it."""
+    from bayesdp.errors import UnsupportedError
+    from bayesdp.signature import check_signature, read_public_key
+
+    if public_key is not None:
+        return check_signature(document, [read_public_key(public_key)])
+    try:
+        return check_signature(document)
+    except UnsupportedError as error:
+        return f"not checked ({error})"
+
+
+@app.command()
+@_guarded
+def sign(
+    cert: CertificatePath,
+    key: Annotated[Path, typer.Option(metavar="FILE", help="The private key (see key new).")],
+) -> None:
+    """Add a signature to a certificate: it says who vouches for it, not that it is right."""
+    from bayesdp import signature
+
+    signature.sign_file(cert, _certificate(cert), signature.read_private_key(key))
+    typer.echo(f"Signed: {cert}")
+
+
+@key_app.command("new")
+@_guarded
+def key_new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The public key goes to FILE.pub.")],
+) -> None:
+    """Make a key: FILE is to be kept secret, FILE.pub to be handed out."""
+    from bayesdp.signature import write_key
+
+    public = write_key(file)
+    typer.echo(f"Private key: {file} (keep it secret)\nPublic key: {public}")
 
 
 LedgerOption = Annotated[

@@ -109,6 +109,8 @@ class FiniteWorstCase:
         """The level. At least `dp_epsilon` where some record is in doubt, else 0."""
         if (self.first is None and not self.batches) or dp_epsilon == 0.0:
             return WorstCase(0.0, 0.0, None)
+        if not self.batches:  # all other records are known: nothing is averaged
+            return WorstCase(dp_epsilon, dp_epsilon, self.first)
         best = _Best(1.0, 1.0, None if self.first is not None else (self.batches[0], 0))
         waiting: list[tuple[float, _Batch, int]] = []
         for batch, ratios in self.bounds(dp_epsilon, enumerate_small=True):

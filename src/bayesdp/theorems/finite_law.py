@@ -121,10 +121,14 @@ def dual_certificates(
     parts = _parts(population, adversary)
     if isinstance(parts, str):
         raise UnsupportedError("population", population.model, expected="a small law", remedy=parts)
+    claimed = max(
+        _level(population, position, adversary, dp_epsilon).epsilon
+        for position in range(len(parts))
+    )
+    claimed = max(claimed, dp_epsilon)
     proofs = []
     for position, (records, _) in enumerate(parts):
         engine = _engine(population, position, adversary)
-        claimed = _level(population, position, adversary, dp_epsilon).epsilon
         for proof in engine.certificates(dp_epsilon, claimed):
             proof["i"] = records[proof["i"]]
             proof["K"] = [records[j] for j in proof["K"]]

@@ -19,6 +19,8 @@ from bayesdp.errors import InputError
 
 FORMAT = "bayesdp-certificate"
 VERSION = 1
+OUTSIDE = ("digest", "signature")
+"""The parts of a document that its digest doesn't cover."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,8 @@ class Certificate:
     """A release's certificate.
 
     `body` holds what was released and under which assumptions; `derivation` why the level holds.
-    The digest is over both: it detects damage, and says nothing about who wrote the certificate.
+    The digest is over both: it detects damage, and says nothing about who wrote the certificate. A
+    signature (`bayesdp.signature`) is no part of either.
     """
 
     body: Mapping[str, Any]
@@ -77,7 +80,7 @@ class Certificate:
             **self.body,
             "derivation": self.derivation.to_dict(),
         }
-        return {**content, "digest": _digest(content)}
+        return {**content, "digest": digest(content)}
 
     def to_json(self) -> str:
         """The certificate as a JSON document."""
@@ -98,7 +101,7 @@ class Certificate:
         body = {
             key: value
             for key, value in data.items()
-            if key not in ("format", "version", "derivation", "digest")
+            if key not in ("format", "version", "derivation", *OUTSIDE)
         }
         return cls(body, Step.from_dict(data.get("derivation")))
 
@@ -112,13 +115,23 @@ class Certificate:
         except (ValueError, RecursionError) as error:
             raise InputError("CERT", str(path), expected=f"a JSON document ({error})") from None
         certificate = cls.from_dict(data)
-        content = {key: value for key, value in data.items() if key != "digest"}
-        return certificate, data.get("digest") == _digest(content)
+        return certificate, data.get("digest") == digest(content_of(data))
 
 
-def _digest(content: Mapping[str, Any]) -> str:
+def content_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """What digests and signatures are made of: everything but themselves."""
+    return {key: value for key, value in document.items() if key not in OUTSIDE}
+
+
+def canonical(content: Mapping[str, Any]) -> bytes:
+    """The one JSON text of this content that digests and signatures are made of."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    return text.encode()
+
+
+def digest(content: Mapping[str, Any]) -> str:
+    """SHA-256 of the canonical JSON."""
+    return "sha256:" + hashlib.sha256(canonical(content)).hexdigest()
 
 
 def _no_constant(word: str) -> float:

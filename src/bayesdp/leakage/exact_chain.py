@@ -250,7 +250,11 @@ class LocalChain:
             most = 0
         elif self.ends.length - 1 > most or self.ends.length > 64:
             distance, charge = forgetting(self.ends.transition, most + 1, tolerance / 8.0)
-            most, cut = distance - 1, self.ends.length > distance
+            limit, most = most, distance - 1
+            if adversary == "uninformed":
+                while self._inner(most) > tolerance and most < limit:
+                    most = min(2 * most + 1, limit)
+            cut = self.ends.length - 1 > most
         if cut and adversary == "uninformed":
             charge += self._inner(most)
         charge = 2.0 * charge if cut else 0.0

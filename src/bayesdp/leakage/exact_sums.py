@@ -47,6 +47,8 @@ MOST_UNKNOWN = 60
 """Runs of unknown records followed on one side of the target, for more than two states."""
 MOST_SETTLED = 1500
 """The same for two states, where nearly all runs are decided by their outermost outcomes."""
+SHORT = 64
+"""Chains of at most so many records are never cut."""
 MOST_FREE = 400
 """The longest chain that is followed whole, for adversaries who know no record."""
 _REACH = 600.0
@@ -130,7 +132,7 @@ def _two_states(
             tolerance=tolerance,
         )
     most, charge = ends.length - 1, 0.0
-    if adversary == "any" and most > 0:
+    if adversary == "any" and most >= SHORT:
         distance, charge = forgetting(ends.transition, min(most, MOST_SETTLED) + 1, tolerance / 4.0)
         most, charge = min(most, distance - 1), 2.0 * charge if distance <= most else 0.0
     if not math.isfinite(charge):
@@ -140,7 +142,9 @@ def _two_states(
     best, who = settled.best, settled.who
     if undecided:
         if sums.longest < 2 * most + 1 or most > MOST_FREE or len(undecided) > 4 * MOST_FREE:
-            return None
+            return (
+                MechanismLevel(max(best - settled.error, 0.0), up(own), who) if negative else None
+            )
         found = sums.among(undecided, most)
         if found is None:
             return None

@@ -1,0 +1,98 @@
+"""Gaussian noise on a clipped sum of Gaussian records: its `(epsilon, delta)` curve.
+
+Statement (theory 3.8 e). Let a theorem of 3.8 b to d give the factor `F` for a population: when one
+record moves inside the clipping interval, of width `M`, the clipped records together move by at
+most `F M` in l1, along one coupling. Then the clipped sum plus `N(0, sigma^2)` is, for secrets
+inside the interval, `(epsilon, delta)`-BDP for every point of the curve of Balle & Wang (ICML 2018)
+at the sensitivity `F M`:
+
+    delta = Phi(d/2 - e/d) - e^e Phi(-d/2 - e/d),     d = F M / sigma.
+
+Proof. Couple the two conditional laws of the records as in 3.8 b. Given the coupled draw the two
+outcomes are normal laws at most `F M` apart, and their hockey-stick divergence grows with the
+distance. The outcome's laws are mixtures of them with the same weights, and the divergence is
+jointly convex: it is at most the largest of those mixed. With discrete Gaussian noise on the grid
+of theory 6 the draws are integers apart, at most `F M` in steps and two more for each other record,
+and the same holds with the exact curve of the discrete law, which grows with the shift too.
+
+It is no conversion of `(eps, delta)`-DP: it speaks of this noise on this query, and an arbitrary
+`(eps, delta)`-DP mechanism need not obey it. Counts and histograms are not Lipschitz (theory 7).
+"""
+
+from __future__ import annotations
+
+import math
+
+from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.leakage.exact_normal import normal_delta
+from bayesdp.leakage.rounding import up
+from bayesdp.mechanisms.gaussian import discrete_gaussian_delta
+from bayesdp.notions import Adversary, Cost
+from bayesdp.populations import Population
+from bayesdp.theorems import REGISTRY, ApproximateBound
+from bayesdp.theorems.base import Question
+from bayesdp.theorems.gaussian import GaussianTheorem
+
+SOURCE = "Balle & Wang, ICML 2018, along a shift coupling; theory 3.8 e"
+
+
+def gaussian_noise(
+    population: Population,
+    sigma: float,
+    width: float,
+    bdp_epsilon: float,
+    *,
+    adversary: Adversary = "any",
+    discrete: bool = False,
+) -> ApproximateBound:
+    """The `delta` at `bdp_epsilon` of a clipped sum with Gaussian noise, an upper bound.
+
+    `width` is that of the clipping interval and `sigma` the noise's standard deviation in the same
+    unit. `discrete` says that the noise is the discrete Gaussian on a grid, both in (whole) steps
+    of it. The population must be Gaussian; secrets lie inside the interval. Errors: `InputError`
+    naming the argument; `UnsupportedError` where no theorem gives a factor.
+
+    >>> from bayesdp.populations import Gaussian
+    >>> pair = Gaussian(covariance=[[1.0, 0.4483], [0.4483, 1.0]])
+    >>> round(gaussian_noise(pair, sigma=4.0, width=1.0, bdp_epsilon=1.0).delta, 6)
+    0.000509
+    """
+    for key, value in (("sigma", sigma), ("width", width)):
+        if not (math.isfinite(value) and value > 0.0):
+            raise InputError(key, value, expected="a finite number above 0")
+    if not (math.isfinite(bdp_epsilon) and bdp_epsilon >= 0.0):
+        raise InputError("bdp_epsilon", bdp_epsilon, expected="a finite number of at least 0")
+    if discrete and width != int(width):
+        raise InputError("width", width, expected="a whole number of steps for discrete noise")
+    theorem, factor = _factor(population, adversary)
+    if discrete:
+        others = population.group_size - 1 if adversary != "informed" else 0
+        shift = math.ceil(up(factor * width)) + 2 * others
+        delta = discrete_gaussian_delta(sigma, shift, bdp_epsilon)
+    else:
+        distance = up(factor * width / sigma, 8)
+        delta = min(1.0, up(normal_delta(distance, bdp_epsilon) * (1.0 + 1e-12), 8))
+    return ApproximateBound(theorem, bdp_epsilon, delta, SOURCE)
+
+
+def _factor(population: Population, adversary: Adversary) -> tuple[str, float]:
+    """The least factor of the theorems that apply."""
+    question, cost = Question(population, adversary), Cost(lipschitz=1.0)
+    if adversary == "informed":
+        return "informed", 1.0
+    found = [
+        (theorem.factor(question)[0], theorem.name)
+        for theorem in REGISTRY
+        if isinstance(theorem, GaussianTheorem)
+        and theorem.concerns(population)
+        and theorem.refusal(question, cost) is None
+    ]
+    if not found:
+        raise UnsupportedError(
+            "population",
+            population.model,
+            expected="a Gaussian population with a factor (theory 3.8 b to d)",
+            remedy="Use Laplace noise, or convert the mechanism's (epsilon, delta) by theory 3.10.",
+        )
+    factor, name = min(found)
+    return name, factor

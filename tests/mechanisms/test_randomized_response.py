@@ -1,0 +1,107 @@
+"""Randomized response: the channel that runs, its cost, its estimates, its calibration."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from bayesdp.calibration import calibrate_randomized_response
+from bayesdp.errors import InputError
+from bayesdp.leakage.exact_chain import local_level
+from bayesdp.mechanisms.randomized_response import RandomizedResponse
+from bayesdp.populations import MarkovChain
+
+
+@pytest.mark.parametrize(("states", "flip"), [((0, 1), 0.2), (("a", "b", "c"), 0.5)])
+def test_the_artefact_that_runs_has_the_stated_channel(states, flip):
+    """Two-sided: the stated channel passes, one with the flip rate 30 % off is rejected."""
+    mechanism, draws = RandomizedResponse(states, flip), 5_000
+    for row, state in enumerate(states):
+        answers = mechanism.release([state] * draws)
+        for column, answer in enumerate(states):
+            seen = sum(one == answer for one in answers)
+            for factor, passes in ((1.0, True), (1.3, False)):
+                other = flip * factor / (len(states) - 1)
+                expected = 1 - flip * factor if row == column else other
+                tail = min(binom.cdf(seen, draws, expected), binom.sf(seen - 1, draws, expected))
+                assert bool(tail > 1e-8) is passes
+            assert mechanism.channel()[row][column] == pytest.approx(
+                1 - flip if row == column else flip / (len(states) - 1), abs=1e-15
+            )
+
+
+def test_cost():
+    assert RandomizedResponse((0, 1), 0.25).cost() == pytest.approx(math.log(3), rel=1e-14)
+    three = RandomizedResponse((0, 1, 2), 0.4)
+    assert three.cost() == pytest.approx(math.log(0.6 / 0.2), rel=1e-14)
+    assert three.cost() >= math.log(0.6 / 0.2) * (1 - 1e-15)
+    for size in (2, 3, 7):
+        for eps in (0.01, 0.5, 3.0):
+            found = RandomizedResponse.for_cost(tuple(range(size)), eps)
+            assert found.cost() <= eps
+            assert found.cost() == pytest.approx(eps, rel=1e-9)
+    assert RandomizedResponse((0, 1), 0.5).cost() < 1e-14
+
+
+@pytest.mark.parametrize(
+    ("target", "theta", "adversary", "flip"),
+    [
+        (1.0, 0.1, "uninformed", 0.471099),
+        (1.0, 0.1, "any", 0.471140),
+        (4.0, 0.1, "uninformed", 0.313112),
+        (4.0, 0.1, "any", 0.343653),
+        (2.0, 0.21, "uninformed", 0.350908),
+        (2.0, 0.21, "any", 0.354052),
+    ],
+)
+def test_calibrated_through_the_recursion(target, theta, adversary, flip):
+    transition = ((1 - theta, theta), (theta, 1 - theta))
+    chain = MarkovChain(transition=transition, length=1_000_000)
+    found = calibrate_randomized_response(chain, target, (0, 1), adversary=adversary)
+    assert found.flip == pytest.approx(flip, abs=5.1e-7)
+    level = local_level(
+        transition, [0.5, 0.5], found.channel(), length=1_000_000, adversary=adversary
+    )
+    assert level is not None
+    assert level.exact.value == pytest.approx(target, abs=1e-8)
+    assert level.lower <= target
+
+
+@pytest.mark.parametrize("states", [(0, 1), ("a", "b", "c", "d")])
+def test_estimates_are_unbiased_and_intervals_cover(states):
+    """The exact law of the number of answers, summed over: no simulation."""
+    mechanism, n, true = RandomizedResponse(states, 0.3), 60, 17
+    kept, other = 0.7, 0.3 / (len(states) - 1)
+    law = np.convolve(
+        binom.pmf(np.arange(true + 1), true, kept),
+        binom.pmf(np.arange(n - true + 1), n - true, other),
+    )
+    mean = covered = 0.0
+    variance = 0.0
+    for seen, mass in enumerate(law):
+        answers = [states[0]] * seen + [states[1]] * (n - seen)
+        one = mechanism.estimate(answers, 0.9)[0]
+        mean += mass * one.estimate.value
+        variance += mass * (one.estimate.value - true) ** 2
+        covered += mass * (one.low <= true <= one.high)
+    assert mean == pytest.approx(true, abs=1e-9)
+    assert 0.9 <= covered < 0.99
+    due = true * kept * (1 - kept) + (n - true) * other * (1 - other)
+    assert variance == pytest.approx(due / (kept - other) ** 2, rel=1e-9)
+
+
+def test_wrong_input():
+    for states, flip in (((0,), 0.1), ((0, 0), 0.1), ((0, 1), 0.6), ((0, 1), 0.0), ((0, 1), True)):
+        with pytest.raises(InputError):
+            RandomizedResponse(states, flip)
+    mechanism = RandomizedResponse(("yes", "no"), 0.2)
+    with pytest.raises(InputError) as told:
+        mechanism.release(["yes", "a secret"])
+    assert "secret" not in str(told.value)
+    with pytest.raises(InputError):
+        mechanism.estimate([])
+    with pytest.raises(InputError, match="still tell"):
+        RandomizedResponse((0, 1), 0.5).estimate([0, 1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def level(kernel, length, eps, method="program", **options) -> float:
     return found.epsilon
 
 
-# -- one level by hand, and by brute force --------------------------------------------------------
+# -- one level by hand, and by brute force -------------------------------------------------------
 
 
 def test_independent_records_leak_eps() -> None:
@@ -144,7 +145,7 @@ def test_lumped_states_make_no_difference() -> None:
         assert level(kernel, 10**5, eps) >= level(two, 10**5, eps) - 1e-9
 
 
-# -- the tail ---------------------------------------------------------------------------------------
+# -- the tail --------------------------------------------------------------------------------------
 
 
 def slow(rng: np.random.Generator) -> np.ndarray:
@@ -175,7 +176,7 @@ def test_a_closed_tail_covers_all_lengths_and_is_their_limit(family, eps: float)
                 lengths = (2, 7, 20, 61)
                 short = [level(kernel, n, eps, method, uninformed=uninformed) for n in lengths]
                 assert max(short) <= closed.epsilon * (1 + 1e-12)
-                assert all(a <= b * (1 + 1e-12) for a, b in zip(short, short[1:], strict=False))
+                assert all(a <= b * (1 + 1e-12) for a, b in pairwise(short))
                 if second_eigenvalue(kernel) < 0.6:
                     assert closed.epsilon <= short[-1] * (1 + 1e-3)
 
@@ -225,7 +226,7 @@ def test_a_cost_beyond_doubles_has_no_level() -> None:
     assert engine(kernel, 100).level(80.0, "program") is None
 
 
-# -- starts and reversal ----------------------------------------------------------------------------
+# -- starts and reversal ---------------------------------------------------------------------------
 
 
 def test_the_stationary_law_as_a_given_start() -> None:
@@ -348,7 +349,7 @@ def test_limits_of_chains_that_do_not_mix_are_unknown() -> None:
     assert limit_error(np.eye(2), None) == math.inf
 
 
-# -- speed and monotonicity -------------------------------------------------------------------------
+# -- speed and monotonicity ------------------------------------------------------------------------
 
 
 def test_levels_grow_with_the_cost_the_knowledge_and_the_length() -> None:

@@ -88,7 +88,7 @@ def test_block_intervals_cover_what_lies_between() -> None:
     assert block_interval_ratio(middle, middle) == pytest.approx(block_ratio(middle), rel=1e-9)
 
 
-# -- influences -------------------------------------------------------------------------------------
+# -- influences ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("order", "states", "length"), [(1, 3, 4), (2, 2, 8), (3, 2, 10)])
@@ -183,7 +183,7 @@ def test_influence_levels_are_never_below_the_search_over_all_mechanisms() -> No
     assert applied > runs(150) / 4
 
 
-# -- uninformed adversaries -------------------------------------------------------------------------
+# -- uninformed adversaries ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("eps", "due"), [(0.1, 0.5614), (1.0, 3.5913)])

@@ -47,7 +47,7 @@ def random_kernel(rng: np.random.Generator, states: int, zeros: bool = False) ->
     return kernel / kernel.sum(axis=1, keepdims=True)
 
 
-# -- who answers ------------------------------------------------------------------------------------
+# -- who answers -----------------------------------------------------------------------------------
 
 
 def test_three_states_are_asked_of_all_theorems() -> None:
@@ -117,7 +117,7 @@ def test_nothing_for_nothing(theorem) -> None:
                 assert found[theorem.name] <= 1e-12
 
 
-# -- who is refused, and why ------------------------------------------------------------------------
+# -- who is refused, and why -----------------------------------------------------------------------
 
 
 def test_reasons() -> None:
@@ -164,7 +164,7 @@ def test_seconds_limit_the_work_and_say_how_to_get_more() -> None:
     assert "allowed" in reasons(population, seconds=1e-6)["markov-threshold"]
 
 
-# -- intervals --------------------------------------------------------------------------------------
+# -- intervals -------------------------------------------------------------------------------------
 
 
 def test_intervals_by_hand() -> None:
@@ -223,7 +223,7 @@ def test_chains_inside_intervals() -> None:
             assert bound >= truth.level - BELOW, (name, population.spec(), member, eps)
 
 
-# -- brute force ------------------------------------------------------------------------------------
+# -- brute force -----------------------------------------------------------------------------------
 
 
 @pytest.mark.prove
@@ -270,7 +270,7 @@ def test_larger_chains_on_sampled_adversaries() -> None:
                 assert bound >= attained - BELOW, (number, name, population.spec(), eps)
 
 
-# -- with delta -------------------------------------------------------------------------------------
+# -- with delta ------------------------------------------------------------------------------------
 
 
 @pytest.mark.prove
@@ -314,7 +314,7 @@ def test_informed_with_delta() -> None:
     assert (report.best.epsilon, report.best.delta) == (0.4, 1e-6)
 
 
-# -- monotone ---------------------------------------------------------------------------------------
+# -- monotone --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("adversary", ["any", "uninformed"])

@@ -28,6 +28,8 @@ def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -
 
     if not (math.isfinite(sigma) and sigma > 0.0):
         raise InputError("sigma", sigma, expected="a finite number above 0")
+    if not dp_epsilon >= 0.0:
+        raise InputError("dp_epsilon", dp_epsilon, expected="a number of nats, at least 0")
     if isinstance(sensitivity, bool) or not isinstance(sensitivity, int) or sensitivity < 1:
         raise InputError("sensitivity", sensitivity, expected="a whole number of at least 1")
     reach = math.ceil(_REACH * sigma) + sensitivity + 2
@@ -55,14 +57,19 @@ def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -
 def smallest_sigma(
     sensitivity: int, dp_epsilon: float, dp_delta: float, *, precision: float = 1e-9
 ) -> float:
-    """The smallest `sigma` found with `discrete_gaussian_delta <= dp_delta`; it was evaluated."""
+    """The smallest `sigma` found with `discrete_gaussian_delta <= dp_delta`; it was evaluated.
+
+    Infinite where it has too many steps for an exact sum.
+    """
 
     def fits(sigma: float) -> bool:
         return discrete_gaussian_delta(sigma, sensitivity, dp_epsilon) <= dp_delta
 
     high = max(0.2, sensitivity / max(dp_epsilon, 1e-9) * 0.1)
-    while not fits(high):
+    while _REACH * high + sensitivity + 3 <= MOST_TERMS and not fits(high):
         high *= 2.0
+    if _REACH * high + sensitivity + 3 > MOST_TERMS:
+        return math.inf
     return _bisected(fits, high, precision)
 
 

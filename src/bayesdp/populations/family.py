@@ -24,14 +24,9 @@ class Family(Population):
     @field_validator("members", mode="before")
     @classmethod
     def _parsed(cls, values: object) -> object:
-        from bayesdp.populations import parse
-
         if not isinstance(values, list | tuple):
             raise InputError("population.members", values, expected="a list of populations")
-        return tuple(
-            one if isinstance(one, Population) else parse(one, f"population.members[{i}]")
-            for i, one in enumerate(values)
-        )
+        return tuple(_member(one, position) for position, one in enumerate(values))
 
     @model_validator(mode="after")
     def _same_structure(self) -> Family:
@@ -72,3 +67,19 @@ class Family(Population):
         """The family as plain data."""
         plain = super().spec()
         return plain | {"members": [member.spec() for member in self.members]}
+
+
+def _member(one: Any, position: int) -> Population:
+    """A population, or its spec; a mistake in it is reported with the member's place."""
+    from bayesdp.populations import parse
+
+    if isinstance(one, Population):
+        return one
+    place = f"population.members[{position}]"
+    try:
+        return parse(one, place)
+    except InputError as error:
+        inner = error.key.removeprefix(place).removeprefix("population")
+        raise type(error)(
+            place + inner, error.value, expected=error.expected, remedy=error.remedy
+        ) from None

@@ -1,0 +1,117 @@
+"""Calibration to `(epsilon, delta)`: the certified point, and the least noise on its curve."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from typer.testing import CliRunner
+
+from bayesdp.calibration import calibrate_gaussian, largest_within
+from bayesdp.cli import app
+from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
+from bayesdp.populations import Clusters, Family, Independent, MarkovChain, Unknown
+from bayesdp.theorems import Question, approximate
+
+CHAIN = MarkovChain(transition=[[0.7, 0.3], [0.4, 0.6]], length=10**5)
+
+
+def test_independent_records_need_no_more_than_the_curve() -> None:
+    found = calibrate_gaussian(Independent(), 1.0, 1e-5)
+    assert found.noise_multiplier == pytest.approx(1.0, rel=1e-4)
+    assert found.sigma == pytest.approx(smallest_sigma(1, 1.0, 1e-5), rel=1e-4)
+    assert found.dp_epsilon == pytest.approx(1.0, rel=1e-3)
+    assert found.certified_delta <= 1e-5
+
+
+def test_clusters_by_hand() -> None:
+    """Three records: `(3 eps, delta (1 + e^eps + e^2eps))`, and the best point on that curve."""
+    found = calibrate_gaussian(Clusters(size=3), 1.5, 1e-4)
+    best = math.inf
+    for step in range(1, 60):
+        eps = 0.5 * step / 60
+        growth = 1 + math.exp(eps) + math.exp(2 * eps)
+        best = min(best, smallest_sigma(1, eps, 1e-4 / growth, precision=1e-5))
+    assert found.sigma <= best * 1.001
+    assert found.theorem == "cluster-size"
+    growth = math.expm1(3 * found.dp_epsilon) / math.expm1(found.dp_epsilon)
+    assert found.dp_delta * growth <= 1e-4
+    assert 3 * found.dp_epsilon <= 1.5 * (1 + 1e-12)
+
+
+@pytest.mark.parametrize(
+    "population", [CHAIN, Clusters(size=4), Family(members=[CHAIN, Independent()])]
+)
+@pytest.mark.parametrize("sensitivity", [1, 16])
+def test_what_is_returned_holds(population, sensitivity: int) -> None:
+    found = calibrate_gaussian(population, 1.0, 1e-5, sensitivity=sensitivity)
+    delta = discrete_gaussian_delta(found.sigma, sensitivity, found.dp_epsilon)
+    assert delta <= found.dp_delta
+    report = approximate(Question(population), found.dp_epsilon, found.dp_delta)
+    bound = next(b for b in report.bounds if b.theorem == found.theorem)
+    assert bound.epsilon <= found.certified_epsilon <= 1.0
+    assert bound.delta <= found.certified_delta <= 1e-5
+    assert found.noise_multiplier >= 1.0
+    # and not much is wasted: a twentieth less noise breaks the target at this point and around it
+    for eps in (found.dp_epsilon * 0.9, found.dp_epsilon, found.dp_epsilon * 1.05):
+        less = discrete_gaussian_delta(found.sigma * 0.95, sensitivity, eps)
+        pairs = approximate(Question(population), eps, less).bounds
+        assert not any(b.epsilon <= 1.0 and b.delta <= 1e-5 for b in pairs)
+
+
+def test_a_tighter_target_needs_more_noise() -> None:
+    sigmas = [calibrate_gaussian(CHAIN, eps, 1e-5).sigma for eps in (2.0, 1.0, 0.5)]
+    assert sigmas == sorted(sigmas)
+    assert calibrate_gaussian(CHAIN, 1.0, 1e-7).sigma > sigmas[1]
+    informed = calibrate_gaussian(CHAIN, 1.0, 1e-5, adversary="informed")
+    assert informed.sigma < sigmas[1]
+    assert informed.noise_multiplier == pytest.approx(1.0, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("target", "delta", "name"),
+    [
+        (0.0, 1e-5, "bdp_epsilon"),
+        (math.inf, 1e-5, "bdp_epsilon"),
+        (1.0, 0.0, "bdp_delta"),
+        (1.0, 1.0, "bdp_delta"),
+        (1.0, math.nan, "bdp_delta"),
+    ],
+)
+def test_wrong_targets_are_named(target: float, delta: float, name: str) -> None:
+    with pytest.raises(InputError, match=name):
+        calibrate_gaussian(CHAIN, target, delta)
+
+
+def test_a_population_that_no_theorem_with_delta_reaches() -> None:
+    with pytest.raises(UnsupportedError, match="delta"):
+        calibrate_gaussian(Unknown(records=10**9), 1.0, 1e-5)
+
+
+def run(*arguments: str) -> dict:
+    result = CliRunner().invoke(app, [*arguments, "--json"])
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+def test_the_command_line_gives_the_same() -> None:
+    spec = json.dumps(CHAIN.spec())
+    found = run("calibrate", spec, "--target", "1", "--delta", "1e-5", "--sensitivity", "4")
+    due = calibrate_gaussian(CHAIN, 1.0, 1e-5, sensitivity=4).to_dict()
+    assert {key: found[key] for key in due} == due
+    level = run(
+        "leakage", spec, "--epsilon", repr(due["dp_epsilon"]), "--delta", repr(due["dp_delta"])
+    )
+    assert level["best"]["epsilon"] <= 1.0
+    assert level["best"]["delta"] <= 1e-5
+
+
+def test_the_search_finds_the_largest() -> None:
+    assert largest_within(lambda x: 3 * x, 1.5) == pytest.approx(0.5, rel=1e-11)
+    assert largest_within(lambda x: x, 1.5) == 1.5
+    assert largest_within(lambda x: math.inf, 1.0) == 0.0
+    steps = largest_within(lambda x: x if x <= 0.2 else x + 1, 1.0)
+    assert steps == pytest.approx(0.2, rel=1e-10)
+    assert steps <= 0.2

@@ -161,6 +161,7 @@ def test_the_theory_page_shows_them():
         "level ln 22 = 3.0910, two independent runs ln 1573 = 7.3607, which is more than 6.1821",
         "`1 - mu, mu, mu a / (1 - a), 0` on the same databases, `a = 0.2`, `mu = 0.9`",
         "1.5^(x1 + x2) / 4.5`, the level is 0.50078 for one run and 1.03407 for two",
-        "`X1 = X2` a fair bit, randomized response on each: each is eps-BDP, the pair is `2 eps`-BDP",
+        "`X1 = X2` a fair bit, randomized response on each: each is eps-BDP, the pair is",
+        "the pair is `2 eps`-BDP",
     ):
         assert shown in page, shown

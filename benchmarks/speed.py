@@ -1,7 +1,7 @@
 """How fast bayesdp is. One table of medians and ratios; exit status 1 if a claim fails.
 
-    python benchmarks/speed.py                 everything, about three minutes
-    python benchmarks/speed.py chains start    only these parts (of chains, release, start)
+    python benchmarks/speed.py                 everything, about six minutes
+    python benchmarks/speed.py chains start    only these parts (of chains, release, start, tensor)
     python benchmarks/speed.py release --rows 1000000
 
 Whatever is compared is run in turn within one process, so that a busy machine slows both sides.
@@ -42,6 +42,8 @@ LENGTHS = (10**3, 10**6, 10**9)
 MILLION_LIMIT = 0.050
 LENGTH_LIMIT = 1.5
 RELEASE_LIMIT = 1.5
+TENSOR_LIMIT = 6.0
+TENSOR_MEMORY = 3.0
 IMPORT_LIMIT = 0.3
 HELP_LIMIT = 0.6
 
@@ -60,7 +62,7 @@ class Row:
         return self.limit is None or self.value <= self.limit
 
     def text(self) -> str:
-        scale, digits = {"ms": (1e3, 1), "s": (1.0, 3), "x": (1.0, 2)}[self.unit]
+        scale, digits = {"ms": (1e3, 1), "s": (1.0, 3), "x": (1.0, 2), "GiB": (1.0, 2)}[self.unit]
         told = f"{self.value * scale:.{digits}f} {self.unit}"
         if self.limit is None:
             return f"{self.what:<66}{told:>12}"
@@ -272,16 +274,82 @@ def start() -> Iterator[Row]:
     yield Row("bayesdp calibrate, the activity chain", calibration, "s")
 
 
+# -- tensor ------------------------------------------------------------------------------------
+
+
+def random_pair(records: int, outcomes: int) -> tuple[Any, Any]:
+    """A law and a channel of binary records."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    joint = rng.exponential(size=(2,) * records)
+    channel = rng.exponential(size=(2,) * records + (outcomes,))
+    return joint / joint.sum(), channel / channel.sum(axis=-1, keepdims=True)
+
+
+def tensor() -> Iterator[Row]:
+    """The exact leakage of a channel, against streaming the same bytes and against brute force."""
+    import numpy as np
+
+    from bayesdp.leakage.tensor import tensor_leakage
+
+    records, outcomes = 14, 16
+    joint, channel = random_pair(records, outcomes)
+    bytes_ = np.random.default_rng(1).random(3**records * outcomes)
+    ours, theirs = medians(
+        lambda: tensor_leakage(joint, channel),
+        lambda: [bytes_.sum() for _ in range(records)],
+        repeats=3,
+    )
+    yield Row(f"exact leakage, {records} binary records x {outcomes} outcomes", ours, "s")
+    yield Row("  NumPy sums as many numbers, once for each record", theirs, "s")
+    yield Row("  the engine against the sums", ours / theirs, "x", TENSOR_LIMIT)
+    yield Row("  memory of a process that does only this", tensor_memory(), "GiB", TENSOR_MEMORY)
+    joint, channel = random_pair(12, 2)
+    began = time.perf_counter()
+    level = tensor_leakage(joint, channel).levels["any"].bdp
+    ours = time.perf_counter() - began
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    from tests.oracles.finite import leakage as brute_force
+
+    began = time.perf_counter()
+    truth = brute_force(joint, channel)[0]
+    theirs = time.perf_counter() - began
+    assert abs(level - truth) < 1e-12, (level, truth)
+    yield Row("exact leakage, 12 binary records x 2 outcomes", ours, "s")
+    yield Row("  brute force over all adversaries, the same level", theirs, "s")
+    yield Row("  brute force against the engine", theirs / ours, "x")
+
+
+def tensor_memory() -> float:
+    """The most memory that the large case takes, in GiB, Python and libraries included."""
+    program = (
+        "import resource, sys; sys.path.insert(0, sys.argv[1]); import speed;"
+        "from bayesdp.leakage.tensor import tensor_leakage;"
+        "tensor_leakage(*speed.random_pair(14, 16));"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(Path(__file__).resolve().parent)],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=dict(os.environ),
+    )
+    return int(done.stdout) / 2**20 / (1024.0 if sys.platform == "darwin" else 1.0)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; 1 if a claim fails."""
     parser = argparse.ArgumentParser(description="How fast bayesdp is.")
-    parser.add_argument("parts", nargs="*", metavar="chains | release | start")
+    parser.add_argument("parts", nargs="*", metavar="chains | release | start | tensor")
     parser.add_argument("--rows", type=int, default=10**7)
     given = parser.parse_args(arguments)
     parts: dict[str, Callable[[], Iterator[Row]]] = {
         "chains": chains,
         "release": partial(release, given.rows),
         "start": start,
+        "tensor": tensor,
     }
     if unknown := set(given.parts) - parts.keys():
         parser.error(f"no such part: {', '.join(sorted(unknown))}")

@@ -154,17 +154,31 @@ def digest(content: Mapping[str, Any]) -> str:
 
 def _check_conversion(document: Mapping[str, Any]) -> None:
     """A certificate of a conversion alone: of any mechanism with the stated DP cost."""
+    from bayesdp.kernel.releases import ROUNDING, assumptions
+
     step, claim = document["derivation"], document["claim"]
+    if document["rounding"] != ROUNDING:
+        raise UnknownError("it rounds in a way that is not known here", "rounding")
     conversion = read_conversion(step, declared_cost(step))
     shown = {k: v for k, v in document["population"].items() if k not in ("source", "covers")}
     require(same(shown, conversion.population), "two populations are named", "population")
     for key in ("notion", "adversary"):
         require(claim[key] == step["conclusion"][key], f"another {key} than derived", "claim")
     require(claim["delta"] == 0.0, "delta is not 0", "claim")
+    require(claim["scope"] == "the declared population", "another scope", "claim")
     require(claim["secrets"] == conversion.secrets, "other secrets than derived", "claim")
+    # All mechanisms of this cost are meant: a claim about larger costs would be a stronger one.
+    require(same(claim["cost"], step["evidence"]["cost"]), "another cost than derived", "claim")
     at_least(claim["dp_epsilon"], ball(conversion.total), "claim: dp_epsilon")
+    sum_of_doubles = conversion.total * (1 + Fraction(1, 10**12))
+    require(exact(claim["dp_epsilon"]) <= sum_of_doubles, "dp_epsilon is not the cost", "claim")
     derived = conversion_level(step, conversion)
     at_least(claim["epsilon"], derived, "claim: epsilon")
+    require(
+        list(document["assumptions"]) == assumptions(document),
+        "they are not those that the level rests on",
+        "assumptions",
+    )
 
 
 # -- composition ------------------------------------------------------------------------

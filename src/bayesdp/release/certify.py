@@ -100,6 +100,7 @@ def conversion_certificate(population: Population, report: LeakageReport) -> Cer
         "epsilon": step.conclusion["epsilon"],
         "delta": 0.0,
         "dp_epsilon": report.cost.dp_epsilon,
+        "cost": step.evidence["cost"],
         "adversary": report.adversary,
         "secrets": report.secrets,
         "scope": "the declared population",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import lru_cache
 from typing import Any
 
 import bayesdp
@@ -14,7 +15,8 @@ from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.certificate import Certificate, Step
 from bayesdp.errors import Refusal
 from bayesdp.populations import Family, Population
-from bayesdp.release.plan import Plan, PlannedQuery, describe_query
+from bayesdp.release.plan import Plan, PlannedQuery, describe_query, make_plan
+from bayesdp.release.spec import StudySpec
 from bayesdp.tables.columns import Column
 from bayesdp.theorems import LeakageReport, Question
 
@@ -158,6 +160,26 @@ def secrets_place(interval: SecretsInterval) -> str:
     return f"between {interval[0]:g} and {interval[1]:g}"
 
 
+def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
+    """The price of a study, with a level that the kernel proves to be within its budget.
+
+    The kernel's level may lie above the fast one, by a rounding or where its rule is simpler (large
+    Gaussian fields and graphs): the study then spends that much less.
+    """
+    within = None
+    for _ in range(4):
+        plan = make_plan(study, n, within=within)
+        if plan.report is None:
+            return plan
+        proved = _conversion(plan.reading, plan.report, ()).conclusion["epsilon"]
+        if proved <= plan.target:
+            return plan
+        within = (within or plan.target) * plan.target / proved * (1.0 - 1e-9)
+    raise Refusal(
+        f"The kernel proves no level within the budget of {plan.target:g}: nothing was spent."
+    )
+
+
 def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
     """The derivation tree: release <- conversion <- composition <- one step for each query.
 
@@ -243,8 +265,16 @@ def certified(step: Step, claimed: float) -> float | None:
     A rule that the kernel doesn't have (or a file that it doesn't read) keeps the claim: such a
     certificate verifies as UNKNOWN.
     """
+    under = step.premises if step.rule == "family" else ()
+    about = Step(step.rule, step.conclusion, step.evidence, under)
+    return _certified(json.dumps(plain_details(about.to_dict())), claimed)
+
+
+@lru_cache(maxsize=32)
+def _certified(step: str, claimed: float) -> float | None:
+    """The kernel is asked once about a step, and not again at the release."""
     try:
-        return max(claimed, kernel.certified_level(plain_details(step.to_dict())))
+        return max(claimed, kernel.certified_level(json.loads(step)))
     except kernel.UnknownError:
         return claimed
     except kernel.InvalidError:

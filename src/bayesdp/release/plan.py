@@ -150,8 +150,11 @@ def structure_of(study: StudySpec) -> Structure:
     )
 
 
-def make_plan(study: StudySpec, n: int | None = None) -> Plan:
+def make_plan(study: StudySpec, n: int | None = None, *, within: float | None = None) -> Plan:
     """Price the study. `n` is the number of records where the study takes it from the data.
+
+    `within` is a level below the study's budget to stay within, if the whole of it is not to be
+    used.
 
     Raises `InputError` for a query that can't be asked, `BudgetExceededError` if the wanted errors
     alone cost more than the study may spend.
@@ -162,7 +165,7 @@ def make_plan(study: StudySpec, n: int | None = None) -> Plan:
     reading = reading_of(study)
     _check_unknown(study, n)
     target = study.budget.spend or study.budget.epsilon
-    pricing = _Pricing(study, shapes, n, reading, target)
+    pricing = _Pricing(study, shapes, n, reading, min(target, within or target))
     queries = pricing.solve()
     spends = [query.spend for query in queries]
     report = converted(reading, spends) if reading.notion == "bdp" else None

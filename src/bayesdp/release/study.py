@@ -18,8 +18,8 @@ from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger, Preview
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.populations import Population
-from bayesdp.release.certify import certify, derive
-from bayesdp.release.plan import Plan, PlannedQuery, make_plan, structure_of
+from bayesdp.release.certify import certify, derive, provable_plan
+from bayesdp.release.plan import Plan, PlannedQuery, structure_of
 from bayesdp.release.queries import shape
 from bayesdp.release.results import Release, Result
 from bayesdp.release.spec import FROM_DATA, BudgetSpec, QuerySpec, StudySpec, parse_study, read_toml
@@ -114,7 +114,7 @@ class Study:
 
     def check(self) -> Check:
         """Price the study: costs, noise, errors, and what it does to the budget. Reads no data."""
-        plan = make_plan(self.spec)
+        plan = provable_plan(self.spec)
         preview = self.ledger().preview(
             self.spec.data.dataset, self.spec.data.unit, plan.reading, plan.spends
         )
@@ -122,7 +122,7 @@ class Study:
 
     def inspect(self) -> list[Finding]:
         """Hold the table against the study. What is found is private: for the curator only."""
-        plan = make_plan(self.spec)
+        plan = provable_plan(self.spec)
         queries = [query.table_query() for query in plan.queries]
         return inspect(self._open(), self.spec.columns, structure_of(self.spec), queries)
 
@@ -135,12 +135,12 @@ class Study:
         ledger = self.ledger()
         data = self.spec.data
         if data.n != FROM_DATA:  # refused without a look at the table
-            plan = make_plan(self.spec)
+            plan = provable_plan(self.spec)
             self._require_budget(ledger, plan)
             table = self._open()
         else:
             table = self._open()
-            plan = make_plan(self.spec, count_records(table, data.unit))
+            plan = provable_plan(self.spec, count_records(table, data.unit))
             self._require_budget(ledger, plan)
         totals = self._totals(table, plan)
         derive(plan)  # the kernel must prove the level before anything is spent

@@ -8,14 +8,14 @@ import math
 
 import numpy as np
 import pytest
-from flint import arb
+from flint import arb, ctx
 from scipy.optimize import linprog
 
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError
+from bayesdp.kernel.arithmetic import PRECISION, InvalidError, UnknownError
 from bayesdp.kernel.core import certified_level
 from bayesdp.kernel.ratios import ratio_bound, threshold_bound
 from bayesdp.notions import Cost
-from bayesdp.populations import Family, Graph, Tree
+from bayesdp.populations import Family, Graph, Network, Tree
 from bayesdp.theorems import Question, report
 from tests.effort import runs
 from tests.kernel.steps import agreed, bare, derive, make_step, refused
@@ -24,6 +24,12 @@ from tests.theorems.test_graphs_and_trees import joint_of, random_graph, random_
 
 RULES = {"graph-contraction", "graph-influence", "tree-recursion"}
 BELOW = 1e-9
+
+
+@pytest.fixture(autouse=True)
+def _precision() -> None:
+    """The kernel sets it when it reads its first number; some tests here begin further inside."""
+    ctx.prec = PRECISION
 
 
 def random_epsilon(rng: np.random.Generator) -> float:
@@ -344,3 +350,72 @@ def test_a_claim_below_the_level_is_refused():
     step["conclusion"]["epsilon"] = math.nextafter(level, 0.0)
     with pytest.raises(InvalidError):
         derive(step)
+
+
+# ---------------------------------------------------------------------- networks
+
+VEE = (
+    {"name": "c", "states": 2, "parents": ["a", "b"],
+     "table": [[[0.9, 0.1], [0.4, 0.6]], [[0.3, 0.7], [0.2, 0.8]], [[0.5, 0.5], [0.6, 0.4]]]},
+    {"name": "a", "states": ["low", "middle", "high"], "table": [0.2, 0.3, 0.5]},
+    {"name": "b", "states": 2, "parents": ["a"], "table": [[0.5, 0.5], [0.25, 0.75], [0.1, 0.9]]},
+)  # fmt: skip
+
+
+def as_factors(nodes) -> Graph:
+    """The same law as a graph: each family a factor."""
+    place = {node["name"]: i for i, node in enumerate(nodes)}
+    sizes = [np.asarray(node["table"]).shape[-1] for node in nodes]
+    ties = [[*(place[p] for p in node.get("parents", ())), place[node["name"]]] for node in nodes]
+    tables = [node["table"] for node in nodes]
+    factors = [{"between": t, "table": w} for t, w in zip(ties, tables, strict=True)]
+    return Graph(records=len(nodes), states=sizes, factors=factors)
+
+
+@pytest.mark.parametrize("eps", [0.02, 0.5, 3.0])
+def test_networks_are_the_graphs_of_their_families(eps):
+    found = agreed(Network(nodes=VEE), Cost(any=eps), RULES)
+    assert found == pytest.approx(agreed(as_factors(VEE), Cost(any=eps), RULES), rel=1e-12)
+    assert set(found) >= {"graph-contraction"}
+
+
+def test_a_network_without_two_parents_is_a_tree():
+    nodes = [
+        VEE[1],
+        VEE[2],
+        {"name": "c", "states": 2, "parents": ["b"], "table": VEE[0]["table"][0]},
+    ]
+    network = Network(nodes=nodes)
+    tree = network.as_tree
+    assert tree is not None
+    cost = Cost(any=0.7)
+    found = agreed(network, cost, RULES, "uninformed", 1e-7)
+    assert found == pytest.approx(agreed(tree, cost, RULES, "uninformed", 1e-7), rel=1e-12)
+    assert "tree-recursion" in found
+    step = make_step("tree-recursion", bare(Network(nodes=VEE)), cost, adversary="uninformed")
+    assert "no tree" in refused(step)
+
+
+@pytest.mark.parametrize(
+    ("node", "change"),
+    [
+        (0, {"table": VEE[0]["table"][:2]}),
+        (0, {"parents": ["b", "a"]}),
+        (0, {"parents": ["a"]}),
+        (0, {"parents": ["a", "a"]}),
+        (0, {"parents": ["a", "z"]}),
+        (0, {"states": 3}),
+        (0, {"name": "a"}),
+        (1, {"states": ["low", "high"]}),
+        (1, {"table": [0.2, 0.3, 0.6]}),
+        (1, {"table": [0.2, -0.3, 1.1]}),
+        (1, {"parents": ["c"], "table": [[0.2, 0.3, 0.5]] * 2}),
+    ],
+)
+def test_damaged_networks_are_refused(node, change):
+    population = bare(Network(nodes=VEE))
+    population["nodes"][node] |= change
+    for rule in ("graph-contraction", "graph-influence"):
+        step = make_step(rule, population, Cost(any=0.5))
+        with pytest.raises((InvalidError, LookupError)):
+            certified_level(step)

@@ -42,14 +42,16 @@ class Model:
 
 
 def read_model(population: Mapping[str, Any]) -> Model:
-    """The factors of a graph with factors, inline edges or a grid, or of a tree."""
+    """The factors of a graph with factors, inline edges or a grid, of a tree or a network."""
     name = population.get("model")
     if name == "tree":
         states, factors = _tree_factors(read_tree(population))
     elif name == "graph":
         states, factors = _graph_factors(population)
+    elif name == "network":
+        states, factors = _network_factors(population)
     else:
-        require(False, "the population is no graph and no tree")
+        require(False, "the population is no graph, no tree and no network")
     return Model(states, factors, _possible(states, factors))
 
 
@@ -72,6 +74,47 @@ def _graph_factors(
     records, ties = members_of_factors(population)
     require(population.get("records", records) == records, "another number of records")
     return [table.sizes[0]] * records, [(tuple(tie), table) for tie in ties]
+
+
+def _network_factors(
+    population: Mapping[str, Any],
+) -> tuple[list[int], list[tuple[tuple[int, ...], Table]]]:
+    """One factor for each record and its parents: the record's law, given theirs."""
+    _, families = members_of_factors(population)
+    tables = [read_table(node["table"]) for node in population["nodes"]]
+    states = [table.sizes[-1] for table in tables]
+    factors = []
+    for node, family, table in zip(population["nodes"], families, tables, strict=True):
+        stated = node["states"]
+        size = len(stated) if isinstance(stated, list) else whole(stated, "states", 1)
+        require(size == table.sizes[-1], "a law of another number of states")
+        require(len(set(family)) == len(family), "a parent is named twice")
+        require(table.sizes == tuple(states[k] for k in family), "a table of another shape")
+        flat: list[Fraction] = []
+        for start in range(0, len(table.weights), size):
+            row = table.weights[start : start + size]
+            total = sum(row, Fraction(0))
+            require(abs(total - 1) <= Fraction(1, 10**9), "a law of the network doesn't sum to 1")
+            flat += [entry / total for entry in row]
+        factors.append((tuple(family), Table(table.sizes, tuple(flat))))
+    _require_no_cycle(families)
+    return states, factors
+
+
+def _require_no_cycle(families: list[list[int]]) -> None:
+    """Remove records whose parents are all removed; each family ends with the record itself."""
+    waiting = [len(family) - 1 for family in families]
+    children: list[list[int]] = [[] for _ in families]
+    for family in families:
+        for parent in family[:-1]:
+            children[parent].append(family[-1])
+    ready = [record for record, count in enumerate(waiting) if count == 0]
+    for record in ready:  # grows while it is walked
+        for child in children[record]:
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                ready.append(child)
+    require(len(ready) == len(families), "the network has a cycle")
 
 
 def shared_table(population: Mapping[str, Any]) -> Table:
@@ -178,9 +221,16 @@ class Tree:
 
 
 def read_tree(population: Mapping[str, Any]) -> Tree:
-    """The tree as declared; `InvalidError` for a cycle, or for laws of the wrong shape."""
-    require(population.get("model") == "tree", "the population is no tree")
-    nodes = population["nodes"]
+    """The tree as declared; `InvalidError` for a cycle, or for laws of the wrong shape.
+
+    A network in which no record has two parents is one.
+    """
+    if population.get("model") == "network":
+        _network_factors(population)
+        nodes = [_as_of_a_tree(node) for node in population["nodes"]]
+    else:
+        require(population.get("model") == "tree", "the population is no tree")
+        nodes = population["nodes"]
     place = {node["name"]: position for position, node in enumerate(nodes)}
     require(len(place) == len(nodes) > 0, "two nodes of one name")
     parents: list[int | None] = []
@@ -205,6 +255,14 @@ def read_tree(population: Mapping[str, Any]) -> Tree:
         if parent is not None:
             require(len(rows[position]) == tree.size(parent), "not one row for each parent's value")
     return tree
+
+
+def _as_of_a_tree(node: Mapping[str, Any]) -> dict[str, Any]:
+    parents = node.get("parents", [])
+    require(len(parents) < 2, "a record has two parents: the population is no tree")
+    if not parents:
+        return {"name": node["name"], "law": node["table"]}
+    return {"name": node["name"], "parent": parents[0], "transition": node["table"]}
 
 
 def _tree_factors(tree: Tree) -> tuple[list[int], list[tuple[tuple[int, ...], Table]]]:

@@ -47,8 +47,8 @@ def study(population: dict, rows: int, folder=None, adversary: str = "any", **co
 @pytest.mark.parametrize(
     ("population", "adversary", "theorem"),
     [
-        (TWO_PAIRS, "any", "graph-contraction"),
-        (TREE, "any", "graph-contraction"),
+        (TWO_PAIRS, "any", "finite-law"),
+        (TREE, "any", "finite-law"),
         (TREE, "uninformed", "tree-recursion"),
     ],
 )
@@ -62,12 +62,12 @@ def test_released_and_verified(tmp_path, population, adversary, theorem):
     assert verify(release.certificate).verdict == "VALID ASSUMING"
 
 
-def test_two_records_cost_the_closed_form_of_one_pair(tmp_path):
-    # one neighbour: L = eps + ln f(e^eps; 4); 2 of the 4 records may be absent
+def test_two_records_cost_at_most_the_closed_form_of_one_pair(tmp_path):
+    # one neighbour: L <= eps + ln f(e^eps; 4); 2 of the 4 records may be absent
     release = study(TWO_PAIRS, 2, tmp_path).release()
     eps = release.dp_epsilon
     root = math.exp(eps / 2)
-    assert eps + 2 * math.log((1 + 2 * root) / (root + 2)) == pytest.approx(1.0, abs=1e-6)
+    assert 1.0 <= eps + 2 * math.log((1 + 2 * root) / (root + 2)) <= 1.02
 
 
 def test_more_rows_than_records():

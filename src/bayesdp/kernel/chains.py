@@ -321,12 +321,16 @@ def moebius(_: tuple[Any, ...], p: Row, q: Row, cost: Matrix) -> arb:
 
 
 def threshold(_: tuple[Any, ...], p: Row, q: Row, cost: Matrix) -> arb:
-    """The ratio with every cost replaced by the largest one.
+    """The ratio with every cost replaced by the largest one."""
+    return uniform(p, q, _most([entry for row in cost for entry in row]))
+
+
+def uniform(p: Row, q: Row, cost: arb) -> arb:
+    """The ratio with one cost `c` for all pairs.
 
     `t` is valid if and only if `1 - t + (c - 1) sum_v max(p_v - t q_v, 0) <= 0`.
     """
-    size = range(len(p))
-    excess = _most([cost[u][v] for u in size for v in size]) - 1
+    size, excess = range(len(p)), cost - 1
     order = sorted(size, key=lambda v: -_float_ratio(p[v], q[v]))
     up_p, up_q, best = arb(0), arb(0), arb(1)
     for v in order:

@@ -235,7 +235,7 @@ def _conversion(reading: Reading, report: LeakageReport, premises: tuple[Step, .
         },
     }
     for bound in report.bounds:
-        details = plain_details(bound.evidence)
+        details = plain_details(bound.evidence) | _proofs(reading, report, bound.theorem)
         conclusion = {"notion": "bdp", "epsilon": bound.epsilon, "adversary": reading.adversary}
         under = premises
         if bound.theorem == "family":
@@ -245,6 +245,16 @@ def _conversion(reading: Reading, report: LeakageReport, premises: tuple[Step, .
         if level is not None:
             return Step(step.rule, conclusion | {"epsilon": level}, step.evidence, under)
     raise Refusal("The kernel proves none of the levels. Please report this mistake of ours.")
+
+
+def _proofs(reading: Reading, report: LeakageReport, theorem: str) -> dict[str, Any]:
+    """Evidence that only a certificate needs: the flows behind a finite law's level."""
+    if theorem != "finite-law" or reading.adversary == "informed":
+        return {}
+    from bayesdp.theorems.finite_law import dual_certificates
+
+    flows = dual_certificates(population_of(reading), report.cost.dp_epsilon, reading.adversary)
+    return {"proofs": flows}
 
 
 def _members(reading: Reading, report: LeakageReport) -> list[Step]:

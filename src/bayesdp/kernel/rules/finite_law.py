@@ -1,0 +1,151 @@
+"""Finite laws: the worst case over all mechanisms (theory 3.3).
+
+For each attack `(i, K, x_K, x_i, x_i')` the ratio of averages is bounded by the least of: a
+threshold with the cost of all unknown records at once; revealing one unknown record (from few
+unknown records to many); and flows from the evidence, checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from itertools import combinations, product
+from typing import Any
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import ball, exact, require
+from bayesdp.kernel.chains import moebius, threshold, uniform
+from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.joints import Part, parts
+
+Key = tuple[int, tuple[tuple[int, int], ...], int, int]
+
+
+def bound(conversion: Conversion) -> arb:
+    """`eps + ln` of the largest ratio over all parts and attacks."""
+    proofs: dict[Key, Any] = {}
+    for proof in conversion.details.get("proofs", []):
+        known = tuple(sorted(zip(proof["K"], proof["x_K"], strict=True)))
+        proofs[proof["i"], known, proof["x_i"], proof["x_i'"]] = proof
+    worst = arb(1)
+    for part in parts(conversion.population):
+        searched = _Part(part, ball(conversion.total).exp(), proofs)
+        worst = worst.max(searched.worst(conversion.adversary))
+    return ball(conversion.total) + worst.log()
+
+
+class _Part:
+    """One joint law; `ratios` holds what is proved of attacks with fewer unknown records."""
+
+    def __init__(self, part: Part, factor: arb, proofs: dict[Key, Any]) -> None:
+        self.records, self.sizes, self.law = part
+        self.factor, self.proofs = factor, proofs
+        self.ratios: dict[Key, arb] = {}
+
+    def worst(self, adversary: str) -> arb:
+        worst = arb(1)
+        axes = range(len(self.sizes))
+        fewest = len(self.sizes) - 1 if adversary == "uninformed" else 0
+        for unknown in range(fewest, len(self.sizes)):
+            for i in axes:
+                others = [j for j in axes if j != i]
+                for free in combinations(others, unknown):
+                    known = [j for j in others if j not in free]
+                    for key, p, q in self._attacks(i, known, free):
+                        ratio = self._ratio(key, free, p, q, adversary)
+                        self.ratios[key] = ratio
+                        worst = worst.max(ratio)
+        return worst
+
+    def _attacks(
+        self, i: int, known: list[int], free: tuple[int, ...]
+    ) -> Iterator[tuple[Key, list[Fraction], list[Fraction]]]:
+        """Both laws of the unknown records, for values that are possible."""
+        for values in self._cells(tuple(known)):
+            place = dict(zip(known, values, strict=True))
+            rows = []
+            for value in range(self.sizes[i]):
+                place[i] = value
+                row = self._row(place, free)
+                total = sum(row, Fraction(0))
+                rows.append([weight / total for weight in row] if total > 0 else None)
+            fixed = tuple(zip(known, values, strict=True))
+            for one, other in product(range(self.sizes[i]), repeat=2):
+                p, q = rows[one], rows[other]
+                if one != other and p is not None and q is not None:
+                    yield (i, fixed, one, other), p, q
+
+    def _row(self, place: dict[int, int], free: tuple[int, ...]) -> list[Fraction]:
+        row = []
+        for cell in self._cells(free):
+            full = place | dict(zip(free, cell, strict=True))
+            row.append(self.law[tuple(full[j] for j in range(len(self.sizes)))])
+        return row
+
+    def _cells(self, free: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        return product(*(range(self.sizes[j]) for j in free))
+
+    def _ratio(
+        self, key: Key, free: tuple[int, ...], p: list[Fraction], q: list[Fraction], adversary: str
+    ) -> arb:
+        if not free or p == q:
+            return arb(1)
+        first, second = [ball(w) for w in p], [ball(w) for w in q]
+        best = uniform(first, second, self.factor ** len(free))
+        i, known, one, other = key
+        for k in free if adversary == "any" and len(free) > 1 else ():
+            revealed = self._reveal(key, free, k, p, q)
+            best = best.min(revealed) if revealed is not None else best
+        named = tuple(sorted((self.records[j], value) for j, value in known))
+        proof = self.proofs.get((self.records[i], named, one, other))
+        return best if proof is None else best.min(self._flows(proof, free, first, second))
+
+    def _reveal(
+        self, key: Key, free: tuple[int, ...], k: int, p: list[Fraction], q: list[Fraction]
+    ) -> arb | None:
+        """Given `x_k` the ratio is bounded already; the average changes with `x_k` by a bound."""
+        i, known, one, other = key
+        size, axis = self.sizes[k], free.index(k)
+        laws = [[Fraction(0)] * size, [Fraction(0)] * size]
+        for cell, a, b in zip(self._cells(free), p, q, strict=True):
+            laws[0][cell[axis]] += a
+            laws[1][cell[axis]] += b
+        more = []
+        for value in range(size):
+            inner = self.ratios.get((i, tuple(sorted((*known, (k, value)))), one, other))
+            if inner is None and laws[0][value] > 0:
+                return None
+            more.append(inner if inner is not None else arb(1))
+        weights = [ball(a) * m for a, m in zip(laws[0], more, strict=True)]
+        target = [ball(b) for b in laws[1]]
+        fixed = tuple(sorted((*known, (i, other))))
+        cost = [
+            [
+                arb(1) if v == w else self.factor * self.ratios.get((k, fixed, v, w), arb(1))
+                for w in range(size)
+            ]
+            for v in range(size)
+        ]
+        total = sum(weights, arb(0))
+        ratio = moebius if size == 2 else threshold
+        return total * ratio((), [weight / total for weight in weights], target, cost)
+
+    def _flows(self, proof: Any, free: tuple[int, ...], p: list[arb], q: list[arb]) -> arb:
+        """Weak duality: `lam + sum_v max(0, p - lam q - out + c in) / Q(v)`."""
+        cells = list(self._cells(free))
+        multiplier = ball(exact(proof["multiplier"]))
+        need = [a - multiplier * b for a, b in zip(p, q, strict=True)]
+        for v, w, amount in proof["flows"]:
+            flow = exact(amount)
+            near = sum(a != b for a, b in zip(cells[v], cells[w], strict=True)) == 1
+            require(flow >= 0 and near, "a flow between cells that are not adjacent")
+            need[v] -= ball(flow)
+            need[w] += self.factor * ball(flow)
+        total = multiplier
+        for v, cell in enumerate(cells):
+            if not bool(need[v] <= 0):
+                apart = [sum(a != b for a, b in zip(cell, w, strict=True)) for w in cells]
+                mean = sum((b / self.factor**d for b, d in zip(q, apart, strict=True)), arb(0))
+                total += need[v].upper().max(arb(0)) / mean
+        return total

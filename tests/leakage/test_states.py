@@ -181,6 +181,27 @@ def test_a_closed_tail_covers_all_lengths_and_is_their_limit(family, eps: float)
                     assert closed.epsilon <= short[-1] * (1 + 1e-3)
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_a_tail_closed_early_covers_what_the_evidence_still_does(method: str) -> None:
+    """After one to three steps, while the evidence is still far from its limit."""
+    rng = np.random.default_rng(13)
+    for _ in range(runs(200 if method == "threshold" else 40)):
+        kernel = float(rng.choice([0.3, 0.6, 0.8])) * np.eye(3)
+        kernel += (1 - kernel.sum(axis=1, keepdims=True)) * rng.dirichlet([0.5] * 3, size=3)
+        kernel = np.maximum(kernel, 1e-3)
+        chain = engine(kernel / kernel.sum(axis=1, keepdims=True), 10**6)
+        cost, last = math.exp(10 ** rng.uniform(-3, 0.5)), int(rng.integers(1, 4))
+        current = np.ones((len(chain.right) + len(chain.left), 3, 3))
+        for step in range(1, last + 1):
+            current = chain._step(current, chain._extend(step), cost, method, ("run", step))
+        tail = chain._close(current, cost, method, last + 1)
+        assert tail is not None
+        for step in range(last + 1, last + 25):
+            current = chain._step(current, chain._extend(step), cost, method, ("run", step))
+            for side, closed in zip(chain._sides(np.log(current)), tail, strict=True):
+                assert (side.max(axis=0) <= closed + 1e-12).all(), (kernel, cost, last, step)
+
+
 def test_runs_that_have_not_settled_are_followed_to_the_end() -> None:
     rng = np.random.default_rng(4)
     kernel = 0.995 * np.eye(3) + 0.005 * positive(rng, 3)

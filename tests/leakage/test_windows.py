@@ -75,6 +75,45 @@ def test_order_one_is_the_contraction_bound() -> None:
             assert window_level(ratios_of(table), eps) == pytest.approx(due, rel=1e-8)
 
 
+def by_statement(r: WindowRatios, eps: float) -> float:
+    """Theory 3.5w in plain floats: fixed points by iteration from below."""
+    order, g, block = len(r.right), math.exp(eps), 1.0
+    ratios = [[math.exp(log) for log in side] for side in (r.right, r.left)]
+    for _ in range(5000):
+        block = f(g**order * block, math.exp(r.block))
+    sides = []
+    for side in ratios:
+        reach = [1.0] * (order + 1)
+        for _ in range(5000):
+            for age in reversed(range(order)):
+                single = f(g * reach[0], side[age]) * reach[age + 1]
+                reach[age] = min(single, f(g ** (order - age) * block, side[age]))
+        sides.append(reach)
+    inside = max(sides[0][age] * sides[1][order - 1 - age] for age in range(order))
+    step, full = inside, math.exp(r.full)
+    for _ in range(order - 1):
+        step = f(g * step, full) * step
+    return eps + math.log(min(step, f(g ** (order - 1) * block**2, full) * inside))
+
+
+def test_levels_are_those_of_the_statement() -> None:
+    """For any ratios, also such that no chain has: then the two directions differ much."""
+    rng = np.random.default_rng(7)
+    for _ in range(runs(300)):
+        order = int(rng.integers(1, 4))
+        size = 10 ** rng.uniform(-1.5, 0.7)
+        right, left = np.sort(size * rng.random((2, order)), axis=1)[:, ::-1]
+        ratios = WindowRatios(
+            tuple(right.tolist()),
+            tuple(left.tolist()),
+            float(size * rng.uniform(1, 2)),
+            float(size * rng.uniform(1, 3)),
+        )
+        eps = float(10 ** rng.uniform(-2, 0.5))
+        due, found = by_statement(ratios, eps), window_level(ratios, eps)
+        assert due * (1 - 1e-9) <= found <= due * 1.02, (ratios, eps)
+
+
 def test_independent_records() -> None:
     table = np.full((2, 2, 2), 0.5)
     assert window_level(ratios_of(table), 0.7) == pytest.approx(0.7, abs=1e-9)

@@ -16,7 +16,6 @@ from bayesdp.accounting.composition import (
     converted,
     cost_for,
     level,
-    secrets_interval,
     secrets_needed,
 )
 from bayesdp.accounting.spend import Reading, Spend
@@ -35,7 +34,10 @@ def spend(eps: float, kind: str = "any", **other: Any) -> Spend:
 
 
 def reading(population: dict[str, Any], **other: Any) -> Reading:
-    return Reading("bdp", 10.0, **({"population": population, "covers": ("x",)} | other))
+    given: dict[str, Any] = {"population": population, "covers": ("x",)}
+    if population["model"] in ("gaussian", "autoregressive"):
+        given["interval"] = None if other.get("secrets") == "unbounded" else (0.0, 1.0)
+    return Reading("bdp", 10.0, **(given | other))
 
 
 def test_costs_are_added_before_they_are_converted() -> None:
@@ -80,18 +82,36 @@ def test_only_the_covered_column_is_lipschitz() -> None:
     assert level(reading(PAIR, covers=("x", "y")), mixed) == pytest.approx(4.0)
 
 
-def test_secrets_lie_in_every_interval() -> None:
+def test_a_spend_must_clip_around_all_secrets_to_be_lipschitz() -> None:
     read = reading(PAIR)
-    wide, low = spend(1.0, "lipschitz"), spend(1.0, "lipschitz", interval=(-3.0, 0.5))
-    assert secrets_interval([wide, low]) == (0.0, 0.5)
-    assert secrets_needed(read, [wide, low]) == (0.0, 0.5)
-    assert level(read, [wide, low]) == pytest.approx(2.2)
-    # Intervals that only touch leave no pair of secrets: nothing is Lipschitz any more.
-    for apart in ((1.0, 2.0), (5.0, 6.0)):
-        far = spend(1.0, "lipschitz", interval=apart)
-        assert secrets_interval([wide, far]) is None
-        assert secrets_needed(read, [wide, far]) is None
-        assert level(read, [wide, far]) == pytest.approx(4.0)
+    same, wide = spend(1.0, "lipschitz"), spend(1.0, "lipschitz", interval=(-3.0, 1.0))
+    assert level(read, [same, wide]) == pytest.approx(2.2)
+    assert secrets_needed(read, [same, wide]) == (0.0, 1.0)
+    for other in ((0.5, 0.5001), (0.0, 0.999), (-3.0, 0.5), (0.1, 9.0), (1.0, 2.0), (5.0, 6.0)):
+        narrow = spend(1.0, "lipschitz", interval=other)
+        assert level(read, [same, narrow]) == pytest.approx(1.1 + 2.0), other
+        # No spend, however narrow, empties what the others have promised.
+        assert secrets_needed(read, [same, narrow]) == (0.0, 1.0)
+        assert secrets_needed(read, [narrow]) is None
+    assert level(reading(PAIR, interval=None), [same]) == pytest.approx(2.0)
+
+
+def test_a_sliver_of_an_interval_by_integration() -> None:
+    """Clipped to a sliver, correlation .1 doubles the leakage: the factor 1.1 would be false."""
+    cov, sliver = np.array([[1.0, 0.1], [0.1, 1.0]]), (0.0, 0.001)
+    sd = math.sqrt(0.99)
+    above = [norm.sf((0.0 - 0.1 * secret) / sd) for secret in (-30.0, 30.0)]
+    leaks = 1.0 + math.log((1 + math.expm1(1.0) * above[1]) / (1 + math.expm1(1.0) * above[0]))
+    read = reading({"model": "gaussian", "covariance": cov.tolist()}, interval=(-30.0, 30.0))
+    found = level(read, [spend(1.0, "lipschitz", interval=sliver)])
+    assert 1.1 + 0.5 < leaks <= found == pytest.approx(2.0)
+
+
+def test_a_family_has_no_lipschitz_spends() -> None:
+    """Its members may be Gaussian, and nothing says where secrets lie."""
+    family = reading({"model": "family", "members": [PAIR, {"model": "independent"}]})
+    assert cost_for(family, [spend(1.0, "lipschitz")]).lipschitz == 0.0
+    assert level(family, [spend(1.0, "lipschitz")]) == pytest.approx(2.0)
 
 
 def test_a_level_never_falls_when_something_is_spent() -> None:
@@ -183,7 +203,7 @@ def test_mixed_spends_by_integration() -> None:
         eps, count = rng.uniform(0.05, 2, 2)
         cut = float(rng.uniform(*interval))
         truth = mixed_leakage(cov, interval, cut, eps, count)
-        read = reading({"model": "gaussian", "covariance": cov.tolist()})
+        read = reading({"model": "gaussian", "covariance": cov.tolist()}, interval=interval)
         spends = [spend(float(eps), "lipschitz", interval=interval), spend(float(count))]
         found = level(read, spends)
         assert found >= truth - 1e-6

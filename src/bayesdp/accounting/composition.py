@@ -17,7 +17,7 @@ from functools import lru_cache
 from bayesdp.accounting.spend import Reading, Spend, canonical_json, total_cost
 from bayesdp.errors import Refusal
 from bayesdp.notions import ColumnCost, Cost
-from bayesdp.populations import Autoregressive, Gaussian, MarkovChain, Population, parse
+from bayesdp.populations import Autoregressive, Family, Gaussian, MarkovChain, Population, parse
 from bayesdp.theorems import LeakageReport, Question, markov_count, report
 
 
@@ -91,13 +91,23 @@ def _parsed(text: str) -> Population:
 def cost_for(reading: Reading, spends: Sequence[Spend]) -> Cost:
     """The spends as a `Cost` in the sense of the reading's theorems.
 
-    A Gaussian population's Lipschitz theorems speak of one covered column and of secrets inside
-    every clipping interval at once. A Lipschitz spend on another column, and all of them if the
-    intervals have no common part, count as spends of kind `any`. The kinds add up, because one
+    A Gaussian population's Lipschitz theorems speak of one covered column, and of secrets in the
+    reading's interval. A spend counts as Lipschitz if it is so in that column and its clipping
+    interval contains the reading's; every other one is of kind `any`. The kinds add up, because one
     shift coupling serves both: a spend of kind `any` pays for all records of the group anyway.
+
+    *Why containing is enough.* Two secrets of an interval of width W differ by at most W. Clipped
+    to an interval of width M >= W around it, the target moves by at most W <= M, and an unknown
+    record with coefficient beta by at most min(|beta| W, M) <= min(|beta|, 1) M: so the density
+    changes by no more than the factor times the cost says (theory 2.2, 3.8 b). Clipped to a
+    narrower interval, another record may move by M although |beta| is small, and nothing is saved.
+
     Where records are vectors, the Lipschitz spends on their columns are kept apart (theory 3.8 f).
+    A family may have members of any kind, so nothing counts as Lipschitz there.
     """
     population = population_of(reading)
+    if isinstance(population, Family):
+        return Cost(any=total_cost(spends).dp_epsilon)
     if not isinstance(population, Gaussian | Autoregressive):
         return total_cost(spends)
     if isinstance(population, Gaussian) and population.columns is not None:
@@ -142,25 +152,19 @@ def secrets_needed(reading: Reading, spends: Sequence[Spend]) -> SecretsInterval
         return {name: (low, high) for name, (low, high) in found.best.evidence["bounds"].items()}
     if "factor" not in found.best.evidence or found.cost.lipschitz == 0.0:
         return None
-    return secrets_interval(_split(reading, spends)[0])
+    return reading.interval
 
 
 def _split(reading: Reading, spends: Sequence[Spend]) -> tuple[list[Spend], list[Spend]]:
-    """The spends that are Lipschitz in the covered column, with one interval; and all others."""
-    covered = [s.kind == "lipschitz" and reading.covers == (s.column,) for s in spends]
-    moved = [spend for spend, is_covered in zip(spends, covered, strict=True) if is_covered]
-    if secrets_interval(moved) is None:
-        return [], list(spends)
-    return moved, [s for s, is_covered in zip(spends, covered, strict=True) if not is_covered]
+    """The spends that are Lipschitz in the covered column on the reading's interval; the others."""
+    moved = [spend for spend in spends if _is_lipschitz(reading, spend)]
+    return moved, [spend for spend in spends if not _is_lipschitz(reading, spend)]
 
 
-def secrets_interval(spends: Sequence[Spend]) -> tuple[float, float] | None:
-    """Where secrets must lie for the Lipschitz spends' level: the common part of the intervals.
-
-    `None` where there is none, or no such spend.
-    """
-    intervals = [s.interval for s in spends if s.kind == "lipschitz" and s.interval is not None]
-    if not intervals:
-        return None
-    low, high = max(lo for lo, _ in intervals), min(hi for _, hi in intervals)
-    return (low, high) if low < high else None
+def _is_lipschitz(reading: Reading, spend: Spend) -> bool:
+    if spend.kind != "lipschitz" or reading.covers != (spend.column,):
+        return False
+    if spend.interval is None or reading.interval is None:
+        return False
+    low, high = reading.interval
+    return spend.interval[0] <= low and high <= spend.interval[1]

@@ -73,7 +73,7 @@ class Spend:
                 "spend.dp_delta", self.dp_delta, expected="0: ledgers keep pure DP costs so far"
             )
         if self.interval is not None:
-            object.__setattr__(self, "interval", _interval(self.interval))
+            object.__setattr__(self, "interval", _interval("spend.interval", self.interval))
         if self.kind == "lipschitz" and (self.column is None or self.interval is None):
             raise InputError(
                 "spend.kind",
@@ -126,6 +126,8 @@ class Reading:
     `total` is in nats of `notion`. For `bdp`, `population` is the population's canonical spec as
     plain data, `adversary` and `secrets` are as in the study, `covers` names the columns that the
     population speaks about, `independent` those that tell nothing about other records (theory 7).
+    `interval` is where the secret values of the covered column lie, for a Gaussian population with
+    one covered column: it belongs to the reading, so no later spend can narrow it (theory 2.2).
     For `dp` a population says nothing: `population` is None, and neither
     `adversary`, `secrets` nor columns make two readings different.
 
@@ -139,6 +141,7 @@ class Reading:
     secrets: Secrets = "bounded"
     covers: tuple[str, ...] = ()
     independent: tuple[str, ...] = ()
+    interval: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         _choice("reading.notion", self.notion, NOTIONS)
@@ -149,6 +152,8 @@ class Reading:
             raise InputError("reading.total", self.total, expected="a total above 0")
         for name in ("covers", "independent"):
             object.__setattr__(self, name, _names(f"reading.{name}", getattr(self, name)))
+        if self.interval is not None:
+            object.__setattr__(self, "interval", _interval("reading.interval", self.interval))
         if (self.population is None) != (self.notion == "dp"):
             expected = "none for the notion 'dp'" if self.notion == "dp" else "a population's spec"
             raise InputError("reading.population", self.population, expected=expected)
@@ -172,6 +177,8 @@ class Reading:
         if self.population is None:
             return f"DP, at most {self.total:.12g}"
         columns = f", columns {', '.join(self.covers)}" if self.covers else ""
+        if self.interval is not None:
+            columns += f" between {self.interval[0]:.12g} and {self.interval[1]:.12g}"
         return (
             f"Bayesian DP, at most {self.total:.12g}, for {_sketch(self.population)}, "
             f"adversary '{self.adversary}', secrets '{self.secrets}'{columns} "
@@ -181,7 +188,8 @@ class Reading:
     def to_dict(self) -> dict[str, Any]:
         """The reading as plain data for JSON."""
         columns = {"covers": list(self.covers), "independent": list(self.independent)}
-        return {**asdict(self), **columns}
+        interval = None if self.interval is None else list(self.interval)
+        return {**asdict(self), **columns, "interval": interval}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Reading:
@@ -198,10 +206,13 @@ class Reading:
             "secrets": self.secrets,
         }
 
-    def _columns(self) -> dict[str, list[str]]:
+    def _columns(self) -> dict[str, Any]:
         if self.notion == "dp":
             return {}
-        return {"covers": list(self.covers), "independent": list(self.independent)}
+        columns = {"covers": list(self.covers), "independent": list(self.independent)}
+        if self.interval is None:
+            return columns
+        return columns | {"interval": list(self.interval)}
 
 
 LevelFunction = Callable[[Reading, Sequence[Spend]], float]
@@ -321,10 +332,10 @@ def _number(key: str, value: object) -> float:
     raise InputError(key, value, expected="a finite number")
 
 
-def _interval(value: object) -> tuple[float, float]:
+def _interval(key: str, value: object) -> tuple[float, float]:
     if not isinstance(value, tuple) or len(value) != 2:
-        raise InputError("spend.interval", value, expected="a pair (lower, upper)")
-    lower, upper = (_number("spend.interval", end) for end in value)
+        raise InputError(key, value, expected="a pair (lower, upper)")
+    lower, upper = (_number(key, end) for end in value)
     if not lower < upper:
-        raise InputError("spend.interval", value, expected="lower below upper")
+        raise InputError(key, value, expected="lower below upper")
     return lower, upper

@@ -200,31 +200,34 @@ class Cost:
 
 
 def compose(
-    spends: Sequence[Mapping[str, Any]], population: Mapping[str, Any], covers: Sequence[str]
+    spends: Sequence[Mapping[str, Any]],
+    population: Mapping[str, Any],
+    covers: Sequence[str],
+    interval: tuple[Fraction, Fraction] | None = None,
 ) -> tuple[Cost, Any]:
     """The sum of spends by kind, and where their Lipschitz part needs secrets to be.
 
-    A Lipschitz spend counts as such only under a Gaussian population that covers its column, and
-    only if all their clipping intervals share a part; else it is one of kind `any`.
+    `interval` is where secrets lie. A Lipschitz spend counts as such only under a Gaussian
+    population that covers its column, and only if its clipping interval contains that one, so that
+    no two secrets are further apart than it is wide (theory 2.2); else it is one of kind `any`.
     """
     model = population.get("model")
     if model == "gaussian" and "columns" in population:
         return _by_column(spends, population, covers)
-    gaussian = model in ("gaussian", "autoregressive") and len(covers) == 1
-    moved = [
-        s for s in spends if gaussian and s["kind"] == "lipschitz" and s["column"] == covers[0]
-    ]
-    interval = None
-    if moved:
-        low = max(exact(s["interval"][0]) for s in moved)
-        high = min(exact(s["interval"][1]) for s in moved)
-        interval = [float(low), float(high)] if low < high else None
-    if interval is None:
-        moved = []
+    moved: list[Mapping[str, Any]] = []
+    if model in ("gaussian", "autoregressive") and len(covers) == 1 and interval is not None:
+        moved = [
+            s
+            for s in spends
+            if s["kind"] == "lipschitz"
+            and s["column"] == covers[0]
+            and exact(s["interval"][0]) <= interval[0] < interval[1] <= exact(s["interval"][1])
+        ]
     total = sum((exact(s["dp_epsilon"]) for s in spends), Fraction(0))
     lipschitz = sum((exact(s["dp_epsilon"]) for s in moved), Fraction(0))
     slack = sum((exact(s["slack"]) for s in moved), Fraction(0))
-    return Cost(total - lipschitz, lipschitz, slack), interval
+    where = [float(end) for end in interval] if moved and interval is not None else None
+    return Cost(total - lipschitz, lipschitz, slack), where
 
 
 def _by_column(

@@ -175,12 +175,20 @@ class _Release:
 
     # -- what it means --------------------------------------------------------------------
 
-    def cost(self, spends: Sequence[Mapping[str, Any]]) -> tuple[Cost, Any]:
+    def cost(self, spends: Sequence[Mapping[str, Any]], secrets: object) -> tuple[Cost, Any]:
+        """What the spends add up to, and where it needs secrets to lie."""
         for spend in spends:
             unspoken = set(spend["reads"]) - set(self.covers) - set(self.independent)
             require(not unspoken, f"nothing is said of {sorted(unspoken)}", spend["query"])
-        columns = sorted(self.covers)
-        return compose(spends, self.population, columns)
+        return compose(spends, self.population, sorted(self.covers), self.interval(secrets))
+
+    def interval(self, secrets: object) -> tuple[Fraction, Fraction] | None:
+        """Where secrets lie: the declared bounds of the one column that a Gaussian law covers."""
+        scalar = self.population.get("model") in ("gaussian", "autoregressive")
+        scalar = scalar and "columns" not in self.population and secrets == "bounded"
+        names = self.population.get("covers", [])
+        bounds = self.columns[names[0]].get("bounds") if scalar and len(names) == 1 else None
+        return None if bounds is None else (exact(bounds[0]), exact(bounds[1]))
 
     def level(self, step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> Any:
         if self.claim["notion"] == "dp":
@@ -195,7 +203,10 @@ class _Release:
             require(same(stated, due), f"{what} is not what is declared", step["rule"])
         if self.population.get("model") in ALL_RECORDS:
             require(self.n <= _described(self.population), "more records than described", "n")
-        cost, _ = self.cost(spends)
+        place = self.interval(evidence["secrets"])
+        told = None if place is None else [float(end) for end in place]
+        require(same(evidence.get("interval"), told), "other secrets", step["rule"])
+        cost, _ = self.cost(spends, evidence["secrets"])
         stated = declared_cost(step)
         split = self.population.get("model") in ("gaussian", "autoregressive")
         for part in ("any", "lipschitz", "slack") if split else ("total",):
@@ -220,7 +231,7 @@ class _Release:
         """Where secret values must lie for the level, in the words of the claim."""
         if step["rule"] not in GAUSSIAN_RULES or step["conclusion"]["adversary"] == "informed":
             return ANY_VALUES
-        _, place = self.cost(spends)
+        _, place = self.cost(spends, step["evidence"]["secrets"])
         if place is None:
             return ANY_VALUES
         if isinstance(place, Mapping):

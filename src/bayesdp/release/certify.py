@@ -222,7 +222,7 @@ def _data_set(reading: Reading, spends: Sequence[Spend]) -> Step:
 def _conversion(reading: Reading, report: LeakageReport, premises: tuple[Step, ...]) -> Step:
     """The step of the best theorem whose level the kernel proves."""
     cost = report.cost
-    evidence = {
+    evidence: dict[str, Any] = {
         "population": reading.population,
         "covers": list(reading.covers),
         "independent": list(reading.independent),
@@ -234,6 +234,8 @@ def _conversion(reading: Reading, report: LeakageReport, premises: tuple[Step, .
             "by_column": [asdict(spent) for spent in cost.by_column],
         },
     }
+    if reading.interval is not None:
+        evidence["interval"] = list(reading.interval)
     for bound in report.bounds:
         details = plain_details(bound.evidence) | _proofs(reading, report, bound.theorem)
         conclusion = {"notion": "bdp", "epsilon": bound.epsilon, "adversary": reading.adversary}

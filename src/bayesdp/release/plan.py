@@ -18,6 +18,7 @@ from bayesdp.accounting.spend import Reading, Spend, float_above, total_cost
 from bayesdp.calibration import largest_within
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.mechanisms.laplace import DiscreteLaplace
+from bayesdp.populations import Autoregressive, Gaussian
 from bayesdp.release.queries import Shape, covered_labels, independent_labels, label, shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.tables.checks import Structure
@@ -128,7 +129,20 @@ def reading_of(study: StudySpec) -> Reading:
         secrets=budget.secrets,
         covers=covered_labels(study),
         independent=independent_labels(study),
+        interval=_secrets_interval(study),
     )
+
+
+def _secrets_interval(study: StudySpec) -> tuple[float, float] | None:
+    """Where secret values lie, for theorems about Lipschitz mechanisms of one covered column."""
+    population = study.population
+    if not isinstance(population, Gaussian | Autoregressive) or len(population.covers) != 1:
+        return None
+    if study.budget.secrets != "bounded":
+        return None
+    if isinstance(population, Gaussian) and population.columns is not None:
+        return None  # vectors: the population itself declares their bounds
+    return study.columns[population.covers[0]].bounds
 
 
 def structure_of(study: StudySpec) -> Structure:

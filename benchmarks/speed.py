@@ -44,6 +44,9 @@ LENGTH_LIMIT = 1.5
 RELEASE_LIMIT = 1.5
 TENSOR_LIMIT = 6.0
 TENSOR_MEMORY = 3.0
+KERNEL_LIMIT = 2.0
+CERTIFICATE_LIMIT = 200.0
+EIGENVALUE = 0.7
 IMPORT_LIMIT = 0.3
 HELP_LIMIT = 0.6
 
@@ -62,7 +65,13 @@ class Row:
         return self.limit is None or self.value <= self.limit
 
     def text(self) -> str:
-        scale, digits = {"ms": (1e3, 1), "s": (1.0, 3), "x": (1.0, 2), "GiB": (1.0, 2)}[self.unit]
+        scale, digits = {
+            "ms": (1e3, 1),
+            "s": (1.0, 3),
+            "x": (1.0, 2),
+            "GiB": (1.0, 2),
+            "kB": (1.0, 1),
+        }[self.unit]
         told = f"{self.value * scale:.{digits}f} {self.unit}"
         if self.limit is None:
             return f"{self.what:<66}{told:>12}"
@@ -339,10 +348,54 @@ def tensor_memory() -> float:
     return int(done.stdout) / 2**20 / (1024.0 if sys.platform == "darwin" else 1.0)
 
 
+# -- kernel ------------------------------------------------------------------------------------
+
+
+def kernel() -> Iterator[Row]:
+    """The kernel on chains of three states that forget as slowly as is claimed for."""
+    import numpy as np
+
+    from bayesdp.kernel import check, read
+    from bayesdp.release.certify import conversion_certificate
+
+    rng = np.random.default_rng(0)
+    slowest = busiest = largest = 0.0
+    for dp_epsilon in (0.1, 1.0, 5.0):
+        chain = bdp.MarkovChain(transition=forgetful(rng).tolist(), length=10**6)
+        text = conversion_certificate(chain, chain.leakage(dp_epsilon)).to_json()
+        assert check(read(text)).verdict == "VALID ASSUMING"
+        (taken,) = in_turn(partial(_verify, text), repeats=3)
+        slowest = max(slowest, statistics.median(wall for wall, _ in taken))
+        busiest = max(busiest, statistics.median(used for _, used in taken))
+        largest = max(largest, len(text.encode()) / 1e3)
+    what = f"three states, second eigenvalue {EIGENVALUE:g}"
+    yield Row(f"verify a certificate: {what}", slowest, "s", KERNEL_LIMIT)
+    yield Row("  of the processor's time", busiest, "s")
+    yield Row("  the certificate", largest, "kB", CERTIFICATE_LIMIT)
+
+
+def _verify(text: str) -> None:
+    from bayesdp.kernel import check, read
+
+    check(read(text))
+
+
+def forgetful(rng: Any) -> Any:
+    """Random transitions of three states, with just this second eigenvalue."""
+    import numpy as np
+
+    while True:
+        rows = rng.dirichlet(np.ones(3), size=3)
+        second = sorted(abs(np.linalg.eigvals(rows)))[1]
+        if second > EIGENVALUE:
+            # A share of the uniform law in every row scales all eigenvalues but the first.
+            return (rows - 1 / 3) * (EIGENVALUE / second) + 1 / 3
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; 1 if a claim fails."""
     parser = argparse.ArgumentParser(description="How fast bayesdp is.")
-    parser.add_argument("parts", nargs="*", metavar="chains | release | start | tensor")
+    parser.add_argument("parts", nargs="*", metavar="chains | release | start | tensor | kernel")
     parser.add_argument("--rows", type=int, default=10**7)
     given = parser.parse_args(arguments)
     parts: dict[str, Callable[[], Iterator[Row]]] = {
@@ -350,6 +403,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "release": partial(release, given.rows),
         "start": start,
         "tensor": tensor,
+        "kernel": kernel,
     }
     if unknown := set(given.parts) - parts.keys():
         parser.error(f"no such part: {', '.join(sorted(unknown))}")

@@ -8,7 +8,7 @@ import math
 import pytest
 from typer.testing import CliRunner
 
-from bayesdp.calibration import calibrate_gaussian, largest_within
+from bayesdp.calibration import _GaussianSearch, calibrate_gaussian, largest_within
 from bayesdp.cli import app
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
@@ -88,6 +88,16 @@ def test_wrong_targets_are_named(target: float, delta: float, name: str) -> None
 def test_a_population_that_no_theorem_with_delta_reaches() -> None:
     with pytest.raises(UnsupportedError, match="delta"):
         calibrate_gaussian(Unknown(records=10**9), 1.0, 1e-5)
+
+
+def test_a_search_that_errs_is_caught_by_the_certificate(monkeypatch) -> None:
+    """The conversion of the noise's own curve decides, not the search that proposed it."""
+    monkeypatch.setattr(_GaussianSearch, "_largest_delta", lambda self, eps: self.target_delta)
+    with pytest.raises(UnsupportedError):
+        calibrate_gaussian(Clusters(size=3), 1.5, 1e-4)
+    monkeypatch.undo()
+    monkeypatch.setattr(_GaussianSearch, "_epsilon", lambda self, eps: eps)
+    assert calibrate_gaussian(Clusters(size=3), 1.5, 1e-4).certified_epsilon <= 1.5
 
 
 def run(*arguments: str) -> dict:

@@ -141,7 +141,8 @@ def _two_states(
     undecided = settled.undecided()
     best, who = settled.best, settled.who
     if undecided:
-        if sums.longest < 2 * most + 1 or most > MOST_FREE or len(undecided) > 4 * MOST_FREE:
+        reach = ends.length if adversary == "uninformed" else 2 * most + 1
+        if sums.longest < reach or most > MOST_FREE or len(undecided) > 4 * MOST_FREE:
             return (
                 MechanismLevel(max(best - settled.error, 0.0), up(own), who) if negative else None
             )

@@ -459,13 +459,14 @@ def ledger_show(ledger: LedgerOption = "ledger.db", as_json: Json = False) -> No
     from bayesdp.accounting.composition import level
     from bayesdp.accounting.ledger import Ledger
 
-    datasets = Ledger(ledger, level=level).show()
+    kept = Ledger(ledger, level=level)
+    datasets, refusals = kept.show(), kept.refusals()
     if as_json:
-        _print_json({"datasets": datasets})
+        _print_json({"datasets": datasets, "refusals": refusals})
         return
     from bayesdp.report.terminal import show_ledger
 
-    show_ledger(_console(), datasets)
+    show_ledger(_console(), datasets, refusals)
 
 
 @ledger_app.command("register")
@@ -473,11 +474,13 @@ def ledger_show(ledger: LedgerOption = "ledger.db", as_json: Json = False) -> No
 def ledger_register(study: StudyPath, as_json: Json = False) -> None:
     """Add a study's reading (population, adversary, total) to its data set's budget."""
     from bayesdp.release import Study
-    from bayesdp.release.plan import reading_of
+    from bayesdp.release.plan import declared_columns, reading_of
 
     loaded = Study.load(study)
     reading = reading_of(loaded.spec)
-    loaded.ledger().register(loaded.spec.data.dataset, loaded.spec.data.unit, reading)
+    data = loaded.spec.data
+    columns = declared_columns(loaded.spec)
+    loaded.ledger().register(data.dataset, data.unit, reading, **columns)
     if as_json:
         _print_json({"dataset": loaded.spec.data.dataset, "reading": reading.to_dict()})
     else:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from bayesdp.accounting import Ledger, Reading, Spend, total_cost
-from bayesdp.accounting.ledger import _down, _up
+from bayesdp.accounting.rounded import down, up
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, UnsupportedError
 from tests.accounting.helpers import BDP, CHAIN, DP, debit, factor, ledger, spend
 from tests.effort import runs
@@ -274,11 +274,11 @@ def test_digits_shown_err_on_the_safe_side() -> None:
     draw = random.Random(2)
     for _ in range(runs(2000)):
         value = draw.random() * 10.0 ** draw.randint(-9, 9)
-        low, high = float(_down(value)), float(_up(value))
+        low, high = float(down(value)), float(up(value))
         assert low <= value <= high
         assert high - low <= 1.1e-5 * value
-    assert (_up(0.5), _down(0.5), _up(0.0), _up(1 / 3)) == ("0.5", "0.5", "0", "0.333334")
-    assert _up(math.inf) == "inf"
+    assert (up(0.5), down(0.5), up(0.0), up(1 / 3)) == ("0.5", "0.5", "0", "0.333334")
+    assert up(math.inf) == "inf"
 
 
 # --- results ----------------------------------------------------------------------------------
@@ -389,3 +389,47 @@ def test_times_default_to_now(book: Ledger) -> None:
     time = datetime.fromisoformat(book.release(debit(book))["time"])
     assert abs(datetime.now(UTC) - time) < timedelta(minutes=5)
     assert factor(DP, book.spends("d")) == 0.25
+
+
+# --- columns that are protected, and refusals -----------------------------------------------------
+
+
+def test_what_was_private_stays_private_and_what_was_public_public(tmp_path: Path) -> None:
+    book = ledger(tmp_path / "l.db")
+    book.ensure("d", "row", DP, private=["x", "y"], public=["town"])
+    book.ensure("d", "row", DP, private=["y", "z"])  # a study needn't name all of them
+    for flipped in ({"public": ["x"]}, {"public": ["z", "town"]}, {"private": ["town"]}):
+        for ask in (
+            lambda flipped=flipped: book.ensure("d", "row", DP, **flipped),
+            lambda flipped=flipped: book.register("d", "row", BDP, **flipped),
+            lambda flipped=flipped: book.preview("d", "row", DP, [spend()], **flipped),
+        ):
+            with pytest.raises(LedgerError, match=r"data\.columns\..*as a study of the data set"):
+                ask()
+    assert len(book.show()[0]["readings"]) == 1
+    book.ensure("e", "row", DP, public=["x"])  # another data set has other columns
+    with pytest.raises(InputError, match="one of them"):
+        book.ensure("d", "row", DP, private=["x"], public=["x"])
+
+
+def test_a_refused_registration_declares_nothing(tmp_path: Path) -> None:
+    book = ledger(tmp_path / "l.db")
+    book.ensure("d", "row", DP)
+    with pytest.raises(LedgerError):
+        book.ensure("d", "row", Reading("dp", 2.0), public=["x"])
+    book.ensure("d", "row", DP, private=["x"])
+
+
+def test_refusals_are_kept(tmp_path: Path) -> None:
+    book = ledger(tmp_path / "l.db")
+    book.refused("d", "a.toml")
+    assert book.show() == []
+    book.ensure("d", "row", DP)
+    book.refused("d", "b.toml")
+    book.refused("e", "b.toml")
+    assert [(one["dataset"], one["study"]) for one in book.refusals()] == [
+        ("d", "a.toml"),
+        ("d", "b.toml"),
+        ("e", "b.toml"),
+    ]
+    assert book.show()[0]["refusals"] == 2

@@ -233,7 +233,11 @@ def test_every_bad_cell_is_refused_with_the_same_words(cell: str, folder: Path) 
     assert result.exit_code == 1
     assert GENERIC in result.stderr
     assert cell not in result.stderr + result.stdout
-    assert not Path("ledger.db").exists()
+    # Nothing is spent, and the refusal leaves its trace.
+    shown = json.loads(ask("ledger", "show", "--json").stdout)
+    assert shown["datasets"] == []
+    assert [one["study"] for one in shown["refusals"]] == ["study.toml"]
+    assert "Refused once" in ask("ledger", "show").stdout
 
 
 NAMES = [
@@ -378,7 +382,7 @@ def test_no_single_change_of_a_number_makes_a_stronger_certificate(folder: Path)
     good = json.loads(Path("c.json").read_text())
     del good["digest"]
     for place in (("claim", "epsilon"), ("claim", "dp_epsilon"), ("data_set", "level")):
-        for factor in (0.5, 1 - 1e-9, -1, 0, math.inf):
+        for factor in (0.5, 1 - 1e-9, -1, 0, 1e300):
             bad = json.loads(json.dumps(good))
             bad[place[0]][place[1]] *= factor
             found = verify(Certificate.from_dict(bad))
@@ -399,7 +403,6 @@ def test_a_private_column_is_no_unit(folder: Path) -> None:
     assert ask("release", "study.toml").exit_code == 2
 
 
-@open_finding
 def test_a_column_that_was_private_stays_private(folder: Path) -> None:
     base = PEOPLE.split("[population]")[0] + "[budget]\nnotion = 'dp'\nepsilon = 3.0\nspend = 1.0\n"
     base += "[[query]]\n" + MEAN
@@ -468,7 +471,6 @@ def test_no_study_crashes(change: tuple[str, str], folder: Path) -> None:
     assert ask("release", "study.toml").exit_code == 2
 
 
-@open_finding
 def test_a_unit_is_not_read_as_markup(folder: Path) -> None:
     write(('unit = "cm"', 'unit = "[/x]"'))
     assert ask("check", "study.toml").exit_code == 0

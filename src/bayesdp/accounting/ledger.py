@@ -11,35 +11,39 @@ before a result is shown. A crash in between loses budget, never privacy.
 from __future__ import annotations
 
 import json
-import math
 import os
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from fractions import Fraction
 from typing import Any, NewType
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
-from ..errors import BudgetExceededError, InputError, LedgerError
+from ..errors import BudgetExceededError, LedgerError
 from . import schema
+from .account import (
+    Account,
+    check_names,
+    check_spends,
+    check_unit,
+    declared,
+    is_registered,
+    new_columns,
+)
+from .rounded import STEPS, down, left, scaled, up
 from .spend import (
     LevelFunction,
     Reading,
     Spend,
     canonical_json,
     check_text,
-    float_above,
     total_cost,
 )
 from .storage import LedgerFile
 
 ReleaseId = NewType("ReleaseId", str)
 """The name of a release in its ledger: 32 hexadecimal digits."""
-
-_STEPS = 1_000_000
-"""What still fits is told as a multiple of the request in steps of one millionth."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,15 +56,6 @@ class Preview:
 
     readings: list[dict[str, Any]]
     refusal: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Account:
-    """What is written of one data set."""
-
-    unit: str
-    readings: tuple[Reading, ...]
-    spends: tuple[Spend, ...]
 
 
 class Ledger:
@@ -86,20 +81,57 @@ class Ledger:
         self._level = level
         self._clock = clock
 
-    def register(self, dataset: str, unit: str, reading: Reading) -> None:
+    def register(
+        self,
+        dataset: str,
+        unit: str,
+        reading: Reading,
+        *,
+        private: Sequence[str] = (),
+        public: Sequence[str] = (),
+    ) -> None:
         """Add a reading, which must hold over what is spent already.
 
-        Registering the same reading again does nothing. Raises `BudgetExceededError` if it doesn't
-        hold, `LedgerError` for another protected unit or another total of a reading that is there.
+        `private` and `public` are the columns that the study declares so: what one study of a data
+        set protects, no other may treat as public, nor the other way round. Registering the same
+        reading again does nothing. Raises `BudgetExceededError` if it doesn't hold, `LedgerError`
+        for another protected unit, another total of a reading that is there, or such a column.
         """
-        self._add(dataset, unit, reading, only_if_first=False)
+        self._add(dataset, unit, reading, declared(private, public), only_if_first=False)
 
-    def ensure(self, dataset: str, unit: str, reading: Reading) -> None:
+    def ensure(
+        self,
+        dataset: str,
+        unit: str,
+        reading: Reading,
+        *,
+        private: Sequence[str] = (),
+        public: Sequence[str] = (),
+    ) -> None:
         """What a study does: register the first reading of a data set, or find its own there.
 
-        Raises `LedgerError` if the data set has readings and this isn't one of them.
+        Raises `LedgerError` if the data set has readings and this isn't one of them, and for
+        columns as `register` does.
         """
-        self._add(dataset, unit, reading, only_if_first=True)
+        self._add(dataset, unit, reading, declared(private, public), only_if_first=True)
+
+    def refused(self, dataset: str, study: str) -> None:
+        """Write that a release was refused because of what is in the table.
+
+        Such a refusal tells something about the data, and costs nothing: it must leave a trace.
+        """
+        check_text("data.dataset", dataset)
+        row = {"dataset": dataset, "study": study, "time": self._now()}
+        with self._file.writing(create=True) as connection:
+            connection.execute(schema.refusals.insert(), row)
+
+    def refusals(self) -> list[dict[str, Any]]:
+        """Every such refusal, oldest first: `dataset`, `study` and `time`."""
+        with self._file.reading() as connection:
+            rows = connection.execute(
+                select(schema.refusals).order_by(schema.refusals.c.sequence)
+            ).all()
+            return [{"dataset": r.dataset, "study": r.study, "time": r.time} for r in rows]
 
     def debit(
         self,
@@ -116,14 +148,14 @@ class Ledger:
         `BudgetExceededError` (which reading breaks, what is left, what would fit) or `LedgerError`
         (no reading registered, another data set or protected unit).
         """
-        _check_spends(dataset, unit, spends)
+        check_spends(dataset, unit, spends)
         text = canonical_json(request)
         release = ReleaseId(uuid.uuid4().hex)
         with self._file.writing(create=False) as connection:
             account = self._account(connection, dataset)
             if account is None or not account.readings:
                 raise _no_reading(dataset)
-            _check_unit(dataset, account.unit, unit)
+            check_unit(dataset, account.unit, unit)
             refusal = self._broken(account, spends)
             if not refusal:
                 row = {"id": release, "dataset": dataset, "study": study, "request": text}
@@ -182,45 +214,64 @@ class Ledger:
             return [self._dataset(connection, row.name) for row in rows.all()]
 
     def preview(
-        self, dataset: str, unit: str, reading: Reading, spends: Sequence[Spend]
+        self,
+        dataset: str,
+        unit: str,
+        reading: Reading,
+        spends: Sequence[Spend],
+        *,
+        private: Sequence[str] = (),
+        public: Sequence[str] = (),
     ) -> Preview:
         """What `ensure` and `debit` would do, without writing; the ledger needn't exist yet.
 
         Raises the `LedgerError` that they would raise; a broken budget is told in the result.
         """
-        _check_spends(dataset, unit, spends)
-        account: _Account | None = None
+        check_spends(dataset, unit, spends)
+        account: Account | None = None
         if self._file.exists():
             with self._file.reading() as connection:
                 account = self._account(connection, dataset)
         if account is None:
-            account = _Account(unit, (), ())
-        _check_unit(dataset, account.unit, unit)
-        if not _is_registered(dataset, account, reading, only_if_first=True):
-            account = _Account(unit, (reading,), account.spends)
+            account = Account(unit, (), ())
+        check_unit(dataset, account.unit, unit)
+        new_columns(dataset, account, declared(private, public))
+        if not is_registered(dataset, account, reading, only_if_first=True):
+            account = Account(unit, (reading,), account.spends)
         broken = self._broken(account, spends)
         return Preview(
             readings=[self._previewed(one, account.spends, spends) for one in account.readings],
             refusal=self._refusal(dataset, account, spends, broken) if broken else None,
         )
 
-    def _add(self, dataset: str, unit: str, reading: Reading, *, only_if_first: bool) -> None:
-        _check_names(dataset, unit)
+    def _add(
+        self,
+        dataset: str,
+        unit: str,
+        reading: Reading,
+        columns: Mapping[str, bool],
+        *,
+        only_if_first: bool,
+    ) -> None:
+        check_names(dataset, unit)
         with self._file.writing(create=True) as connection:
             account = self._account(connection, dataset)
             if account is None:
                 row = {"name": dataset, "unit": unit, "time": self._now()}
                 connection.execute(schema.datasets.insert(), row)
-                account = _Account(unit, (), ())
-            _check_unit(dataset, account.unit, unit)
-            if _is_registered(dataset, account, reading, only_if_first=only_if_first):
+                account = Account(unit, (), ())
+            check_unit(dataset, account.unit, unit)
+            for name, private in new_columns(dataset, account, columns).items():
+                said = {"dataset": dataset, "name": name, "private": private}
+                connection.execute(schema.columns.insert(), {**said, "time": self._now()})
+            if is_registered(dataset, account, reading, only_if_first=only_if_first):
                 return
             level = self._level(reading, account.spends)
             if not level <= reading.total:
                 raise BudgetExceededError(
-                    f"The data set '{dataset}' is already at {_up(level)} by this reading: "
+                    f"The data set '{dataset}' is already at {up(level)} by this reading: "
                     f"{reading.words()}. DP spent so far: "
-                    f"{_up(total_cost(account.spends).dp_epsilon)}. Nothing was registered. "
+                    f"{up(total_cost(account.spends).dp_epsilon)}. Nothing was registered. "
                     f"Register it with a total that covers what is spent."
                 )
             row = schema.reading_row(dataset, reading, self._now())
@@ -228,7 +279,7 @@ class Ledger:
 
     def _account(
         self, connection: Connection, dataset: str, *, before: str | None = None
-    ) -> _Account | None:
+    ) -> Account | None:
         unit = _unit(connection, dataset)
         if unit is None:
             return None
@@ -245,10 +296,14 @@ class Ledger:
         if before is not None:
             written = written.where(releases.c.sequence < _release_row(connection, before).sequence)
         spent = connection.execute(written).all()
-        return _Account(
+        columns = connection.execute(
+            select(schema.columns).where(schema.columns.c.dataset == dataset)
+        ).all()
+        return Account(
             unit=unit,
             readings=tuple(self._decode(schema.reading_of, row) for row in declared),
             spends=tuple(self._decode(schema.spend_of, row, dataset, unit) for row in spent),
+            columns={row.name: row.private for row in columns},
         )
 
     def _decode(self, decoder: Callable[..., Any], *values: object) -> Any:
@@ -258,7 +313,7 @@ class Ledger:
         except (TypeError, ValueError) as error:
             raise self._file.damaged(str(error)) from error
 
-    def _broken(self, account: _Account, spends: Sequence[Spend]) -> list[Reading]:
+    def _broken(self, account: Account, spends: Sequence[Spend]) -> list[Reading]:
         together = [*account.spends, *spends]
         # "not <=" rather than ">": a level that is no number must not pass.
         return [one for one in account.readings if not self._level(one, together) <= one.total]
@@ -266,7 +321,7 @@ class Ledger:
     def _refusal(
         self,
         dataset: str,
-        account: _Account,
+        account: Account,
         spends: Sequence[Spend],
         broken: Sequence[Reading],
     ) -> str:
@@ -275,8 +330,8 @@ class Ledger:
             now = self._level(reading, account.spends)
             after = self._level(reading, [*account.spends, *spends])
             lines.append(
-                f"{reading.words()}: now at {_up(now)}, it would rise to {_up(after)}; "
-                f"{_down(_left(reading.total, now))} of {reading.total:.12g} is left."
+                f"{reading.words()}: now at {up(now)}, it would rise to {up(after)}; "
+                f"{down(left(reading.total, now))} of {reading.total:.12g} is left."
             )
         fits = self._fits(account, spends)
         advice = (
@@ -284,23 +339,23 @@ class Ledger:
             if fits
             else "Nothing fits any more: not even a millionth of these costs."
         )
-        spent = _up(total_cost(account.spends).dp_epsilon)
+        spent = up(total_cost(account.spends).dp_epsilon)
         return (
             f"The budget of the data set '{dataset}' doesn't allow this release "
-            f"(DP cost {_up(total_cost(spends).dp_epsilon)}; DP spent so far {spent}). "
+            f"(DP cost {up(total_cost(spends).dp_epsilon)}; DP spent so far {spent}). "
             f"{' '.join(lines)} {advice} Nothing was released and nothing was spent."
         )
 
-    def _fits(self, account: _Account, spends: Sequence[Spend]) -> float:
+    def _fits(self, account: Account, spends: Sequence[Spend]) -> float:
         """The largest multiple of the costs that all readings allow, rounded down; 0 if none."""
-        fits, breaks = 0, _STEPS
+        fits, breaks = 0, STEPS
         while breaks - fits > 1:
             middle = (fits + breaks) // 2
-            if self._broken(account, [_scaled(spend, middle) for spend in spends]):
+            if self._broken(account, [scaled(spend, middle) for spend in spends]):
                 breaks = middle
             else:
                 fits = middle
-        return fits / _STEPS
+        return fits / STEPS
 
     def _dataset(self, connection: Connection, dataset: str) -> dict[str, Any]:
         account = self._account(connection, dataset)
@@ -315,6 +370,11 @@ class Ledger:
             "spent": total_cost(account.spends).dp_epsilon,
             "readings": [self._read(reading, account.spends) for reading in account.readings],
             "releases": [self._release(connection, row, account.unit) for row in rows],
+            "refusals": connection.scalar(
+                select(func.count())
+                .select_from(schema.refusals)
+                .where(schema.refusals.c.dataset == dataset)
+            ),
         }
 
     def _read(self, reading: Reading, spends: Sequence[Spend]) -> dict[str, Any]:
@@ -324,7 +384,7 @@ class Ledger:
             "key": reading.key(),
             "words": reading.words(),
             "level": level,
-            "left": _left(reading.total, level),
+            "left": left(reading.total, level),
         }
 
     def _previewed(
@@ -334,7 +394,7 @@ class Ledger:
         return {
             **self._read(reading, before),
             "level_after": after,
-            "left_after": _left(reading.total, after),
+            "left_after": left(reading.total, after),
             "holds": after <= reading.total,
         }
 
@@ -359,57 +419,6 @@ class Ledger:
 
     def _now(self) -> str:
         return self._clock().astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def _is_registered(
-    dataset: str, account: _Account, reading: Reading, *, only_if_first: bool
-) -> bool:
-    """Whether the reading is there; raises `LedgerError` if it isn't and can't be added."""
-    known = {one.key() for one in account.readings}
-    if reading.key() in known:
-        return True
-    for other in account.readings:
-        if other.subject_key() == reading.subject_key() and other.total != reading.total:
-            raise LedgerError(
-                "budget.epsilon",
-                reading.total,
-                expected=f"{other.total:.12g}, the total that the data set '{dataset}' is kept to",
-                remedy="A study can't raise a total, nor lower one.",
-            )
-    if only_if_first and account.readings:
-        there = "; ".join(one.words() for one in account.readings)
-        raise LedgerError(
-            "budget",
-            reading.words(),
-            expected=f"a reading that is registered for the data set '{dataset}' ({there})",
-            remedy="Match it, or add this one with `bayesdp ledger register`.",
-        )
-    return False
-
-
-def _check_names(dataset: str, unit: str) -> None:
-    check_text("data.dataset", dataset)
-    check_text("data.unit", unit)
-
-
-def _check_unit(dataset: str, kept: str, unit: str) -> None:
-    if kept != unit:
-        raise LedgerError(
-            "data.unit",
-            unit,
-            expected=f"'{kept}', the protected unit under which '{dataset}' is kept",
-            remedy="Costs with different protected units don't add up: use another data set name.",
-        )
-
-
-def _check_spends(dataset: str, unit: str, spends: Sequence[Spend]) -> None:
-    _check_names(dataset, unit)
-    if not spends:
-        raise InputError("spends", [], expected="at least one spend")
-    total_cost(spends)
-    if spends[0].dataset != dataset:
-        raise LedgerError("spend.dataset", spends[0].dataset, expected=f"'{dataset}'")
-    _check_unit(dataset, unit, spends[0].unit)
 
 
 def _no_reading(dataset: str) -> LedgerError:
@@ -443,39 +452,3 @@ def _json(value: dict[str, Any]) -> str:
     """A result's text. Its own order is kept, because people read it."""
     canonical_json(value)  # refuses what isn't plain data
     return json.dumps(value, allow_nan=False)
-
-
-def _scaled(spend: Spend, steps: int) -> Spend:
-    """The spend at `steps` millionths of its cost, rounded up."""
-    share = Fraction(steps, _STEPS)
-    cost = float_above(Fraction(spend.dp_epsilon) * share)
-    slack = float_above(Fraction(spend.slack) * share)
-    return Spend.from_dict({**spend.to_dict(), "dp_epsilon": cost, "slack": slack})
-
-
-def _left(total: float, level: float) -> float:
-    """What is left of a total, rounded down; 0 where the level is at the total or above."""
-    if not level < total:
-        return 0.0
-    exact = Fraction(total) - Fraction(level)
-    nearest = float(exact)
-    return nearest if Fraction(nearest) <= exact else math.nextafter(nearest, 0.0)
-
-
-def _up(value: float) -> str:
-    """Six digits that never say less than the value."""
-    return _digits(value, +1)
-
-
-def _down(value: float) -> str:
-    """Six digits that never say more than the value."""
-    return _digits(value, -1)
-
-
-def _digits(value: float, direction: int) -> str:
-    if value == 0 or not math.isfinite(value):
-        return f"{value:g}"
-    step = Fraction(10) ** (math.floor(math.log10(abs(value))) - 5)
-    steps = Fraction(value) / step
-    rounded = math.ceil(steps) if direction > 0 else math.floor(steps)
-    return f"{float(rounded * step):.6g}"

@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from sqlalchemy import (
+    Boolean,
     Column,
     Connection,
     Double,
@@ -87,6 +88,25 @@ results = Table(
     metadata,
     Column("release", ForeignKey("releases.id"), primary_key=True),
     Column("result", Text, nullable=False),
+    Column("time", String(40), nullable=False),
+)
+columns = Table(
+    "columns",
+    metadata,
+    Column("sequence", Integer, primary_key=True),
+    Column("dataset", ForeignKey("datasets.name"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("private", Boolean, nullable=False),
+    Column("time", String(40), nullable=False),
+    UniqueConstraint("dataset", "name"),
+)
+# A data set whose first release is refused has no row of its own yet.
+refusals = Table(
+    "refusals",
+    metadata,
+    Column("sequence", Integer, primary_key=True),
+    Column("dataset", Text, nullable=False),
+    Column("study", Text, nullable=False),
     Column("time", String(40), nullable=False),
 )
 

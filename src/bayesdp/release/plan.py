@@ -133,6 +133,18 @@ def reading_of(study: StudySpec) -> Reading:
     )
 
 
+def declared_columns(study: StudySpec) -> dict[str, list[str]]:
+    """The columns of the table that are declared `private` and `public`, a role being public.
+
+    A derived column counts as the one that it is derived from, whether that is declared or not.
+    """
+    columns = study.columns.values()
+    return {
+        "private": sorted({one.source or one.name for one in columns if one.is_private}),
+        "public": sorted({one.source or one.name for one in columns if one.is_public}),
+    }
+
+
 def _secrets_interval(study: StudySpec) -> tuple[float, float] | None:
     """Where secret values lie, for theorems about Lipschitz mechanisms of one covered column."""
     population = study.population

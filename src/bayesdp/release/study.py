@@ -16,14 +16,15 @@ from typing import Any
 
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger, Preview
-from bayesdp.errors import BudgetExceededError, InputError
+from bayesdp.errors import BudgetExceededError, InputError, TableMismatchError
 from bayesdp.populations import Population
 from bayesdp.release.certify import certify, derive, provable_plan
-from bayesdp.release.plan import Plan, PlannedQuery, structure_of
+from bayesdp.release.plan import Plan, PlannedQuery, declared_columns, structure_of
 from bayesdp.release.queries import shape
 from bayesdp.release.results import Release, Result
 from bayesdp.release.spec import FROM_DATA, BudgetSpec, QuerySpec, StudySpec, parse_study, read_toml
 from bayesdp.tables.checks import Finding, count_records, inspect, mismatch
+from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
 from bayesdp.tables.sums import Total, Totals, run
 
@@ -116,7 +117,11 @@ class Study:
         """Price the study: costs, noise, errors, and what it does to the budget. Reads no data."""
         plan = provable_plan(self.spec)
         preview = self.ledger().preview(
-            self.spec.data.dataset, self.spec.data.unit, plan.reading, plan.spends
+            self.spec.data.dataset,
+            self.spec.data.unit,
+            plan.reading,
+            plan.spends,
+            **declared_columns(self.spec),
         )
         return Check(plan, preview)
 
@@ -124,7 +129,11 @@ class Study:
         """Hold the table against the study. What is found is private: for the curator only."""
         plan = provable_plan(self.spec)
         queries = [query.table_query() for query in plan.queries]
-        return inspect(self._open(), self.spec.columns, structure_of(self.spec), queries)
+        try:
+            table = self._open()
+        except UnreadableCellsError as error:
+            return [error.finding]
+        return inspect(table, self.spec.columns, structure_of(self.spec), queries)
 
     def release(self, *, clock: Any = lambda: datetime.now(UTC)) -> Release:
         """Release once: debit, then noise. See the module for the order of things.
@@ -133,6 +142,26 @@ class Study:
         its kin for wrong input.
         """
         ledger = self.ledger()
+        try:
+            plan, totals = self._exact(ledger)
+        except TableMismatchError:
+            # One bit about the data, and free of charge: it must at least leave a trace.
+            ledger.refused(self.spec.data.dataset, self.name)
+            raise
+        data = self.spec.data
+        derive(plan)  # the kernel must prove the level before anything is spent
+        ledger.ensure(data.dataset, data.unit, plan.reading, **declared_columns(self.spec))
+        debit = ledger.debit(
+            data.dataset,
+            data.unit,
+            plan.spends,
+            study=self.name,
+            request={"queries": [query.name for query in self.spec.queries]},
+        )
+        return self._finish(ledger, debit, plan, totals, clock)
+
+    def _exact(self, ledger: Ledger) -> tuple[Plan, Totals]:
+        """Before the debit: the price, a look at the budget, and the sums without noise."""
         data = self.spec.data
         if data.n != FROM_DATA:  # refused without a look at the table
             plan = provable_plan(self.spec)
@@ -142,17 +171,7 @@ class Study:
             table = self._open()
             plan = provable_plan(self.spec, count_records(table, data.unit))
             self._require_budget(ledger, plan)
-        totals = self._totals(table, plan)
-        derive(plan)  # the kernel must prove the level before anything is spent
-        ledger.ensure(data.dataset, data.unit, plan.reading)
-        debit = ledger.debit(
-            data.dataset,
-            data.unit,
-            plan.spends,
-            study=self.name,
-            request={"queries": [query.name for query in self.spec.queries]},
-        )
-        return self._finish(ledger, debit, plan, totals, clock)
+        return plan, self._totals(table, plan)
 
     def _finish(
         self, ledger: Ledger, debit: str, plan: Plan, totals: Totals, clock: Any
@@ -195,7 +214,9 @@ class Study:
 
     def _require_budget(self, ledger: Ledger, plan: Plan) -> None:
         data = self.spec.data
-        preview = ledger.preview(data.dataset, data.unit, plan.reading, plan.spends)
+        preview = ledger.preview(
+            data.dataset, data.unit, plan.reading, plan.spends, **declared_columns(self.spec)
+        )
         if preview.refusal is not None:
             raise BudgetExceededError(preview.refusal)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -144,7 +145,7 @@ def show_check(console: Console, check: Check) -> None:
             number(query.dp_epsilon),
             number(float(query.noise.scale * query.step), 4),
             shown,
-            _unit(query),
+            escape(_unit(query)),
         )
     console.print(table)
     notion = plan.reading.notion.upper()
@@ -197,9 +198,13 @@ def show_release(console: Console, release: Release, notion: str) -> None:
     )
 
 
-def show_ledger(console: Console, datasets: Sequence[Mapping[str, Any]]) -> None:
-    """Every data set's budget."""
-    if not datasets:
+def show_ledger(
+    console: Console,
+    datasets: Sequence[Mapping[str, Any]],
+    refusals: Sequence[Mapping[str, Any]] = (),
+) -> None:
+    """Every data set's budget, and how often a table was refused."""
+    if not datasets and not refusals:
         console.print("The ledger is empty.")
     for dataset in datasets:
         title = f"{dataset['dataset']} (one record: {dataset['unit']})"
@@ -219,6 +224,11 @@ def show_ledger(console: Console, datasets: Sequence[Mapping[str, Any]]) -> None
                 f"{release['id']}",
                 highlight=False,
             )
+    for dataset, count in Counter(one["dataset"] for one in refusals).items():
+        times = "once" if count == 1 else f"{count} times"
+        console.print(
+            f"Refused {times} because of what is in the table: {escape(dataset)}", highlight=False
+        )
 
 
 def reading_words(reading: Mapping[str, Any]) -> str:

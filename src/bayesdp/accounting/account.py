@@ -1,0 +1,107 @@
+"""What a data set's account holds, and what may be written to it.
+
+Readings, protected units and columns must agree between all studies of one data set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from ..errors import InputError, LedgerError
+from .spend import Reading, Spend, check_text, total_cost
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What is written of one data set."""
+
+    unit: str
+    readings: tuple[Reading, ...]
+    spends: tuple[Spend, ...]
+    columns: Mapping[str, bool] = field(default_factory=dict)
+    """Whether a column is private, for every column that a study has declared."""
+
+
+def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_first: bool) -> bool:
+    """Whether the reading is there; raises `LedgerError` if it isn't and can't be added."""
+    known = {one.key() for one in account.readings}
+    if reading.key() in known:
+        return True
+    for other in account.readings:
+        if other.subject_key() == reading.subject_key() and other.total != reading.total:
+            raise LedgerError(
+                "budget.epsilon",
+                reading.total,
+                expected=f"{other.total:.12g}, the total that the data set '{dataset}' is kept to",
+                remedy="A study can't raise a total, nor lower one.",
+            )
+    if only_if_first and account.readings:
+        there = "; ".join(one.words() for one in account.readings)
+        raise LedgerError(
+            "budget",
+            reading.words(),
+            expected=f"a reading that is registered for the data set '{dataset}' ({there})",
+            remedy="Match it, or add this one with `bayesdp ledger register`.",
+        )
+    return False
+
+
+def declared(private: Sequence[str], public: Sequence[str]) -> dict[str, bool]:
+    """Whether a column is private, by name. Each is either."""
+    for name in sorted(set(private) & set(public)):
+        raise InputError(
+            f"data.columns.{name}",
+            "private and public",
+            expected="one of them, also of a column that others are derived from",
+            remedy="Declare the column itself, and don't derive a public one from a private one.",
+        )
+    return dict.fromkeys(private, True) | dict.fromkeys(public, False)
+
+
+def new_columns(dataset: str, account: Account, declared: Mapping[str, bool]) -> Mapping[str, bool]:
+    """The columns declared for the first time. One that was declared otherwise is refused.
+
+    A public column is one that a query may read without noise: a release that does so breaks the
+    promise of every other release that protects the column.
+    """
+    for name, private in declared.items():
+        if account.columns.get(name, private) is private:
+            continue
+        now, before = ("private", "public") if private else ("public", "private")
+        raise LedgerError(
+            f"data.columns.{name}",
+            now,
+            expected=f"{before}, as a study of the data set '{dataset}' declared it before",
+            remedy="Declare it as before, or leave it out of this study: what one release of a "
+            "data set protects, no other may treat as public.",
+        )
+    return {name: private for name, private in declared.items() if name not in account.columns}
+
+
+def check_names(dataset: str, unit: str) -> None:
+    """Raises `InputError` unless both are texts with something in them."""
+    check_text("data.dataset", dataset)
+    check_text("data.unit", unit)
+
+
+def check_unit(dataset: str, kept: str, unit: str) -> None:
+    """Raises `LedgerError` for another protected unit than the account's."""
+    if kept != unit:
+        raise LedgerError(
+            "data.unit",
+            unit,
+            expected=f"'{kept}', the protected unit under which '{dataset}' is kept",
+            remedy="Costs with different protected units don't add up: use another data set name.",
+        )
+
+
+def check_spends(dataset: str, unit: str, spends: Sequence[Spend]) -> None:
+    """Raises `InputError` or `LedgerError` unless they are costs of this data set and unit."""
+    check_names(dataset, unit)
+    if not spends:
+        raise InputError("spends", [], expected="at least one spend")
+    total_cost(spends)
+    if spends[0].dataset != dataset:
+        raise LedgerError("spend.dataset", spends[0].dataset, expected=f"'{dataset}'")
+    check_unit(dataset, unit, spends[0].unit)

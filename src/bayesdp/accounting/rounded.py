@@ -1,0 +1,47 @@
+"""What is left of a budget and what would fit, rounded so that no promise grows."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from .spend import Spend, float_above
+
+STEPS = 1_000_000
+"""What still fits is told as a multiple of the request in steps of one millionth."""
+
+
+def scaled(spend: Spend, steps: int) -> Spend:
+    """The spend at `steps` millionths of its cost, rounded up."""
+    share = Fraction(steps, STEPS)
+    cost = float_above(Fraction(spend.dp_epsilon) * share)
+    slack = float_above(Fraction(spend.slack) * share)
+    return Spend.from_dict({**spend.to_dict(), "dp_epsilon": cost, "slack": slack})
+
+
+def left(total: float, level: float) -> float:
+    """What is left of a total, rounded down; 0 where the level is at the total or above."""
+    if not level < total:
+        return 0.0
+    exact = Fraction(total) - Fraction(level)
+    nearest = float(exact)
+    return nearest if Fraction(nearest) <= exact else math.nextafter(nearest, 0.0)
+
+
+def up(value: float) -> str:
+    """Six digits that never say less than the value."""
+    return _digits(value, +1)
+
+
+def down(value: float) -> str:
+    """Six digits that never say more than the value."""
+    return _digits(value, -1)
+
+
+def _digits(value: float, direction: int) -> str:
+    if value == 0 or not math.isfinite(value):
+        return f"{value:g}"
+    step = Fraction(10) ** (math.floor(math.log10(abs(value))) - 5)
+    steps = Fraction(value) / step
+    rounded = math.ceil(steps) if direction > 0 else math.floor(steps)
+    return f"{float(rounded * step):.6g}"

@@ -20,7 +20,9 @@ def bound(conversion: Conversion) -> arb:
     order = whole(population["order"], "order", 2)
     length = whole(population["length"], "length", 1)
     rows = read_rows(population["transition"], order)
+    require(min(map(min, rows)) > 0, "a transition probability is 0: resampling is undefined")
     start = first_law(population, rows, order)
+    require(min(start) > 0, "some first records can't occur: resampling is undefined")
     kappa = [_influence(rows, start, order, distance) for distance in range(1, order + 1)]
     return ball(conversion.total) * _total(kappa, length)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -146,7 +147,7 @@ def _data(raw: dict[str, Any]) -> DataSpec:
         raise InputError("data.n", n, expected=f'a whole number above 0, or "{FROM_DATA}"')
     if isinstance(n, int) and n > MOST_RECORDS:
         raise InputError("data.n", n, expected="at most 2^40 records")
-    data: DataSpec = _part(DataSpec, raw, "data")
+    data: DataSpec = _part(DataSpec, _one_name(raw), "data")
     if (data.unit != "row") != (data.rows_per_unit is not None):
         if data.unit == "row":
             raise InputError(
@@ -159,6 +160,21 @@ def _data(raw: dict[str, Any]) -> DataSpec:
             shown=False,
         )
     return data
+
+
+def _one_name(raw: dict[str, Any]) -> dict[str, Any]:
+    """One data set has one name, however it is written: names that look the same are the same."""
+    name = raw.get("dataset")
+    if not isinstance(name, str):
+        return raw
+    if name != name.strip() or not name.isprintable():
+        raise InputError(
+            "data.dataset",
+            name,
+            expected="a name of visible letters, without spaces around it",
+            remedy="Two names are two budgets.",
+        )
+    return raw | {"dataset": unicodedata.normalize("NFC", name)}
 
 
 def _population(raw: object, budget: BudgetSpec) -> Population | None:
@@ -222,6 +238,13 @@ def _consistent(study: StudySpec) -> StudySpec:
             "data.unit",
             data.unit,
             expected='"row", or a declared column whose rows together form one record',
+            remedy=f"Declare it: data.columns.{data.unit} = {{ public = true }}.",
+        )
+    if data.unit != "row" and study.columns[data.unit].is_private:
+        raise InputError(
+            "data.unit",
+            data.unit,
+            expected="a public column or one with a role: who has which rows is not protected",
             remedy=f"Declare it: data.columns.{data.unit} = {{ public = true }}.",
         )
     roles = [name for name, column in study.columns.items() if column.role is not None]

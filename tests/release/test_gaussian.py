@@ -91,7 +91,7 @@ def test_members_are_released_verified_and_told(tmp_path):
     study = family(folder=tmp_path)
     release = study.release()
     assert release.certificate.derivation.premises[0].rule == "gaussian-covariance"
-    assert any("child, father, mother" in said for said in release.certificate.body["assumptions"])
+    assert any("child, father, mother" in said for said in release.certificate.body["in_words"])
     again = Certificate.from_dict(json.loads(release.certificate.to_json()))
     assert verify(again).verdict == "VALID ASSUMING"
 
@@ -148,7 +148,7 @@ def test_a_precision_of_all_records(tmp_path):
     release = Study.load(field(tmp_path, 50, 60)).release()  # ten sites are absent
     assert release.certificate.derivation.premises[0].rule == "gaussian-walk-summable"
     assert 1 / 2.5 < release.dp_epsilon < 1 / 2.3
-    assert any("every such assignment" in said for said in release.certificate.body["assumptions"])
+    assert any("every such assignment" in said for said in release.certificate.body["in_words"])
     assert verify(release.certificate).verdict == "VALID ASSUMING"
 
 

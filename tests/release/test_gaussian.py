@@ -149,7 +149,8 @@ def test_a_precision_of_all_records(tmp_path):
     assert release.certificate.derivation.premises[0].rule == "gaussian-walk-summable"
     assert 1 / 2.5 < release.dp_epsilon < 1 / 2.3
     assert any("every such assignment" in said for said in release.certificate.body["in_words"])
-    assert verify(release.certificate).verdict == "VALID ASSUMING"
+    found = verify(release.certificate)  # the kernel reads no files: it says so, and proves nothing
+    assert (found.verdict, "file" in found.reason) == ("UNKNOWN", True)
 
 
 def test_more_records_than_the_precision_has_rows(tmp_path):

@@ -87,3 +87,10 @@ def test_more_rows_than_records():
 def test_a_graph_covers_its_states_and_not_numbers_behind_them(population, column):
     with pytest.raises(InputError, match="columns whose states are those of the population"):
         study(population, 3, **column)
+
+
+def test_a_family_covers_states_too():
+    chain = {"model": "markov", "transition": [[0.9, 0.1], [0.1, 0.9]], "length": 3}
+    family = {"model": "family", "members": [chain], "covers": ["ill"]}
+    with pytest.raises(InputError, match="columns whose states are those of the population"):
+        study(family, 3, bounds=[0, 1])

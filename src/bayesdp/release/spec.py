@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.notions import Adversary, Notion, Secrets
 from bayesdp.populations import (
+    Family,
     Finite,
     Gaussian,
     Graph,
@@ -282,22 +283,25 @@ def _covered_columns(study: StudySpec) -> None:
                 remedy="Either the population describes it, or it is independent given what it "
                 "describes.",
             )
-    discrete = MarkovChain | Graph | Tree | Finite | Network
-    if isinstance(population, discrete) and population.covers:
-        _states_covered(study, population)
+    members = population.members if isinstance(population, Family) else (population,)
+    for member in members:
+        if isinstance(member, MarkovChain | Graph | Tree | Finite | Network) and population.covers:
+            _states_covered(study, member, population.covers)
 
 
 def _states_covered(
-    study: StudySpec, population: MarkovChain | Graph | Tree | Finite | Network
+    study: StudySpec,
+    population: MarkovChain | Graph | Tree | Finite | Network,
+    covers: tuple[str, ...],
 ) -> None:
     """Discrete models speak of columns that are their states, not of the values behind them."""
     states = population.states if isinstance(population, MarkovChain) else population.common_states
-    sizes = [len(study.columns[name].levels or ()) for name in population.covers]
+    sizes = [len(study.columns[name].levels or ()) for name in covers]
     if math.prod(sizes) == states:
         return
     raise InputError(
         "population.covers",
-        list(population.covers),
+        list(covers),
         expected="columns whose states are those of the population: "
         + (f"{states}" if states is not None else "which differ from record to record here"),
         remedy="Declare the states, or derive them from a column of numbers, as in active = "

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -83,8 +84,8 @@ class Certificate:
         return {**content, "digest": digest(content)}
 
     def to_json(self) -> str:
-        """The certificate as a JSON document."""
-        return json.dumps(self.to_dict(), indent=2, allow_nan=False, ensure_ascii=False)
+        """The certificate as a JSON document. Lists of plain values stand on one line."""
+        return in_short(self.to_dict())
 
     @classmethod
     def from_dict(cls, data: object) -> Certificate:
@@ -141,3 +142,16 @@ def _no_constant(word: str) -> float:
 def plain_number(value: float) -> float | None:
     """A number as JSON can hold it: `None` for an infinite level."""
     return value if math.isfinite(value) else None
+
+
+_PLAIN_LIST = re.compile(r'\[\n\s*((?:[^][{}"]|"(?:[^"\\]|\\.)*")*?)\n\s*\]')
+"""A list without lists or objects in it; no text of JSON holds a line break."""
+
+
+def in_short(document: Mapping[str, Any]) -> str:
+    """JSON with an indentation, in which lists of plain values stand on one line."""
+    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False)
+    return _PLAIN_LIST.sub(lambda found: f"[{_SPACES.sub(' ', found.group(1))}]", text)
+
+
+_SPACES = re.compile(r"\n\s*")

@@ -9,13 +9,12 @@ document without its digest and without the signature.
 from __future__ import annotations
 
 import base64
-import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from bayesdp.certificate import canonical, content_of, digest
+from bayesdp.certificate import canonical, content_of, digest, in_short
 from bayesdp.errors import InputError, Refusal, UnsupportedError
 
 if TYPE_CHECKING:
@@ -96,7 +95,7 @@ def sign_file(path: Path, document: Mapping[str, Any], private_key: Ed25519Priva
     """
     if document.get("digest") != digest(content_of(document)):
         raise Refusal("The certificate's content does not agree with its digest: it is damaged.")
-    text = json.dumps(sign(document, private_key), indent=2, ensure_ascii=False) + "\n"
+    text = in_short(sign(document, private_key)) + "\n"
     beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         beside.write_text(text, encoding="utf-8")

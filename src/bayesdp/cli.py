@@ -323,6 +323,7 @@ def release(
     from bayesdp.release import Study
 
     loaded = Study.load(study)
+    _check_outputs(loaded, certificate, report)
     done = loaded.release()
     path = certificate or study.with_name(f"{study.stem}-{done.id[:8]}.certificate.json")
     saved = _write(path, done.certificate.to_json() + "\n")
@@ -332,7 +333,7 @@ def release(
 
         try:
             write_report(report, [study_section(loaded, done, saved)])
-        except OSError as error:
+        except (OSError, ValueError) as error:
             typer.echo(f"The report could not be written: {error}", err=True)
     if as_json:
         _print_json(done.to_dict())
@@ -344,20 +345,37 @@ def release(
         typer.echo(f"Certificate: {saved}", err=True)
 
 
+def _check_outputs(study: Any, certificate: Path | None, report: Path | None) -> None:
+    """Nothing is overwritten, and that is known before anything is spent."""
+    from bayesdp.report.output import check_target
+
+    reserved = study.ledger_files
+    if certificate is not None:
+        check_target(certificate, "certificate", reserved=reserved)
+        reserved = (*reserved, certificate)
+    if report is not None:
+        check_target(report, "report", reserved=reserved)
+
+
 def _write(path: Path, text: str) -> str:
     """Write a file; the release itself is in the ledger already, so a failure is only told."""
+    from bayesdp.report.output import replace_file
+
     try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
+        replace_file(path, text)
+    except (OSError, ValueError) as error:
         typer.echo(f"The certificate could not be written ({error}); the ledger has it.", err=True)
         return ""
     return str(path)
 
 
 def _written(path: Path, text: str) -> None:
+    from bayesdp.report.output import check_target, replace_file
+
+    check_target(path, "certificate")
     try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
+        replace_file(path, text)
+    except (OSError, ValueError) as error:
         raise InputError(
             "--certificate", str(path), expected=f"a file to write to ({error})"
         ) from None

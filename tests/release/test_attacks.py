@@ -427,11 +427,70 @@ def test_a_column_that_was_private_stays_private(folder: Path) -> None:
     assert ask("release", "study.toml").exit_code != 0
 
 
-@open_finding
-def test_the_certificate_is_not_written_over_the_ledger(folder: Path) -> None:
+@pytest.mark.parametrize("option", ["--certificate", "--report"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "ledger.db",
+        "ledger.db-journal",
+        "people.csv",
+        "study.toml",
+        "diary.json",
+        "link",
+        "nowhere/c.json",
+        ".",
+        "/dev/null",
+        "a\0b",
+        "x" * 300,
+        "other.html",
+    ],
+)
+def test_nothing_is_written_over_what_is_not_ours(option: str, path: str, folder: Path) -> None:
     write()
-    ask("release", "study.toml", "--certificate", "ledger.db")
-    assert ask("ledger", "show").exit_code == 0
+    Path("diary.json").write_text('{"format": "diary"}')
+    Path("other.html").write_text("<!doctype html>\n<p>mine")
+    Path("link").symlink_to("ledger.db")
+    before = {one.name: one.read_bytes() for one in folder.iterdir() if one.exists()}
+    assert ask("release", "study.toml", option, path).exit_code == 2
+    assert {one.name: one.read_bytes() for one in folder.iterdir() if one.exists()} == before
+    assert Path("/dev/null").is_char_device()
+
+
+def test_an_older_certificate_and_report_are_replaced(folder: Path) -> None:
+    write()
+    files = ("--certificate", "c.json", "--report", "r.html")
+    Path("r.html").symlink_to("real.html")
+    assert ask("release", "study.toml", *files).exit_code == 0
+    first = Path("c.json").read_text(), Path("real.html").read_text()
+    assert ask("release", "study.toml", *files).exit_code == 0
+    assert Path("c.json").read_text() != first[0]
+    assert Path("real.html").read_text() != first[1]
+    assert Path("r.html").is_symlink()
+    assert not list(folder.glob("*.part"))
+    assert not list(folder.glob(".*.part"))
+    same = ("--certificate", "x", "--report", "x")
+    assert ask("release", "study.toml", *same).exit_code == 2
+    assert json.loads(ask("verify", "c.json", "--json").stdout)["verdict"] == "VALID ASSUMING"
+
+
+@pytest.mark.parametrize("name", ["x\\u0000y", "p" * 300, "d/" * 2000 + "l", "dangling", "no/l"])
+def test_odd_names_of_ledgers_are_refused(name: str, folder: Path) -> None:
+    Path("dangling").symlink_to("gone.db")
+    write(("[budget]", f'[budget]\nledger = "{name}"'))
+    refused = ask("release", "study.toml")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("Error: ledger is ")
+    assert not Path("gone.db").exists()
+
+
+def test_a_folder_may_have_any_name(folder: Path) -> None:
+    odd = folder / "what? 100%#:"
+    odd.mkdir()
+    (odd / "people.csv").write_text(PEOPLE_CSV)
+    (odd / "study.toml").write_text(PEOPLE)
+    study = str(odd / "study.toml")
+    assert [ask("release", study).exit_code for _ in range(4)] == [0, 0, 0, 1]
+    assert (odd / "ledger.db").exists()
 
 
 @open_finding

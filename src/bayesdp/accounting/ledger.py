@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NewType
 
 from sqlalchemy import Connection, func, select
@@ -80,6 +81,11 @@ class Ledger:
         self._file = LedgerFile(url, busy_seconds=busy_seconds)
         self._level = level
         self._clock = clock
+
+    @property
+    def path(self) -> Path:
+        """The ledger's file, whether it is there or not."""
+        return self._file.path
 
     def register(
         self,

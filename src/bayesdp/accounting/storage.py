@@ -20,6 +20,8 @@ from sqlalchemy.exc import DBAPIError
 from ..errors import LedgerError, UnsupportedError
 from . import schema
 
+LONGEST_NAME = 200
+LONGEST_PATH = 1000
 ACCEPTED = "sqlite:///PATH or a path"
 
 
@@ -39,7 +41,18 @@ def path_of(url: str | os.PathLike[str]) -> Path:
         )
     if "?" in name and colon:
         raise UnsupportedError("ledger", text, expected=f"{ACCEPTED}, without options")
-    return Path(name).absolute()
+    if "\0" in name:
+        raise LedgerError("ledger", text, expected=f"{ACCEPTED}, without a NUL character")
+    path = Path(name).absolute()
+    # Beside the ledger stand its journal and, while it is made, a draft with a longer name.
+    if len(os.fsencode(path.name)) > LONGEST_NAME or len(os.fsencode(path)) > LONGEST_PATH:
+        raise LedgerError(
+            "ledger",
+            text,
+            expected=f"a file name of at most {LONGEST_NAME} bytes, in a path of at most "
+            f"{LONGEST_PATH}",
+        )
+    return path
 
 
 class LedgerFile:
@@ -55,6 +68,11 @@ class LedgerFile:
             raise self._error("a file in a folder that exists", "Create the folder first.")
         if os.path.isdir(self.path):
             raise self._error("a file; this is a folder", "Name a file inside it.")
+        if os.path.islink(self.path) and not os.path.exists(self.path):
+            raise self._error(
+                "a file; this is a link to one that is not there",
+                "Restore what it links to, or remove the link if nothing was ever released.",
+            )
         return os.path.exists(self.path)
 
     @contextmanager

@@ -105,9 +105,15 @@ class Study:
         """Where the budget is kept: relative to the study, `ledger.db` beside it by default."""
         url = self.spec.budget.ledger or "ledger.db"
         path = url.removeprefix("sqlite:///")
-        if "://" in path:
-            return url
-        return f"sqlite:///{self.folder / path}"
+        if "://" in path or (path != url and "?" in path):
+            return url  # refused by the ledger, in its own words
+        return str(self.folder / path)
+
+    @property
+    def ledger_files(self) -> tuple[Path, ...]:
+        """The ledger's files, which nothing else may be written to."""
+        path = self.ledger().path
+        return path, path.with_name(path.name + "-journal")
 
     def ledger(self) -> Ledger:
         """The ledger that keeps the data set's budget."""

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from bayesdp.release.study import Study
 from bayesdp.report.html import write_report
+from bayesdp.report.output import check_target
 from bayesdp.report.sections import study_section
 from bayesdp.report.terminal import show_check, show_ledger, show_release
 
@@ -25,6 +26,7 @@ WARNING = (
 
 def run_demo(console: Console, report: Path) -> None:
     """Release both studies with a fresh ledger in a temporary folder, and write the report."""
+    check_target(report, "report")
     console.print(WARNING, style="bold", highlight=False)
     with tempfile.TemporaryDirectory(prefix="bayesdp-demo-") as folder:
         with as_file(files("bayesdp") / "demo_data") as source:

@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Adversary, Secrets
 from bayesdp.report.figures import Interval, Panel, error_bars
+from bayesdp.report.output import GENERATOR, replace_file
 from bayesdp.report.style import STYLE
 from bayesdp.report.words import (
     DEMONSTRATION,
@@ -131,7 +132,7 @@ def write_report(
 ) -> Path:
     """Write the report of `sections` to `path` and return the path. `made` is printed if given."""
     target = Path(path)
-    target.write_text(render(sections, title=title, made=made, version=version), encoding="utf-8")
+    replace_file(target, render(sections, title=title, made=made, version=version))
     return target
 
 
@@ -155,7 +156,7 @@ def render(
     body = "".join(_study(study, f"study-{i}") for i, study in enumerate(studies, 1))
     return (
         "<!doctype html>\n"
-        '<html lang="en"><head><meta charset="utf-8">'
+        f'<html lang="en"><head><meta charset="utf-8">{GENERATOR}'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="color-scheme" content="light dark">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>\n<body>"

@@ -1,0 +1,84 @@
+"""Files that a command writes: never over anything but an older one of its own.
+
+A certificate or report may stand where an older one stood. Any other file is left alone, and that
+is found out before anything is spent: a ledger that is overwritten has forgotten its budget.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import uuid
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from bayesdp.errors import InputError
+
+What = Literal["certificate", "report"]
+
+GENERATOR = '<meta name="generator" content="bayesdp">'
+"""How a report of ours is known."""
+
+
+def check_target(path: Path, what: What, *, reserved: Sequence[Path] = ()) -> None:
+    """Raises `InputError` unless a certificate or report may be written to `path`.
+
+    `reserved` are files that it must not become, whether they exist by now or not.
+    """
+    key = f"--{what}"
+    try:
+        target = Path(os.path.realpath(path))
+        taken = {os.path.realpath(other) for other in reserved}
+        mode = _mode(target)
+    except (OSError, ValueError) as error:
+        raise InputError(key, str(path), expected=f"a file to write to ({error})") from None
+    folder = target.parent
+    if not folder.is_dir() or not os.access(folder, os.W_OK):
+        raise InputError(
+            key,
+            str(path),
+            expected="a file in a folder that exists and can be written to",
+            remedy="Nothing was released and nothing was spent.",
+        )
+    ours = mode is None or (stat.S_ISREG(mode) and _is_ours(target, what))
+    if str(target) in taken or not ours:
+        raise InputError(
+            key,
+            str(path),
+            expected=f"a file that isn't there yet, or an older {what} of bayesdp",
+            remedy="Nothing was overwritten, released or spent: name another file.",
+        )
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a whole file, or leave the old one: the text goes to a file beside it first.
+
+    Raises `OSError`, or `ValueError` for text that isn't UTF-8.
+    """
+    target = Path(os.path.realpath(path))
+    draft = target.with_name(f".bayesdp-{uuid.uuid4().hex}.part")
+    try:
+        draft.write_text(text, encoding="utf-8")
+        os.replace(draft, target)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _mode(path: Path) -> int | None:
+    try:
+        return path.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _is_ours(path: Path, what: What) -> bool:
+    try:
+        text = path.read_text(encoding="utf-8")
+        if what == "report":
+            return text.startswith("<!doctype html>") and GENERATOR in text[:1000]
+        found = json.loads(text)
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(found, dict) and found.get("format") == "bayesdp-certificate"

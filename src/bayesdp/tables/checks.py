@@ -11,19 +11,23 @@ Public names: `Structure`, `Finding`, `inspect`, `mismatch`, `count_records`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.errors import InputError, TableError, TableMismatchError
+from bayesdp.errors import InputError, TableError, did_you_mean
 from bayesdp.tables import reading
 from bayesdp.tables.columns import Column
-from bayesdp.tables.source import Table, require_columns
+from bayesdp.tables.refusals import Finding, UnreadableCellsError, mismatch
+from bayesdp.tables.source import Table
 
 if TYPE_CHECKING:
     from bayesdp.tables.sums import Plan
 
+__all__ = ["Finding", "Structure", "count_records", "inspect", "mismatch", "structure_findings"]
+
 _TOLERANCE = 1e-6
+_MOST_STEPS = 2.0**53  # from 0 to an order key: beyond, doubles don't tell steps apart
 _WORDS = {
     reading.MISSING: "are missing a value that is not imputed",
     reading.NOT_A_NUMBER: "hold text that is not a number",
@@ -50,45 +54,57 @@ class Structure:
     several_series: bool = True
 
 
-@dataclass(frozen=True)
-class Finding:
-    """One way in which the table is not as declared: a stable code, and words with counts only."""
-
-    code: str
-    message: str
-
-
-def mismatch() -> TableMismatchError:
-    """The refusal that everybody may see: it says nothing about what was found."""
-    return TableMismatchError(
-        "The table is not as the study declares it: nothing was released and nothing was spent. "
-        "What was found depends on private values and is told to the curator only: "
-        "run 'bayesdp check STUDY --data'."
-    )
-
-
 def inspect(
     table: Table, columns: Mapping[str, Column], expected: Structure, plan: Plan = ()
 ) -> list[Finding]:
     """Everything in which the table differs from the declared columns and structure.
 
     `plan` adds the plain public columns that its queries read, and its empty groups. Raises
-    `TableError` where a column is missing or of another type (that much is in the table's schema).
+    `TableError` where a column is of another type (that much is in the table's schema).
     """
-    require_columns(table, columns)
+    findings = _missing_columns(table, columns, expected)
+    if findings:
+        return findings
+    try:
+        for found in _checks(table, columns, expected, plan):
+            findings += found
+    except UnreadableCellsError as error:
+        findings.append(error.finding)
+    return findings
+
+
+def _missing_columns(
+    table: Table, columns: Mapping[str, Column], expected: Structure
+) -> list[Finding]:
+    """Columns that are not there, with the table's own names: the one place that tells them."""
+    wanted = [name for name, column in columns.items() if not column.is_derived]
+    sources = [str(column.source) for column in columns.values() if column.is_derived]
+    wanted += [name for name in sources if name not in columns]
+    if expected.unit != "row":
+        wanted.append(expected.unit)
+    return [
+        Finding("no-column", f"Column '{name}' is not there. {did_you_mean(name, table.names)}")
+        for name in dict.fromkeys(wanted)
+        if name not in table.names
+    ]
+
+
+def _checks(
+    table: Table, columns: Mapping[str, Column], expected: Structure, plan: Plan
+) -> Iterator[list[Finding]]:
     faults = column_faults(table, columns, plan)
     query = table.expression.select(
         **{f"f{i}": mark for i, (_, _, mark) in enumerate(faults)}, row_=_one()
     )
     marked = [query.count(where=query[f"f{i}"]) for i in range(len(faults))]
     counts = table.numbers(query, query.count(), *marked)
-    findings = [
+    yield [
         Finding(code, f"Column '{name}': {count} rows {_WORDS[code]}.")
         for (name, code, _), count in zip(faults, counts[1:], strict=True)
         if count
     ]
-    found, _ = structure_findings(table, columns, expected, counts[0])
-    return findings + found + _empty_groups(table, columns, plan)
+    yield structure_findings(table, columns, expected, counts[0])[0]
+    yield _empty_groups(table, columns, plan)
 
 
 def count_records(table: Table, unit: str = "row") -> int:
@@ -244,27 +260,47 @@ def _member_findings(table: Table, records: Any, clustered: bool) -> list[Findin
 
 
 def _order_key(table: Table, column: Column) -> Any:
-    """The order column as a double: the number itself, or microseconds of a date or time."""
+    """The order column as a double: the number itself, or microseconds of a date or time.
+
+    NULL where it can't be read, or is so large that doubles don't tell the steps apart.
+    """
+    import ibis
+
     raw: Any = table.require(column.name, f"data.columns.{column.name}")
+    kind = raw.type()
     if table.text_cells:
         # Trimmed as all cells are; without it DuckDB 2.0 moves the cast into its CSV reader, where
         # a failing TRY_CAST is an error.
         raw = raw.strip()
-        if column.step_seconds is not None:
-            return raw.try_cast("timestamp").epoch_seconds().cast("float64") * 1e6
-        number = raw.try_cast("float64")
-    elif raw.type().is_temporal() and column.step_seconds is not None:
-        return raw.cast("timestamp").epoch_seconds().cast("float64") * 1e6
-    elif raw.type().is_numeric() and column.step_seconds is None:
+        dated = column.step_seconds is not None
+        number = _microseconds(raw) if dated else raw.try_cast("float64")
+    elif (kind.is_date() or kind.is_timestamp()) and column.step_seconds is not None:
+        number = _microseconds(raw)
+    elif column.name in table.hollow or (kind.is_numeric() and column.step_seconds is None):
         number = raw.cast("float64")
     else:
-        raise TableError(
-            f"data.columns.{column.name}.step",
-            column.step,
-            expected=f"a step for a column of type {raw.type()}",
-            remedy="A number for numbers, a text such as '1 day' for dates and times.",
+        raise reading.wrong_type(
+            table,
+            raw,
+            TableError(
+                f"data.columns.{column.name}.step",
+                column.step,
+                expected=f"a step for a column of type {reading.type_words(kind)}",
+                remedy="A number for numbers, a text such as '1 day' for dates and times.",
+            ),
         )
-    return number.nullif(float("inf")).nullif(float("-inf")).nullif(float("nan"))
+    exact = (number / reading.literal(_step(column))).abs() < _MOST_STEPS
+    return ibis.cases((exact & ~number.isnan(), number))
+
+
+def _microseconds(raw: Any) -> Any:
+    time = raw.try_cast("timestamp")
+    return time.epoch_seconds().cast("float64") * 1e6
+
+
+def _step(column: Column) -> float:
+    """The declared step, in the unit of the order key."""
+    return float(column.step_seconds * 1e6 if column.step_seconds else column.step or 1)
 
 
 def _series_findings(
@@ -298,7 +334,7 @@ def _series_findings(
 def _order_findings(
     table: Table, staged: Any, series: Any, column: Column, expected: Structure
 ) -> list[Finding]:
-    step = float(column.step_seconds * 1e6 if column.step_seconds else column.step or 1)
+    step = _step(column)
     findings: list[Finding] = []
     unreadable = table.numbers(staged, staged.count(where=staged["order"].isnull()))[0]
     if unreadable:

@@ -4,7 +4,7 @@ A value is read as a double, a text or a boolean, missing values imputed where t
 clipped to the bounds. It is NULL exactly in the rows that one of the `faults` marks. NaN and
 infinities are never imputed or clipped: they are faults.
 
-Public names: `Reading`, `read`, `literal`.
+Public names: `Reading`, `read`, `literal`, `wrong_type`, `type_words`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bayesdp.errors import TableError
 from bayesdp.tables.columns import Column, Value
 from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table
 
 if TYPE_CHECKING:
@@ -125,17 +126,23 @@ def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Ce
     if table.text_cells:
         return _text_cells(raw, kind, column)
     found = raw.type()
+    if raw.get_name() in table.hollow:
+        return _Cells(raw.cast(_TYPES[kind]), raw.isnull(), None)
     fits = {
         "number": found.is_numeric() and not found.is_boolean(),
         "text": found.is_string() or (column.is_public and column.states is None),
         "boolean": found.is_boolean(),
     }[kind]
     if not fits:
-        raise TableError(
-            key,
-            str(found),
-            expected=f"a column of {kind}s in {table.description}",
-            remedy=_REMEDIES[kind],
+        raise wrong_type(
+            table,
+            raw,
+            TableError(
+                key,
+                type_words(found),
+                expected=f"a column of {kind}s in {table.description}",
+                remedy=_REMEDIES[kind],
+            ),
         )
     value = raw.cast("float64") if kind == "number" and not found.is_float64() else raw
     if kind == "text" and not found.is_string():
@@ -143,6 +150,20 @@ def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Ce
     return _Cells(value, raw.isnull(), None, kind == "number" and found.is_floating())
 
 
+def wrong_type(table: Table, raw: Any, error: TableError) -> TableError | UnreadableCellsError:
+    """The error for everybody, or a private one where the type itself depends on the cells."""
+    if raw.get_name() not in table.inferred:
+        return error
+    return UnreadableCellsError("wrong-type", str(error))
+
+
+def type_words(kind: Any) -> str:
+    """The type's name, without the names of fields within it."""
+    plain = kind.is_primitive() or kind.is_decimal() or kind.is_string() or kind.is_temporal()
+    return str(kind) if plain else type(kind).__name__.lower()
+
+
+_TYPES = {"number": "float64", "text": "string", "boolean": "boolean"}
 _REMEDIES: dict[str, str] = {
     "number": "Declare states for texts, or store numbers.",
     "text": "Write states that are numbers without quotes.",

@@ -4,7 +4,8 @@ Sources, relative to the study:
 
 - `heights.csv` (also `.csv.gz`, `.tsv`), `readings/*.parquet`: files or globs. A CSV file is UTF-8
   with a header line; its cells are read as text and declared numbers are cast one by one, so that
-  nothing is guessed. An empty cell is missing, and so is `NA` (unless it is a declared state);
+  nothing is guessed. An empty cell is missing, and so is `NA` (unless it is a declared state).
+  Several files are put together by the names in their headers, which must be the same;
 - `duckdb:///file.db?table=name` (relative; four slashes: absolute) or `file.duckdb::name`;
 - a pandas or Polars data frame or an Arrow table. In pandas NaN means missing.
 
@@ -13,22 +14,27 @@ Public names: `Table`, `open_table`.
 
 from __future__ import annotations
 
-import codecs
 import glob
-import gzip
+import os
+import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, urlsplit
 
 from bayesdp.errors import TableError, UnsupportedError, did_you_mean
 from bayesdp.tables.columns import Column
+from bayesdp.tables.csv_files import escaped, read_csv
+from bayesdp.tables.frames import to_arrow
+from bayesdp.tables.refusals import engine, opening
 
 if TYPE_CHECKING:
     import ibis
     import ibis.expr.types as ir
+
+T = TypeVar("T")
 
 _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
@@ -40,7 +46,9 @@ _NAME = "bayesdp_source"
 class Table:
     """An opened table: the Ibis expression, its connection, and how to read its cells.
 
-    `text_cells` is true for CSV, whose cells are all texts; `ordered` where rows have an order.
+    `text_cells` is true for CSV, whose cells are all texts; `ordered` where rows have an order;
+    `inferred` are the columns whose types depend on what their cells hold, and `hollow` those that
+    have no type because no cell holds anything.
     """
 
     expression: ir.Table
@@ -48,6 +56,8 @@ class Table:
     description: str
     text_cells: bool = False
     ordered: bool = True
+    inferred: frozenset[str] = frozenset()
+    hollow: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,13 +65,16 @@ class Table:
         return tuple(self.expression.columns)
 
     def require(self, name: str, key: str) -> ir.Column:
-        """The column of this name; `TableError` with a did-you-mean where there is none."""
+        """The column of this name, or `TableError`.
+
+        The error never tells the table's own names: without a header line they are a record.
+        """
         if name not in self.names:
             raise TableError(
                 key,
                 name,
                 expected=f"a column of {self.description}",
-                remedy=did_you_mean(name, self.names),
+                remedy="For the columns that there are, run 'bayesdp check STUDY --data'.",
             )
         return self.expression[name]
 
@@ -69,7 +82,7 @@ class Table:
         """The rows of a query as Python values (integers of any size stay exact)."""
         if limit is not None:
             query = query.limit(limit)
-        return _run(self.connection, self.connection.compile(query), self.description)
+        return _run(self.connection, self.connection.compile(query))
 
     def numbers(self, query: ir.Table, *aggregates: Any) -> tuple[Any, ...]:
         """The one row of these aggregates over a query."""
@@ -77,18 +90,27 @@ class Table:
 
 
 def open_table(source: object, base_dir: Path | str = ".") -> Table:
-    """Open `source`. Raises `TableError` where it is missing, empty or unreadable."""
+    """Open `source`. Raises `TableError` where it is missing, empty or not of its format.
+
+    `UnreadableCellsError`, the generic refusal, where that depends on what the cells hold.
+    """
     if isinstance(source, Table):
         return source
     if isinstance(source, Path):
         source = str(source)
     table = _open_text(source, Path(base_dir)) if isinstance(source, str) else _open_memory(source)
-    if not table.names or not table.rows(table.expression, limit=1):
+    if not table.names or not table.rows(table.expression.select(row_=_one()), limit=1):
         raise TableError(_KEY, table.description, expected="at least one row", remedy=_EMPTY)
     return table
 
 
 _EMPTY = "The table is empty."
+
+
+def _one() -> Any:
+    import ibis
+
+    return ibis.literal(1, "int8")
 
 
 def require_columns(table: Table, columns: Mapping[str, Column]) -> None:
@@ -105,7 +127,10 @@ def _open_text(source: str, base: Path) -> Table:
         path, _, name = source.partition("::")
         return _open_duckdb(base / path, name, source)
     if "://" in source:
-        parts = urlsplit(source)
+        try:
+            parts = urlsplit(source)
+        except ValueError:
+            raise TableError(_KEY, source, expected="duckdb:///file.db?table=name") from None
         if parts.scheme != "duckdb":
             raise UnsupportedError(
                 _KEY,
@@ -132,10 +157,11 @@ def _open_files(source: str, base: Path) -> Table:
             remedy="A DuckDB table is written file.duckdb::table.",
         )
     exact = base / source
-    if exact.is_dir():
+    if os.path.isdir(exact):
         raise TableError(_KEY, source, expected="a file", remedy=f"Did you mean '{source}/*'?")
-    paths = [str(exact)] if exact.is_file() else sorted(glob.glob(str(exact), recursive=True))
-    paths = [path for path in paths if Path(path).is_file()]
+    paths = [str(exact)]
+    if not os.path.isfile(exact):
+        paths = [path for path in sorted(_matching(str(exact))) if os.path.isfile(path)]
     if not paths:
         pattern = any(letter in source for letter in "*?[")
         raise TableError(
@@ -144,34 +170,25 @@ def _open_files(source: str, base: Path) -> Table:
             expected="files that match this pattern" if pattern else "a file that exists",
             remedy=f"Looked in {base.resolve()}.",
         )
-    return _read_csv(paths, source) if csv else _read_parquet(paths, source)
-
-
-def _read_csv(paths: list[str], source: str) -> Table:
-    for path in paths:
-        _check_utf8(path)
+    if not csv:
+        return _read_parquet(paths, source)
     connection = _connect()
-    with _duckdb_errors(source):
-        relation = connection.con.read_csv(
-            [_escaped(path) for path in paths],
-            all_varchar=True,
-            header=True,
-            **({"sep": "\t"} if source.lower().endswith((".tsv", ".tsv.gz")) else {}),
-        )
-        relation.create_view(_NAME)
-    return Table(_bound(connection, _NAME), connection, source, text_cells=True)
+    read_csv(connection, paths, _NAME, tabs=lowered.endswith((".tsv", ".tsv.gz")))
+    return Table(_bound(connection, _NAME, source), connection, source, text_cells=True)
+
+
+def _matching(pattern: str) -> list[str]:
+    try:
+        return glob.glob(pattern, recursive=True)
+    except (OSError, ValueError, re.error):  # a name that no file can have
+        return []
 
 
 def _read_parquet(paths: list[str], source: str) -> Table:
     connection = _connect()
-    with _duckdb_errors(source):
-        connection.con.read_parquet([_escaped(path) for path in paths]).create_view(_NAME)
-    return Table(_bound(connection, _NAME), connection, source)
-
-
-def _escaped(path: str) -> str:
-    """The path with DuckDB's glob letters taken literally: our own glob has done its work."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
+    files = [escaped(path) for path in paths]
+    _opening(lambda: connection.con.read_parquet(files).create_view(_NAME), source)
+    return Table(_bound(connection, _NAME, source), connection, source)
 
 
 def _open_duckdb(path: Path, name: str, source: str) -> Table:
@@ -182,139 +199,58 @@ def _open_duckdb(path: Path, name: str, source: str) -> Table:
             expected="the name of a table",
             remedy="Write duckdb:///file.db?table=name or file.duckdb::name.",
         )
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise TableError(
-            _KEY, source, expected="a file that exists", remedy=f"Looked for {path.resolve()}."
+            _KEY,
+            source,
+            expected="a file that exists",
+            remedy=f"Looked for {path.name} in {path.parent}.",
         )
-    with _duckdb_errors(source):
-        connection = _connect(path)
-    known = [row[0] for row in _run(connection, "SHOW TABLES", source)]
+    connection = _opening(lambda: _connect(path), source)
+    known = [row[0] for row in _run(connection, "SHOW TABLES")]
     if name not in known:
         raise TableError(
             _KEY, name, expected=f"a table of {path.name}", remedy=did_you_mean(name, known)
         )
-    return Table(_bound(connection, name), connection, source, ordered=False)
+    return Table(_bound(connection, name, source), connection, source, ordered=False)
 
 
 def _open_memory(source: object) -> Table:
-    """Through Arrow, recognised by the module of its type: none of the libraries is imported."""
-    library = type(source).__module__.partition(".")[0]
-    data: Any = source
-    if library == "polars":
-        data = data.collect() if type(source).__name__ == "LazyFrame" else data
-        data = data.to_arrow() if hasattr(data, "to_arrow") else None
-    elif library == "pandas":
-        data = _arrow_from_pandas(data)
-    elif library != "pyarrow":
-        data = None
-    if type(data).__name__ == "RecordBatch":
-        import pyarrow
-
-        data = pyarrow.Table.from_batches([data])
-    if type(data).__name__ != "Table":
-        raise TableError(
-            "data.source",
-            type(source).__name__,
-            expected="a path, an engine URL, a pandas or Polars data frame, or an Arrow table",
-        )
-    if data.num_columns == 0:
-        raise TableError(_KEY, "the table in memory", expected="at least one column")
+    data, inferred = to_arrow(source)
     connection = _connect()
-    with _duckdb_errors("the table in memory"):
-        connection.con.register(_NAME, data)
-    return Table(_bound(connection, _NAME), connection, "the table in memory")
-
-
-def _arrow_from_pandas(frame: Any) -> Any:
-    import pyarrow
-
-    if not hasattr(frame, "columns"):
-        return None
-    if not all(isinstance(name, str) for name in frame.columns):
-        raise TableError(_KEY, list(frame.columns)[:5], expected="columns named by texts")
-    try:
-        return pyarrow.Table.from_pandas(frame, preserve_index=False)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError):
-        raise TableError(
-            _KEY,
-            "the pandas data frame",
-            expected="one type per column",
-            remedy="A column of type object mixes texts and numbers.",
-        ) from None
+    description = "the table in memory"
+    _opening(lambda: connection.con.register(_NAME, data), description)
+    expression = _bound(connection, _NAME, description)
+    hollow = frozenset(field.name for field in data.schema if str(field.type) == "null")
+    return Table(expression, connection, description, inferred=inferred, hollow=hollow)
 
 
 def _connect(path: Path | None = None) -> ibis.backends.duckdb.Backend:
+    """A connection that never fetches or loads code, whatever a file or its views ask for."""
     import ibis
 
-    if path is not None:
-        return ibis.duckdb.connect(path, read_only=True)
-    connection = ibis.duckdb.connect()
-    connection.con.execute("SET autoinstall_known_extensions = false")
-    return connection
+    return ibis.duckdb.connect(
+        path or ":memory:",
+        read_only=path is not None,
+        autoinstall_known_extensions=False,
+        autoload_known_extensions=False,
+        custom_extension_repository=os.devnull,  # Ibis installs one where it sees a GEOMETRY
+    )
 
 
-def _bound(connection: Any, name: str) -> ir.Table:
+def _bound(connection: Any, name: str, description: str) -> ir.Table:
     """The Ibis table of this name."""
     with warnings.catch_warnings():
         # Ibis 12 asks DuckDB 2 for schemas through a name that DuckDB calls deprecated.
         warnings.filterwarnings("ignore", "fetch_arrow_table", DeprecationWarning)
-        table: ir.Table = connection.table(name)
+        table: ir.Table = _opening(lambda: connection.table(name), description)
     return table
 
 
-def _check_utf8(path: str) -> None:
-    """Read the file once as UTF-8, in pieces; the line is named, its contents are not."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    line = 1
-    try:
-        with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as file:
-            while piece := file.read(1 << 20):
-                try:
-                    decoder.decode(piece)
-                except UnicodeDecodeError as error:
-                    line += piece[: max(error.start, 0)].count(b"\n")
-                    raise TableError(
-                        _KEY,
-                        Path(path).name,
-                        expected=f"UTF-8 text, and line {line} is not",
-                        remedy="Save the file as UTF-8.",
-                    ) from None
-                line += piece.count(b"\n")
-            decoder.decode(b"", final=True)
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise TableError(
-            _KEY,
-            Path(path).name,
-            expected="a readable UTF-8 file",
-            remedy=f"Reading it failed: {type(error).__name__}.",
-        ) from None
+def _opening(action: Callable[[], T], description: str) -> T:
+    return opening(action, _KEY, description)
 
 
-class _duckdb_errors:
-    """Turn DuckDB's errors into `TableError` without their text, which may quote private cells."""
-
-    def __init__(self, description: str) -> None:
-        self.description = description
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
-        if kind is None:
-            return
-        import duckdb
-
-        if issubclass(kind, duckdb.Error):
-            raise TableError(
-                _KEY,
-                self.description,
-                expected="a table that can be read",
-                remedy=f"The data engine gave up with {kind.__name__}; look for a damaged file, "
-                "a line with too many cells, or another process that holds the file.",
-            ) from None
-
-
-def _run(connection: Any, sql: str, description: str) -> list[tuple[Any, ...]]:
-    with _duckdb_errors(description):
-        rows: list[tuple[Any, ...]] = connection.con.execute(sql).fetchall()
+def _run(connection: Any, sql: str) -> list[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = engine(lambda: connection.con.execute(sql).fetchall())
     return rows

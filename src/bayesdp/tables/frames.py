@@ -1,0 +1,114 @@
+"""Tables in memory, through Arrow. The library is recognised by the module of the table's type.
+
+None of the libraries is imported unless its table is given. Their errors are never passed on, for
+they may quote cells: what depends on types only becomes `TableError`, and what depends on cells
+`UnreadableCellsError`.
+
+Public names: `to_arrow`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from bayesdp.errors import TableError
+from bayesdp.tables.refusals import UnreadableCellsError
+
+_KEY = "data.source"
+_BY_CELLS = ("object", "category", "str", "string")
+
+
+def to_arrow(source: object) -> tuple[Any, frozenset[str]]:
+    """The Arrow table, and the columns whose types were inferred from their cells."""
+    library = type(source).__module__.partition(".")[0]
+    data: Any = source
+    inferred: frozenset[str] = frozenset()
+    if library == "polars":
+        data = _from_polars(source)
+    elif library == "pandas" and hasattr(source, "dtypes") and hasattr(source, "columns"):
+        data, inferred = _from_pandas(source)
+    elif library != "pyarrow":
+        data = None
+    if type(data).__name__ == "RecordBatch":
+        import pyarrow
+
+        data = pyarrow.Table.from_batches([data])
+    if type(data).__name__ != "Table":
+        raise TableError(
+            _KEY,
+            type(source).__name__,
+            expected="a path, an engine URL, a pandas or Polars data frame, or an Arrow table",
+        )
+    if data.num_columns == 0:
+        raise TableError(_KEY, "the table in memory", expected="at least one column")
+    _require_distinct(data.column_names)
+    return data, inferred
+
+
+def _from_polars(frame: Any) -> Any:
+    if type(frame).__name__ == "LazyFrame":
+        _attempt(frame.collect_schema, lambda: _unusable("a lazy frame that can be collected"))
+        frame = _attempt(frame.collect, lambda: _unreadable("The lazy frame can't be collected."))
+    if not hasattr(frame, "to_arrow") or not hasattr(frame, "columns"):
+        return None
+    if any(str(dtype) == "Object" for dtype in frame.dtypes):
+        raise _unusable("no column of Python objects")
+    return _attempt(frame.to_arrow, lambda: _unusable("columns of types that Arrow has"))
+
+
+def _from_pandas(frame: Any) -> tuple[Any, frozenset[str]]:
+    import pyarrow
+
+    if not all(isinstance(name, str) for name in frame.columns):
+        raise _unusable("columns named by texts")
+    _require_distinct(list(frame.columns))
+    types = {name: str(dtype) for name, dtype in frame.dtypes.items()}
+    by_cells = [name for name, dtype in types.items() if dtype in _BY_CELLS]
+    plain = [name for name in frame.columns if name not in by_cells]
+
+    def convert(part: Any) -> Any:
+        return pyarrow.Table.from_pandas(part, preserve_index=False)
+
+    _attempt(
+        lambda: convert(frame[plain].iloc[:0]),
+        lambda: _unusable("columns of types that Arrow has"),
+    )
+    for name in by_cells:
+        _attempt(partial(convert, frame[[name]]), partial(_mixed, name))
+    table = _attempt(lambda: convert(frame), lambda: _unusable("columns of types that Arrow has"))
+    for name in by_cells:
+        if str(table.schema.field(name).type).startswith("decimal256"):
+            raise _mixed(name)
+    return table, frozenset(by_cells)
+
+
+def _require_distinct(names: list[str]) -> None:
+    if len(set(names)) < len(names):
+        raise _unusable("each column's name once")
+
+
+def _attempt(action: Callable[[], Any], refusal: Callable[[], Exception]) -> Any:
+    """Do it; raise the refusal where the library gives up, whatever it raises."""
+    try:
+        return action()
+    except Exception:  # foreign code: the types that it raises have no common base
+        pass
+    raise refusal()
+
+
+def _unusable(expected: str) -> TableError:
+    return TableError(_KEY, "the table in memory", expected=expected)
+
+
+def _unreadable(message: str) -> UnreadableCellsError:
+    return UnreadableCellsError("unreadable", message)
+
+
+def _mixed(name: str) -> UnreadableCellsError:
+    return UnreadableCellsError(
+        "mixed-cells",
+        f"Column '{name}' of the data frame can't be stored as one type: it mixes types, or holds "
+        "numbers out of range or texts that are not Unicode.",
+    )

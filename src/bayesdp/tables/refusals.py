@@ -1,0 +1,84 @@
+"""What is said of a table that can't be used: to everybody, and to the curator only.
+
+A refusal that depends on what the cells hold is private. A release raises `mismatch()`, with the
+same words whatever was found; `UnreadableCellsError` says no more, and carries a `Finding` for the
+curator. An error of the data engine is never passed on: its text may quote cells. The errors here
+are raised outside of the handlers, so that no traceback leads to the engine's.
+
+Public names: `Finding`, `UnreadableCellsError`, `mismatch`, `engine`, `opening`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from bayesdp.errors import TableError, TableMismatchError
+
+T = TypeVar("T")
+
+_WORDS = (
+    "The table is not as the study declares it: nothing was released and nothing was spent. "
+    "What was found depends on private values and is told to the curator only: "
+    "run 'bayesdp check STUDY --data'."
+)
+_LINE = re.compile(r"CSV Error on Line: (\d{1,18})\b")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One way in which the table is not as declared: a stable code, and words with counts only."""
+
+    code: str
+    message: str
+
+
+class UnreadableCellsError(TableMismatchError):
+    """Cells can't be read at all. To be told to the curator: `finding`; to others, nothing."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.finding = Finding(code, message)
+        super().__init__(_WORDS)
+
+
+def mismatch() -> TableMismatchError:
+    """The refusal that everybody may see: it says nothing about what was found."""
+    return TableMismatchError(_WORDS)
+
+
+def engine(action: Callable[[], T]) -> T:
+    """Do what reads cells. An error of the data engine becomes `UnreadableCellsError`."""
+    import duckdb
+
+    try:
+        return action()
+    except duckdb.Error as error:
+        line = _LINE.search(str(error))
+        kind = type(error).__name__
+    where = f" at line {line[1]} of a file" if line else ""
+    raise UnreadableCellsError(
+        "unreadable",
+        f"The data engine gave up{where} ({kind}): look for a line with too many or too few "
+        "cells, a quote without its pair, line ends of two kinds, a cell above 2 MB, a number "
+        "beyond its type, or a damaged file.",
+    )
+
+
+def opening(action: Callable[[], T], key: str, description: str) -> T:
+    """Do what looks at names and types only. The engine's error becomes a plain `TableError`."""
+    import duckdb
+    from ibis.common.exceptions import IbisError, TableNotFound
+
+    try:
+        return action()
+    except (duckdb.Error, IbisError, TableNotFound) as error:
+        kind = type(error).__name__
+    raise TableError(
+        key,
+        description,
+        expected="a table that can be read",
+        remedy=f"The data engine gave up with {kind}; look for a damaged file, a broken view, "
+        "or another process that holds the file.",
+    )

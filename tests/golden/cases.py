@@ -280,12 +280,17 @@ CASES = (
     people("table-column-missing", "income = {", "incme = {"),
     Case("table-empty", 2, files={"people.csv": PEOPLE_CSV.splitlines()[0] + "\n"}),
     Case("table-no-header", 2, files={"people.csv": ""}),
-    Case(
-        "table-not-utf8", 2, files={"people.csv": PEOPLE_CSV.replace("X", "Köln").encode("latin-1")}
-    ),
     people("table-not-parquet", "people.csv", "people.parquet", files={"people.parquet": "none"}),
     people("table-not-duckdb", "people.csv", "people.duckdb::t", files={"people.duckdb": "none"}),
     # -- the table, as far as only the curator may know
+    Case(
+        "data-not-utf8",
+        1,
+        files={"people.csv": PEOPLE_CSV.replace("X", "Köln").encode("latin-1")},
+        curator="not-utf8",
+    ),
+    table("data-too-many-cells", "182,no,41", "182,no,41,1", "unreadable"),
+    table("data-order-key-too-large", "q,3,1", "q,1e308,1", "order-key", DAYS),
     table("data-n", "b,parent,Y,171,no,25\n", "", "n"),
     table("data-cluster-too-large", "b,child", "a,child", "cluster-size"),
     table("data-cluster-missing", "b,child", ",child", "missing"),

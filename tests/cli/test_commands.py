@@ -102,7 +102,8 @@ def test_the_report_of_a_study_whose_n_is_in_the_data() -> None:
 
 
 def test_a_certificate_that_can_not_be_written_is_in_the_ledger() -> None:
-    result = run("release", "people.toml", "--certificate", "nowhere/mine.json")
+    long = Path("people.toml").rename("p" * 240 + ".toml")
+    result = run("release", str(long))
     assert "the ledger has it" in result.stderr
     assert document("ledger", "show")["datasets"][0]["releases"][0]["status"] == "released"
 

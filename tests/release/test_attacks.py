@@ -401,6 +401,27 @@ def test_two_ways_to_write_a_letter_are_one_budget(folder: Path) -> None:
         assert ask("release", "study.toml").exit_code == status
 
 
+def test_bins_have_labels_of_their_own(folder: Path) -> None:
+    close = "bins = [120, 150.0000001, 150.0000002, 150.0000003, 220]"
+    histogram = MEAN.replace('"mean"', '"histogram"') + close + "\n"
+    write((MEAN, histogram))
+    result = ask("release", "study.toml", "--certificate", "c.json", "--json")
+    cells = [one["cell"] for one in json.loads(result.stdout)["results"]]
+    assert len(set(cells)) == 4
+    assert "[150.0000001, 150.0000002)" in cells
+    assert ask("verify", "c.json").exit_code == 0
+
+
+def test_a_histogram_has_a_largest_size(folder: Path) -> None:
+    edges = [120 + i / 1000 for i in range(20_001)]
+    write((MEAN, MEAN.replace('"mean"', '"histogram"') + f"bins = {edges}\n"))
+    assert "at most 2000" in ask("check", "study.toml").stderr
+    states = json.dumps([str(i) for i in range(20_000)])
+    query = 'name = "h"\nkind = "histogram"\ncolumn = "smokes"\n'
+    write((MEAN, query), ('["yes", "no"]', states))
+    assert "at most 2000" in ask("check", "study.toml").stderr
+
+
 # -- open findings -----------------------------------------------------------------------
 
 
@@ -493,11 +514,35 @@ def test_a_folder_may_have_any_name(folder: Path) -> None:
     assert (odd / "ledger.db").exists()
 
 
-@open_finding
 @pytest.mark.parametrize("kind", ["sum", "mean"])
-def test_a_result_beyond_the_doubles_is_refused_before_the_debit(kind: str, folder: Path) -> None:
-    write((BOUNDS, "bounds = [0, 1.7e308]"), ('"mean"\n', f'"{kind}"\n'))
+@pytest.mark.parametrize("bounds", ["[0, 1.7e308]", "[-8e307, 8e307]", "[0, 1e308]", "[0, 1e-315]"])
+def test_a_result_beyond_the_doubles_is_refused_before_the_debit(
+    kind: str, bounds: str, folder: Path
+) -> None:
+    write((BOUNDS, f"bounds = {bounds}"), ('"mean"\n', f'"{kind}"\n'))
+    assert ask("check", "study.toml").exit_code == 2
     assert ask("release", "study.toml").exit_code == 2
+    assert not Path("ledger.db").exists()
+
+
+@pytest.mark.parametrize("kind", ["sum", "mean"])
+@pytest.mark.parametrize("bounds", ["[0, 1e300]", "[-1e-290, 1e-290]"])
+def test_large_and_small_numbers_are_released(kind: str, bounds: str, folder: Path) -> None:
+    write((BOUNDS, f"bounds = {bounds}"), ('"mean"\n', f'"{kind}"\n'))
+    assert ask("release", "study.toml", "--certificate", "c.json").exit_code == 0
+    assert ask("verify", "c.json").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("one", "two"), [("weight = 1e-300", "weight = 1e300"), ("", "error = 5e-324")]
+)
+def test_a_share_of_nothing_names_the_query(one: str, two: str, folder: Path) -> None:
+    other = MEAN.replace("mean height", "other") + one
+    write((MEAN, f"{MEAN}{two}\n[[query]]\n{other}\n"))
+    refused = ask("check", "study.toml")
+    assert refused.exit_code in (1, 2)
+    assert "query[" in refused.stderr
+    assert "'" in refused.stderr
 
 
 @open_finding

@@ -116,7 +116,10 @@ def _cells(query: Mapping[str, Any], column: Mapping[str, Any]) -> tuple[Any, ..
         return tuple(_levels(column))
     edges = query["bins"]
     require(len(edges) >= 3 and all(a < b for a, b in pairwise(edges)), "bins")
-    return tuple(f"[{a:g}, {b:g})" for a, b in pairwise(edges))
+    short = tuple(f"[{a:g}, {b:g})" for a, b in pairwise(edges))
+    if len(set(short)) == len(short):
+        return short
+    return tuple(f"[{float(a)!r}, {float(b)!r})" for a, b in pairwise(edges))
 
 
 def _labels(

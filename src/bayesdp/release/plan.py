@@ -27,6 +27,8 @@ from bayesdp.tables.sums import CountQuery, HistogramQuery, Query, SumQuery
 from bayesdp.theorems import LeakageReport
 
 CONFIDENCE = 0.95
+SMALLEST_COST = 1e-100
+"""Below it no noise fits, and messages should say which query is meant."""
 _PROVISIONAL_RECORDS = 2**20
 
 
@@ -61,6 +63,20 @@ class PlannedQuery:
         divisor = self._divisor(rows)
         assert divisor is not None
         return float(exact / divisor)
+
+    def is_finite(self, rows: int) -> bool:
+        """Whether value, error and noise are finite doubles, whatever noise is drawn.
+
+        `rows` is the most that there can be; an average may be over fewer. Totals are 64-bit.
+        """
+        averaged = self.shape.spec.kind in ("mean", "proportion")
+        try:
+            ends = [self.value(total, n) for total in (-(2**63), 2**63) for n in (1, rows)]
+            errors = [self.error(c, 1) for c in (CONFIDENCE, self.shape.spec.confidence)]
+            unit = float(self.step / (rows if averaged else 1))
+        except OverflowError:
+            return False
+        return unit > 0.0 and all(e is not None and math.isfinite(e) for e in (*ends, *errors))
 
     def _divisor(self, rows: int | None) -> int | None:
         if self.shape.spec.kind in ("mean", "proportion"):
@@ -242,11 +258,42 @@ class _Pricing:
                 known if known is not None else total * weight / weighted
                 for known, weight in zip(fixed, self.weights, strict=True)
             ]
+            for position, cost in enumerate(costs):
+                self._check_cost(position, cost)
             grids = [self._grid(s, c) for s, c in zip(self.shapes, costs, strict=True)]
-        return [
+        priced = [
             self._priced(s, cost, grid)
             for s, cost, grid in zip(self.shapes, costs, grids, strict=True)
         ]
+        for query in priced:
+            self._check_shown(query)
+        return priced
+
+    def _check_cost(self, position: int, cost: float) -> None:
+        """A weight far below the others leaves nothing, and a tiny error costs too much."""
+        spec = self.shapes[position].spec
+        if SMALLEST_COST <= cost < math.inf:
+            return
+        name, value = ("weight", spec.weight) if spec.error is None else ("error", spec.error)
+        raise InputError(
+            f"query[{position}].{name}",
+            value,
+            expected=f"a DP cost of at least {SMALLEST_COST:g} nats for the query '{spec.name}', "
+            f"and its share would be {cost:g}",
+            remedy="Use weights closer to each other, or a larger budget.",
+        )
+
+    def _check_shown(self, query: PlannedQuery) -> None:
+        if query.is_finite(self.rows):
+            return
+        column = query.shape.column
+        raise InputError(
+            f"data.columns.{column.name}.bounds" if column is not None else "data.n",
+            list(column.bounds or ()) if column is not None else self.n,
+            expected=f"bounds for which the query '{query.shape.spec.name}' and its error are "
+            "finite doubles",
+            remedy="Use another unit.",
+        )
 
     def _weighted_total(
         self, fixed: list[float | None], grids: list[Grid | None], weighted: float
@@ -347,7 +394,9 @@ class _Pricing:
             error *= self.n
         grid: Grid | None = None
         if not shape.integer_valued:
-            grid = self._grid(shape, self._rough_cost(shape, error))
+            rough = self._rough_cost(shape, error)
+            self._check_cost(self.shapes.index(shape), rough)
+            grid = self._grid(shape, rough)
         step = grid.step if grid is not None else Fraction(1)
         sensitivity = (
             grid.sensitivity * self.per_record

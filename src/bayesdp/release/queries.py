@@ -18,6 +18,9 @@ from bayesdp.tables.columns import Column, Value, group_keys
 from bayesdp.tables.predicates import Predicate
 from bayesdp.theorems.markov_count import count_mechanism
 
+MOST_CELLS = 2000
+"""The most cells of a histogram: each is a column of the data engine's query."""
+
 
 @dataclass(frozen=True, slots=True)
 class Shape:
@@ -227,13 +230,28 @@ def _cells(query: QuerySpec, column: Column, key: str) -> tuple[Value, ...]:
                 remedy="Write bins = [lower, ..., upper].",
                 shown=False,
             )
+        _check_cells(len(column.levels), f"data.columns.{column.name}.states")
         return column.levels
     edges = query.bins
     if column.bounds is None:
         raise InputError(f"{key}.bins", list(edges), expected="bins on a column with bounds")
     if len(edges) < 3 or any(low >= high for low, high in pairwise(edges)):
         raise InputError(f"{key}.bins", list(edges), expected="at least three increasing edges")
-    return tuple(f"[{low:g}, {high:g})" for low, high in pairwise(edges))
+    _check_cells(len(edges) - 1, f"{key}.bins")
+    labels = tuple(f"[{low:g}, {high:g})" for low, high in pairwise(edges))
+    if len(set(labels)) == len(labels):
+        return labels
+    return tuple(f"[{low!r}, {high!r})" for low, high in pairwise(edges))
+
+
+def _check_cells(count: int, key: str) -> None:
+    if count > MOST_CELLS:
+        raise InputError(
+            key,
+            count,
+            expected=f"at most {MOST_CELLS} cells of a histogram",
+            remedy="Use fewer and wider ones: each has noise of its own.",
+        )
 
 
 def label(column: Column) -> str:

@@ -32,6 +32,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "fake.parquet").write_text("not parquet at all")
     (tmp_path / "fake.db").write_text("not a database, secretly")
     (tmp_path / "blank.csv").write_text("\nx,s\n1,a\n")
+    (tmp_path / "open.csv").write_text('"x,s\n1,secretly\n')
     (tmp_path / "twice.csv").write_text("secretly,secretly\n1,a\n")
     (tmp_path / "notes.txt").write_text("x\n1\n")
     (tmp_path / "folder.csv").mkdir()
@@ -69,6 +70,7 @@ def folder(tmp_path: Path) -> Path:
         ("a\0b.csv", "a file that exists"),
         ("blank.csv", "a header line"),
         ("twice.csv", "each column once"),
+        ("open.csv", "a header line"),
         ([1, 2, 3], "a pandas or Polars data frame"),
         (None, "a pandas or Polars data frame"),
         (pd.DataFrame(), "column"),

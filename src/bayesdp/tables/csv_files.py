@@ -103,7 +103,7 @@ def _told_apart(names: list[str]) -> tuple[str, ...]:
 
 
 def _first_row(text: str, separator: str) -> list[str]:
-    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         return next(rows, [])
     except csv.Error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,6 +18,9 @@ from bayesdp.theorems import Question, approximate, leakage, report
 _PRECISION = 1e-12
 _ROUNDS = 200
 _PATIENCE = 5
+SMALLEST_DELTA = 2.0**-48
+MOST_LEVELS = 60
+"""A search for noise with a delta may take so many times the seconds of one level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +242,14 @@ def calibrate_gaussian(
     """
     if not (isinstance(bdp_delta, int | float) and 0.0 < bdp_delta < 1.0):
         raise InputError("bdp_delta", bdp_delta, expected="a probability between 0 and 1")
+    if bdp_delta <= SMALLEST_DELTA:
+        raise InputError(
+            "bdp_delta",
+            bdp_delta,
+            expected=f"a probability above {SMALLEST_DELTA:.3g}: smaller ones are lost in the "
+            "rounding of the noise's tail",
+            remedy="Use pure DP noise (no delta).",
+        )
     if not (isinstance(bdp_epsilon, int | float) and 0.0 < bdp_epsilon < math.inf):
         raise InputError("bdp_epsilon", bdp_epsilon, expected="a finite number of nats above 0")
     question = Question(population, adversary, seconds=seconds)
@@ -265,6 +277,8 @@ class _GaussianSearch:
         self.target_delta = target_delta
         self.sensitivity = sensitivity
         self.tried: dict[float, tuple[float, float]] = {}
+        self.seconds = MOST_LEVELS * question.seconds
+        self.end = time.monotonic() + self.seconds
 
     def run(self) -> GaussianCalibration | None:
         high = largest_within(self._epsilon, self.target)
@@ -279,17 +293,30 @@ class _GaussianSearch:
         return self._certified(best, sigma) if math.isfinite(sigma) else None
 
     def _epsilon(self, dp_epsilon: float) -> float:
+        self._check_time()
         found = approximate(self.question, dp_epsilon, 0.0)
         return found.best.epsilon if found.bounds else math.inf
 
     def _sigma(self, dp_epsilon: float) -> float:
         if dp_epsilon not in self.tried:
+            if time.monotonic() > self.end and any(s < math.inf for s, _ in self.tried.values()):
+                return math.inf  # what was found so far is good, if not the best
+            self._check_time()
             dp_delta = self._largest_delta(dp_epsilon)
             sigma = math.inf
-            if dp_delta > 2.0**-48:
+            if dp_delta > SMALLEST_DELTA:
                 sigma = smallest_sigma(self.sensitivity, dp_epsilon, dp_delta, precision=1e-6)
             self.tried[dp_epsilon] = (sigma, dp_delta)
         return self.tried[dp_epsilon][0]
+
+    def _check_time(self) -> None:
+        if time.monotonic() > self.end:
+            raise UnsupportedError(
+                "seconds",
+                self.question.seconds,
+                expected=f"a population whose levels are found within {self.seconds:g} s in all",
+                remedy="Give it more seconds, or use fewer states, or pure DP noise (no delta).",
+            )
 
     def _largest_delta(self, dp_epsilon: float) -> float:
         """The largest delta that some conversion within the target leaves for the mechanism."""

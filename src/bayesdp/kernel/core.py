@@ -129,6 +129,8 @@ def check(document: object) -> Verdict:
         require(
             document.get("digest") == digest(content), "it is not that of the content", "digest"
         )
+        # Half a letter (a lone surrogate) is JSON, and no text that anybody could be shown.
+        json.dumps(document, ensure_ascii=False).encode()
         if document["derivation"]["rule"] == "release":
             check_release(document)
         else:

@@ -124,7 +124,8 @@ class _Release:
         largest = self.n * self.rows_per_record * (2**grid.bits if grid is not None else 1)
         require(largest < 2**62, "the sums don't fit 64-bit integers", where)
         require(sensitivity >= due, f"sensitivity {sensitivity} is claimed, {due} is due", where)
-        length = Fraction(*evidence["step"])
+        numerator, denominator = evidence["step"]
+        length = Fraction(whole(numerator, "step"), whole(denominator, "step", 1))
         require(length == (grid.step if grid is not None else 1), "the grid's step", where)
         scale = exact(evidence["scale"])
         require(scale > 0, "the noise has no scale", where)

@@ -66,13 +66,14 @@ def influence(change: Pair, ratio: float) -> Pair:
     log_c, delta = change
     if math.isinf(ratio):
         return change
-    root, excess = math.sqrt(ratio), math.expm1(log_c / 2.0)
+    root = math.sqrt(ratio)
     if ratio == 1.0 or (log_c == 0.0 and delta == 0.0):
         return (0.0, 0.0)
     if log_c > 600.0:
         shrunk = math.exp(-log_c / 2.0)
         passed = 2.0 * math.log1p((1.0 - shrunk) * (root - 1.0) / (1.0 + root * shrunk))
     else:
+        excess = math.expm1(log_c / 2.0)
         passed = 2.0 * math.log1p(excess * (root - 1.0) / (1.0 + excess + root))
     passed = min(up(passed, 64), log_c)
     return (passed, up(delta * _hockey_stick(ratio, passed), 64))

@@ -61,7 +61,8 @@ def block_ratio(table: Floats) -> float:
         gaps = logs[first][~dead[0]] - logs[second][~dead[0]]
         largest = max(largest, float(gaps.max() - gaps.min()))
     size = float(np.abs(logs[np.isfinite(logs)]).max())
-    return up(math.exp(largest + 64.0 * order * (1.0 + size) * UNIT), 8)
+    widened = largest + 64.0 * order * (1.0 + size) * UNIT
+    return up(math.exp(widened), 8) if widened <= 700.0 else math.inf
 
 
 def block_interval_ratio(low: Floats, high: Floats) -> float:
@@ -93,7 +94,7 @@ def block_interval_ratio(low: Floats, high: Floats) -> float:
         dead = np.isneginf(bounds[1][first]) & np.isneginf(bounds[1][second])
         total = np.nan_to_num(ups[~dead], nan=math.inf).max() + downs[~dead].max()
         largest = max(largest, float(total))
-    return math.inf if not math.isfinite(largest) else up(math.exp(largest + 1e-12), 8)
+    return math.inf if not largest <= 700.0 else up(math.exp(largest + 1e-12), 8)
 
 
 # -- uninformed adversaries: the recursion on tuples (theory 3.5k) ------------------------------

@@ -80,6 +80,8 @@ def parse(spec: Mapping[str, Any], key: str = "population") -> Population:
         return kind.model_validate(dict(spec))
     except ValidationError as error:
         raise explain_validation(error, kind.model_fields, key) from None
+    except RecursionError:
+        raise InputError(key, expected="lists of sensible depth", shown=False) from None
 
 
 def load(text: str) -> Population:

@@ -25,8 +25,11 @@ def find(name: str, key: str) -> Path:
     path = Path(name)
     for folder in (Path(), *reversed(_folders)):
         candidate = folder / path
-        if candidate.is_file():
-            return candidate
+        try:
+            if candidate.is_file():
+                return candidate
+        except OSError:  # a name that no file can have
+            continue
     raise InputError(
         key,
         name,

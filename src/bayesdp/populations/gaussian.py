@@ -72,8 +72,10 @@ class Gaussian(Population):
         if rows is None:
             return None
         size = len(rows)
+        if size == 0:
+            raise InputError("population.covariance", [], expected="at least one row")
         for i, row in enumerate(rows):
-            if len(row) != size or size == 0:
+            if len(row) != size:
                 raise InputError(
                     f"population.covariance[{i}]", list(row), expected=f"{size} numbers"
                 )

@@ -86,7 +86,7 @@ def interval_ratio(low: Floats, high: Floats) -> float:
     for first, second in product(range(rows), repeat=2):
         if first != second:
             largest = max(largest, _widest(log_low, log_high, first, second))
-    return math.inf if math.isinf(largest) else up(math.exp(largest + 1e-12), 8)
+    return math.inf if largest > 700.0 else up(math.exp(largest + 1e-12), 8)
 
 
 def _widest(log_low: Floats, log_high: Floats, first: int, second: int) -> float:

@@ -120,7 +120,8 @@ def cross_ratio(transition: tuple[tuple[float, ...], ...]) -> float:
             largest = max(largest, max(ratios) - min(ratios))
     if largest == 0.0:
         return 1.0
-    return up(math.exp(largest + 3200.0 * UNIT), 8)
+    # Beyond the doubles nothing is passed on: as good as zeros that are not shared.
+    return up(math.exp(largest + 3200.0 * UNIT), 8) if largest < 700.0 else math.inf
 
 
 def contraction_level(ratio: float, dp_epsilon: float) -> float:

@@ -1,8 +1,7 @@
 """Finite laws: the worst case over all mechanisms (theory 3.3).
 
-For each attack `(i, K, x_K, x_i, x_i')` the ratio of averages is bounded by the least of: a
-threshold with the cost of all unknown records at once; revealing one unknown record (from few
-unknown records to many); and flows from the evidence, checked here.
+For each attack `(i, K, x_K, x_i, x_i')` the least of: a threshold with the cost of all unknown
+records at once; revealing one unknown record (from few to many); flows from the evidence.
 """
 
 from __future__ import annotations

@@ -274,10 +274,12 @@ class _Pricing:
         spec = self.shapes[position].spec
         if SMALLEST_COST <= cost < math.inf:
             return
-        name, value = ("weight", spec.weight) if spec.error is None else ("error", spec.error)
+        value = spec.weight if spec.error is None else spec.error
+        part = "" if value is None else ".weight" if spec.error is None else ".error"
         raise InputError(
-            f"query[{position}].{name}",
+            f"query[{position}]{part}",
             value,
+            shown=value is not None,
             expected=f"a DP cost of at least {SMALLEST_COST:g} nats for the query '{spec.name}', "
             f"and its share would be {cost:g}",
             remedy="Use weights closer to each other, or a larger budget.",

@@ -95,6 +95,11 @@ def test_wrong_input(case: Case, folder: Path) -> None:
     told = json.loads(plain.stdout)
     assert told["status"] == case.status
     assert result.stderr == f"{('', 'Refused', 'Error')[case.status]}: {told['error']}\n"
+    if case.curator:  # what the table says was told, in a way: that, and only that, is written down
+        shown = json.loads(run("ledger", "show", "--json").stdout)
+        assert shown["datasets"] == []
+        assert [one["study"] for one in shown["refusals"]] == ["study.toml"] * 2
+        (folder / "ledger.db").unlink()
     # Nothing released, nothing spent: every file is as it was, and there is no new one.
     assert state(folder) == before
     if case.curator:

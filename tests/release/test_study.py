@@ -202,7 +202,10 @@ def test_the_refusal_is_the_same_whatever_was_found(tmp_path: Path) -> None:
         said.add(str(refused.value))
         assert refused.value.__cause__ is None
     assert len(said) == 1
-    assert not (tmp_path / "ledger.db").exists()
+    # Nothing is registered or spent, and each refusal is on record.
+    book = Study.load(tmp_path / "study.toml").ledger()
+    assert book.show() == []
+    assert len(book.refusals()) == 4
 
 
 def test_clusters_of_one_need_no_column(tmp_path: Path) -> None:

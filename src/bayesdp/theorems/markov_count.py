@@ -2,9 +2,9 @@
 
 Statement (theory 3.9 b). Let the records form a Markov chain of two states, in one series without
 gaps, with `det P <= 0`, that is `P[0,0] + P[1,1] <= 1` (a record is no more likely to repeat the
-one before it than to differ). Mechanisms that see the data only through the number of records in a state, and whose
-outcomes' probabilities change by at most `e^eps` when that number changes by one, have together a
-level of at most the sum of their `eps`, for every adversary, start and length.
+one before it than to differ). Mechanisms that see the data only through the number of records in a
+state, and whose outcomes' probabilities change by at most `e^eps` when that number changes by one,
+have together a level of at most the sum of their `eps`, for every adversary, start and length.
 
 Proof. Given the target and the nearest known record on a side, the records of that side form a
 chain whose rows are those of `P` (to the left: of its transpose) weighted by evidence and rescaled,

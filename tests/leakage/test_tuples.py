@@ -136,13 +136,14 @@ def test_zeros_have_infinite_ratios() -> None:
 def test_influence_levels_by_inversion(length: int) -> None:
     """A line without ends, seen from inside: `sum_j S_ij / S_ii` on the window around a record."""
     for kappa in ([0.2], [0.2, 0.1], [0.05, 0.2, 0.1], [0.4]):
-        size = 2 * (length - 1) + 1
+        records = max(length, len(kappa))  # the first k records carry paths, read or not
+        size = 2 * (records - 1) + 1
         matrix = np.zeros((size, size))
         for distance, value in enumerate(kappa, start=1):
-            for i in range(size - distance):
+            for i in range(max(size - distance, 0)):
                 matrix[i, i + distance] = matrix[i + distance, i] = value
         s = np.linalg.inv(np.eye(size) - matrix)
-        due = s[length - 1].sum() / s[length - 1, length - 1]
+        due = s[records - 1].sum() / s[records - 1, records - 1]
         found = influence_level(kappa, length)
         assert found is not None
         assert due * (1 - 1e-14) <= found <= due * (1 + 1e-9)

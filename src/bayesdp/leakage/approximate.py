@@ -47,7 +47,7 @@ def best_order(pairs: tuple[Pair, ...]) -> Pair:
 def _times(log_c: float, delta: float) -> float:
     if delta == 0.0:
         return 0.0
-    return math.exp(log_c) * delta if log_c <= 700.0 else math.inf
+    return up(math.exp(up(log_c, 8)) * delta, 8) if log_c <= 700.0 else math.inf
 
 
 def group(size: int, dp_epsilon: float, dp_delta: float) -> Pair:

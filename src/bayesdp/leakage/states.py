@@ -177,7 +177,7 @@ class StateChain:
         error = max(run.error for run in runs) + 2.0 * (self.states + 4) * UNIT
         if self.reversible:
             error += 32.0 * UNIT + 2.0 * self.limit_error
-        spread = max(_spread(run) for run in runs) + 4.0 * self.limit_error
+        spread = max(_spread(run) for run in runs) * (1.0 + 8.0 * self.limit_error)
         return _Laws(p, q, up_p, up_q, possible[:, u] & possible[:, v], error, spread)
 
     # -- one evaluation ---------------------------------------------------------------------------

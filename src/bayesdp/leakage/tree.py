@@ -47,6 +47,22 @@ def tree_level(tree: Tree, dp_epsilon: float) -> float:
     return _KNOWN[key].level(dp_epsilon)
 
 
+TINY = 1e-290
+
+
+class BeyondDoublesError(ArithmeticError):
+    """A possible value is so rare that a double can't tell it from an impossible one."""
+
+
+def marginals_fit(tree: Tree) -> bool:
+    """Whether every possible value has a probability that a double can hold."""
+    try:
+        _marginals(tree)
+    except BeyondDoublesError:
+        return False
+    return True
+
+
 def _marginals(tree: Tree) -> list[tuple[float, ...]]:
     """The law of each record."""
     laws: list[tuple[float, ...]] = [()] * tree.records
@@ -57,6 +73,11 @@ def _marginals(tree: Tree) -> list[tuple[float, ...]]:
             continue
         above = laws[tree.parents[node]]
         here = [sum(map(mul, above, column)) for column in zip(*own.transition, strict=True)]
+        for value, column in zip(here, zip(*own.transition, strict=True), strict=True):
+            if value < TINY and any(
+                a > 0.0 and b > 0.0 for a, b in zip(above, column, strict=True)
+            ):
+                raise BeyondDoublesError
         total = sum(here)
         laws[node] = tuple(value / total for value in here)
     return laws

@@ -119,13 +119,18 @@ def uninformed_tuple_level(table: Floats, dp_epsilon: float) -> float | None:
     if right is None or left is None:
         return None
     changed = (digits[:, None, :] != digits[None, :, :]).sum(axis=2)
-    total = np.exp(dp_epsilon * changed) * (1.0 + 8.0 * order * UNIT) * right * left
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = np.exp(dp_epsilon * changed) * (1.0 + 8.0 * order * UNIT) * right * left
+    if not (np.isfinite(total).all() and total.max() < 1e280):
+        return None
     worst = 1.0
     target = [np.where(digits[:, 0] == value, law, 0.0) for value in range(states)]
     pairs = [(u, v) for u in range(states) for v in range(states) if u != v]
     p = np.array([target[u] / target[u].sum() for u, _ in pairs])
     q = np.array([target[v] / target[v].sum() for _, v in pairs])
     ratios = LipschitzRatios(len(pairs), count).upper(p, q, total)
+    if not np.isfinite(ratios).all():
+        return None
     worst = max(worst, float(ratios.max()) * widening)
     return up(math.log(worst), 8)
 
@@ -232,6 +237,8 @@ def influence_level(kappa: list[float], length: int) -> float | None:
     solution is computed; outside and against rounding it is raised by a constant until
     `x >= kappa_Ui + kappa_UU x` is verified, which proves it an upper bound.
     """
+    # The first k records have a joint law, so those of them that nobody reads carry paths too.
+    length = max(length, len(kappa))
     reach = min(length - 1, _WINDOW)
     places = [d for d in range(-reach, reach + 1) if d != 0]
     size = len(places)

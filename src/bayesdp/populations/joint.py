@@ -119,6 +119,7 @@ def _multiplied(graph: FactorGraph, records: Sequence[int]) -> Floats:
     place = {record: axis for axis, record in enumerate(records)}
     shape = [int(graph.states[record]) for record in records]
     joint = np.ones(shape)
+    possible = np.ones(shape, dtype=bool)
     for group in graph.groups:
         for index, members in enumerate(group.members.tolist()):
             if not members or members[0] not in place:
@@ -128,14 +129,21 @@ def _multiplied(graph: FactorGraph, records: Sequence[int]) -> Floats:
             order = np.argsort(axes)
             wide = [shape[axis] if axis in axes else 1 for axis in range(len(shape))]
             joint = joint * np.transpose(table, order).reshape(wide)
+            possible = possible & (np.transpose(table, order).reshape(wide) > 0.0)
             largest = joint.max()
             if not 0.0 < largest < math.inf:
                 raise NoJointError("its factors leave no database possible")
             joint = joint / largest
-    return _lawful(joint)
+    return _lawful(joint, possible)
 
 
-def _lawful(joint: Floats) -> Floats:
+_TINY = 1e-290
+
+
+def _lawful(joint: Floats, possible: NDArray[np.bool_]) -> Floats:
+    """Rescaled; refused where a possible cell is too rare for a double to tell it from none."""
+    if bool((joint[possible] < _TINY).any()):
+        raise NoJointError("some possible cells are too rare for double precision")
     total = float(joint.sum())
     if not total > 0.0:
         raise NoJointError("its factors leave no database possible")
@@ -151,11 +159,13 @@ def _chain(population: MarkovChain) -> Floats:
         law = np.asarray(population.start)
     else:
         law = _stationary_tuples(table, order, states)
+    possible = law > 0.0
     for _ in range(population.length - order):
-        law = law[..., None] * table.reshape((1,) * (law.ndim - order) + table.shape)
+        wide = table.reshape((1,) * (law.ndim - order) + table.shape)
+        law, possible = law[..., None] * wide, possible[..., None] & (wide > 0.0)
     while law.ndim > population.length:
-        law = law.sum(axis=-1)
-    return _lawful(law)
+        law, possible = law.sum(axis=-1), np.asarray(possible.any(axis=-1))
+    return _lawful(law, possible)
 
 
 def _stationary_tuples(table: Floats, order: int, states: int) -> Floats:

@@ -239,6 +239,8 @@ def approximate(question: Question, dp_epsilon: float, dp_delta: float) -> Appro
 
 def _at_least_dp(bound: Bound, cost: Cost) -> Bound:
     """`L(eps) >= eps` always holds (theory 2.1): a lower number would be a rounding mistake."""
+    if math.isnan(bound.epsilon):
+        return Bound(bound.theorem, math.inf, "upper", bound.source, bound.evidence)
     if bound.epsilon >= cost.dp_epsilon:
         return bound
     return Bound(bound.theorem, cost.dp_epsilon, bound.tight, bound.source, bound.evidence)

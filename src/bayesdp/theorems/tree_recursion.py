@@ -21,7 +21,7 @@ records, which attains all of them.
 
 from __future__ import annotations
 
-from bayesdp.leakage.tree import MOST_CELLS, tree_level
+from bayesdp.leakage.tree import MOST_CELLS, marginals_fit, tree_level
 from bayesdp.notions import Cost
 from bayesdp.populations import Network, Population, Tree
 from bayesdp.theorems.base import Bound, Question, Theorem
@@ -48,6 +48,8 @@ class TreeRecursion(Theorem):
             return "it speaks of uninformed adversaries only: those who know no record"
         if population.records * max(population.sizes) ** 2 > MOST_CELLS:
             return "the tree has too many records and states to be followed edge by edge"
+        if question.adversary == "uninformed" and not marginals_fit(population):
+            return "some possible values are so rare that doubles can't hold their probabilities"
         return None
 
     def bound(self, question: Question, cost: Cost) -> Bound:

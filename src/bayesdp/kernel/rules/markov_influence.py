@@ -24,7 +24,7 @@ def bound(conversion: Conversion) -> arb:
     start = first_law(population, rows, order)
     require(min(start) > 0, "some first records can't occur: resampling is undefined")
     kappa = [_influence(rows, start, order, distance) for distance in range(1, order + 1)]
-    return ball(conversion.total) * _total(kappa, length)
+    return ball(conversion.total) * _total(kappa, max(length, order))
 
 
 def _influence(rows: list[list[Fraction]], start: list[Fraction], order: int, distance: int) -> arb:

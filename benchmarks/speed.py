@@ -1,7 +1,8 @@
 """How fast bayesdp is. One table of medians and ratios; exit status 1 if a claim fails.
 
     python benchmarks/speed.py                 everything, about six minutes
-    python benchmarks/speed.py chains start    only these parts (of chains, release, start, tensor)
+    python benchmarks/speed.py chains start    only these parts (others: release, tensor, kernel,
+                                               conversions)
     python benchmarks/speed.py release --rows 1000000
 
 Whatever is compared is run in turn within one process, so that a busy machine slows both sides.
@@ -47,6 +48,10 @@ TENSOR_MEMORY = 3.0
 KERNEL_LIMIT = 2.0
 CERTIFICATE_LIMIT = 200.0
 EIGENVALUE = 0.7
+MANY_STATES_LIMIT = 5.0
+SHARP_LIMIT = 60.0
+PRECISION_LIMIT = 10.0
+ISING_LIMIT = 20.0
 IMPORT_LIMIT = 0.3
 HELP_LIMIT = 0.6
 
@@ -392,10 +397,48 @@ def forgetful(rng: Any) -> Any:
             return (rows - 1 / 3) * (EIGENVALUE / second) + 1 / 3
 
 
+def conversions() -> Iterator[Row]:
+    """Chains of many states, large Gaussian fields and graphs: one answer each."""
+    import numpy as np
+    from scipy.sparse import diags_array, eye_array, kron
+
+    rng = np.random.default_rng(7)
+    for states, level_limit in ((10, SHARP_LIMIT), (60, None)):
+        rows = 0.6 * np.eye(states) + 0.4 * rng.dirichlet(np.ones(states), size=states)
+        second = sorted(abs(np.linalg.eigvals(rows)))[-2]
+        rows = 1 / states + (rows - 1 / states) * min(1.0, 0.58 / second)
+        chain = bdp.MarkovChain(transition=rows.tolist(), length=10**6)
+        seconds, _ = _once(partial(bdp.calibrate, chain, 1.0))
+        yield Row(f"{states} states: calibrate", seconds, "s", MANY_STATES_LIMIT)
+        if level_limit is not None:
+            seconds, _ = _once(partial(chain.leakage, 0.5, seconds=60.0))
+            yield Row(f"{states} states: one sharp level", seconds, "s", level_limit)
+    side = 1000
+    line = diags_array([np.full(side - 1, -0.2)] * 2, offsets=[-1, 1], shape=(side, side))
+    field = eye_array(side * side) + kron(line, eye_array(side)) + kron(eye_array(side), line)
+    seconds, _ = _once(lambda: bdp.Gaussian(precision=field).leakage(1.0, kind="lipschitz"))
+    yield Row("precision of 10^6 records, a grid", seconds, "s", PRECISION_LIMIT)
+    per_edge = []
+    for size in (71, 1000):
+        table = [[np.exp(0.05), np.exp(-0.05)], [np.exp(-0.05), np.exp(0.05)]]
+        grid = partial(bdp.Graph, grid=[size, size], table=table)
+        seconds, _ = _once(lambda grid=grid: grid().leakage(1.0))
+        per_edge.append(seconds / (2 * size * (size - 1)))
+        if size == 1000:
+            yield Row("Ising grid 1000 x 1000, all theorems", seconds, "s", ISING_LIMIT)
+    yield Row("time per edge, 10^6 against 10^4 records", per_edge[1] / per_edge[0], "x", 3.0)
+
+
+def _once(run: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    answer = run()
+    return time.perf_counter() - start, answer
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; 1 if a claim fails."""
     parser = argparse.ArgumentParser(description="How fast bayesdp is.")
-    parser.add_argument("parts", nargs="*", metavar="chains | release | start | tensor | kernel")
+    parser.add_argument("parts", nargs="*", metavar="PART")
     parser.add_argument("--rows", type=int, default=10**7)
     given = parser.parse_args(arguments)
     parts: dict[str, Callable[[], Iterator[Row]]] = {
@@ -404,6 +447,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "start": start,
         "tensor": tensor,
         "kernel": kernel,
+        "conversions": conversions,
     }
     if unknown := set(given.parts) - parts.keys():
         parser.error(f"no such part: {', '.join(sorted(unknown))}")

@@ -142,7 +142,7 @@ def test_leakage_and_calibrate_for_people() -> None:
     chain = '{"model":"markov","transition":[[0.9,0.1],[0.3,0.7]],"length":9}'
     shown = run("leakage", chain, "--epsilon", "0.5").stdout
     assert "markov-recursion" in shown
-    assert "the best" in shown
+    assert "the lowest, so this one counts" in shown
     assert "noise multiplier" in run("calibrate", chain, "--target", "1").stdout
     Path("pop.toml").write_text(DAYS)  # a study's population
     Path("pop.json").write_text(chain)

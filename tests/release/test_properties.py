@@ -10,7 +10,7 @@ import pytest
 
 from bayesdp.accounting.composition import level
 from bayesdp.certificate import Certificate
-from bayesdp.errors import BudgetExceededError
+from bayesdp.errors import BudgetExceededError, TableMismatchError
 from bayesdp.mechanisms.laplace import DiscreteLaplace
 from bayesdp.release.plan import make_plan
 from bayesdp.release.verify import verify
@@ -65,6 +65,10 @@ def test_a_release_verifies(tmp_path: Path) -> None:
                 # conversions here, which are convex at worst up to the total.
                 assert any(q.error for q in study.spec.queries) or earlier == 1, case
                 break
+            except TableMismatchError:
+                # An average over a public group or condition that the made-up table leaves empty.
+                assert any(q.kind in ("mean", "proportion") for q in study.spec.queries), case
+                break
             models.add(study.spec.population.model)
             text = release.certificate.to_json()
             found = verify(Certificate.from_dict(json.loads(text)))
@@ -75,7 +79,7 @@ def test_a_release_verifies(tmp_path: Path) -> None:
             (shown,) = study.ledger().show()
             assert shown["spent"] == state["dp_epsilon"]
             assert shown["readings"][0]["level"] == state["level"]
-        if ledger.exists():
+        if ledger.exists() and study.ledger().spends("made-up"):
             spends = study.ledger().spends("made-up")
             (kept,) = study.ledger().show()[0]["readings"]
             assert kept["level"] <= study.spec.budget.epsilon

@@ -189,7 +189,8 @@ def test_the_command_line_says_it() -> None:
     assert [set(one) for one in found["advice"]] == [{"knowledge", "less_noise", "at_best"}] * 2
     shown = runner.invoke(app, ["leakage", spec, "--epsilon", "1"]).stdout
     flat = " ".join(shown.replace("│", " ").split())
-    assert "knows how many records may depend on each other" in flat
-    assert "ignores how strongly, and in which pattern, they do" in flat
+    assert "uses how many records may depend on each other" in flat
+    assert "protects a record as 4 would if records were independent" in flat
+    assert "If the declared population is right" in flat
     assert "What more knowledge would buy" in flat
     assert "at best 75.0% less noise" in flat

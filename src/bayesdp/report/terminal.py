@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +17,7 @@ from bayesdp.notions import ADVERSARY_MEANING, ROUNDING
 from bayesdp.release.plan import CONFIDENCE, PlannedQuery
 from bayesdp.release.results import Release
 from bayesdp.release.study import Check
-from bayesdp.theorems import REGISTRY, ApproximateReport, LeakageReport
+from bayesdp.theorems import REGISTRY, ApproximateReport, Bound, LeakageReport
 from bayesdp.theorems.advice import Advice
 
 
@@ -41,20 +42,25 @@ def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advic
         f"What a DP cost of {number(report.cost.dp_epsilon)} means here", "theorem", "BDP level", ""
     )
     for position, bound in enumerate(report.bounds):
-        note = "exact" if bound.tight == "exact" else "upper bound"
+        note = (
+            "exact: some mechanism of this cost leaks it"
+            if bound.tight == "exact"
+            else "upper bound"
+        )
         if position == 0:
-            note += ", the best"
+            note += "; the lowest, so this one counts"
         extra = bound.evidence.get("note")
         table.add_row(
             bound.theorem,
             number(bound.epsilon),
-            escape(note + (f"; {extra}" if extra else "")) + _knows(bound.theorem),
+            escape(note + (f"; {extra}" if extra else "")) + _knows(bound),
         )
     for refused in report.refused:
-        table.add_row(refused.theorem, "refused", escape(refused.reason))
+        table.add_row(refused.theorem, "doesn't apply", escape(refused.reason))
     console.print(table)
+    console.print(_in_odds(report), highlight=False)
     console.print(
-        f"Adversary '{report.adversary}': {ADVERSARY_MEANING[report.adversary]}. "
+        f"The attacker is '{report.adversary}': {ADVERSARY_MEANING[report.adversary]}. "
         f"Levels: {ROUNDING}.",
         style="dim",
         highlight=False,
@@ -65,10 +71,24 @@ def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advic
         console.print(f"  - {escape(offer.words())}", highlight=False)
 
 
-def _knows(name: str) -> str:
-    """What a theorem knows and ignores, small."""
-    theorem = next(one for one in REGISTRY if one.name == name)
-    return f"\n[dim]knows {escape(theorem.uses)}; ignores {escape(theorem.ignores)}[/dim]"
+def _in_odds(report: LeakageReport) -> str:
+    """What the best level promises, in odds, and what it rests on."""
+    level, cost = report.best.epsilon, number(report.cost.dp_epsilon)
+    rests = "If the declared population is right"
+    if level > 700.0:
+        return f"{rests}, a DP cost of {cost} promises nothing that counts."
+    return (
+        f"{rests}, a DP cost of {cost} protects a record as {number(level)} would if records were "
+        "independent: seeing the results changes the odds between two possible values of one "
+        f"record by a factor of at most e^{number(level)} = {number(math.exp(level), 3)}."
+    )
+
+
+def _knows(bound: Bound) -> str:
+    """What a theorem knows, and what it ignores if that may cost something; small."""
+    theorem = next(one for one in REGISTRY if one.name == bound.theorem)
+    left = "" if bound.tight == "exact" else f"; leaves out {escape(theorem.ignores)}"
+    return f"\n[dim]uses {escape(theorem.uses)}{left}[/dim]"
 
 
 def show_exact(console: Console, exact: ChannelLeakage) -> None:

@@ -1,0 +1,39 @@
+"""The command line. Exit status: 0 done, 1 the answer is no or unknown, 2 the input is wrong.
+
+With `--json` standard output holds one JSON document and nothing else; messages go to standard
+error. Heavy libraries are imported inside the commands, so that help is immediate. One file for
+each group of commands; the order of the imports is the order in which help lists them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+# isort: off
+from bayesdp.cli import conversions  # noqa: F401
+from bayesdp.cli import studies  # noqa: F401
+from bayesdp.cli import certificates  # noqa: F401
+from bayesdp.cli import ledgers  # noqa: F401
+
+# isort: on
+from bayesdp.cli.common import app
+
+__all__ = ["app", "main"]
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
+    if version:
+        import bayesdp
+
+        typer.echo(f"bayesdp {bayesdp.__version__}")
+        raise typer.Exit(0)
+
+
+def main() -> None:
+    """The entry point."""
+    app()

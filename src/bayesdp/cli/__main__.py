@@ -1,0 +1,5 @@
+"""`python -m bayesdp.cli`."""
+
+from bayesdp.cli import main
+
+main()

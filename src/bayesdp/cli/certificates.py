@@ -1,0 +1,90 @@
+"""`verify`, `sign` and `key`: certificates after a release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayesdp.cli.common import CertificatePath, Json, app, guarded, print_json, text_of
+
+key_app = typer.Typer(help="Keys to sign certificates with.", no_args_is_help=True)
+app.add_typer(key_app, name="key")
+
+
+@app.command()
+@guarded
+def verify(
+    cert: CertificatePath,
+    public_key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also ask for a signature by this key (see key new)."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Re-derive a certificate, without the data, and say who signed it."""
+    from bayesdp.kernel import check as check_certificate
+
+    document = _certificate(cert)
+    found = check_certificate(document)
+    origin = _origin(document, public_key)
+    if as_json:
+        print_json(found.to_dict() | {"signature": origin})
+    else:
+        typer.echo(found.verdict + (f" ({found.step}: {found.reason})" if found.step else ""))
+        for assumption in found.assuming:
+            typer.echo(f"  - {assumption}")
+        if "signature" in document or public_key is not None:
+            typer.echo(f"Signature: {origin}")
+    missing = public_key is not None and origin != "signed by a trusted key"
+    if not found.verdict.startswith("VALID") or missing or origin == "FORGED":
+        raise typer.Exit(1)
+
+
+def _certificate(path: Path) -> dict[str, Any]:
+    from bayesdp.certificate import Certificate
+    from bayesdp.kernel import read
+
+    Certificate.load(path)  # says what is wrong with a file that is no certificate
+    document = read(text_of(path, "CERT"))
+    assert isinstance(document, dict)
+    return document
+
+
+def _origin(document: dict[str, Any], public_key: Path | None) -> str:
+    """The signature's standing. Only who asks for one needs the extra that checks it."""
+    from bayesdp.errors import UnsupportedError
+    from bayesdp.signature import check_signature, read_public_key
+
+    if public_key is not None:
+        return check_signature(document, [read_public_key(public_key)])
+    try:
+        return check_signature(document)
+    except UnsupportedError as error:
+        return f"not checked ({error})"
+
+
+@app.command()
+@guarded
+def sign(
+    cert: CertificatePath,
+    key: Annotated[Path, typer.Option(metavar="FILE", help="The private key (see key new).")],
+) -> None:
+    """Add a signature to a certificate: it says who vouches for it, not that it is right."""
+    from bayesdp import signature
+
+    signature.sign_file(cert, _certificate(cert), signature.read_private_key(key))
+    typer.echo(f"Signed: {cert}")
+
+
+@key_app.command("new")
+@guarded
+def key_new(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The public key goes to FILE.pub.")],
+) -> None:
+    """Make a key: FILE is to be kept secret, FILE.pub to be handed out."""
+    from bayesdp.signature import write_key
+
+    public = write_key(file)
+    typer.echo(f"Private key: {file} (keep it secret)\nPublic key: {public}")

@@ -1,0 +1,108 @@
+"""What all commands share: the application, options, messages and exit statuses."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, ParamSpec
+
+import typer
+
+from bayesdp.errors import BayesdpError, InputError, Refusal
+from bayesdp.notions import Adversary, Kind, Secrets
+
+app = typer.Typer(
+    help="Bayesian differential privacy for records that depend on each other.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+P = ParamSpec("P")
+
+PopulationText = Annotated[
+    str, typer.Argument(metavar="POP", help="A population: a TOML or JSON file, or inline JSON.")
+]
+CertificatePath = Annotated[Path, typer.Argument(metavar="CERT", help="A certificate (JSON).")]
+StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML).")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on standard output.")]
+AdversaryOption = Annotated[Adversary, typer.Option(help="Who attacks: what they may know.")]
+KindOption = Annotated[
+    Kind, typer.Option(help="Which mechanisms: any, or Lipschitz in the clipped values.")
+]
+SecretsOption = Annotated[
+    Secrets, typer.Option(help="Whether secret values lie inside the clipping interval.")
+]
+
+
+def guarded(command: Callable[P, None]) -> Callable[P, None]:
+    """Turn the errors that we raise on purpose into a message and an exit status."""
+
+    @functools.wraps(command)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except BayesdpError as error:
+            status = 1 if isinstance(error, Refusal) else 2
+            if kwargs.get("as_json"):
+                print_json({"error": str(error), "status": status})
+            typer.echo(f"{'Refused' if status == 1 else 'Error'}: {error}", err=True)
+            raise typer.Exit(status) from None
+
+    return run
+
+
+def print_json(document: object) -> None:
+    """One JSON document on standard output."""
+    sys.stdout.write(json.dumps(document, indent=2, allow_nan=False, default=str) + "\n")
+
+
+def console() -> Any:
+    """Rich's console."""
+    from rich.console import Console
+
+    return Console()
+
+
+def positive(value: float, key: str, *, zero: bool = False) -> float:
+    """A finite number of nats above 0 (or of at least 0), else `InputError`."""
+    if not (value > 0.0 or (zero and value == 0.0)) or value == float("inf"):
+        bound = "at least 0" if zero else "above 0"
+        raise InputError(key, value, expected=f"a finite number of nats {bound}")
+    return value
+
+
+def progress() -> Callable[[float], None]:
+    """A line on standard error, where that is a terminal."""
+
+    def show(share: float) -> None:
+        if sys.stderr.isatty():
+            sys.stderr.write(f"\r{share:4.0%}" + ("\n" if share >= 1.0 else ""))
+            sys.stderr.flush()
+
+    return show
+
+
+def written(path: Path, text: str) -> None:
+    """Write a new file, else `InputError`."""
+    from bayesdp.report.output import check_target, replace_file
+
+    check_target(path, "certificate")
+    try:
+        replace_file(path, text)
+    except (OSError, ValueError) as error:
+        raise InputError(
+            "--certificate", str(path), expected=f"a file to write to ({error})"
+        ) from None
+
+
+def text_of(path: Path, key: str) -> str:
+    """The text of a file, else `InputError`."""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(key, str(path), expected=f"a readable file ({error})") from None

@@ -1,0 +1,200 @@
+"""`leakage` and `calibrate`: from DP to BDP and back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayesdp.cli.common import (
+    AdversaryOption,
+    Json,
+    KindOption,
+    PopulationText,
+    SecretsOption,
+    app,
+    console,
+    guarded,
+    positive,
+    print_json,
+    progress,
+    written,
+)
+from bayesdp.errors import InputError
+from bayesdp.notions import Adversary, Secrets
+
+
+@app.command()
+@guarded
+def leakage(
+    population: PopulationText,
+    epsilon: Annotated[
+        float | None,
+        typer.Option(help="The DP cost, in nats. With --mechanism: its own unless given."),
+    ] = None,
+    delta: Annotated[
+        float | None,
+        typer.Option(help="The mechanism's DP delta: levels are then (epsilon, delta)."),
+    ] = None,
+    adversary: AdversaryOption = "any",
+    kind: KindOption = "any",
+    secrets: SecretsOption = "bounded",
+    seconds: Annotated[
+        float, typer.Option(help="Time that a theorem may take; slower ones are refused.")
+    ] = 30.0,
+    mechanism: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help='Also what {"channel": [...]} in FILE leaks, exactly.'),
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write the best level's certificate, for `verify`."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """What a DP cost means for a population: every theorem that applies, and why others don't."""
+    from bayesdp.populations import load
+
+    loaded = load(population)
+    if certificate is not None and (mechanism is not None or delta is not None):
+        raise InputError(
+            "--certificate", str(certificate), expected="nothing with --mechanism or --delta"
+        )
+    if mechanism is not None:
+        if delta is not None:
+            raise InputError("--delta", delta, expected="nothing here: --mechanism is exact")
+        options = {"kind": kind, "secrets": secrets, "seconds": seconds}
+        _channel_leakage(loaded, mechanism, epsilon, adversary, options, as_json)
+        return
+    if epsilon is None:
+        raise InputError("--epsilon", expected="a DP cost, in nats", remedy="Missing.", shown=False)
+    positive(epsilon, "--epsilon", zero=True)
+    if delta is not None:
+        _approximate_leakage(loaded, epsilon, delta, adversary, secrets, seconds, as_json)
+        return
+    report = loaded.leakage(
+        epsilon, adversary=adversary, kind=kind, secrets=secrets, seconds=seconds
+    )
+    if certificate is not None:
+        from bayesdp.release.certify import conversion_certificate
+
+        written(certificate, conversion_certificate(loaded, report).to_json() + "\n")
+    from bayesdp.theorems.advice import advice
+
+    offers = advice(loaded, report)
+    if as_json:
+        print_json(report.to_dict() | {"advice": [offer.to_dict() for offer in offers]})
+        return
+    from bayesdp.report.terminal import show_leakage
+
+    show_leakage(console(), report, offers)
+
+
+def _channel_leakage(
+    population: Any,
+    path: Path,
+    epsilon: float | None,
+    adversary: Adversary,
+    options: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """The exact leakage of one channel beside the bounds on all of its DP level."""
+    from bayesdp.leakage.channel import channel_leakage, read_channel
+
+    exact = channel_leakage(
+        population, read_channel(path), adversary=adversary, progress=progress()
+    )
+    own = exact.tensor.dp
+    if epsilon is not None and positive(epsilon, "--epsilon", zero=True) * (1.0 + 1e-9) < own:
+        raise InputError("--epsilon", epsilon, expected=f"at least the mechanism's own {own:.9g}")
+    dp_epsilon = exact.dp_epsilon if epsilon is None else max(epsilon, exact.dp_epsilon)
+    report = None
+    if dp_epsilon < float("inf"):
+        report = population.leakage(dp_epsilon, adversary=adversary, **options)
+    if as_json:
+        none: dict[str, Any] = {
+            "dp_epsilon": None,
+            "adversary": adversary,
+            "bounds": [],
+            "refused": [],
+        }
+        plain = report.to_dict() if report is not None else none | {"best": None}
+        print_json(plain | {"exact": exact.to_dict()})
+        return
+    from bayesdp.report.terminal import show_exact, show_leakage
+
+    if report is not None:
+        show_leakage(console(), report)
+    show_exact(console(), exact)
+
+
+def _approximate_leakage(
+    population: Any,
+    epsilon: float,
+    delta: float,
+    adversary: Adversary,
+    secrets: Secrets,
+    seconds: float,
+    as_json: bool,
+) -> None:
+    from bayesdp.theorems import Question, approximate
+
+    report = approximate(Question(population, adversary, secrets, seconds), epsilon, delta)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        from bayesdp.report.terminal import show_approximate
+
+        show_approximate(console(), report)
+    if not report.bounds:
+        raise typer.Exit(1)
+
+
+@app.command()
+@guarded
+def calibrate(
+    population: PopulationText,
+    target: Annotated[float, typer.Option(help="The BDP level that must not be exceeded.")],
+    delta: Annotated[
+        float | None,
+        typer.Option(help="The target's delta: discrete Gaussian noise is calibrated instead."),
+    ] = None,
+    sensitivity: Annotated[
+        int, typer.Option(min=1, help="With --delta: steps by which one record changes the result.")
+    ] = 1,
+    adversary: AdversaryOption = "any",
+    kind: KindOption = "any",
+    secrets: SecretsOption = "bounded",
+    seconds: Annotated[
+        float, typer.Option(help="Time that a theorem may take for one of the levels tried.")
+    ] = 1.0,
+    as_json: Json = False,
+) -> None:
+    """The largest DP budget whose certified level stays within a BDP target."""
+    from bayesdp.populations import load
+
+    loaded = load(population)
+    positive(target, "--target")
+    if delta is not None:
+        from bayesdp.calibration import calibrate_gaussian
+
+        noise = calibrate_gaussian(
+            loaded, target, delta, sensitivity=sensitivity, adversary=adversary, seconds=seconds
+        )
+        if as_json:
+            print_json(noise.to_dict())
+        else:
+            from bayesdp.report.terminal import show_gaussian
+
+            show_gaussian(console(), noise)
+        return
+    answer = loaded.calibrate(
+        target, adversary=adversary, kind=kind, secrets=secrets, seconds=seconds
+    )
+    if as_json:
+        print_json(answer.to_dict())
+        return
+    from bayesdp.report.terminal import show_calibration
+
+    show_calibration(console(), answer)

@@ -1,0 +1,51 @@
+"""`ledger`: the durable budget."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bayesdp.cli.common import Json, StudyPath, app, console, guarded, print_json
+
+ledger_app = typer.Typer(help="The durable budget.", no_args_is_help=True)
+app.add_typer(ledger_app, name="ledger")
+
+LedgerOption = Annotated[
+    str, typer.Option("--ledger", metavar="URL", help="The ledger: a path or sqlite:///PATH.")
+]
+
+
+@ledger_app.command("show")
+@guarded
+def ledger_show(ledger: LedgerOption = "ledger.db", as_json: Json = False) -> None:
+    """What is spent and what is left, by data set."""
+    from bayesdp.accounting.composition import level
+    from bayesdp.accounting.ledger import Ledger
+
+    kept = Ledger(ledger, level=level)
+    datasets, refusals = kept.show(), kept.refusals()
+    if as_json:
+        print_json({"datasets": datasets, "refusals": refusals})
+        return
+    from bayesdp.report.terminal import show_ledger
+
+    show_ledger(console(), datasets, refusals)
+
+
+@ledger_app.command("register")
+@guarded
+def ledger_register(study: StudyPath, as_json: Json = False) -> None:
+    """Add a study's reading (population, adversary, total) to its data set's budget."""
+    from bayesdp.release import Study
+    from bayesdp.release.plan import declared_columns, reading_of
+
+    loaded = Study.load(study)
+    reading = reading_of(loaded.spec)
+    data = loaded.spec.data
+    columns = declared_columns(loaded.spec)
+    loaded.ledger().register(data.dataset, data.unit, reading, **columns)
+    if as_json:
+        print_json({"dataset": loaded.spec.data.dataset, "reading": reading.to_dict()})
+    else:
+        typer.echo(f"Registered for '{loaded.spec.data.dataset}': {reading.words()}")

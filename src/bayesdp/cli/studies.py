@@ -1,0 +1,125 @@
+"""`check`, `release` and `demo`: studies, priced and released."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayesdp.cli.common import Json, StudyPath, app, console, guarded, print_json
+
+
+@app.command()
+@guarded
+def check(
+    study: StudyPath,
+    data: Annotated[
+        bool, typer.Option("--data", help="Hold the table against the study (for the curator).")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Price a study without reading data: costs, noise, errors, what is left of the budget."""
+    from bayesdp.release import Study
+
+    loaded = Study.load(study)
+    findings = None
+    if data:
+        findings = [
+            {"code": finding.code, "message": finding.message} for finding in loaded.inspect()
+        ]
+    answer = loaded.check()
+    refused = answer.preview.refusal is not None or bool(findings)
+    if as_json:
+        from bayesdp.report.plain import check_document
+
+        document = check_document(answer)
+        print_json(document if findings is None else document | {"findings": findings})
+    else:
+        from bayesdp.report.terminal import show_check
+
+        show_check(console(), answer)
+        for finding in findings or ():
+            typer.echo(f"Curator only: {finding['message']}", err=True)
+        if findings == []:
+            typer.echo("The table is as the study declares it.", err=True)
+    if refused:
+        raise typer.Exit(1)
+
+
+@app.command()
+@guarded
+def release(
+    study: StudyPath,
+    report: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write an HTML report.")
+    ] = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Where to write the certificate (default: beside STUDY)."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Release the study's numbers once: debit the budget durably, then draw the noise."""
+    from bayesdp.release import Study
+
+    loaded = Study.load(study)
+    _check_outputs(loaded, certificate, report)
+    done = loaded.release()
+    path = certificate or study.with_name(f"{study.stem}-{done.id[:8]}.certificate.json")
+    saved = write(path, done.certificate.to_json() + "\n")
+    if report is not None:
+        from bayesdp.report.html import write_report
+        from bayesdp.report.sections import study_section
+
+        try:
+            write_report(report, [study_section(loaded, done, saved)])
+        except (OSError, ValueError) as error:
+            typer.echo(f"The report could not be written: {error}", err=True)
+    if as_json:
+        print_json(done.to_dict())
+        return
+    from bayesdp.report.terminal import show_release
+
+    show_release(console(), done, loaded.spec.budget.notion)
+    if saved:
+        typer.echo(f"Certificate: {saved}", err=True)
+
+
+def _check_outputs(study: Any, certificate: Path | None, report: Path | None) -> None:
+    """Nothing is overwritten, and that is known before anything is spent."""
+    from bayesdp.report.output import check_target
+
+    reserved = study.ledger_files
+    if certificate is not None:
+        check_target(certificate, "certificate", reserved=reserved)
+        reserved = (*reserved, certificate)
+    if report is not None:
+        check_target(report, "report", reserved=reserved)
+
+
+def write(path: Path, text: str) -> str:
+    """Write a file; the release itself is in the ledger already, so a failure is only told."""
+    from bayesdp.report.output import replace_file
+
+    try:
+        replace_file(path, text)
+    except (OSError, ValueError) as error:
+        typer.echo(f"The certificate could not be written ({error}); the ledger has it.", err=True)
+        return ""
+    return str(path)
+
+
+@app.command()
+@guarded
+def demo(
+    report: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the report.")] = Path(
+        "demo-report.html"
+    ),
+) -> None:
+    """Release two studies of real correlated records, and write a report."""
+    from bayesdp.report.demo import run_demo
+
+    run_demo(console(), report)

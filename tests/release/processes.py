@@ -48,7 +48,7 @@ def inside_commit_of(table: str) -> None:
 
 
 def set_trap(point: str) -> None:
-    import bayesdp.cli as cli
+    import bayesdp.cli.studies as cli
     import bayesdp.release.study as study
     from bayesdp.accounting.ledger import Ledger
     from bayesdp.mechanisms.laplace import DiscreteLaplace
@@ -84,11 +84,11 @@ def set_trap(point: str) -> None:
         "before storing": lambda: before(Ledger, "store"),
         "in storing": lambda: inside_commit_of("results"),
         "after storing": lambda: after(Ledger, "store"),
-        "before the file": lambda: before(cli, "_write"),
-        "half of the file": lambda: setattr(cli, "_write", half),
-        "after the file": lambda: after(cli, "_write"),
-        "before printing": lambda: before(cli, "_print_json"),
-        "after printing": lambda: after(cli, "_print_json"),
+        "before the file": lambda: before(cli, "write"),
+        "half of the file": lambda: setattr(cli, "write", half),
+        "after the file": lambda: after(cli, "write"),
+        "before printing": lambda: before(cli, "print_json"),
+        "after printing": lambda: after(cli, "print_json"),
     }
     traps[point]()
 

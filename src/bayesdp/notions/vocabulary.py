@@ -1,4 +1,4 @@
-"""The vocabulary: notions of privacy, adversaries, kinds of mechanism, claims.
+"""The words that every room uses: adversaries, kinds of mechanism, levels and costs.
 
 Logarithms are natural, so every level is in nats. `dp_epsilon` is a mechanism's cost under
 differential privacy with replace-one adjacency; the level of any other notion carries its notion.

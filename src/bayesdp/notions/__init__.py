@@ -1,10 +1,21 @@
 """The vocabulary, and the notions of privacy as objects.
 
-`vocabulary` has the words that every room uses: adversaries, kinds of mechanism, levels, costs.
+`vocabulary` has the words that every room uses: adversaries, kinds of mechanism, levels, costs;
+`catalogue` the notions, each with its definition, its scope and how a level of it reads.
 """
 
 from __future__ import annotations
 
+from bayesdp.notions.catalogue import (
+    CATALOGUE,
+    SCOPE_MEANING,
+    NotionClaim,
+    NotionKey,
+    PrivacyNotion,
+    ScopeKind,
+    believed,
+    notion_of,
+)
 from bayesdp.notions.vocabulary import (
     ADVERSARIES,
     ADVERSARY_MEANING,
@@ -28,9 +39,11 @@ from bayesdp.notions.vocabulary import (
 __all__ = [
     "ADVERSARIES",
     "ADVERSARY_MEANING",
+    "CATALOGUE",
     "KINDS",
     "NOTIONS",
     "ROUNDING",
+    "SCOPE_MEANING",
     "SECRETS",
     "Adversary",
     "Claim",
@@ -40,7 +53,13 @@ __all__ = [
     "Exact",
     "Kind",
     "Notion",
+    "NotionClaim",
+    "NotionKey",
+    "PrivacyNotion",
+    "ScopeKind",
     "Secrets",
     "Tightness",
     "UpperBound",
+    "believed",
+    "notion_of",
 ]

@@ -79,16 +79,19 @@ class ColumnCost:
     """What has been spent on one column by mechanisms that are Lipschitz in it.
 
     `width` is the length of the interval that they clip to, in the column's unit; `dp_epsilon` and
-    `slack` are as in `Cost`.
+    `slack`, `rho` and `rho_slack` are as `lipschitz` and `slack`, `rho_lipschitz` and `rho_slack`
+    in `Cost`.
     """
 
     column: str
     width: float
     dp_epsilon: float
     slack: float = 0.0
+    rho: float = 0.0
+    rho_slack: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("width", "dp_epsilon", "slack"):
+        for name in ("width", "dp_epsilon", "slack", "rho", "rho_slack"):
             value = getattr(self, name)
             if not (value >= 0.0 and math.isfinite(value)):
                 raise ValueError(f"cost.{name} is {value!r}: expected a finite number >= 0")
@@ -106,28 +109,52 @@ class Cost:
     record (theory 6): what rounding to the grid can add for each record that moves.
     `by_column` holds the Lipschitz mechanisms apart where records are vectors (theory 3.8 f);
     they are not in `lipschitz` then.
+
+    Gaussian mechanisms have no pure cost. Their zCDP cost (Bun & Steinke 2016) is kept beside it,
+    by the same kinds: `rho_any`, `rho_lipschitz`, and `rho_slack`, the sum of what the grid's extra
+    steps of one dependent record cost on their own (theory 2.5, 3.8 e).
     """
 
     any: float = 0.0
     lipschitz: float = 0.0
     slack: float = 0.0
     by_column: tuple[ColumnCost, ...] = ()
+    rho_any: float = 0.0
+    rho_lipschitz: float = 0.0
+    rho_slack: float = 0.0
 
     def __post_init__(self) -> None:
-        for name in ("any", "lipschitz", "slack"):
+        for name in ("any", "lipschitz", "slack", "rho_any", "rho_lipschitz", "rho_slack"):
             value = getattr(self, name)
             if not (value >= 0.0 and math.isfinite(value)):
                 raise ValueError(f"cost.{name} is {value!r}: expected a finite number >= 0")
 
     @classmethod
-    def of(cls, dp_epsilon: float, kind: Kind = "any") -> Cost:
-        """The cost of one mechanism."""
-        return cls(any=dp_epsilon) if kind == "any" else cls(lipschitz=dp_epsilon)
+    def of(cls, dp_epsilon: float, kind: Kind = "any", *, rho: float = 0.0) -> Cost:
+        """The cost of one mechanism, or of a pure and a Gaussian one of the same kind."""
+        if kind == "any":
+            return cls(any=dp_epsilon, rho_any=rho)
+        return cls(lipschitz=dp_epsilon, rho_lipschitz=rho)
 
     @property
     def dp_epsilon(self) -> float:
         """The DP sum, rounded up."""
         columns = [one.dp_epsilon for one in self.by_column]
-        parts = [part for part in (self.any, self.lipschitz, *columns) if part > 0.0]
-        total = math.fsum(parts)
-        return total if len(parts) < 2 else math.nextafter(total, math.inf)
+        return _sum_up((self.any, self.lipschitz, *columns))
+
+    @property
+    def rho(self) -> float:
+        """The zCDP sum of the Gaussian mechanisms, rounded up; it comes on top of `dp_epsilon`."""
+        columns = [one.rho for one in self.by_column]
+        return _sum_up((self.rho_any, self.rho_lipschitz, *columns))
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether nothing at all has been spent."""
+        return self.dp_epsilon == 0.0 and self.rho == 0.0
+
+
+def _sum_up(parts: tuple[float, ...]) -> float:
+    above = [part for part in parts if part > 0.0]
+    total = math.fsum(above)
+    return total if len(above) < 2 else math.nextafter(total, math.inf)

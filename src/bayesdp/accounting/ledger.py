@@ -166,8 +166,8 @@ class Ledger:
             if not refusal:
                 row = {"id": release, "dataset": dataset, "study": study, "request": text}
                 connection.execute(schema.releases.insert(), {**row, "time": self._now()})
-                rows = [schema.spend_row(spend, release) for spend in spends]
-                connection.execute(schema.spends.insert(), rows)
+                for spend in spends:
+                    schema.insert_spend(connection, spend, release)
         if refusal:
             # Outside the transaction: the search for what fits needn't hold up other processes.
             raise BudgetExceededError(self._refusal(dataset, account, spends, refusal))
@@ -294,7 +294,7 @@ class Ledger:
             select(readings).where(readings.c.dataset == dataset).order_by(readings.c.sequence)
         ).all()
         written = (
-            select(spends)
+            schema.spend_rows(connection)
             .join(releases, releases.c.id == spends.c.release)
             .where(releases.c.dataset == dataset)
             .order_by(spends.c.sequence)
@@ -407,7 +407,9 @@ class Ledger:
     def _release(self, connection: Connection, row: Any, unit: str) -> dict[str, Any]:
         spends = schema.spends
         rows = connection.execute(
-            select(spends).where(spends.c.release == row.id).order_by(spends.c.sequence)
+            schema.spend_rows(connection)
+            .where(spends.c.release == row.id)
+            .order_by(spends.c.sequence)
         ).all()
         result = _result_of(connection, row.id)
         release: dict[str, Any] = {

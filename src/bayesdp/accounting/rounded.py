@@ -14,9 +14,9 @@ STEPS = 1_000_000
 def scaled(spend: Spend, steps: int) -> Spend:
     """The spend at `steps` millionths of its cost, rounded up."""
     share = Fraction(steps, STEPS)
-    cost = float_above(Fraction(spend.dp_epsilon) * share)
-    slack = float_above(Fraction(spend.slack) * share)
-    return Spend.from_dict({**spend.to_dict(), "dp_epsilon": cost, "slack": slack})
+    parts = {"dp_epsilon": spend.dp_epsilon, "slack": spend.slack, "rho": spend.rho}
+    less = {name: float_above(Fraction(value) * share) for name, value in parts.items()}
+    return Spend.from_dict({**spend.to_dict(), **less})
 
 
 def left(total: float, level: float) -> float:

@@ -18,11 +18,13 @@ from sqlalchemy import (
     Integer,
     MetaData,
     Row,
+    Select,
     String,
     Table,
     Text,
     UniqueConstraint,
     inspect,
+    null,
     select,
 )
 
@@ -83,6 +85,13 @@ spends = Table(
     Column("dp_delta", Double, nullable=False),
     Column("reads", Text, nullable=False),
 )
+# What is known of few spends. A ledger from before this table has none of it.
+extras = Table(
+    "extras",
+    metadata,
+    Column("spend", ForeignKey("spends.sequence"), primary_key=True),
+    Column("fields", Text, nullable=False),
+)
 results = Table(
     "results",
     metadata,
@@ -139,17 +148,43 @@ def check(connection: Connection, where: str) -> None:
         )
 
 
-def spend_row(spend: Spend, release: str) -> dict[str, Any]:
-    """The row of a spend."""
+EXTRA = {"rho": 0.0}
+"""Fields of a spend that are kept in `extras`, and only where they differ from this.
+
+A spend that would be misread without one has no valid row without it: `dp_epsilon` is 0 beside a
+`rho`, which no version takes for a cost.
+"""
+
+
+def insert_spend(connection: Connection, spend: Spend, release: str) -> None:
+    """Write a spend."""
     row = spend.to_dict()
     del row["dataset"], row["unit"]
     row["lower"], row["upper"] = row.pop("interval") or (None, None)
-    return {"release": release, **row, "reads": canonical_json(row["reads"])}
+    extra = {name: row.pop(name) for name in EXTRA}
+    extra = {name: value for name, value in extra.items() if value != EXTRA[name]}
+    row |= {"release": release, "reads": canonical_json(row["reads"])}
+    written = connection.execute(spends.insert(), row)
+    if extra:
+        extras.create(connection, checkfirst=True)
+        (sequence,) = written.inserted_primary_key or (None,)
+        kept = {"spend": sequence, "fields": canonical_json(extra)}
+        connection.execute(extras.insert(), kept)
+
+
+def spend_rows(connection: Connection) -> Select[Any]:
+    """Every spend's row, with what `extras` knows of it as `extra_fields`."""
+    if not inspect(connection).has_table("extras"):
+        return select(spends, null().label("extra_fields")).select_from(spends)
+    joined = spends.outerjoin(extras, extras.c.spend == spends.c.sequence)
+    return select(spends, extras.c.fields.label("extra_fields")).select_from(joined)
 
 
 def spend_of(row: Row[Any], dataset: str, unit: str) -> Spend:
-    """The spend of a row."""
+    """The spend of a row of `spend_rows`."""
+    extra = {} if row.extra_fields is None else json.loads(row.extra_fields)
     return Spend(
+        **extra,
         dataset=dataset,
         unit=unit,
         query=row.query,

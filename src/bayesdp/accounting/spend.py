@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -34,11 +34,15 @@ class Spend:
     """The cost of one query on one data set.
 
     `dataset` is the name under which the budget is kept, `unit` the protected unit, `query` the
-    query's name. `dp_epsilon` is the cost in nats under differential privacy with replace-one
-    adjacency, rounded up. `kind` says what more is known of the mechanism: `lipschitz` needs the
-    `column` and the clipping `interval` (in the column's unit). `slack` is dp_epsilon times the
-    relative grid slack for one dependent record (theory 6); it counts for `lipschitz` only. `reads`
-    names the private columns that the query reads: a reading must speak about all of them.
+    query's name. The cost, with replace-one adjacency and rounded up, is either pure, `dp_epsilon`
+    in nats (then `rho` is 0), or that of Gaussian noise, `rho` (then `dp_epsilon` is 0): its zCDP
+    cost (Bun & Steinke 2016), which for discrete Gaussian noise of variance s2 on integers is
+    D^2 / (2 s2), D their l2 sensitivity (Canonne, Kamath & Steinke, NeurIPS 2020, Theorem 4).
+    `kind` says what more is known of the mechanism: `lipschitz` needs the `column` and the clipping
+    `interval` (in the column's unit). `slack` is what the grid's extra steps for one dependent
+    record (theory 6) would cost on their own, in the unit of the cost, and counts for `lipschitz`
+    only: with r the relative grid slack, dp_epsilon * r of a pure cost and rho * r^2 of a Gaussian
+    one. `reads` names the private columns that the query reads: a reading must speak about all.
 
     Raises `InputError` for a value out of range, `UnsupportedError` for a `dp_delta` above 0.
     """
@@ -54,6 +58,7 @@ class Spend:
     mechanism: str = "discrete-laplace"
     dp_delta: float = 0.0
     reads: tuple[str, ...] = ()
+    rho: float = 0.0
 
     def __post_init__(self) -> None:
         for name in ("dataset", "unit", "query", "mechanism"):
@@ -62,10 +67,19 @@ class Spend:
             check_text("spend.column", self.column)
         object.__setattr__(self, "reads", _names("spend.reads", self.reads))
         _choice("spend.kind", self.kind, KINDS)
-        for name in ("dp_epsilon", "slack", "dp_delta"):
+        for name in ("dp_epsilon", "slack", "dp_delta", "rho"):
             object.__setattr__(self, name, _number(f"spend.{name}", getattr(self, name)))
-        if self.dp_epsilon <= 0:
+        if self.rho < 0:
+            raise InputError("spend.rho", self.rho, expected="a zCDP cost above 0, or 0")
+        if self.rho == 0 and self.dp_epsilon <= 0:
             raise InputError("spend.dp_epsilon", self.dp_epsilon, expected="a cost above 0")
+        if self.rho > 0 and self.dp_epsilon != 0:
+            raise InputError(
+                "spend.dp_epsilon",
+                self.dp_epsilon,
+                expected="0 beside a zCDP cost: a spend is pure or Gaussian, not both",
+                remedy="Write two spends.",
+            )
         if self.slack < 0:
             raise InputError("spend.slack", self.slack, expected="a number >= 0")
         if self.dp_delta != 0:
@@ -89,6 +103,11 @@ class Spend:
         plain["reads"] = list(self.reads)
         return plain
 
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether its cost is zCDP: it then means nothing under a reading without delta."""
+        return self.rho > 0.0
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Spend:
         """The inverse of `to_dict`; raises `InputError` for unknown or missing keys."""
@@ -111,12 +130,28 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
                 expected=f"{what}: costs of different ones don't add up",
                 remedy="Keep a budget for each.",
             )
+    others = [spend for spend in spends if spend.kind == "any"]
     lipschitz = [spend for spend in spends if spend.kind == "lipschitz"]
     return Cost(
-        any=_sum_up([spend.dp_epsilon for spend in spends if spend.kind == "any"]),
+        any=_sum_up([spend.dp_epsilon for spend in others]),
         lipschitz=_sum_up([spend.dp_epsilon for spend in lipschitz]),
-        slack=_sum_up([spend.slack for spend in lipschitz]),
+        slack=_sum_up([spend.slack for spend in lipschitz if not spend.is_gaussian]),
+        rho_any=_sum_up([spend.rho for spend in others]),
+        rho_lipschitz=_sum_up([spend.rho for spend in lipschitz]),
+        rho_slack=_sum_up([spend.slack for spend in lipschitz if spend.is_gaussian]),
     )
+
+
+def as_zcdp(spend: Spend) -> Spend:
+    """The same spend with its cost as zCDP: an `eps`-DP mechanism is `eps^2 / 2`-zCDP.
+
+    Source: Bun & Steinke 2016, Proposition 1.4; theory 2.5. Many small pure spends cost less so.
+    """
+    if spend.is_gaussian:
+        return spend
+    rho, slack = (float_above(Fraction(one) ** 2 / 2) for one in (spend.dp_epsilon, spend.slack))
+    # A square below the smallest number is not nothing.
+    return replace(spend, dp_epsilon=0.0, rho=rho, slack=slack)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +166,9 @@ class Reading:
     For `dp` a population says nothing: `population` is None, and neither
     `adversary`, `secrets` nor columns make two readings different.
 
+    With a `delta` above 0 the level is an epsilon at this delta, and Gaussian spends can be read;
+    without one they can't: they have no pure level at any epsilon.
+
     Raises `InputError` for a total that is not above 0 and for data that isn't plain JSON.
     """
 
@@ -142,6 +180,7 @@ class Reading:
     covers: tuple[str, ...] = ()
     independent: tuple[str, ...] = ()
     interval: tuple[float, float] | None = None
+    delta: float = 0.0
 
     def __post_init__(self) -> None:
         _choice("reading.notion", self.notion, NOTIONS)
@@ -150,6 +189,9 @@ class Reading:
         object.__setattr__(self, "total", _number("reading.total", self.total))
         if self.total <= 0:
             raise InputError("reading.total", self.total, expected="a total above 0")
+        object.__setattr__(self, "delta", _number("reading.delta", self.delta))
+        if not 0.0 <= self.delta < 1.0:
+            raise InputError("reading.delta", self.delta, expected="a probability below 1")
         for name in ("covers", "independent"):
             object.__setattr__(self, name, _names(f"reading.{name}", getattr(self, name)))
         if self.interval is not None:
@@ -174,13 +216,16 @@ class Reading:
 
     def words(self) -> str:
         """The reading in one line for people."""
+        most = f"at most {self.total:.12g}"
+        if self.delta > 0:
+            most += f" at delta {self.delta:.12g}"
         if self.population is None:
-            return f"DP, at most {self.total:.12g}"
+            return f"DP, {most}"
         columns = f", columns {', '.join(self.covers)}" if self.covers else ""
         if self.interval is not None:
             columns += f" between {self.interval[0]:.12g} and {self.interval[1]:.12g}"
         return (
-            f"Bayesian DP, at most {self.total:.12g}, for {_sketch(self.population)}, "
+            f"Bayesian DP, {most}, for {_sketch(self.population)}, "
             f"adversary '{self.adversary}', secrets '{self.secrets}'{columns} "
             f"[{self.key()[:8]}]"
         )
@@ -197,13 +242,16 @@ class Reading:
         return cls(**_checked(cls, "reading", data))
 
     def _subject(self) -> dict[str, Any]:
+        # Only where there is one, so that readings without a delta keep the keys that they had.
+        delta = {"delta": self.delta} if self.delta > 0 else {}
         if self.notion == "dp":
-            return {"notion": "dp"}
+            return {"notion": "dp", **delta}
         return {
             "notion": self.notion,
             "population": self.population,
             "adversary": self.adversary,
             "secrets": self.secrets,
+            **delta,
         }
 
     def _columns(self) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """What is published: vetted noise, with its cost and its error known before data is touched."""
 
+from bayesdp.mechanisms.gaussian import DiscreteGaussian
 from bayesdp.mechanisms.laplace import DiscreteLaplace
 from bayesdp.mechanisms.randomized_response import EstimatedCount, RandomizedResponse
 
-__all__ = ["DiscreteLaplace", "EstimatedCount", "RandomizedResponse"]
+__all__ = ["DiscreteGaussian", "DiscreteLaplace", "EstimatedCount", "RandomizedResponse"]

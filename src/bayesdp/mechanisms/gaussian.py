@@ -1,4 +1,10 @@
-"""Discrete Gaussian noise: its exact privacy curve.
+"""Discrete Gaussian noise on exact integers: law, cost, error, OpenDP's sampler, privacy curve.
+
+The law with scale `sigma` gives the integer `z` a mass proportional to `e^(-z^2 / (2 sigma^2))`.
+Integers that move by at most `D` in l2 when one record is replaced are released with a cost of
+`rho = D^2 / (2 sigma^2)` in zero-concentrated DP (Canonne, Kamath & Steinke, NeurIPS 2020,
+Theorem 14): `D^2` and the double `sigma` are exact fractions, so `rho` is one too. The noise is
+what OpenDP draws; there is no seed.
 
 `delta(eps)` of integer-valued discrete Gaussian noise of parameter `sigma` at an integer shift `s`
 is `P[X > t - s/2] - e^eps P[X > t + s/2]` with `t = sigma^2 eps / s` (Canonne, Kamath & Steinke,
@@ -9,13 +15,194 @@ NeurIPS 2020, Theorem 7). It is the discrete law's own curve: at small `sigma` t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any
 
 from bayesdp.errors import InputError
+from bayesdp.mechanisms.laplace import (
+    INT64_MAX,
+    MAX_SCALE,
+    MIN_SCALE,
+    allowed_failure,
+    check_values,
+    least_integer,
+)
 
 MOST_TERMS = 4_000_000
 _REACH = 39.0
 UNIT = 2.0**-53
+MOST_SENSITIVITY_SQUARED = INT64_MAX**2
+_SUMMED_BELOW = 16.0
+"""Tails of smaller scales are summed term by term; those of larger ones lie below an integral."""
+_BITS = 192
+
+
+@dataclass(frozen=True)
+class DiscreteGaussian:
+    """Discrete Gaussian noise of the given `scale` (the law's `sigma`), in integer steps.
+
+    Raises `InputError` unless `2**-20 <= scale <= 2**62`.
+
+    >>> noise = DiscreteGaussian.for_cost(2, 0.01)
+    >>> noise.scale, noise.cost(2), noise.quantile(0.95)
+    (10.0, 0.01, 20)
+    """
+
+    scale: float
+
+    def __post_init__(self) -> None:
+        """Refuse scales outside the range in which the law and its cost make sense."""
+        if not MIN_SCALE <= self.scale <= MAX_SCALE:
+            raise InputError(
+                "scale",
+                self.scale,
+                expected="a noise scale between 2^-20 and 2^62 steps",
+                remedy="Ask for a DP cost or an error that is less extreme.",
+            )
+
+    @classmethod
+    def for_cost(cls, sensitivity_squared: int, dp_rho: float) -> DiscreteGaussian:
+        """The smallest scale whose cost in zCDP is at most `dp_rho`.
+
+        `sensitivity_squared` is the square of the largest change of the released integers in l2
+        when one record is replaced: a whole number, where the sensitivity itself need not be one.
+        """
+        _check_squared(sensitivity_squared)
+        if not (dp_rho > 0 and math.isfinite(dp_rho)):
+            raise InputError("dp_rho", dp_rho, expected="a finite number above 0")
+        scale = math.sqrt(sensitivity_squared / 2.0) / math.sqrt(dp_rho)
+        if not MIN_SCALE <= scale <= MAX_SCALE:
+            return cls(scale)  # raises, with the range
+        while scale <= MAX_SCALE and cls(scale).cost(sensitivity_squared) > dp_rho:
+            scale = math.nextafter(scale, math.inf)
+        while (smaller := math.nextafter(scale, 0.0)) >= MIN_SCALE:
+            if cls(smaller).cost(sensitivity_squared) > dp_rho:
+                break
+            scale = smaller
+        return cls(scale)
+
+    @property
+    def variance_parameter(self) -> Fraction:
+        """`sigma^2`, exactly: the law's own variance is at most this."""
+        return Fraction(self.scale) ** 2
+
+    def cost(self, sensitivity_squared: int) -> float:
+        """The cost `D^2 / (2 sigma^2)` in zCDP, rounded up to a double."""
+        _check_squared(sensitivity_squared)
+        exact = Fraction(sensitivity_squared) / (2 * self.variance_parameter)
+        nearest = float(exact)
+        return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+    def quantile(self, confidence: float) -> int:
+        """The error at this confidence: an integer `k` with `P(|Z| > k) <= 1 - confidence`.
+
+        The least one, decided in ball arithmetic, for scales below 16. Above, the tail is bounded
+        by an integral and `k` may be one more than the least. In steps.
+        """
+        beta = allowed_failure(confidence)
+        guess = math.ceil(self.scale * _normal_quantile(beta) - 0.5)
+        return least_integer(lambda k: _tail_at_most(self.scale, k, beta), max(guess, 0))
+
+    @classmethod
+    def scale_for_error(cls, error_steps: int, confidence: float) -> float:
+        """The largest scale found whose `quantile(confidence)` is at most `error_steps`."""
+        beta = allowed_failure(confidence)
+        if isinstance(error_steps, bool) or not 0 <= error_steps <= INT64_MAX:
+            raise InputError("error", error_steps, expected="between 0 and 2^63 steps of the grid")
+
+        def fits(scale: float) -> bool:
+            return _tail_at_most(scale, error_steps, beta)
+
+        high = min(max((error_steps + 1.0) / _normal_quantile(beta), 2 * MIN_SCALE), MAX_SCALE)
+        while high < MAX_SCALE and fits(high):
+            high = min(2.0 * high, MAX_SCALE)
+        if fits(high):
+            return high
+        low = high / 2.0
+        while low > MIN_SCALE and not fits(low):
+            high, low = low, low / 2.0
+        while low < (middle := (low + high) / 2.0) < high:
+            if fits(middle):
+                low = middle
+            else:
+                high = middle
+        return cls(low).scale
+
+    def release(self, values: Sequence[int]) -> list[int]:
+        """`values` plus independent noise, drawn by OpenDP. Results saturate at 64 bits."""
+        check_values(values)
+        return [int(value) for value in _measurement(self.scale)([int(v) for v in values])]
+
+
+def _check_squared(sensitivity_squared: int) -> None:
+    if isinstance(sensitivity_squared, bool) or not isinstance(sensitivity_squared, int):
+        raise InputError(
+            "sensitivity_squared", sensitivity_squared, expected="a whole number of squared steps"
+        )
+    if not 1 <= sensitivity_squared <= MOST_SENSITIVITY_SQUARED:
+        raise InputError(
+            "sensitivity_squared", sensitivity_squared, expected="between 1 and (2^63 - 1)^2"
+        )
+
+
+def _normal_quantile(beta: Fraction) -> float:
+    """About how many scales the error is; only the start of a search."""
+    return max(-NormalDist().inv_cdf(max(float(beta) / 2.0, 1e-300)), 1e-9)
+
+
+def _tail_at_most(scale: float, k: int, beta: Fraction) -> bool:
+    """Whether `P(|Z| > k) <= beta` for certain.
+
+    *The integral.* `e^(-z^2 / (2 sigma^2))` is concave up to `sigma` and convex beyond. Where it is
+    convex, each term is at most its integral over the unit interval around it, so the terms beyond
+    `k >= sigma - 1/2` sum to at most the integral from `k + 1/2`, while all terms together are at
+    least `sigma sqrt(2 pi)` (Poisson summation). Where it is concave, the terms up to `k` are at
+    least their integrals, and all together at most `sigma sqrt(2 pi)` times
+    `1 + 4 e^(-2 pi^2 sigma^2)`. Either way the tail is at most
+    `erfc((k + 1/2) / (sigma sqrt 2)) + 4 e^(-2 pi^2 sigma^2)`.
+    """
+    import flint
+
+    bits = flint.ctx.prec
+    flint.ctx.prec = _BITS
+    try:
+        sigma = flint.arb(scale)
+        bound = flint.arb(flint.fmpq(beta.numerator, beta.denominator))
+        if scale >= _SUMMED_BELOW:
+            reach = (flint.arb(k) + 0.5) / (sigma * flint.arb(2).sqrt())
+            missed = 4 * (-2 * (flint.arb.pi() * sigma) ** 2).exp()
+            return bool(reach.erfc() + missed <= bound)
+        tail = 2 * _summed(sigma, k + 1) / (1 + 2 * _summed(sigma, 1))
+        return bool(tail <= bound)
+    finally:
+        flint.ctx.prec = bits
+
+
+def _summed(sigma: Any, first: int) -> Any:
+    """A ball around the sum of `e^(-z^2 / (2 sigma^2))` over the integers from `first` on."""
+    import flint
+
+    rate = -1 / (2 * sigma**2)
+    terms = 8 + math.ceil(_SUMMED_BELOW * float(sigma.mid()))
+    last = first + terms
+    total = sum(((rate * z * z).exp() for z in range(first, last)), flint.arb(0))
+    # From `last` on each term is at most this share of the one before.
+    rest = (rate * last * last).exp() / (1 - (rate * (2 * last + 1)).exp())
+    return total + rest * flint.arb(0.5, 0.5)
+
+
+@lru_cache(maxsize=256)
+def _measurement(scale: float) -> Any:
+    """OpenDP's measurement on vectors of 64-bit integers in l2."""
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    return dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=scale)
 
 
 def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -> float:

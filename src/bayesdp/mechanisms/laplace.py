@@ -16,9 +16,9 @@ from typing import Any
 
 from bayesdp.errors import InputError
 
-_INT64_MAX = 2**63 - 1
-_MAX_SCALE = 2.0**62
-_MIN_SCALE = 2.0**-20
+INT64_MAX = 2**63 - 1
+MAX_SCALE = 2.0**62
+MIN_SCALE = 2.0**-20
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class DiscreteLaplace:
 
     def __post_init__(self) -> None:
         """Refuse scales outside the range in which the law and its cost make sense."""
-        if not _MIN_SCALE <= self.scale <= _MAX_SCALE:
+        if not MIN_SCALE <= self.scale <= MAX_SCALE:
             raise InputError(
                 "scale",
                 self.scale,
@@ -52,11 +52,11 @@ class DiscreteLaplace:
         if not (dp_epsilon > 0 and math.isfinite(dp_epsilon)):
             raise InputError("dp_epsilon", dp_epsilon, expected="a finite number above 0")
         scale = sensitivity / dp_epsilon
-        if not _MIN_SCALE <= scale <= _MAX_SCALE:
+        if not MIN_SCALE <= scale <= MAX_SCALE:
             return cls(scale)  # raises, with the range
-        while scale <= _MAX_SCALE and cls(scale).cost(sensitivity) > dp_epsilon:
+        while scale <= MAX_SCALE and cls(scale).cost(sensitivity) > dp_epsilon:
             scale = math.nextafter(scale, math.inf)
-        while (smaller := math.nextafter(scale, 0.0)) >= _MIN_SCALE:
+        while (smaller := math.nextafter(scale, 0.0)) >= MIN_SCALE:
             if cls(smaller).cost(sensitivity) > dp_epsilon:
                 break
             scale = smaller
@@ -73,24 +73,24 @@ class DiscreteLaplace:
         `P(|Z| > k) = 2 a^(k+1) / (1+a)`. Decided in ball arithmetic, so it is exact at the
         boundary too (theory 4). In steps.
         """
-        beta = _beta(confidence)
+        beta = allowed_failure(confidence)
         a = math.exp(-1.0 / self.scale)
         guess = math.ceil(self.scale * math.log(2.0 / ((1.0 + a) * float(beta)))) - 1
-        return _least(lambda k: _tail_at_most(self.scale, k, beta), max(guess, 0))
+        return least_integer(lambda k: _tail_at_most(self.scale, k, beta), max(guess, 0))
 
     @classmethod
     def scale_for_error(cls, error_steps: int, confidence: float) -> float:
         """The largest scale whose `quantile(confidence)` is at most `error_steps`."""
-        beta = _beta(confidence)
-        if isinstance(error_steps, bool) or not 0 <= error_steps <= _INT64_MAX:
+        beta = allowed_failure(confidence)
+        if isinstance(error_steps, bool) or not 0 <= error_steps <= INT64_MAX:
             raise InputError("error", error_steps, expected="between 0 and 2^63 steps of the grid")
         # From a^(k+1) = beta (1+a) / 2, which lies between beta/2 and beta.
         low = (error_steps + 1) / math.log(2.0 / float(beta)) * (1 - 1e-9)
-        high = min((error_steps + 1) / -math.log(float(beta)) * (1 + 1e-9), 2 * _MAX_SCALE)
+        high = min((error_steps + 1) / -math.log(float(beta)) * (1 + 1e-9), 2 * MAX_SCALE)
         while True:
             middle = (low + high) / 2
             if not low < middle < high:
-                return cls(min(low, _MAX_SCALE)).scale
+                return cls(min(low, MAX_SCALE)).scale
             if _tail_at_most(middle, error_steps, beta):
                 low = middle
             else:
@@ -98,22 +98,26 @@ class DiscreteLaplace:
 
     def release(self, values: Sequence[int]) -> list[int]:
         """`values` plus independent noise, drawn by OpenDP. Results saturate at 64 bits."""
-        for value in values:
-            if not -_INT64_MAX <= value <= _INT64_MAX:
-                raise InputError(
-                    "values", expected="integers that fit in 64 bits", shown=False
-                )  # the value is private: it is not shown
+        check_values(values)
         return [int(value) for value in _measurement(self.scale)([int(v) for v in values])]
+
+
+def check_values(values: Sequence[int]) -> None:
+    """Raises `InputError` unless all fit; without showing the value, which is private."""
+    for value in values:
+        if not -INT64_MAX <= value <= INT64_MAX:
+            raise InputError("values", expected="integers that fit in 64 bits", shown=False)
 
 
 def _check_sensitivity(sensitivity: int) -> None:
     if isinstance(sensitivity, bool) or not isinstance(sensitivity, int):
         raise InputError("sensitivity", sensitivity, expected="a whole number of steps")
-    if not 1 <= sensitivity <= _INT64_MAX:
+    if not 1 <= sensitivity <= INT64_MAX:
         raise InputError("sensitivity", sensitivity, expected="between 1 and 2^63 - 1 steps")
 
 
-def _beta(confidence: float) -> Fraction:
+def allowed_failure(confidence: float) -> Fraction:
+    """`1 - confidence`, exactly; raises `InputError` outside (0, 1)."""
     if not 0.0 < confidence < 1.0:
         raise InputError(
             "confidence", confidence, expected="strictly between 0 and 1, for example 0.95"
@@ -147,7 +151,7 @@ def _tail_at_most(scale: float, k: int, beta: Fraction) -> bool:
         flint.ctx.prec = bits
 
 
-def _least(holds: Callable[[int], bool], guess: int) -> int:
+def least_integer(holds: Callable[[int], bool], guess: int) -> int:
     """The least integer `k >= 0` for which the monotone `holds(k)` is true, from a guess."""
     stride = 1
     if holds(guess):

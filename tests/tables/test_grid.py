@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.mechanisms import DiscreteLaplace
+from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from bayesdp.tables.grid import ROOM, Grid, check_room
 from tests.effort import runs
 
@@ -109,3 +109,20 @@ def test_room_of_counts() -> None:
         check_room(2**62, 1, 0.1)
     with pytest.raises(InputError, match="2\\^62"):
         check_room(2**62 - 10, 1, 0.1)
+
+
+@pytest.mark.parametrize("n", [1, 591, 10**9])
+@pytest.mark.parametrize("rho", [1e-12, 0.01, 50.0])
+def test_the_largest_grid_with_room_for_gaussian_noise(n: int, rho: float) -> None:
+    grid = Grid.plan(0.0, 1.0, n, dp_rho=rho)
+
+    def fits(bits: int) -> bool:
+        noise = DiscreteGaussian.for_cost(4**bits, rho).quantile(1 - 1e-12)
+        return n * 2**bits + noise < ROOM
+
+    assert fits(grid.bits)
+    assert grid.bits == 40 or not fits(grid.bits + 1)
+    with pytest.raises(InputError, match="dp_rho"):
+        Grid.plan(0.0, 1.0, n, dp_rho=0.0)
+    with pytest.raises(InputError, match="dp_epsilon"):
+        Grid.plan(0.0, 1.0, n)

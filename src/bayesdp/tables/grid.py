@@ -6,7 +6,7 @@ private predicate, records of several rows): the grid is anchored at 0,
 `q(x) = floor(x * (2^k / width))`, `width = max(hi, 0) - min(lo, 0)`, clamped to `[q(lo), q(hi)]`.
 All arithmetic is in doubles, in this order, in the data engine and here alike.
 
-Public names: `Grid`, `check_room`.
+Public names: `Grid`, `check_room`, `check_noise`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bayesdp.errors import InputError
-from bayesdp.mechanisms.laplace import DiscreteLaplace
+from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -44,14 +44,16 @@ class Grid:
         hi: float,
         n: int,
         *,
-        dp_epsilon: float,
+        dp_epsilon: float | None = None,
+        dp_rho: float | None = None,
         masked: bool = False,
         dependents: int = 1,
         rows_per_record: int = 1,
         key: str = "data.columns",
     ) -> Grid:
-        """The finest grid with room for the sum of `n` records and its noise at `dp_epsilon`.
+        """The finest grid with room for the sum of `n` records and its noise.
 
+        The noise is discrete Laplace at `dp_epsilon`, or discrete Gaussian at `dp_rho` (in zCDP).
         `dependents` is the number of records that move together (the cluster size, or `n`): each
         may add `slack` to the level, and more than 1 % in all is refused. Raises `InputError` at
         `key`; no data is read.
@@ -61,8 +63,9 @@ class Grid:
         for name, number in (("n", n), ("rows per record", rows_per_record)):
             if isinstance(number, bool) or not isinstance(number, int) or number < 1:
                 raise InputError(name, number, expected="a whole number of at least 1")
-        if not (dp_epsilon > 0 and math.isfinite(dp_epsilon)):
-            raise InputError("dp_epsilon", dp_epsilon, expected="a finite number above 0")
+        name, cost = ("dp_epsilon", dp_epsilon) if dp_rho is None else ("dp_rho", dp_rho)
+        if cost is None or not (cost > 0 and math.isfinite(cost)):
+            raise InputError(name, cost, expected="a finite number above 0")
         if masked:
             lo0, hi0 = min(lo, 0.0), max(hi, 0.0)
         else:
@@ -75,7 +78,7 @@ class Grid:
             step = Fraction(hi0) - Fraction(lo0)
             if max(math.ulp(lo0), math.ulp(hi0)) * 2**bits > step:
                 continue
-            if grid.sensitivity and grid._fits(n, rows_per_record, dp_epsilon):
+            if grid.sensitivity and grid._fits(n, rows_per_record, cost, dp_rho is not None):
                 return grid._with_slack(n, dependents, key)
         raise InputError(
             key,
@@ -85,11 +88,14 @@ class Grid:
             remedy="Use fewer records, a larger budget, or other bounds or units.",
         )
 
-    def _fits(self, n: int, rows_per_record: int, dp_epsilon: float) -> bool:
+    def _fits(self, n: int, rows_per_record: int, cost: float, gaussian: bool) -> bool:
+        largest = n * rows_per_record * 2**self.bits
+        sensitivity = self.sensitivity * rows_per_record
         try:
-            check_room(
-                n * rows_per_record * 2**self.bits, self.sensitivity * rows_per_record, dp_epsilon
-            )
+            if gaussian:
+                check_noise(largest, DiscreteGaussian.for_cost(sensitivity**2, cost))
+            else:
+                check_room(largest, sensitivity, cost)
         except InputError:
             return False
         return True
@@ -168,9 +174,19 @@ def check_room(largest: int, sensitivity: int, dp_epsilon: float, key: str = "da
 
     The noise is that of `dp_epsilon` at this `sensitivity`, up to its quantile at 1 - 1e-12.
     """
-    remedy = "Use fewer records or a larger budget."
     if largest >= ROOM or sensitivity >= ROOM:
-        raise InputError(key, largest, expected="sums below 2^62", remedy=remedy)
-    noise = DiscreteLaplace.for_cost(sensitivity, dp_epsilon).quantile(_NOISE_CONFIDENCE)
-    if largest + noise >= ROOM:
-        raise InputError(key, largest, expected="sums and noise below 2^62", remedy=remedy)
+        raise InputError(key, largest, expected="sums below 2^62", remedy=_REMEDY)
+    check_noise(largest, DiscreteLaplace.for_cost(sensitivity, dp_epsilon), key)
+
+
+def check_noise(
+    largest: int, noise: DiscreteLaplace | DiscreteGaussian, key: str = "data.n"
+) -> None:
+    """The same for a given noise."""
+    if largest >= ROOM:
+        raise InputError(key, largest, expected="sums below 2^62", remedy=_REMEDY)
+    if largest + noise.quantile(_NOISE_CONFIDENCE) >= ROOM:
+        raise InputError(key, largest, expected="sums and noise below 2^62", remedy=_REMEDY)
+
+
+_REMEDY = "Use fewer records or a larger budget."

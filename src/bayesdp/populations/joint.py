@@ -81,7 +81,7 @@ def parts_of(population: Population, most_cells: int) -> tuple[tuple[tuple[int, 
         raise NoJointError(f"it has {graph.records} records")
     if int(graph.component_sizes.max()) > math.log2(most_cells) and bool(np.all(graph.states > 1)):
         _require_small(2 ** int(min(graph.component_sizes.max(), 60)), most_cells)
-    labels = _components(graph)
+    labels = component_labels(graph)
     count = int(labels.max()) + 1
     if count > MOST_PARTS:
         raise NoJointError(f"it falls into {count} independent parts, of at most {MOST_PARTS}")
@@ -100,7 +100,7 @@ def _require_small(cells: int, most_cells: int) -> None:
         raise NoJointError(f"a joint law of {shown} cells, of at most {most_cells}")
 
 
-def _components(graph: FactorGraph) -> NDArray[np.int64]:
+def component_labels(graph: FactorGraph) -> NDArray[np.int64]:
     """The number of each record's connected component."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

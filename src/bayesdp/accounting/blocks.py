@@ -1,0 +1,123 @@
+"""Public blocks: spends on disjoint ones cost the largest of them, not the sum (theory 2.3 a).
+
+A block is a set of values of one public column. Replacing a record leaves its public values as they
+are, so each record lies in one cell of each such column, and pays what is spent on that cell. Where
+a record is several rows this holds for no column of rows, and spends have no block there.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar
+
+from ..errors import InputError
+
+CellValue = bool | int | float | str
+"""A value of a public column."""
+
+MOST_EXACT = 2**53
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The records whose public `column` has one of these `values`; raises `InputError`."""
+
+    column: str
+    values: tuple[CellValue, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str) or not self.column.strip():
+            raise InputError("block.column", self.column, expected="a column's name")
+        values = self.values
+        if not isinstance(values, list | tuple) or not values:
+            raise InputError("block.values", values, expected="at least one value of the column")
+        for value in values:
+            if isinstance(value, bool | str):
+                continue
+            if not isinstance(value, int | float):
+                raise InputError("block.values", value, expected="numbers, texts, True or False")
+            if not (math.isfinite(value) and abs(value) <= MOST_EXACT):
+                raise InputError("block.values", value, expected="numbers of at most 2^53")
+        # True and 1 are different values of a column, though equal here.
+        ordered = sorted({(type(one).__name__, one) for one in values}, key=repr)
+        object.__setattr__(self, "values", tuple(one for _, one in ordered))
+
+    @property
+    def cells(self) -> frozenset[tuple[str, Any]]:
+        """The values as they are compared with those of other blocks."""
+        return frozenset(cell(value) for value in self.values)
+
+    def words(self) -> str:
+        """The block as a condition."""
+        if len(self.values) == 1:
+            return f"{self.column} == {self.values[0]!r}"
+        return f"{self.column} in {list(self.values)!r}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"column": self.column, "values": list(self.values)}
+
+    @classmethod
+    def from_dict(cls, data: object) -> Block:
+        """The inverse of `to_dict`."""
+        if not isinstance(data, Mapping) or set(data) != {"column", "values"}:
+            raise InputError("block", data, expected='{"column": ..., "values": [...]}')
+        return cls(data["column"], data["values"])
+
+
+def cell(value: CellValue) -> tuple[str, Any]:
+    """The cell of a value. Texts that some engine may take for equal are one cell."""
+    if isinstance(value, bool):
+        return ("boolean", value)
+    if isinstance(value, int | float):
+        return ("number", float(value))
+    plain = unicodedata.normalize("NFKD", value).casefold()
+    letters = (c for c in plain if not unicodedata.combining(c) and not c.isspace())
+    return ("text", "".join(letters))
+
+
+class Blocked(Protocol):
+    """What has a cost and perhaps a block; `None` reads all records."""
+
+    @property
+    def block(self) -> Block | None:
+        """The block that it reads."""
+
+
+T = TypeVar("T", bound=Blocked)
+
+
+def usable_columns(blocks: Iterable[Block | None]) -> frozenset[str]:
+    """The columns whose blocks can be told apart: all their values are of one kind.
+
+    The text "1" and the number 1 may be the same cell of a CSV file, read in two ways.
+    """
+    kinds: dict[str, set[str]] = {}
+    for block in blocks:
+        if block is not None:
+            kinds.setdefault(block.column, set()).update(kind for kind, _ in block.cells)
+    return frozenset(column for column, found in kinds.items() if len(found) == 1)
+
+
+def heaviest(spends: Sequence[T], amount: Callable[[T], Fraction]) -> Fraction:
+    """The largest sum of `amount` over the spends that read one record, exactly.
+
+    What has no block counts for every record. A record is in one cell of each column, so the
+    columns' largest cells add up.
+    """
+    columns = usable_columns(spend.block for spend in spends)
+    total = Fraction(0)
+    by_cell: dict[str, dict[tuple[str, Any], Fraction]] = {column: {} for column in columns}
+    for spend in spends:
+        block, cost = spend.block, amount(spend)
+        if block is None or block.column not in columns:
+            total += cost
+            continue
+        cells = by_cell[block.column]
+        for one in block.cells:
+            cells[one] = cells.get(one, Fraction(0)) + cost
+    return total + sum((max(cells.values()) for cells in by_cell.values()), Fraction(0))

@@ -1,0 +1,461 @@
+"""Compositions as data: which mechanisms run on which records, and what they cost together.
+
+Leaves are mechanisms; `Sequential`, `Parallel` and `PostProcessing` put them together. `price`
+gives the DP cost with the reason for every step in words; `levels.composed_level` says what it
+means for a population. What no theorem justifies is refused, with the counterexample's name.
+
+Pure DP costs hold however later mechanisms are chosen: a step stands for every mechanism of its
+cost, on its records, that an analyst may choose after seeing all earlier answers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Union
+
+from ..errors import InputError, Refusal
+from ..notions import Cost, Kind
+from .blocks import Block, usable_columns
+from .independence import RecordId
+from .spend import float_above
+
+ADDING_LEVELS = "adding-bdp-levels"
+PARALLEL_MAX = "parallel-max-under-dependence"
+BLOCKS_LEAK_SIZES = "clipped-width-for-a-private-block"
+
+COUNTEREXAMPLES = {
+    ADDING_LEVELS: (
+        "one answer of level ln 22 = 3.0910, two independent ones ln 1573 = 7.3607, which is more "
+        "than 6.1821 (theory 2.2)"
+    ),
+    PARALLEL_MAX: (
+        "one fair bit in two records, randomized response on each: level eps each, 2 eps together "
+        "(theory 2.3)"
+    ),
+    BLOCKS_LEAK_SIZES: (
+        "a sum clipped to [100, 110] and calibrated with its width 10 at eps 1 loses 11 when a "
+        "record leaves its block (theory 2.3 c)"
+    ),
+}
+"""What breaks the rules that are refused here, by name."""
+
+
+class CompositionRefusal(Refusal):
+    """No theorem justifies this composition; `counterexample` names one where it fails."""
+
+    def __init__(self, what: str, counterexample: str, remedy: str) -> None:
+        self.counterexample = counterexample
+        shown = COUNTEREXAMPLES[counterexample]
+        super().__init__(f"{what} Counterexample '{counterexample}': {shown}. {remedy}")
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """A leaf. Costs are for replacing one record, in nats (`rho` in zCDP).
+
+    One of `dp_epsilon`, `rho` and `bdp_epsilon` at least. `bdp_epsilon` is a level under the very
+    population and adversary that the composition is read under; alone it composes with almost
+    nothing. `any_history` says that it holds whatever earlier answers were. `records` are those
+    that the mechanism reads, `None` for all. `add_remove` is the cost of adding or removing one
+    record, in the same measure: blocks given by a private value need it (theory 2.3 c).
+    """
+
+    name: str
+    dp_epsilon: float | None = None
+    rho: float | None = None
+    bdp_epsilon: float | None = None
+    kind: Kind = "any"
+    records: frozenset[RecordId] | None = None
+    add_remove: float | None = None
+    any_history: bool = False
+
+    def __post_init__(self) -> None:
+        place = f"mechanism '{self.name}'"
+        for name in ("dp_epsilon", "rho", "bdp_epsilon", "add_remove"):
+            value = getattr(self, name)
+            if value is not None and not (
+                isinstance(value, int | float) and 0.0 <= value < math.inf
+            ):
+                raise InputError(f"{place}.{name}", value, expected="a finite number, at least 0")
+        if self.dp_epsilon is None and self.rho is None and self.bdp_epsilon is None:
+            raise InputError(place, expected="dp_epsilon, rho or bdp_epsilon", shown=False)
+        if self.dp_epsilon is not None and self.rho is not None:
+            raise InputError(f"{place}.rho", self.rho, expected="nothing beside dp_epsilon")
+        if self.records is not None:
+            object.__setattr__(self, "records", frozenset(self.records))
+
+
+@dataclass(frozen=True, slots=True)
+class Sequential:
+    """One after the other, each chosen with all earlier answers in view."""
+
+    parts: tuple[Node, ...]
+
+    def __init__(self, *parts: Node) -> None:
+        object.__setattr__(self, "parts", _several("sequential", parts))
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """Blocks of records by their numbers, or by the cluster or series that they lie in."""
+
+    records: tuple[frozenset[RecordId], ...]
+
+    def __init__(self, *records: Iterable[RecordId]) -> None:
+        object.__setattr__(self, "records", tuple(frozenset(one) for one in records))
+
+
+@dataclass(frozen=True, slots=True)
+class Public:
+    """Blocks by the values of one public column: a block is a list of values."""
+
+    column: str
+    values: tuple[tuple[Any, ...], ...]
+
+    def __init__(self, column: str, *values: Iterable[Any]) -> None:
+        object.__setattr__(self, "column", column)
+        object.__setattr__(self, "values", tuple(tuple(one) for one in values))
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """Blocks by a private value: a record may leave one and enter another (theory 2.3 c)."""
+
+    column: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parallel:
+    """Each part reads its own block of records; the blocks don't overlap."""
+
+    blocks: Indexed | Public | Private
+    parts: tuple[Node, ...]
+
+    def __init__(self, blocks: Indexed | Public | Private, *parts: Node) -> None:
+        object.__setattr__(self, "blocks", blocks)
+        object.__setattr__(self, "parts", _several("parallel", parts))
+        _check_blocks(blocks, len(parts))
+
+
+@dataclass(frozen=True, slots=True)
+class PostProcessing:
+    """Whatever is computed from answers alone. Free (theory 2.4)."""
+
+    inner: Node
+    words: str = "computed from the answers alone"
+
+
+Node = Union[Mechanism, Sequential, Parallel, PostProcessing]  # noqa: UP007  # refers to itself
+
+
+def _several(what: str, parts: Sequence[Any]) -> tuple[Any, ...]:
+    if not parts:
+        raise InputError(what, list(parts), expected="at least one part")
+    for part in parts:
+        if not isinstance(part, Mechanism | Sequential | Parallel | PostProcessing):
+            raise InputError(what, part, expected="mechanisms and compositions of them")
+    return tuple(parts)
+
+
+def _check_blocks(blocks: Indexed | Public | Private, parts: int) -> None:
+    if isinstance(blocks, Private):
+        return
+    cells: list[frozenset[Hashable]] = [frozenset(one) for one in _cells(blocks)]
+    if len(cells) != parts:
+        raise InputError("parallel", f"{len(cells)} blocks", expected=f"{parts}, one for each part")
+    if sum(map(len, cells)) != len(frozenset[Hashable]().union(*cells)):
+        raise InputError(
+            "parallel",
+            "blocks that overlap",
+            expected="disjoint blocks: what reads a record twice costs twice",
+            remedy="Put the parts one after the other instead.",
+        )
+    if isinstance(blocks, Public):
+        made = [Block(blocks.column, one) for one in blocks.values]
+        if not usable_columns(made):
+            raise InputError(
+                "parallel", blocks.column, expected="values of one kind: all texts, or all numbers"
+            )
+
+
+def _cells(blocks: Indexed | Public) -> tuple[frozenset[Any], ...]:
+    if isinstance(blocks, Indexed):
+        return blocks.records
+    return tuple(Block(blocks.column, one).cells for one in blocks.values)
+
+
+# -- the DP cost ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """An exact DP cost by kind and measure."""
+
+    any: Fraction = Fraction(0)
+    lipschitz: Fraction = Fraction(0)
+    rho_any: Fraction = Fraction(0)
+    rho_lipschitz: Fraction = Fraction(0)
+
+    def __add__(self, other: Amount) -> Amount:
+        return Amount(*(a + b for a, b in zip(self.parts, other.parts, strict=True)))
+
+    @property
+    def parts(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+        """The four numbers."""
+        return (self.any, self.lipschitz, self.rho_any, self.rho_lipschitz)
+
+    @property
+    def pure(self) -> Fraction:
+        """The pure DP cost, whatever the kind."""
+        return self.any + self.lipschitz
+
+    @property
+    def rho(self) -> Fraction:
+        """The zCDP cost, whatever the kind."""
+        return self.rho_any + self.rho_lipschitz
+
+
+def _largest(amounts: Iterable[Amount]) -> Amount:
+    """An amount that none of these exceeds in any part."""
+    columns = zip(*(one.parts for one in amounts), strict=True)
+    return Amount(*(max(column) for column in columns))
+
+
+Axis = str
+_RECORDS: Axis = "the records' numbers"
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """What each record pays: `base` all of them, and on each axis those in one of its cells.
+
+    A record is in one cell of each axis. `add_remove` is what a record that is added or removed
+    pays; `None` where nobody says.
+    """
+
+    base: Amount = Amount()
+    cells: Mapping[Axis, Mapping[Hashable, Amount]] = field(default_factory=dict)
+    add_remove: Amount | None = None
+
+    @property
+    def most(self) -> Amount:
+        """What no record exceeds in any part."""
+        return self._without(None)
+
+    @property
+    def pure(self) -> Fraction:
+        """What no record exceeds in pure DP, all kinds together."""
+        tops = (max(one.pure for one in cells.values()) for cells in self.cells.values())
+        return self.base.pure + sum(tops, Fraction(0))
+
+    @property
+    def rho(self) -> Fraction:
+        """The same in zCDP."""
+        tops = (max(one.rho for one in cells.values()) for cells in self.cells.values())
+        return self.base.rho + sum(tops, Fraction(0))
+
+    def at(self, axis: Axis, cell: Hashable) -> Amount:
+        """What no record of this cell exceeds."""
+        here = self.cells.get(axis, {}).get(cell, Amount())
+        return self._without(axis) + here
+
+    def _without(self, left_out: Axis | None) -> Amount:
+        total = self.base
+        for axis, cells in self.cells.items():
+            if axis != left_out:
+                total = total + _largest(cells.values())
+        return total
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a price, in words."""
+
+    what: str
+    dp_epsilon: float
+    rho: float
+    reason: str
+    parts: tuple[Step, ...] = ()
+
+    def lines(self, depth: int = 0) -> list[str]:
+        """The whole derivation, one indented line a step."""
+        cost = f"eps {self.dp_epsilon:.6g}" if self.dp_epsilon or not self.rho else ""
+        cost += (" and " if cost else "") + f"rho {self.rho:.6g}" if self.rho else ""
+        here = f"{'  ' * depth}{self.what}: {cost} ({self.reason})"
+        return [here, *(line for part in self.parts for line in part.lines(depth + 1))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "what": self.what,
+            "dp_epsilon": self.dp_epsilon,
+            "rho": self.rho,
+            "reason": self.reason,
+            "parts": [part.to_dict() for part in self.parts],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """The DP cost of a composition: `cost` by kind, rounded up, and every step's reason.
+
+    `dp_epsilon` is exact where kinds are mixed; `cost` bounds each kind on its own.
+    """
+
+    cost: Cost
+    dp_epsilon: float
+    rho: float
+    step: Step
+    spread: Spread
+
+
+def price(node: Node) -> Price:
+    """The DP cost of a composition, or `CompositionRefusal` where there is none.
+
+    Source: theory 2.2 (sequential), 2.3 a and c (parallel), 2.4 (post-processing).
+
+    >>> whole = Sequential(Mechanism("a", 0.5), Parallel(Indexed({0}, {1}),
+    ...                    Mechanism("b", 0.25), Mechanism("c", 1.0)))
+    >>> price(whole).dp_epsilon
+    1.5
+    """
+    spread, step = _priced(node)
+    most = spread.most
+    any_, lipschitz, rho_any, rho_lipschitz = (float_above(part) for part in most.parts)
+    cost = Cost(any=any_, lipschitz=lipschitz, rho_any=rho_any, rho_lipschitz=rho_lipschitz)
+    return Price(cost, float_above(spread.pure), float_above(spread.rho), step, spread)
+
+
+def _priced(node: Node) -> tuple[Spread, Step]:
+    if isinstance(node, Mechanism):
+        spread = _leaf(node)
+        reads = "all records" if node.records is None else f"{len(node.records)} records"
+        return spread, _step(f"'{node.name}'", spread, f"its own cost, on {reads}")
+    if isinstance(node, PostProcessing):
+        spread, inner = _priced(node.inner)
+        return spread, _step("post-processing", spread, f"{node.words}: free", (inner,))
+    priced = [_priced(part) for part in node.parts]
+    spreads, steps = [one for one, _ in priced], tuple(step for _, step in priced)
+    if isinstance(node, Sequential):
+        spread = _one_after_the_other(spreads)
+        reason = (
+            "costs add up at the DP level, for each record those of the mechanisms that read it"
+        )
+        return spread, _step("sequential", spread, reason, steps)
+    if isinstance(node.blocks, Private):
+        spread = _private(node.blocks, spreads, steps)
+        reason = (
+            f"blocks of the private column '{node.blocks.column}': a record changes inside its "
+            "block, or leaves one and enters another, which costs the two largest add-or-remove "
+            "costs"
+        )
+        return spread, _step("parallel", spread, reason, steps)
+    spread = _disjoint(node.blocks, node.parts, spreads)
+    blocks = (
+        "blocks of record numbers"
+        if isinstance(node.blocks, Indexed)
+        else f"blocks of the public column '{node.blocks.column}'"
+    )
+    reason = f"{blocks}: replacing one record changes one block, so the largest counts"
+    return spread, _step("parallel", spread, reason, steps)
+
+
+def _step(what: str, spread: Spread, reason: str, parts: tuple[Step, ...] = ()) -> Step:
+    return Step(what, float_above(spread.pure), float_above(spread.rho), reason, parts)
+
+
+def _leaf(node: Mechanism) -> Spread:
+    if node.dp_epsilon is None and node.rho is None:
+        raise CompositionRefusal(
+            f"'{node.name}' has a Bayesian level and no DP cost: levels don't compose.",
+            ADDING_LEVELS,
+            "State its DP cost.",
+        )
+    amount = _amount(node, node.rho if node.dp_epsilon is None else node.dp_epsilon)
+    added = None if node.add_remove is None else _amount(node, node.add_remove)
+    if node.records is None:
+        return Spread(base=amount, add_remove=added)
+    return Spread(cells={_RECORDS: dict.fromkeys(node.records, amount)} if node.records else {})
+
+
+def _amount(node: Mechanism, value: float | None) -> Amount:
+    exact = Fraction(value or 0.0)
+    if node.dp_epsilon is None:
+        return Amount(rho_any=exact) if node.kind == "any" else Amount(rho_lipschitz=exact)
+    return Amount(any=exact) if node.kind == "any" else Amount(lipschitz=exact)
+
+
+def _one_after_the_other(spreads: Sequence[Spread]) -> Spread:
+    base, added = Amount(), Amount()
+    cells: dict[Axis, dict[Hashable, Amount]] = {}
+    known = True
+    for spread in spreads:
+        base = base + spread.base
+        known = known and spread.add_remove is not None
+        added = added + (spread.add_remove or Amount())
+        for axis, amounts in spread.cells.items():
+            there = cells.setdefault(axis, {})
+            for cell, amount in amounts.items():
+                there[cell] = there.get(cell, Amount()) + amount
+    return Spread(base, cells, added if known else None)
+
+
+def _disjoint(blocks: Indexed | Public, parts: Sequence[Node], spreads: Sequence[Spread]) -> Spread:
+    axis = _axis(blocks)
+    cells: dict[Hashable, Amount] = {}
+    for block, part, spread in zip(_cells(blocks), parts, spreads, strict=True):
+        outside = _named(part, axis) - block
+        if outside:
+            raise InputError(
+                "parallel",
+                sorted(map(repr, outside)),
+                expected="a part that reads its own block, and nothing outside",
+            )
+        cells.update({cell: spread.at(axis, cell) for cell in block})
+    return Spread(cells={axis: cells} if cells else {})
+
+
+def _axis(blocks: Indexed | Public) -> Axis:
+    return _RECORDS if isinstance(blocks, Indexed) else f"column {blocks.column}"
+
+
+def _named(node: Node, axis: Axis) -> frozenset[Any]:
+    """The cells that a part names itself; where it names none, it reads its whole block."""
+    if isinstance(node, Mechanism):
+        return (node.records if axis == _RECORDS else None) or frozenset()
+    if isinstance(node, PostProcessing):
+        return _named(node.inner, axis)
+    found: frozenset[Any] = frozenset()
+    blocks = node.blocks if isinstance(node, Parallel) else None
+    if isinstance(blocks, Indexed | Public) and _axis(blocks) == axis:
+        found = found.union(*_cells(blocks))
+    return found.union(*(_named(part, axis) for part in node.parts))
+
+
+def _private(blocks: Private, spreads: Sequence[Spread], steps: Sequence[Step]) -> Spread:
+    """Replaced inside: the largest cost. From block to block: the two largest add-or-remove costs.
+
+    Nothing is Lipschitz across blocks: a value that leaves one counts as 0 there.
+    """
+    added: list[Amount] = []
+    for spread, step in zip(spreads, steps, strict=True):
+        if spread.add_remove is None:
+            raise CompositionRefusal(
+                f"{step.what} reads a block of the private column '{blocks.column}', and what it "
+                "costs when a record enters or leaves is not said.",
+                BLOCKS_LEAK_SIZES,
+                "State add_remove: 1 for a count, max(|a|, |b|) for a sum clipped to [a, b], times "
+                "the mechanism's epsilon for one unit.",
+            )
+        added.append(spread.add_remove)
+    pure = max(max(one.pure for one in spreads), _two_largest([one.pure for one in added]))
+    rho = max(max(one.rho for one in spreads), _two_largest([one.rho for one in added]))
+    entering = Amount(any=max(one.pure for one in added), rho_any=max(one.rho for one in added))
+    return Spread(base=Amount(any=pure, rho_any=rho), add_remove=entering)
+
+
+def _two_largest(values: Sequence[Fraction]) -> Fraction:
+    return sum(sorted(values, reverse=True)[:2], Fraction(0))

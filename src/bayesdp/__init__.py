@@ -12,6 +12,7 @@ _PUBLIC: dict[str, str] = {
     "BayesdpError": "bayesdp.errors",
     "BudgetExceededError": "bayesdp.errors",
     "Calibration": "bayesdp.calibration",
+    "CausalModel": "bayesdp.causal",
     "Certificate": "bayesdp.certificate",
     "Claim": "bayesdp.notions",
     "Clusters": "bayesdp.populations",
@@ -31,6 +32,7 @@ _PUBLIC: dict[str, str] = {
     "MarkovChain": "bayesdp.populations",
     "Network": "bayesdp.populations",
     "Population": "bayesdp.populations",
+    "Profile": "bayesdp.leakage.profile",
     "RandomizedResponse": "bayesdp.mechanisms",
     "Reading": "bayesdp.accounting",
     "Refusal": "bayesdp.errors",
@@ -49,7 +51,9 @@ _PUBLIC: dict[str, str] = {
     "calibrate_gaussian": "bayesdp.calibration",
     "calibrate_randomized_response": "bayesdp.calibration",
     "gaussian_noise": "bayesdp.theorems.gaussian_noise",
+    "implied": "bayesdp.theorems.relations.search",
     "leakage": "bayesdp.theorems",
+    "profile": "bayesdp.leakage.profile",
     "verify": "bayesdp.release.verify",
 }
 

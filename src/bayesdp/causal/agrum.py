@@ -1,0 +1,55 @@
+"""Nodes of a causal model from the pyAgrum library (extra `networks`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bayesdp.errors import InputError, did_you_mean
+
+
+def nodes_of(network: Any, data: Sequence[str], latent: Sequence[str]) -> list[dict[str, Any]]:
+    """The nodes as plain data: from a `pyagrum.CausalModel`, or from a `pyagrum.BayesNet`.
+
+    A causal model's latent variables are declared without a table; nothing can be computed then,
+    so they are refused: a latent cause is a node of the network, named in `latent`.
+    """
+    if hasattr(network, "latentVariablesIds"):
+        hidden = sorted(network.latentVariablesNames())
+        if hidden:
+            raise InputError(
+                "network",
+                ", ".join(hidden),
+                expected="latent causes with a table",
+                remedy="Make each a node of the Bayesian network and name it in `latent`.",
+            )
+        network = network.observationalBN()
+    names = [network.variable(node).name() for node in sorted(network.nodes())]
+    roles = dict.fromkeys(names, "attribute")
+    for key, wanted in (("data", data), ("latent", latent)):
+        for name in wanted:
+            if name not in roles or roles[name] != "attribute":
+                raise InputError(
+                    key,
+                    name,
+                    expected="the name of a node, with one role",
+                    remedy=did_you_mean(name, names),
+                )
+            roles[name] = key
+    return [_node(network, name, roles[name]) for name in names]
+
+
+def _node(network: Any, name: str, role: str) -> dict[str, Any]:
+    table = network.cpt(name)
+    axes = list(table.names)
+    parents = [one for one in axes if one != name]
+    # The axes of the array are in the reverse order of `names`.
+    order = [len(axes) - 1 - axes.index(one) for one in (*parents, name)]
+    values = table.toarray().transpose(order)
+    return {
+        "name": name,
+        "role": role,
+        "states": list(network.variable(name).labels()),
+        "parents": parents,
+        "table": (values / values.sum(axis=-1, keepdims=True)).tolist(),
+    }

@@ -1,0 +1,263 @@
+"""What learning a record changes, and what setting it changes: exact numbers for one model."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from bayesdp.causal.elimination import Factor, Floats, marginal
+from bayesdp.causal.mechanism import Compiled, OfTotal
+from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.leakage.rounding import UNIT, up
+
+if TYPE_CHECKING:
+    from bayesdp.causal.model import CausalModel
+
+How = Literal["see", "do"]
+
+_LOGARITHMS = 5600
+"""Units for logarithms and exponentials whose arguments are up to 700."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attains:
+    """Where the largest log ratio is reached.
+
+    `outcome` has probability `likely` if the record's value is `value`, `unlikely` if `other`.
+    """
+
+    outcome: str
+    value: str
+    other: str
+    likely: float
+    unlikely: float
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How much the output's law depends on one record: by seeing its value, or by setting it.
+
+    `epsilon` is the largest log ratio in nats, possibly infinite, right up to `error`. `laws`
+    holds the law of the output for each value, `None` for values that can't be learned because
+    they have probability 0 (`see` only). `attains` is `None` where there is nothing to tell apart.
+    """
+
+    how: How
+    record: str
+    epsilon: float
+    error: float
+    attains: Attains | None
+    values: tuple[str, ...]
+    laws: tuple[tuple[float, ...] | None, ...]
+
+    @property
+    def upper(self) -> float:
+        """An upper bound of the level, rounding included."""
+        return up(self.epsilon + self.error) if self.epsilon > 0.0 else self.error
+
+    @property
+    def impossible(self) -> tuple[str, ...]:
+        """The values that have probability 0 and were left out."""
+        return tuple(v for v, law in zip(self.values, self.laws, strict=True) if law is None)
+
+    def words(self) -> str:
+        """What attains the level, as a sentence; empty where nothing does."""
+        if self.attains is None:
+            return ""
+        best = self.attains
+        verb = "is set to" if self.how == "do" else "is learned to be"
+        ratio = "infinitely many" if best.unlikely == 0.0 else f"{math.exp(self.epsilon):.4g}"
+        return (
+            f"outcome {best.outcome} is {ratio} times as likely if {self.record} {verb} "
+            f"'{best.value}' rather than '{best.other}'"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; an infinite level is None."""
+        best = self.attains
+        return {
+            "epsilon": _plain(self.epsilon),
+            "error": self.error,
+            "attained_by": None
+            if best is None
+            else {
+                "outcome": best.outcome,
+                "value": best.value,
+                "other": best.other,
+                "probabilities": [best.likely, best.unlikely],
+            },
+            "impossible": list(self.impossible),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class SeeingAndDoing:
+    """Both numbers for every record of a model, and the mechanism's own DP level."""
+
+    dp_epsilon: float
+    see: tuple[Effect, ...]
+    do: tuple[Effect, ...]
+
+    @property
+    def most_seen(self) -> Effect:
+        """The record whose value tells most."""
+        return max(self.see, key=lambda one: one.epsilon)
+
+    @property
+    def most_done(self) -> Effect:
+        """The record whose setting changes most."""
+        return max(self.do, key=lambda one: one.epsilon)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; infinite levels are None."""
+        return {
+            "dp": _plain(self.dp_epsilon),
+            "do": _plain(self.most_done.epsilon),
+            "see": _plain(self.most_seen.epsilon),
+            "records": [
+                {"record": see.record, "do": do.to_dict(), "see": see.to_dict()}
+                for see, do in zip(self.see, self.do, strict=True)
+            ],
+        }
+
+    def reading(self) -> tuple[str, ...]:
+        """What the two numbers mean, as sentences."""
+        dp, do, see = self.dp_epsilon, self.most_done.epsilon, self.most_seen.epsilon
+        said = [
+            f"The mechanism is {_level(dp)}-DP. So whatever is written into one record, the "
+            f"probability of every outcome changes by a factor of at most {_factor(dp)}; here by "
+            f"at most {_factor(do)}. That holds in every such model and assumes no independence."
+        ]
+        if see > dp + self.most_seen.error:
+            said.append(
+                f"Learning a record's value can change it by {_factor(see)}, which is more than DP "
+                "speaks of: the values of others come with it. Level "
+                f"{_level(see)} is what an attacker who knows the model and no record can learn."
+            )
+        else:
+            said.append(
+                f"Learning a record's value changes it by at most {_factor(see)}: in this model "
+                "dependence adds nothing to what DP bounds."
+            )
+        return tuple(said)
+
+
+def compare(model: CausalModel, channel: Any = None) -> SeeingAndDoing:
+    """Both numbers for every data point."""
+    mechanism = model.compiled(channel)
+    numbers = range(len(model.data))
+    return SeeingAndDoing(
+        mechanism.dp_epsilon,
+        tuple(_effect(model, mechanism, "see", model.data[i]) for i in numbers),
+        tuple(_effect(model, mechanism, "do", model.data[i]) for i in numbers),
+    )
+
+
+def effect(model: CausalModel, channel: Any, how: How, record: str | int) -> Effect:
+    """`CausalModel.see` and `CausalModel.do`."""
+    mechanism = model.compiled(channel)
+    if isinstance(record, str):
+        return _effect(model, mechanism, how, model.place(record))
+    if isinstance(record, bool) or not 0 <= record < len(model.data):
+        raise InputError(
+            "record", record, expected=f"a name, or a number from 0 to {len(model.data) - 1}"
+        )
+    return _effect(model, mechanism, how, model.data[record])
+
+
+def _effect(model: CausalModel, mechanism: Compiled, how: How, node: int) -> Effect:
+    # Setting a node cuts it from its causes: its table leaves the product, all others stay
+    # (the truncated factorisation). What is left is the law given each value that it is set to.
+    factors = model.factors(without=node if how == "do" else None)
+    joint, mass, roundings = _with_outcome(model, factors, mechanism, node)
+    possible = [v for v in range(len(joint)) if mass[v] > 0.0]
+    laws = joint[possible] / mass[possible, None]
+    error = (4 * (roundings + 2 * len(model.nodes)) + _LOGARITHMS) * UNIT
+    labels = model.nodes[node].labels
+    level, attains = _worst(laws, [labels[v] for v in possible], mechanism)
+    rows = dict(zip(possible, laws.tolist(), strict=True))
+    return Effect(
+        how,
+        model.nodes[node].name,
+        level,
+        error,
+        attains,
+        labels,
+        tuple(tuple(rows[v]) if v in rows else None for v in range(len(joint))),
+    )
+
+
+def _with_outcome(
+    model: CausalModel, factors: list[Factor], mechanism: Compiled, node: int
+) -> tuple[Floats, Floats, int]:
+    """`P[x_node, y]` and `P[x_node]` from the factors, and their roundings."""
+    sizes = [one.size for one in model.nodes]
+    if isinstance(mechanism, OfTotal):
+        for i, scores in zip(model.data, mechanism.scores, strict=True):
+            marks = np.zeros((len(scores), max(scores) + 1))
+            marks[np.arange(len(scores)), scores] = 1.0
+            factors.append(Factor((i,), marks))
+        found = marginal(factors, [node], sizes)
+        cells, rows = found.table, mechanism.kernel[None]
+        return _applied(cells, rows), cells.sum(axis=1), found.roundings + cells.shape[1] + 2
+    keep = list(model.data) if node in model.data else [*model.data, node]
+    found = marginal(factors, keep, sizes)
+    axis = keep.index(node)
+    table = np.moveaxis(found.table[..., 0], axis, 0)
+    channel = mechanism.channel
+    channel = np.moveaxis(channel, axis, 0) if node in model.data else channel[None]
+    cells = table.reshape(len(table), -1)
+    rows = channel.reshape(len(channel), -1, channel.shape[-1])
+    return _applied(cells, rows), cells.sum(axis=1), found.roundings + cells.shape[1] + 2
+
+
+def _applied(cells: Floats, channel: Floats) -> Floats:
+    """`sum over c of cells[v, c] channel[v or 0, c, y]`, refusing to take positive for 0."""
+    out = np.empty((len(cells), channel.shape[-1]))
+    try:
+        with np.errstate(under="raise"):
+            for y in range(channel.shape[-1]):
+                out[:, y] = (cells * channel[..., y]).sum(axis=1)
+    except FloatingPointError:
+        raise UnsupportedError(
+            "mechanism",
+            "a probability so small",
+            expected="probabilities of outcomes and databases above 1e-300",
+            remedy="Double precision would take it for 0.",
+        ) from None
+    return out
+
+
+def _worst(laws: Floats, labels: list[str], mechanism: Compiled) -> tuple[float, Attains | None]:
+    if len(laws) < 2:
+        return 0.0, None
+    high, low = laws.max(axis=0), laws.min(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gap = np.where(high > 0.0, np.log(high) - np.log(low), -1.0)
+    y = int(np.argmax(gap))
+    level = max(float(gap[y]), 0.0)
+    if level == 0.0:
+        return 0.0, None
+    value, other = int(np.argmax(laws[:, y])), int(np.argmin(laws[:, y]))
+    likely, unlikely = float(laws[value, y]), float(laws[other, y])
+    return level, Attains(mechanism.outcomes[y], labels[value], labels[other], likely, unlikely)
+
+
+def _plain(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _level(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _factor(value: float) -> str:
+    """`e^1 = 2.718`, or in words where that says nothing."""
+    if value > 700.0:
+        return "any number"
+    if value < 1e-12:
+        return "1 (not at all)"
+    return f"e^{value:.6g} = {math.exp(value):.4g}"

@@ -1,0 +1,170 @@
+"""Variable elimination with partial sums: exact laws of few nodes of a large network.
+
+A factor has one axis for each of its nodes and a last axis for a partial sum of whole-number
+scores. Multiplying factors multiplies along the nodes and convolves along the sums, so that a
+count over many records is carried along as one axis instead of one for each record. Everything is
+non-negative, so relative errors only add; they are counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesdp.errors import UnsupportedError
+
+Floats = NDArray[np.float64]
+
+MOST_CELLS = 2**23
+"""The largest table that is worked with, in cells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """`table` has one axis for each of `nodes`, which ascend, and a last one for partial sums."""
+
+    nodes: tuple[int, ...]
+    table: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Marginal:
+    """The sum over all other nodes: axes as asked for, then the partial sum.
+
+    `roundings` bounds the relative error of every cell, in units of `leakage.rounding.UNIT`.
+    """
+
+    table: Floats
+    roundings: int
+
+
+def factor(nodes: Sequence[int], table: Floats) -> Factor:
+    """A factor whose axes are in any order of nodes; the last axis is for the sum."""
+    order = sorted(range(len(nodes)), key=lambda k: nodes[k])
+    ascending = tuple(nodes[k] for k in order)
+    return Factor(ascending, np.transpose(table, (*order, table.ndim - 1)))
+
+
+def marginal(factors: Sequence[Factor], keep: Sequence[int], sizes: Sequence[int]) -> Marginal:
+    """The product of all factors, summed over the nodes that are not in `keep`.
+
+    `sizes` holds the number of values of every node. Errors: `UnsupportedError` if a table in
+    between has more than `MOST_CELLS` cells (found before anything is computed), or if double
+    precision would take a positive probability for 0.
+    """
+    order = _order(factors, keep, sizes)
+    try:
+        with np.errstate(under="raise"):
+            return _run(list(factors), order, keep)
+    except FloatingPointError:
+        raise UnsupportedError(
+            "model",
+            "a probability so small",
+            expected="joint probabilities above 1e-300",
+            remedy="Double precision would take it for 0.",
+        ) from None
+
+
+def _run(factors: list[Factor], order: Sequence[int], keep: Sequence[int]) -> Marginal:
+    roundings = 0
+    for node in order:
+        mine = [one for one in factors if node in one.nodes]
+        factors = [one for one in factors if node not in one.nodes]
+        joined, rounded = _product(mine)
+        axis = joined.nodes.index(node)
+        rest = tuple(other for other in joined.nodes if other != node)
+        factors.append(Factor(rest, joined.table.sum(axis=axis)))
+        roundings += rounded + joined.table.shape[axis]
+    joined, rounded = _product(factors)
+    axes = [joined.nodes.index(node) for node in keep]
+    table = np.transpose(joined.table, (*axes, joined.table.ndim - 1))
+    return Marginal(table, roundings + rounded)
+
+
+def _product(factors: Sequence[Factor]) -> tuple[Factor, int]:
+    result, roundings = factors[0], 0
+    for one in sorted(factors[1:], key=lambda f: f.table.size):
+        roundings += 1 + min(result.table.shape[-1], one.table.shape[-1])
+        result = _times(result, one)
+    return result, roundings
+
+
+def _times(a: Factor, b: Factor) -> Factor:
+    nodes = tuple(sorted({*a.nodes, *b.nodes}))
+    long, short = _spread(a, nodes), _spread(b, nodes)
+    if short.shape[-1] > long.shape[-1]:
+        long, short = short, long
+    if short.shape[-1] == 1:
+        return Factor(nodes, long * short)
+    width = long.shape[-1]
+    shape = np.broadcast_shapes(long.shape[:-1], short.shape[:-1])
+    out = np.zeros((*shape, width + short.shape[-1] - 1))
+    for k in range(short.shape[-1]):
+        part = short[..., k : k + 1]
+        if part.any():
+            out[..., k : k + width] += long * part
+    return Factor(nodes, out)
+
+
+def _spread(one: Factor, nodes: tuple[int, ...]) -> Floats:
+    """The table with an axis of length 1 for every node of `nodes` that it lacks."""
+    mine = dict(zip(one.nodes, one.table.shape, strict=False))
+    return one.table.reshape(*(mine.get(node, 1) for node in nodes), one.table.shape[-1])
+
+
+@dataclass(slots=True)
+class _Scope:
+    """What the plan needs to know of a factor: its nodes, and the length of its last axis."""
+
+    nodes: frozenset[int]
+    length: int
+
+
+def _order(factors: Sequence[Factor], keep: Collection[int], sizes: Sequence[int]) -> list[int]:
+    """Always the node whose elimination makes the smallest table; refuses what is too large."""
+    scopes = [_Scope(frozenset(one.nodes), one.table.shape[-1]) for one in factors]
+    at: dict[int, list[_Scope]] = {}
+    for scope in scopes:
+        for node in scope.nodes:
+            at.setdefault(node, []).append(scope)
+    cost = {node: _cells(at[node], sizes) for node in at if node not in keep}
+    order = []
+    while cost:
+        node = min(cost, key=lambda one: (cost[one], one))
+        _refuse_above(cost.pop(node))
+        order.append(node)
+        mine = at.pop(node)
+        merged = _merged(mine)
+        made = _Scope(merged.nodes - {node}, merged.length)
+        scopes = [one for one in scopes if all(one is not other for other in mine)] + [made]
+        for other in made.nodes:
+            at[other] = [one for one in at[other] if all(one is not m for m in mine)] + [made]
+            if other in cost:
+                cost[other] = _cells(at[other], sizes)
+    _refuse_above(_cells(scopes, sizes))
+    return order
+
+
+def _merged(scopes: Sequence[_Scope]) -> _Scope:
+    nodes: frozenset[int] = frozenset().union(*(one.nodes for one in scopes))
+    return _Scope(nodes, 1 + sum(one.length - 1 for one in scopes))
+
+
+def _cells(scopes: Sequence[_Scope], sizes: Sequence[int]) -> int:
+    merged = _merged(scopes)
+    return math.prod(sizes[node] for node in merged.nodes) * merged.length
+
+
+def _refuse_above(cells: int) -> None:
+    if cells > MOST_CELLS:
+        raise UnsupportedError(
+            "model",
+            f"a model that needs a table of {cells:.6g} cells",
+            expected=f"at most {MOST_CELLS} cells",
+            remedy="Fewer states, or fewer nodes that depend on one another at once; a count or "
+            "sum of many records needs far less than a channel given as a table.",
+        )

@@ -1,0 +1,211 @@
+"""What is published about the data points: a channel as a table, or a count or sum with noise.
+
+As plain data: `{"channel": nested array}`, `{"count": "ill", "epsilon": 1}` or `{"sum": [0, 1, 5],
+"epsilon": 1}`. Counts and sums get discrete Laplace noise; they depend on the data only through a
+total, which is what makes many records feasible.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bayesdp.causal.elimination import MOST_CELLS, Floats
+from bayesdp.errors import InputError, UnsupportedError, did_you_mean
+from bayesdp.leakage.tensor import channel_of
+from bayesdp.populations.base import explain_validation
+
+LARGEST_TOTAL = 2000
+_LARGEST_EXPONENT = 650.0
+_KEY = "mechanism"
+
+
+class _Mechanism(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+    def __init__(self, **data: Any) -> None:
+        try:
+            super().__init__(**data)
+        except ValidationError as error:
+            raise explain_validation(error, type(self).model_fields, _KEY) from None
+
+    def spec(self) -> dict[str, Any]:
+        """Plain data."""
+        return self.model_dump(mode="json")
+
+
+class Channel(_Mechanism):
+    """A channel as a nested array: one axis for each data point, and the last for outcomes."""
+
+    channel: Any
+
+
+class NoisyCount(_Mechanism):
+    """How many data points have one of the values `count`, with noise of DP cost `epsilon`.
+
+    The noise is discrete Laplace. The published number is taken into the range from 0 to the
+    number of data points, which loses nothing (theory 5.3).
+    """
+
+    count: str | tuple[str, ...]
+    epsilon: float = Field(gt=0.0)
+
+
+class NoisySum(_Mechanism):
+    """The sum of whole-number scores of the data points, with noise of DP cost `epsilon`.
+
+    `sum` holds one score for each value, the same for all data points, or such a list for each of
+    them. The noise is discrete Laplace, scaled to the largest difference of two scores of one.
+    """
+
+    sum: tuple[int, ...] | tuple[tuple[int, ...], ...] = Field(min_length=1)
+    epsilon: float = Field(gt=0.0)
+
+
+Mechanism: TypeAlias = Channel | NoisyCount | NoisySum
+KINDS: dict[str, type[Mechanism]] = {"channel": Channel, "count": NoisyCount, "sum": NoisySum}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A checked channel; `dp_epsilon` is its level over all databases."""
+
+    channel: Floats
+    outcomes: tuple[str, ...]
+    dp_epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class OfTotal:
+    """A channel that sees only a total: `scores` from 0 for each record, `kernel[total, y]`."""
+
+    scores: tuple[tuple[int, ...], ...]
+    kernel: Floats
+    outcomes: tuple[str, ...]
+    dp_epsilon: float
+
+
+Compiled: TypeAlias = Table | OfTotal
+
+
+def mechanism_of(raw: Any) -> Mechanism:
+    """A mechanism from plain data, from an array of a channel, or as it is; else `InputError`."""
+    if isinstance(raw, _Mechanism):
+        assert isinstance(raw, Channel | NoisyCount | NoisySum)
+        return raw
+    if not isinstance(raw, Mapping):
+        return Channel(channel=raw)
+    for key, kind in KINDS.items():
+        if key in raw:
+            return kind(**raw)
+    wrong = next(iter(raw), "nothing")
+    raise InputError(
+        _KEY,
+        wrong,
+        expected='{"channel": ...}, {"count": ..., "epsilon": ...} or {"sum": ..., "epsilon": ...}',
+        remedy=did_you_mean(str(wrong), KINDS),
+    )
+
+
+def compiled(mechanism: Mechanism, labels: Sequence[Sequence[str]]) -> Compiled:
+    """The mechanism for data points with these values, or `InputError`."""
+    sizes = tuple(len(values) for values in labels)
+    if isinstance(mechanism, Channel):
+        if math.prod(sizes) > MOST_CELLS:
+            raise UnsupportedError(
+                f"{_KEY}.channel",
+                f"a channel on {math.prod(sizes):.6g} databases",
+                expected=f"at most {MOST_CELLS}",
+                remedy="State a count or a sum as one.",
+            )
+        channel = channel_of(mechanism.channel, sizes, f"{_KEY}.channel")
+        return Table(channel, _numbers(range(channel.shape[-1])), dp_level(channel))
+    if isinstance(mechanism, NoisyCount):
+        wanted = mechanism.count
+        wanted = (wanted,) if isinstance(wanted, str) else wanted
+        known = {value for values in labels for value in values}
+        for value in wanted:
+            if value not in known:
+                raise InputError(
+                    f"{_KEY}.count",
+                    value,
+                    expected="a value of the data points",
+                    remedy=did_you_mean(value, known),
+                )
+        scores = tuple(tuple(int(value in wanted) for value in values) for values in labels)
+        return _of_total(scores, mechanism.epsilon)
+    return _of_total(_scores(mechanism, sizes), mechanism.epsilon)
+
+
+def as_channel(mechanism: Compiled, sizes: Sequence[int]) -> Floats:
+    """The same as a table over all databases; `UnsupportedError` if that is too large."""
+    if isinstance(mechanism, Table):
+        return mechanism.channel
+    if math.prod(sizes) * mechanism.kernel.shape[1] > MOST_CELLS:
+        raise UnsupportedError(
+            _KEY, f"{math.prod(sizes):.6g} databases", expected=f"at most {MOST_CELLS} cells"
+        )
+    total = np.zeros((), dtype=np.int64)
+    for scores in mechanism.scores:
+        total = total[..., None] + np.asarray(scores)
+    return mechanism.kernel[total]
+
+
+def dp_level(channel: Floats) -> float:
+    """The largest log ratio between databases that differ in one data point; maybe infinite."""
+    return max((log_range(channel, axis) for axis in range(channel.ndim - 1)), default=0.0)
+
+
+def log_range(laws: Floats, axes: int | tuple[int, ...]) -> float:
+    """The largest log ratio along axes, over all other places; what can't be says nothing."""
+    high, low = laws.max(axis=axes), laws.min(axis=axes)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        gap = np.where(high > 0.0, np.log(high) - np.log(low), 0.0)
+    return float(gap.max(initial=0.0))
+
+
+def _scores(mechanism: NoisySum, sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    given = mechanism.sum
+    each = [one for one in given if isinstance(one, tuple)]
+    common = tuple(one for one in given if isinstance(one, int))
+    rows = each if each else [common] * len(sizes)
+    if len(rows) != len(sizes) or any(len(r) != s for r, s in zip(rows, sizes, strict=False)):
+        raise InputError(
+            f"{_KEY}.sum",
+            given,
+            expected=f"a score for each value; the data points have {', '.join(map(str, sizes))}",
+            remedy="Where they differ, a list of scores for each data point.",
+        )
+    return tuple(rows)
+
+
+def _of_total(scores: tuple[tuple[int, ...], ...], epsilon: float) -> OfTotal:
+    """Discrete Laplace noise on the total, the result taken into the range of the total."""
+    start = sum(min(row) for row in scores)
+    shifted = tuple(tuple(score - min(row) for score in row) for row in scores)
+    sensitivity = max(max(row) for row in shifted)
+    top = sum(max(row) for row in shifted)
+    outcomes = _numbers(range(start, start + top + 1))
+    if top == 0:
+        return OfTotal(shifted, np.ones((1, 1)), outcomes, 0.0)
+    if top > LARGEST_TOTAL or epsilon * top / sensitivity > _LARGEST_EXPONENT:
+        raise UnsupportedError(
+            _KEY,
+            f"a total with {top} steps",
+            expected=f"at most {LARGEST_TOTAL} steps, and epsilon times the range of the total "
+            f"over the sensitivity at most {_LARGEST_EXPONENT:g}",
+        )
+    rate = epsilon / sensitivity
+    steps = np.arange(top + 1)
+    kernel = np.exp(-rate * np.abs(steps[:, None] - steps[None, :]))
+    kernel[:, 1:-1] *= -math.expm1(-rate)
+    return OfTotal(shifted, kernel / (1.0 + math.exp(-rate)), outcomes, epsilon)
+
+
+def _numbers(values: range) -> tuple[str, ...]:
+    return tuple(str(value) for value in values)

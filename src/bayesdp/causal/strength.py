@@ -1,0 +1,69 @@
+"""Both leakages of one mechanism while the dependence between records grows: a figure's numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bayesdp.causal.model import CausalModel
+from bayesdp.errors import InputError
+
+STRENGTHS = tuple(k / 20 for k in range(21))
+
+
+@dataclass(frozen=True, slots=True)
+class Strengths:
+    """`see` and `do` of one record at each strength of the dependence; levels in nats."""
+
+    record: str
+    dp_epsilon: float
+    strengths: tuple[float, ...]
+    see: tuple[float, ...]
+    do: tuple[float, ...]
+
+
+def weakened(model: CausalModel, strength: float) -> CausalModel:
+    """The same model with the dependence between any two data points multiplied by `strength`.
+
+    Each data point, on its own, follows its causes with probability `sqrt(strength)` and is else
+    drawn anew from its own law. Every data point keeps its law; every covariance between functions
+    of two of them is multiplied by `strength`; at 0 they are independent, at 1 it is the model.
+    Errors: `InputError` unless `0 <= strength <= 1`.
+    """
+    if not 0.0 <= strength <= 1.0:
+        raise InputError("strength", strength, expected="a number in [0, 1]")
+    follows = math.sqrt(strength)
+    nodes = []
+    for node in model.nodes:
+        if node.role == "data":
+            own = model.marginal(node.name)
+            mixed = follows * np.asarray(node.table) + (1.0 - follows) * own
+            node = node.model_copy(update={"table": mixed.tolist()})
+        nodes.append(node)
+    return CausalModel(nodes=tuple(nodes), mechanism=model.mechanism, source=model.source)
+
+
+def strengths(
+    model: CausalModel,
+    channel: Any = None,
+    record: str | int = 0,
+    at: Sequence[float] = STRENGTHS,
+) -> Strengths:
+    """Both leakages of a record with the dependence weakened to each strength in `at`.
+
+    Arguments and errors as in `CausalModel.see`.
+    """
+    weaker = [weakened(model, strength) for strength in at]
+    seen = [one.see(channel, record) for one in weaker]
+    done = [one.do(channel, record) for one in weaker]
+    return Strengths(
+        model.see(channel, record).record,
+        model.compiled(channel).dp_epsilon,
+        tuple(at),
+        tuple(one.epsilon for one in seen),
+        tuple(one.epsilon for one in done),
+    )

@@ -13,8 +13,10 @@ import typer
 
 # isort: off
 from bayesdp.cli import conversions  # noqa: F401
+from bayesdp.cli import profiles  # noqa: F401
 from bayesdp.cli import studies  # noqa: F401
 from bayesdp.cli import certificates  # noqa: F401
+from bayesdp.cli import explanations  # noqa: F401
 from bayesdp.cli import ledgers  # noqa: F401
 
 # isort: on

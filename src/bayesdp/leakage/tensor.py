@@ -131,7 +131,7 @@ def tensor_leakage(
     report = _Progress(progress, joint.ndim)
     joint = joint / joint.max()
     with np.errstate(divide="ignore"):
-        log_mass = np.log(_extended(joint[..., None])[..., 0])
+        log_mass = np.log(extended(joint[..., None])[..., 0])
         informed = np.where(joint[..., None] > 0.0, np.log(channel), np.nan)
         dp = max((_spread(np.log(channel), i)[0] for i in range(joint.ndim)), default=0.0)
     found = {name: _Worst(joint.shape, name) for name in ADVERSARIES}
@@ -141,7 +141,7 @@ def tensor_leakage(
     block = _block(log_mass.size, outcomes, memory)
     for start in range(0, outcomes, block):
         report.block(start / outcomes, block / outcomes)
-        log_ratio = _conditional(joint, channel[..., start : start + block], log_mass)
+        log_ratio = conditional(joint, channel[..., start : start + block], log_mass)
         for i in range(joint.ndim):
             found["any"].take(i, log_ratio, start)
             sums = tuple(slice(None) if j == i else slice(-1, None) for j in range(joint.ndim))
@@ -165,7 +165,7 @@ def _block(cells: int, outcomes: int, memory: int) -> int:
     return min(outcomes, int(block))
 
 
-def _extended(array: Floats) -> Floats:
+def extended(array: Floats) -> Floats:
     """Each axis but the last gets a slot for its sum."""
     shape = array.shape
     out = np.empty((*(size + 1 for size in shape[:-1]), shape[-1]))
@@ -179,7 +179,7 @@ def _extended(array: Floats) -> Floats:
     return out
 
 
-def _conditional(joint: Floats, channel: Floats, log_mass: Floats) -> Floats:
+def conditional(joint: Floats, channel: Floats, log_mass: Floats) -> Floats:
     """`ln P[y | x_i, x_K]`, up to a constant for each outcome; NaN where the condition can't be.
 
     Scaling an outcome changes no ratio, and keeps small probabilities away from underflow.
@@ -196,7 +196,7 @@ def _conditional(joint: Floats, channel: Floats, log_mass: Floats) -> Floats:
             "the largest",
             remedy="Double precision would take it for 0.",
         )
-    tensor = _extended(product)
+    tensor = extended(product)
     flat = tensor.reshape(-1, tensor.shape[-1])
     mass = log_mass.reshape(-1)
     impossible = np.isneginf(mass)

@@ -1,0 +1,132 @@
+"""DP and its relatives that need no population: groups, the strong adversary, independence.
+
+Theory 5.1 b and c.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesdp.leakage.profile.model import (
+    NOTHING,
+    Floats,
+    Found,
+    Index,
+    Model,
+    Witness,
+    extremes,
+    gap,
+    larger,
+    pick,
+    pick_high,
+)
+from bayesdp.leakage.tensor import Attained, tensor_leakage
+from bayesdp.notions import Adversary
+
+
+def differential_privacy(model: Model) -> Found:
+    """The DP level on all databases, possible or not: `sup ln P[y | x] / P[y | x']`."""
+    found = NOTHING
+    for i in range(model.records):
+        high, low = extremes(model.log_channel, i)
+        spread = gap(high, low)
+        place = pick(spread)
+        if spread[place] < 0.0:
+            continue
+        line = np.moveaxis(model.log_channel, i, -1)[place]
+        by = _pair(model, place, i, int(np.argmax(line)), int(np.argmin(line)))
+        found = larger(found, Found(float(spread[place]), by))
+    return found
+
+
+def _pair(model: Model, place: Index, record: int, value: int, other: int) -> Witness:
+    return Witness(
+        outcome=place[-1],
+        record=record,
+        known=tuple(j for j in range(model.records) if j != record),
+        known_values=place[:-1],
+        records=(record,),
+        likely=(value,),
+        unlikely=(other,),
+    )
+
+
+def group_privacy(model: Model) -> tuple[Found, ...]:
+    """The level for groups of 1, 2, .., n records: databases that differ in at most so many.
+
+    Moving one record at a time reaches every database within that distance, so the largest
+    probability within distance k comes from that within k - 1 by one maximum along each axis.
+    """
+    logs = model.log_channel
+    reach, out = logs, []
+    for size in range(1, model.records + 1):
+        reach = np.maximum.reduce(
+            [
+                np.broadcast_to(reach.max(axis=i, keepdims=True), reach.shape)
+                for i in range(model.records)
+            ]
+        )
+        spread = gap(reach, logs)
+        place = pick(spread)
+        if spread[place] < 0.0:
+            out.append(NOTHING)
+            continue
+        near = _within(logs[..., place[-1]], place[:-1], size)
+        likely = pick_high(near)
+        everyone = tuple(range(model.records))
+        by = Witness(place[-1], records=everyone, likely=likely, unlikely=place[:-1])
+        out.append(Found(float(spread[place]), by))
+    return tuple(out)
+
+
+def _within(logs: Floats, centre: Index, distance: int) -> Floats:
+    """NaN outside the databases that differ from the centre in at most `distance` records."""
+    grid = np.indices(logs.shape)
+    differing = sum((grid[j] != centre[j]).astype(int) for j in range(logs.ndim))
+    return np.where(np.asarray(differing) <= distance, logs, np.nan)
+
+
+def uniform(model: Model) -> Model:
+    """The same channel where every database is equally probable: independent, full support."""
+    return Model(np.full(model.sizes, 1.0 / model.joint.size), model.channel)
+
+
+def strong_adversary(model: Model) -> Found:
+    """Posterior odds against prior odds for one who knows all other records, any prior.
+
+    The prior cancels, so one of full support decides: the uniform one.
+    """
+    return by_adversary(uniform(model), "informed")
+
+
+def independent_records(model: Model) -> Found:
+    """BDP (any adversary) over all product laws.
+
+    Reached by each product law of full support, hence by the uniform one (theory 5.1 c).
+    """
+    return by_adversary(uniform(model), "any")
+
+
+def by_adversary(model: Model, adversary: Adversary) -> Found:
+    """BDP for one class of adversaries."""
+    return bayesian(model)[adversary]
+
+
+def bayesian(model: Model) -> dict[Adversary, Found]:
+    """BDP for all classes of adversaries, by the tensor engine (theory 3.9 a)."""
+    levels = tensor_leakage(model.joint, model.channel).levels
+    return {name: Found(one.bdp, _attack(one.attained)) for name, one in levels.items()}
+
+
+def _attack(attained: Attained | None) -> Witness | None:
+    if attained is None:
+        return None
+    return Witness(
+        outcome=attained.outcome,
+        record=attained.record,
+        known=attained.known,
+        known_values=attained.known_values,
+        records=(attained.record,),
+        likely=(attained.value,),
+        unlikely=(attained.other,),
+    )

@@ -1,0 +1,46 @@
+"""The effect of setting one record by intervention, all others left to their own law.
+
+The simple reading for a finite law (theory 5.1 g): `P[y | do(X_i = v)]` averages `P[y | v, x_-i]`
+over the law of the others, which the intervention does not touch. Structural models are another
+room's.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bayesdp.leakage.profile.model import (
+    NOTHING,
+    Floats,
+    Found,
+    Model,
+    Witness,
+    extremes,
+    gap,
+    larger,
+    pick,
+)
+
+
+def intervened(model: Model, record: int) -> Floats:
+    """`P[y | do(X_i = v)]` for every value v (rows) and outcome y (columns)."""
+    others = model.joint.sum(axis=record, keepdims=True)
+    axes = tuple(j for j in range(model.records) if j != record)
+    out: Floats = (others[..., None] * model.channel).sum(axis=axes)
+    return out
+
+
+def causal_effect(model: Model) -> Found:
+    """The largest `ln P[y | do(v)] - ln P[y | do(v')]`, over all values, possible or not."""
+    found = NOTHING
+    for i in range(model.records):
+        with np.errstate(divide="ignore"):
+            logs = np.log(intervened(model, i))
+        spread = gap(*extremes(logs, 0))
+        (outcome,) = pick(spread)
+        if spread[outcome] < 0.0:
+            continue
+        high, low = int(np.argmax(logs[:, outcome])), int(np.argmin(logs[:, outcome]))
+        by = Witness(outcome, record=i, records=(i,), likely=(high,), unlikely=(low,))
+        found = larger(found, Found(float(spread[outcome]), by))
+    return found

@@ -1,0 +1,72 @@
+"""Reading a model from a file: a population and a channel, and what else a profile may need."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.populations import Population, parse
+from bayesdp.populations.files import search_in
+
+KEYS = ("population", "channel", "mechanism", "pufferfish", "source")
+_SHAPE = '{"population": {...}, "channel": [...]}'
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """What a model's file declares; the channel is not checked yet."""
+
+    population: Population
+    channel: Any
+    pufferfish: Mapping[str, Any] | None
+
+
+def read_model(path: Path) -> ModelFile:
+    """A model from JSON; `InputError` that names the key for everything else.
+
+    `{"population": {...}, "channel": nested array}`, or `"mechanism": {"channel": ...}`; with
+    `"pufferfish": {"secrets": [...], "pairs": [...]}` where secrets are declared.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("MODEL", str(path), expected=f"a readable file ({error})") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError("MODEL", str(path), expected=f"a JSON document ({error})") from None
+    if not isinstance(content, dict):
+        raise InputError("MODEL", str(path), expected=f"a JSON object such as {_SHAPE}")
+    for name in content:
+        if name not in KEYS:
+            raise InputError(
+                f"MODEL.{name}",
+                expected="a known key",
+                remedy=did_you_mean(str(name), KEYS),
+                shown=False,
+            )
+    if "population" not in content:
+        raise InputError("MODEL.population", expected=f"{_SHAPE}", remedy="Missing.", shown=False)
+    channel = _channel(content)
+    search_in(path.parent)
+    return ModelFile(parse(content["population"]), channel, content.get("pufferfish"))
+
+
+def _channel(content: dict[str, Any]) -> Any:
+    """The channel, which stands in one of two places."""
+    mechanism = content.get("mechanism")
+    if ("channel" in content) == (mechanism is not None):
+        raise InputError(
+            "MODEL.channel",
+            expected='one of "channel": [...] and "mechanism": {"channel": [...]}',
+            shown=False,
+        )
+    if mechanism is None:
+        return content["channel"]
+    if not isinstance(mechanism, dict) or set(mechanism) - {"channel", "source"}:
+        raise InputError("MODEL.mechanism", mechanism, expected='{"channel": [...]}')
+    if "channel" not in mechanism:
+        raise InputError("MODEL.mechanism.channel", expected="a nested array", shown=False)
+    return mechanism["channel"]

@@ -1,0 +1,124 @@
+"""Positive membership privacy: what a probability of one value can become (theory 5.1 f).
+
+With `b = P[x_i]` and `rho = P[y | x_i] / P[y | not x_i]` the two conditions at a level are bounds
+on `rho`: `P[x_i | y] <= e^level P[x_i]` and `P[not x_i | y] >= e^-level P[not x_i]`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from bayesdp.errors import InputError
+from bayesdp.leakage.profile.model import (
+    NOTHING,
+    Floats,
+    Found,
+    Model,
+    Witness,
+    extremes,
+    gap,
+    larger,
+    pick,
+)
+
+
+def largest_ratio(level: float, belief: float) -> float:
+    """Lemma 1 of Zhao (2019): the largest `rho` that the level allows at this belief, `g(b)`.
+
+    `(1 - b) / (e^-level - b)` for `b <= 1 / (1 + e^level)`, `(e^level - 1 + b) / b` above. Errors:
+    `InputError` unless `0 < belief < 1` and the level is at least 0.
+    """
+    _checked(level, belief)
+    if belief <= 1.0 / (1.0 + math.exp(min(level, 700.0))):
+        return (1.0 - belief) / (math.exp(-level) - belief)
+    return (math.expm1(level) + belief) / belief if level < 700.0 else math.inf
+
+
+def level_of(ratio: float, belief: float) -> float:
+    """The smallest level that allows `rho = ratio` at this belief: the inverse of `largest_ratio`.
+
+    0 for a ratio of at most 1: the two conditions bound only what speaks for `x_i`.
+    """
+    _checked(0.0, belief)
+    if not ratio >= 0.0:
+        raise InputError("ratio", ratio, expected="a likelihood ratio of at least 0")
+    if ratio <= 1.0:
+        return 0.0
+    if math.isinf(ratio):
+        return math.inf
+    mean = belief * ratio + (1.0 - belief)
+    return max(math.log(ratio / mean), math.log(mean))
+
+
+def _checked(level: float, belief: float) -> None:
+    if not level >= 0.0:
+        raise InputError("level", level, expected="a level of at least 0")
+    if not 0.0 < belief < 1.0:
+        raise InputError("belief", belief, expected="a probability strictly between 0 and 1")
+
+
+def membership_privacy(model: Model) -> Found:
+    """The level over all beliefs on the attacked record, given any known others.
+
+    At belief b -> 0 in one value against one other value the first condition tends to
+    `rho <= e^level`, so the level is the range of `ln P[y | x_i, x_K]`: that of BDP, as a limit.
+    """
+    found = NOTHING
+    for i in range(model.records):
+        logs = model.values_of(model.logs, i)
+        spread = gap(*extremes(logs, i))
+        place = pick(spread)
+        if spread[place] < 0.0:
+            continue
+        line = np.moveaxis(logs, i, -1)[place]
+        known, values = model.known_at((*place[:i], 0, *place[i:]), i)
+        by = Witness(
+            place[-1],
+            record=i,
+            known=known,
+            known_values=values,
+            records=(i,),
+            likely=(int(np.nanargmax(line)),),
+            unlikely=(int(np.nanargmin(line)),),
+            belief=0.0,
+            limit=bool(spread[place] > 0.0),
+        )
+        found = larger(found, Found(float(spread[place]), by))
+    return found
+
+
+def membership_privacy_of_prior(model: Model) -> Found:
+    """The level for one belief: the population's own, given any known others. Reached."""
+    found = NOTHING
+    for i in range(model.records):
+        logs = np.moveaxis(model.logs, i, 0)
+        mass = np.moveaxis(model.mass, i, 0)
+        size = model.sizes[i]
+        for value in range(size):
+            others = np.array([v for v in range(size) if v != value], dtype=int)
+            against = _mixed(logs[others], mass[others])
+            with np.errstate(invalid="ignore"):
+                up, down = logs[value] - logs[size], logs[size] - against
+            # A value that is certain, or excluded, is not learned: NaN in either difference.
+            levels = np.where(np.isnan(up) | np.isnan(down), -1.0, np.maximum(up, down))
+            place = pick(levels)
+            if levels[place] < 0.0:
+                continue
+            belief = float(mass[(value, *place[:-1])] / mass[(size, *place[:-1])])
+            known, values = model.known_at((*place[:i], 0, *place[i:]), i)
+            by = Witness(place[-1], i, None, known, values, (i,), (value,), belief=belief)
+            found = larger(found, Found(float(levels[place]), by))
+    return found
+
+
+def _mixed(logs: Floats, mass: Floats) -> Floats:
+    """`ln P[y | not x_i, x_K]` from those of the other values; NaN if none is possible."""
+    total = mass.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        top = np.fmax.reduce(logs, axis=0, initial=-np.inf)
+        shift = np.where(np.isfinite(top), top, 0.0)
+        parts = np.where(mass[..., None] > 0.0, mass[..., None] * np.exp(logs - shift), 0.0)
+        out: Floats = np.log(parts.sum(axis=0) / total[..., None]) + shift
+    return np.where(total[..., None] > 0.0, out, np.nan)

@@ -1,0 +1,180 @@
+"""Pufferfish: any secrets about any records, in declared pairs (theory 5.1 h).
+
+A secret is an event about the database. "Record 2 has value 1" is one, and so is "somebody in this
+household is ill". A pair of secrets is told apart as far as an outcome's probabilities given the
+two differ, under each member of a family of laws.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.leakage.profile.model import NOTHING, Found, Index, Model, Witness, larger
+
+Bools = NDArray[np.bool_]
+Pair = tuple["Secret", "Secret"]
+
+
+@dataclass(frozen=True, eq=False)
+class Secret:
+    """An event about the database: `databases` is True where it holds, one axis per record."""
+
+    name: str
+    databases: Bools
+
+    def __invert__(self) -> Secret:
+        """That it is not so."""
+        return Secret(f"not {self.name}", ~self.databases)
+
+    def __and__(self, other: Secret) -> Secret:
+        """That both are so."""
+        return Secret(f"{self.name} and {other.name}", self.databases & other.databases)
+
+
+def some(
+    sizes: Index, records: Sequence[int], values: Sequence[int], name: str, at_least: int = 1
+) -> Secret:
+    """That at least so many of these records have one of these values."""
+    grid = np.indices(sizes)
+    count = sum((np.isin(grid[j], values).astype(int) for j in records), np.zeros(sizes, int))
+    return Secret(name, np.asarray(count >= at_least))
+
+
+def value_is(sizes: Index, record: int, value: int) -> Secret:
+    """That one record has one value."""
+    return some(sizes, (record,), (value,), f"record {record} is {value}")
+
+
+def pufferfish(models: Sequence[Model], pairs: Sequence[Pair]) -> Found:
+    """The largest `|ln P[y | s] - ln P[y | s']|` over pairs, outcomes and members.
+
+    A pair counts under a member that gives both secrets positive probability.
+    """
+    found = NOTHING
+    if not pairs:
+        return found
+    events = np.stack([secret.databases.ravel() for pair in pairs for secret in pair]).astype(float)
+    for member, model in enumerate(models):
+        chance = events @ model.joint.ravel()
+        flat = model.channel.reshape(-1, model.channel.shape[-1])
+        hits = events @ (model.joint.reshape(-1, 1) * flat)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(hits / chance[:, None])
+            apart = np.abs(logs[0::2] - logs[1::2])
+        apart = np.where(np.isnan(apart), -1.0, apart)
+        row, outcome = np.unravel_index(int(np.argmax(apart)), apart.shape)
+        if apart[row, outcome] < 0.0:
+            continue
+        first, second = pairs[int(row)]
+        if logs[2 * row, outcome] < logs[2 * row + 1, outcome]:
+            first, second = second, first
+        by = Witness(
+            int(outcome),
+            secrets=(first.name, second.name),
+            member=member if len(models) > 1 else None,
+        )
+        found = larger(found, Found(float(apart[row, outcome]), by))
+    return found
+
+
+def bayesian_pairs(sizes: Index) -> Iterator[Pair]:
+    """The pairs that make Pufferfish BDP: two values of a record beside the same known ones.
+
+    `(W + 1)^(n - 1)` conditions for each record; for small domains.
+    """
+    for i in range(len(sizes)):
+        others = [j for j in range(len(sizes)) if j != i]
+        for setting in itertools.product(*((None, *range(sizes[j])) for j in others)):
+            known = Secret("nothing known", np.ones(sizes, dtype=bool))
+            for j, value in zip(others, setting, strict=True):
+                if value is not None:
+                    known = known & value_is(sizes, j, value)
+            for a, b in itertools.combinations(range(sizes[i]), 2):
+                yield value_is(sizes, i, a) & known, value_is(sizes, i, b) & known
+
+
+def household_pairs(sizes: Index) -> tuple[Pair, ...]:
+    """For each value: that somebody has it, against that nobody does. Used if none are declared."""
+    out = []
+    for value in range(max(sizes)):
+        holders = [j for j in range(len(sizes)) if value < sizes[j]]
+        somebody = some(sizes, holders, (value,), f"somebody has value {value}")
+        out.append((somebody, Secret(f"nobody has value {value}", ~somebody.databases)))
+    return tuple(out)
+
+
+def declared_pairs(spec: Any, sizes: Index, key: str = "pufferfish") -> tuple[Pair, ...]:
+    """The pairs in a spec, or `InputError`.
+
+    `{"secrets": [{"name", "values", "records", "at_least"}...], "pairs": [[name, name]...]}`: a
+    secret says that at least `at_least` (default 1) of `records` (default all) have one of
+    `values`. Without `pairs` every secret is held against its negation; `"not NAME"` names that.
+    """
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("secrets"), list):
+        raise InputError(key, spec, expected='{"secrets": [...]}, and maybe "pairs"')
+    _known_keys(spec, ("secrets", "pairs"), key)
+    named: dict[str, Secret] = {}
+    for position, one in enumerate(spec["secrets"]):
+        secret = _declared(one, sizes, f"{key}.secrets[{position}]")
+        if secret.name in named:
+            raise InputError(f"{key}.secrets[{position}].name", secret.name, expected="a new name")
+        named[secret.name] = secret
+    named |= {f"not {name}": ~secret for name, secret in named.items()}
+    pairs = spec.get("pairs")
+    if pairs is None:
+        return tuple((named[n], named[f"not {n}"]) for n in named if f"not {n}" in named)
+    out = []
+    for position, pair in enumerate(pairs if isinstance(pairs, list) else [pairs]):
+        place = f"{key}.pairs[{position}]"
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise InputError(place, pair, expected="two names of secrets")
+        for name in pair:
+            if name not in named:
+                raise InputError(
+                    place, name, expected="a secret", remedy=did_you_mean(str(name), named)
+                )
+        out.append((named[pair[0]], named[pair[1]]))
+    return tuple(out)
+
+
+def _declared(one: Any, sizes: Index, key: str) -> Secret:
+    if not isinstance(one, Mapping) or not isinstance(one.get("name"), str):
+        raise InputError(key, one, expected='an object such as {"name": "ill", "values": [1]}')
+    _known_keys(one, ("name", "records", "values", "at_least"), key)
+    records: Any = one.get("records", list(range(len(sizes))))
+    values: Any = one.get("values")
+    for name, wanted, below in (
+        ("records", records, len(sizes)),
+        ("values", values, max(sizes)),
+    ):
+        fits = isinstance(wanted, list) and wanted and all(_whole(v, below) for v in wanted)
+        if not fits or len(set(wanted)) != len(wanted):
+            raise InputError(
+                f"{key}.{name}", wanted, expected=f"different whole numbers from 0 to {below - 1}"
+            )
+    at_least = one.get("at_least", 1)
+    if not _whole(at_least, len(records) + 1) or at_least == 0:
+        raise InputError(f"{key}.at_least", at_least, expected=f"from 1 to {len(records)}")
+    return some(sizes, records, values, one["name"], at_least)
+
+
+def _known_keys(spec: Mapping[str, Any], known: tuple[str, ...], key: str) -> None:
+    for name in spec:
+        if name not in known:
+            raise InputError(
+                f"{key}.{name}",
+                expected="a known key",
+                remedy=did_you_mean(str(name), known),
+                shown=False,
+            )
+
+
+def _whole(value: Any, below: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < below

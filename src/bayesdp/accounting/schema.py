@@ -148,11 +148,11 @@ def check(connection: Connection, where: str) -> None:
         )
 
 
-EXTRA = {"rho": 0.0}
+EXTRA: dict[str, Any] = {"rho": 0.0, "block": None}
 """Fields of a spend that are kept in `extras`, and only where they differ from this.
 
 A spend that would be misread without one has no valid row without it: `dp_epsilon` is 0 beside a
-`rho`, which no version takes for a cost.
+`rho`, which no version takes for a cost. Without its block a spend counts for all records.
 """
 
 

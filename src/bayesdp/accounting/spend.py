@@ -27,6 +27,7 @@ from ..notions import (
     Notion,
     Secrets,
 )
+from .blocks import Block, heaviest
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,8 @@ class Spend:
     record (theory 6) would cost on their own, in the unit of the cost, and counts for `lipschitz`
     only: with r the relative grid slack, dp_epsilon * r of a pure cost and rho * r^2 of a Gaussian
     one. `reads` names the private columns that the query reads: a reading must speak about all.
+    `block` says that only records with certain values of one public column are read; `None` is all
+    of them, and the only choice where a record is several rows (theory 2.3 a).
 
     Raises `InputError` for a value out of range, `UnsupportedError` for a `dp_delta` above 0.
     """
@@ -59,6 +62,7 @@ class Spend:
     dp_delta: float = 0.0
     reads: tuple[str, ...] = ()
     rho: float = 0.0
+    block: Block | None = None
 
     def __post_init__(self) -> None:
         for name in ("dataset", "unit", "query", "mechanism"):
@@ -66,6 +70,14 @@ class Spend:
         if self.column is not None:
             check_text("spend.column", self.column)
         object.__setattr__(self, "reads", _names("spend.reads", self.reads))
+        if self.block is not None and not isinstance(self.block, Block):
+            object.__setattr__(self, "block", Block.from_dict(self.block))
+        if self.block is not None and self.unit != "row":
+            raise InputError(
+                "spend.block",
+                self.block.words(),
+                expected="none where a record is several rows: they may lie in several blocks",
+            )
         _choice("spend.kind", self.kind, KINDS)
         for name in ("dp_epsilon", "slack", "dp_delta", "rho"):
             object.__setattr__(self, name, _number(f"spend.{name}", getattr(self, name)))
@@ -101,6 +113,7 @@ class Spend:
         plain = asdict(self)
         plain["interval"] = None if self.interval is None else list(self.interval)
         plain["reads"] = list(self.reads)
+        plain["block"] = None if self.block is None else self.block.to_dict()
         return plain
 
     @property
@@ -115,11 +128,12 @@ class Spend:
 
 
 def total_cost(spends: Sequence[Spend]) -> Cost:
-    """The spends of one data set, summed exactly and rounded up once.
+    """What one record pays for the spends of one data set, summed exactly and rounded up once.
 
     Composition is at the DP level, where costs of adaptively chosen mechanisms add up (theory
-    2.2). Raises `LedgerError` where they don't: spends of different data sets or with different
-    protected units.
+    2.2), and of those on disjoint public blocks the largest counts (theory 2.3 a). Where blocks mix
+    kinds, the whole counts as of kind `any`. Raises `LedgerError` where costs don't add up: spends
+    of different data sets or with different protected units.
     """
     for name, what in (("dataset", "one data set"), ("unit", "one protected unit")):
         found = sorted({str(getattr(spend, name)) for spend in spends})
@@ -130,15 +144,20 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
                 expected=f"{what}: costs of different ones don't add up",
                 remedy="Keep a budget for each.",
             )
-    others = [spend for spend in spends if spend.kind == "any"]
-    lipschitz = [spend for spend in spends if spend.kind == "lipschitz"]
+    mixed = len({spend.kind for spend in spends}) > 1
+    if mixed and any(spend.block is not None for spend in spends):
+        # The records that pay most for one kind need not be those that pay most for the other.
+        others, lipschitz = list(spends), list[Spend]()
+    else:
+        others = [spend for spend in spends if spend.kind == "any"]
+        lipschitz = [spend for spend in spends if spend.kind == "lipschitz"]
     return Cost(
-        any=_sum_up([spend.dp_epsilon for spend in others]),
-        lipschitz=_sum_up([spend.dp_epsilon for spend in lipschitz]),
-        slack=_sum_up([spend.slack for spend in lipschitz if not spend.is_gaussian]),
-        rho_any=_sum_up([spend.rho for spend in others]),
-        rho_lipschitz=_sum_up([spend.rho for spend in lipschitz]),
-        rho_slack=_sum_up([spend.slack for spend in lipschitz if spend.is_gaussian]),
+        any=_most(others, "dp_epsilon"),
+        lipschitz=_most(lipschitz, "dp_epsilon"),
+        slack=_most([spend for spend in lipschitz if not spend.is_gaussian], "slack"),
+        rho_any=_most(others, "rho"),
+        rho_lipschitz=_most(lipschitz, "rho"),
+        rho_slack=_most([spend for spend in lipschitz if spend.is_gaussian], "slack"),
     )
 
 
@@ -305,12 +324,15 @@ def float_above(exact: Fraction) -> float:
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
-def _sum_up(values: Sequence[float]) -> float:
+def _most(spends: Sequence[Spend], part: str) -> float:
+    """The most that one record pays of this part, rounded up."""
     try:
-        return float_above(sum((Fraction(value) for value in values), Fraction(0)))
+        return float_above(heaviest(spends, lambda spend: Fraction(getattr(spend, part))))
     except OverflowError:
         raise LedgerError(
-            "spends", list(values), expected="a sum below the largest number a computer holds"
+            "spends",
+            [getattr(spend, part) for spend in spends],
+            expected="a sum below the largest number a computer holds",
         ) from None
 
 

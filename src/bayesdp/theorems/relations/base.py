@@ -1,0 +1,100 @@
+"""What a relation is: one notion's level bounds another's, under named hypotheses."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from bayesdp.leakage.rounding import up
+from bayesdp.notions import Adversary
+from bayesdp.notions.catalogue import NotionKey
+
+Map = Callable[[float, int], float]
+"""The premise's level and the size of a group, to the conclusion's level. Monotone in both."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What the literature has for the same implication, beside our constant.
+
+    `level` maps like the relation's; it gives 1 (a probability) or infinity (nats) where the
+    published statement says nothing. `valid` says where it says something.
+    """
+
+    formula: str
+    level: Map
+    valid: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """`premise` at a level implies `conclusion` at `level(premise level, group size)`.
+
+    `hypotheses` are names from `HYPOTHESES`: each is derived from a population or declared by
+    whoever uses the relation. `formula` is the level map in words, `e` the premise's level (`s`
+    where that is a probability). `converts` names the adversary of a conversion of DP by the
+    population's theorems instead; then `level` is not used. `test` is where brute force tries to
+    break it.
+    """
+
+    name: str
+    premise: NotionKey
+    conclusion: NotionKey
+    statement: str
+    source: str
+    level: Map
+    formula: str
+    hypotheses: tuple[str, ...] = ()
+    published: Published | None = None
+    converts: Adversary | None = None
+    test: str = field(default="tests/theorems/test_relations.py")
+
+    @property
+    def anchor(self) -> str:
+        """Where docs/theory.md proves it."""
+        return self.name
+
+
+def same(level: float, size: int) -> float:
+    """The same level."""
+    return level
+
+
+def times_size(level: float, size: int) -> float:
+    """`size * level`, rounded up."""
+    product = size * level
+    if not math.isfinite(product) or Fraction(product) >= size * Fraction(level):
+        return product
+    return math.nextafter(product, math.inf)
+
+
+def distance(level: float, size: int) -> float:
+    """`tanh(level / 2)`, rounded up: of two weights that differ by the factor `e^(2 level)`."""
+    return min(1.0, up(math.tanh(level / 2.0), 8))
+
+
+def from_distance(level: float, size: int) -> float:
+    """`4 artanh(level)`, rounded up; infinite at 1."""
+    return up(4.0 * math.atanh(level), 8) if level < 1.0 else math.inf
+
+
+def zhao_distance(level: float, size: int) -> float:
+    """`e^(2 level) - 1`, at most 1."""
+    return min(1.0, math.expm1(min(2.0 * level, 1.0)))
+
+
+def zhao_from_distance(level: float, size: int) -> float:
+    """The `e` at which `1/2 - 1/(e^e + 1)` is the level; infinite from 1/2 on."""
+    return up(2.0 * math.atanh(2.0 * level), 8) if level < 0.5 else math.inf
+
+
+ZHAO = "Zhao 2019"
+ZHAO_DISTANCE = Published(
+    "e^(2e) - 1", zhao_distance, "e below 0.3466 (it exceeds 1 from there)", ZHAO
+)
+ZHAO_FROM_DISTANCE = Published(
+    "the e with s = 1/2 - 1/(e^e + 1)", zhao_from_distance, "s below 1/2", ZHAO
+)

@@ -1,0 +1,282 @@
+"""What relations need to know: derived from a population where it can be, else to be declared.
+
+A checker answers `True` (the population shows that it holds), `False` (the population shows that it
+does not) or `None` (nothing decides it). A declaration that the population refutes is an error.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.populations import (
+    Autoregressive,
+    Family,
+    Finite,
+    Gaussian,
+    Graph,
+    MarkovChain,
+    Network,
+    Population,
+    Tree,
+)
+
+Checker = Callable[[Population, float, int], bool | None]
+"""Population, default value and group size to: holds, does not hold, or undecided."""
+
+EVERYWHERE = "every-population"
+"""The hypothesis about the given level itself. What follows from it with the help of anything about
+one population no longer has it."""
+
+MOST_CELLS = 2**12
+"""Larger laws are not compared with a product."""
+
+CLEARLY = 1e-6
+"""A law further from a product than this is no product whose cells were rounded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A named condition. `derive` is `None` where no population can show it."""
+
+    name: str
+    statement: str
+    derive: Checker | None = None
+
+
+def full_support(population: Population, default: float, size: int) -> bool | None:
+    """Whether every database is possible."""
+    if isinstance(population, Family):
+        return _all(full_support(member, default, size) for member in population.members)
+    if isinstance(population, Finite):
+        return bool((population.array > 0.0).all())
+    if isinstance(population, MarkovChain):
+        return _chain_support(population)
+    if isinstance(population, Tree | Graph | Network):
+        return all(bool((group.tables > 0.0).all()) for group in population.factor_graph.groups)
+    if isinstance(population, Gaussian):
+        return _gaussian_support(population)
+    return True if isinstance(population, Autoregressive) else None
+
+
+def _chain_support(population: MarkovChain) -> bool | None:
+    start_known = population.initial != "stationary"
+    if start_known and not all(entry > 0.0 for entry in _flat(population.initial)):
+        return False if population.length >= population.order else None
+    if population.transition is not None:
+        positive = all(entry > 0.0 for entry in _flat(population.transition))
+        return True if positive else False if population.length > population.order else None
+    return True if all(entry > 0.0 for entry in _flat(population.transition_lower)) else None
+
+
+def _gaussian_support(population: Gaussian) -> bool | None:
+    """Positive definite: the density is positive. Zero-probability exceptions don't count."""
+    if population.max_correlation is None:
+        return True
+    dominant = population.max_correlation * (population.group_size - 1) < 1.0
+    return True if dominant else None
+
+
+def mutual_independence(population: Population, default: float, size: int) -> bool | None:
+    """Whether all records are mutually independent."""
+    if population.group_size == 1:
+        return True
+    if isinstance(population, Family):
+        return _all(mutual_independence(member, default, size) for member in population.members)
+    if isinstance(population, Finite):
+        return _product_law(population.array)
+    if isinstance(population, Autoregressive):
+        return population.coefficient == 0.0
+    return None
+
+
+def _product_law(joint: Any) -> bool | None:
+    """`True` only where all marginals multiply to the cells exactly, as doubles show it."""
+    if joint.size > MOST_CELLS:
+        return None
+    cells = {cell: Fraction(float(joint[cell])) for cell in np.ndindex(*joint.shape)}
+    total = sum(cells.values(), Fraction(0))
+    margins: list[dict[int, Fraction]] = [{} for _ in joint.shape]
+    for cell, weight in cells.items():
+        for axis, value in enumerate(cell):
+            margins[axis][value] = margins[axis].get(value, Fraction(0)) + weight / total
+    off = Fraction(0)
+    for cell, weight in cells.items():
+        expected = math.prod(margins[axis][value] for axis, value in enumerate(cell))
+        off = max(off, abs(weight / total - expected))
+    if off == 0:
+        return True
+    return False if off > CLEARLY else None
+
+
+def default_in_domain(population: Population, default: float, size: int) -> bool | None:
+    """Whether the default is a value that every record can be given."""
+    if isinstance(population, Family):
+        return _all(default_in_domain(member, default, size) for member in population.members)
+    if isinstance(population, Gaussian | Autoregressive):
+        return True
+    states = fewest_states(population)
+    if states is None:
+        return None
+    return float(default).is_integer() and 0 <= default < states
+
+
+def fewest_states(population: Population) -> int | None:
+    """The number of values of a discrete record (the smallest of all records), else `None`."""
+    if isinstance(population, Finite):
+        return min(population.sizes)
+    if isinstance(population, MarkovChain):
+        return population.states
+    if isinstance(population, Tree | Graph | Network):
+        return int(population.factor_graph.states.min())
+    return None
+
+
+def default_possible(population: Population, default: float, size: int) -> bool | None:
+    """Whether the default has positive probability given all possible values of the others."""
+    if isinstance(population, Family):
+        return _all(default_possible(member, default, size) for member in population.members)
+    if not default_in_domain(population, default, size):
+        return default_in_domain(population, default, size)
+    if isinstance(population, Finite):
+        possible = population.array > 0.0
+        return all(
+            bool((np.take(possible, int(default), axis=i) | ~possible.any(axis=i)).all())
+            for i in range(possible.ndim)
+        )
+    return True if full_support(population, default, size) else None
+
+
+def groups_within_size(population: Population, default: float, size: int) -> bool | None:
+    """Whether no more than `size` records depend on each other."""
+    return population.group_size <= size
+
+
+def _all(answers: Iterable[bool | None]) -> bool | None:
+    found = list(answers)
+    if all(found):
+        return True
+    return False if any(answer is False for answer in found) else None
+
+
+def _flat(table: Any) -> Iterator[float]:
+    for part in table:
+        if isinstance(part, list | tuple):
+            yield from _flat(part)
+        else:
+            yield part
+
+
+HYPOTHESES: dict[str, Hypothesis] = {
+    one.name: one
+    for one in (
+        Hypothesis("full-support", "every database is possible under the population", full_support),
+        Hypothesis(
+            "mutual-independence",
+            "all records are mutually independent under the population (pairwise independence, or "
+            "independence of two records given the others, is not enough)",
+            mutual_independence,
+        ),
+        Hypothesis(
+            "default-in-domain",
+            "the default record is a value that the mechanism accepts and its DP level covers",
+            default_in_domain,
+        ),
+        Hypothesis(
+            "default-possible",
+            "the default record has positive probability, whatever possible values the others have",
+            default_possible,
+        ),
+        Hypothesis(
+            "groups-within-size",
+            "no more than `size` records depend on each other",
+            groups_within_size,
+        ),
+        Hypothesis(
+            "downward-scalable-family",
+            "the beliefs for which membership privacy holds may be scaled down to any two values "
+            "of a record, one of them as unlikely as one likes, whatever is known of others",
+        ),
+        Hypothesis(
+            "record-secrets",
+            "the secrets are the values of single records, any two values of one record are a "
+            "pair, and the family holds the population given any values of any other records",
+        ),
+        Hypothesis(
+            "causal-structure",
+            "no record causes another, and records cause nothing but the database: setting one "
+            "leaves the law of the others as it is",
+        ),
+        Hypothesis(EVERYWHERE, "the given level holds for every population, not for this one only"),
+    )
+}
+"""All hypotheses by name."""
+
+CONSEQUENCES: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("default-in-domain", ("default-possible",)),
+    ("default-possible", ("full-support", "default-in-domain")),
+)
+"""What follows from other hypotheses: (conclusion, premises)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is known: `holds` maps a hypothesis to "derived" or "declared"; others are unknown."""
+
+    holds: dict[str, str]
+    refuted: frozenset[str]
+
+    def missing(self, hypotheses: Iterable[str]) -> tuple[str, ...]:
+        """Those that are neither derived nor declared."""
+        return tuple(name for name in hypotheses if name not in self.holds)
+
+    def with_declared(self, names: Iterable[str]) -> Facts:
+        """The same with more declarations."""
+        return Facts(closed(self.holds | dict.fromkeys(names, "declared")), self.refuted)
+
+
+def facts(population: Population | None, assume: Iterable[str], default: float, size: int) -> Facts:
+    """What the population shows and what is declared.
+
+    Errors: `InputError` for an unknown hypothesis and for a declaration that is refuted.
+    """
+    holds: dict[str, str] = {}
+    refuted: set[str] = set()
+    for name, hypothesis in HYPOTHESES.items():
+        if population is None or hypothesis.derive is None:
+            continue
+        answer = hypothesis.derive(population, default, size)
+        if answer:
+            holds[name] = "derived"
+        elif answer is False:
+            refuted.add(name)
+    for name in assume:
+        if name not in HYPOTHESES:
+            raise InputError(
+                "assume", name, expected="a hypothesis", remedy=did_you_mean(name, HYPOTHESES)
+            )
+        if name in refuted:
+            raise InputError(
+                "assume",
+                name,
+                expected="something that the population doesn't contradict",
+                remedy=f"It shows that this is false: {HYPOTHESES[name].statement}.",
+            )
+        holds.setdefault(name, "declared")
+    return Facts(closed(holds), frozenset(refuted))
+
+
+def closed(holds: dict[str, str]) -> dict[str, str]:
+    """With everything that follows; a consequence of something declared counts as declared."""
+    found = dict(holds)
+    for conclusion, premises in CONSEQUENCES * 2:
+        if conclusion not in found and all(premise in found for premise in premises):
+            declared = any(found[premise] == "declared" for premise in premises)
+            found[conclusion] = "declared" if declared else "derived"
+    return found

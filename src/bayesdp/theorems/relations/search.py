@@ -1,0 +1,362 @@
+"""What follows from given levels: the best level of every notion, and the path to it.
+
+Relations are monotone maps between levels, so following the best level known of each notion until
+nothing improves finds the best of all paths; a path that comes back to a notion never improves it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations, product
+from typing import Any
+
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.notions import ADVERSARIES, Adversary
+from bayesdp.notions.catalogue import CATALOGUE, NotionKey, notion_of
+from bayesdp.populations import Population
+from bayesdp.theorems import leakage
+from bayesdp.theorems.relations import BY_NAME, RELATIONS, Relation
+from bayesdp.theorems.relations.hypotheses import EVERYWHERE, HYPOTHESES, Facts, closed, facts
+
+MOST_DECLARED = 2
+"""How many hypotheses at once are tried when saying what declaring them would bring."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathStep:
+    """One relation on the way, the level that it gives, and what its hypotheses rest on.
+
+    `hypotheses` are pairs of a name and "derived" (from the population) or "declared". `theorem`
+    is the best theorem about the population where the relation converts DP.
+    """
+
+    relation: str
+    premise: NotionKey
+    conclusion: NotionKey
+    level: float
+    hypotheses: tuple[tuple[str, str], ...] = ()
+    theorem: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        plain: dict[str, Any] = {
+            "relation": self.relation,
+            "premise": self.premise,
+            "conclusion": self.conclusion,
+            "level": self.level,
+            "hypotheses": [{"name": name, "basis": basis} for name, basis in self.hypotheses],
+        }
+        return plain | ({"theorem": self.theorem} if self.theorem else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Implied:
+    """A notion, its best level, and the path from a given one (empty for that itself).
+
+    `published` is what the literature's constants give along the same path.
+    """
+
+    notion: NotionKey
+    level: float
+    published: float
+    start: NotionKey
+    path: tuple[PathStep, ...]
+    in_words: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "notion": self.notion,
+            "level": self.level,
+            "published": self.published if math.isfinite(self.published) else None,
+            "from": self.start,
+            "path": [step.to_dict() for step in self.path],
+            "in_words": self.in_words,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What would follow too, or at a better level, if `needs` were declared (or given).
+
+    `level` is `None` where a population has to be given first.
+    """
+
+    notion: NotionKey
+    level: float | None
+    needs: tuple[str, ...]
+    path: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "notion": self.notion,
+            "level": self.level,
+            "needs": list(self.needs),
+            "path": list(self.path),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Implications:
+    """Everything that follows from `given`, in the order of the catalogue.
+
+    `size` is the number of records that `group-dp` speaks of, `default` the record that `sp` and
+    `bsp` put in place of one. `certificate` (in `bayesdp.release`) proves them.
+    """
+
+    given: Mapping[NotionKey, float]
+    population: Population | None
+    assume: tuple[str, ...]
+    size: int
+    default: float
+    implied: tuple[Implied, ...]
+    needs: tuple[Need, ...]
+
+    def __getitem__(self, notion: str) -> Implied:
+        for found in self.implied:
+            if found.notion == notion:
+                return found
+        raise KeyError(notion)
+
+    def __contains__(self, notion: object) -> bool:
+        return any(found.notion == notion for found in self.implied)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as `bayesdp notions --json` prints it."""
+        return {
+            "given": dict(self.given),
+            "population": self.population.spec() if self.population is not None else None,
+            "assumed": list(self.assume),
+            "size": self.size,
+            "default": self.default,
+            "implied": [found.to_dict() for found in self.implied],
+            "needs": [need.to_dict() for need in self.needs],
+        }
+
+
+def implied(
+    given: Mapping[str, float],
+    population: Population | None = None,
+    assume: Iterable[str] = (),
+    *,
+    adversary: Adversary = "any",
+    size: int | None = None,
+    default: float = 0.0,
+    seconds: float = 30.0,
+) -> Implications:
+    """Every notion that follows from the given levels, the best level of each, and why.
+
+    `given` maps keys of the catalogue to levels: nats, for `sp` and `bsp` probabilities. Relative
+    notions are relative to `population`; without one, to whatever population the given levels are
+    about, and DP can't be converted. `assume` names hypotheses that you vouch for; those that
+    the population shows need no declaration. `adversary` says which class a given `bdp` is about.
+    `size` is the group of `group-dp` (default: the population's largest group, or 2), `default` the
+    record of `sp` and `bsp`: the number of a state, counted from 0, for discrete records. `seconds`
+    is the time that a theorem about the population may take. Errors: `InputError` naming the
+    argument. Source: theory 5.2.
+
+    >>> from bayesdp.populations import MarkovChain
+    >>> chain = MarkovChain(transition=((0.9, 0.1), (0.1, 0.9)), length=100)
+    >>> found = implied({"dp": 0.5}, chain)
+    >>> round(found["bdp"].level, 4), [step.relation for step in found["bsp"].path]
+    (3.3627, ['dp-to-bdp', 'bdp-to-bsp'])
+    """
+    levels = _levels(given, adversary)
+    if size is None:
+        size = population.group_size if population is not None and population.group_size > 1 else 2
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise InputError("size", size, expected="a number of records of at least 1")
+    if not (isinstance(default, int | float) and math.isfinite(default)):
+        raise InputError("default", default, expected="the value of a record, as a number")
+    declared = tuple(assume)
+    known = facts(population, declared, default, size)
+    search = _Search(levels, population, size, seconds)
+    best = search.run(known)
+    found = tuple(search.told(key, best[key]) for key in CATALOGUE if key in best)
+    return Implications(
+        levels, population, declared, size, default, found, search.needs(known, best)
+    )
+
+
+def _levels(given: Mapping[str, float], adversary: Adversary) -> dict[NotionKey, float]:
+    if adversary not in ADVERSARIES:
+        raise InputError("adversary", adversary, expected="one of " + ", ".join(ADVERSARIES))
+    if not given:
+        raise InputError("given", expected="at least one notion and its level", shown=False)
+    levels: dict[NotionKey, float] = {}
+    for key, level in given.items():
+        if key not in CATALOGUE:
+            raise InputError(
+                "given",
+                key,
+                expected="a notion of the catalogue",
+                remedy=did_you_mean(str(key), CATALOGUE),
+            )
+        notion = notion_of(key)
+        number = isinstance(level, int | float) and not isinstance(level, bool)
+        if not (number and math.isfinite(level)):
+            raise InputError(f"given.{key}", level, expected=f"a finite level: {notion.validity}")
+        notion.check_level(level, f"given.{key}")
+        meant = notion.key
+        if meant == "bdp" and adversary != "any":
+            meant = "bdp-uninformed" if adversary == "uninformed" else "bdp-informed"
+        levels[meant] = min(float(level), levels.get(meant, math.inf))
+    return levels
+
+
+@dataclass(frozen=True, slots=True)
+class _Label:
+    """A level, where it comes from, and whether it holds for every population if that one does."""
+
+    level: float
+    start: NotionKey
+    path: tuple[PathStep, ...] = ()
+    everywhere: bool = True
+
+
+Labels = dict[tuple[NotionKey, bool], _Label]
+
+
+class _Search:
+    """The search, for different sets of hypotheses; conversions are remembered.
+
+    A notion has up to two labels: the best of those that hold for every population if the given
+    level does, and the best of those that rest on something about this population.
+    """
+
+    def __init__(
+        self,
+        given: Mapping[NotionKey, float],
+        population: Population | None,
+        size: int,
+        seconds: float,
+    ) -> None:
+        self.given, self.population, self.size, self.seconds = given, population, size, seconds
+        self.converted: dict[tuple[float, Adversary], tuple[float, str]] = {}
+
+    def run(self, known: Facts) -> dict[NotionKey, _Label]:
+        """The best level of every notion."""
+        labels: Labels = {(key, True): _Label(level, key) for key, level in self.given.items()}
+        changed = True
+        while changed:
+            changed = False
+            for relation, everywhere in product(RELATIONS, (True, False)):
+                label = labels.get((relation.premise, everywhere))
+                if label is None or known.missing(relation.hypotheses):
+                    continue
+                changed |= self._follow(relation, label, known, labels)
+        best: dict[NotionKey, _Label] = {}
+        for (key, _), label in labels.items():
+            if _better(label, best.get(key)):
+                best[key] = label
+        return best
+
+    def _follow(self, relation: Relation, label: _Label, known: Facts, labels: Labels) -> bool:
+        if EVERYWHERE in relation.hypotheses and not label.everywhere:
+            return False
+        conclusion = notion_of(relation.conclusion)
+        about_this = bool(relation.hypotheses) or relation.converts is not None
+        everywhere = not conclusion.relative or (label.everywhere and not about_this)
+        old = labels.get((relation.conclusion, everywhere))
+        if relation.converts is not None and old is not None and old.level <= label.level:
+            return False  # a conversion never lowers a level
+        level, theorem = self.map(relation, label.level)
+        if not level < conclusion.largest:
+            return False
+        bases = tuple((name, known.holds[name]) for name in relation.hypotheses)
+        step = PathStep(relation.name, relation.premise, relation.conclusion, level, bases, theorem)
+        new = _Label(level, label.start, (*label.path, step), everywhere)
+        if _better(new, old):
+            labels[relation.conclusion, everywhere] = new
+            return True
+        return False
+
+    def map(self, relation: Relation, level: float) -> tuple[float, str | None]:
+        """The conclusion's level; for a conversion also the theorem."""
+        if relation.converts is None:
+            return relation.level(level, self.size), None
+        if self.population is None or not math.isfinite(level):
+            return math.inf, None
+        key = level, relation.converts
+        if key not in self.converted:
+            report = leakage(
+                self.population, level, adversary=relation.converts, seconds=self.seconds
+            )
+            self.converted[key] = report.best.epsilon, report.best.theorem
+        return self.converted[key]
+
+    def told(self, key: NotionKey, label: _Label) -> Implied:
+        """A label as the answer has it."""
+        notion = notion_of(key)
+        size = self.size if "size" in notion.parameters else None
+        words = notion.in_words(label.level, size=size)
+        published = self._published(label)
+        return Implied(key, label.level, published, label.start, label.path, words)
+
+    def _published(self, label: _Label) -> float:
+        level = self.given[label.start]
+        for step in label.path:
+            relation = BY_NAME[step.relation]
+            if relation.published is not None:
+                level = relation.published.level(level, self.size)
+            else:
+                level = self.map(relation, level)[0]
+        return level
+
+    def needs(self, known: Facts, best: Mapping[NotionKey, _Label]) -> tuple[Need, ...]:
+        """What declaring one hypothesis, or two, would bring beyond `best`."""
+        open_ones = [n for n in HYPOTHESES if n not in known.holds and n not in known.refuted]
+        found: list[Need] = []
+        for count in range(1, MOST_DECLARED + 1):
+            for names in combinations(open_ones, count):
+                brought = closed(dict.fromkeys((*known.holds, *names), ""))
+                for key, label in self.run(known.with_declared(names)).items():
+                    less = [
+                        need
+                        for need in found
+                        if need.notion == key
+                        and need.level is not None
+                        and need.level <= label.level
+                        and brought.keys() >= set(need.needs)
+                    ]
+                    if _lower(label, best.get(key)) and not less:
+                        path = tuple(step.relation for step in label.path)
+                        found.append(Need(key, label.level, names, path))
+        order = list(CATALOGUE)
+        found.sort(key=lambda need: (order.index(need.notion), len(need.needs)))
+        return (*found, *self._without_population(best))
+
+    def _without_population(self, best: Mapping[NotionKey, _Label]) -> list[Need]:
+        if self.population is not None or "dp" not in best:
+            return []
+        before = tuple(step.relation for step in best["dp"].path)
+        return [
+            Need(relation.conclusion, None, ("population",), (*before, relation.name))
+            for relation in RELATIONS
+            if relation.converts is not None and relation.conclusion not in best
+        ]
+
+
+def _better(new: _Label, old: _Label | None) -> bool:
+    """Lower, or as low by a shorter way."""
+    if old is None:
+        return True
+    if new.level == old.level:
+        return len(new.path) < len(old.path)
+    return new.level < old.level
+
+
+def _lower(new: _Label, old: _Label | None) -> bool:
+    return old is None or new.level < old.level
+
+
+def relation_of(name: str) -> Relation:
+    """The relation of this name, else `InputError` that names the closest one."""
+    if name not in BY_NAME:
+        raise InputError(
+            "relation", name, expected="a relation", remedy=did_you_mean(name, BY_NAME)
+        )
+    return BY_NAME[name]

@@ -1,0 +1,80 @@
+"""Semantic privacy: how far two posteriors are apart in total variation (theory 5.2 c)."""
+
+from __future__ import annotations
+
+from bayesdp.theorems.relations.base import (
+    ZHAO,
+    ZHAO_DISTANCE,
+    ZHAO_FROM_DISTANCE,
+    Relation,
+    distance,
+    from_distance,
+    same,
+)
+
+RELATIONS = (
+    Relation(
+        "bdp-to-bsp",
+        "bdp",
+        "bsp",
+        "the posterior reweights the one with the default record by weights in [e^-e, e^e]",
+        f"{ZHAO}, sharpened",
+        distance,
+        "tanh(e/2)",
+        ("default-possible",),
+        ZHAO_DISTANCE,
+    ),
+    Relation(
+        "bsp-to-bdp",
+        "bsp",
+        "bdp",
+        "a belief on two values of one record, all else known, moves by tanh(e/4)",
+        f"{ZHAO}, sharpened",
+        from_distance,
+        "4 artanh(s), that is s = tanh(e/4)",
+        ("default-possible",),
+        ZHAO_FROM_DISTANCE,
+    ),
+    Relation(
+        "dp-to-sp",
+        "dp",
+        "sp",
+        "as for BSP, with all other records known or believed in any way",
+        f"Kasiviswanathan & Smith 2014; {ZHAO}; sharpened",
+        distance,
+        "tanh(e/2)",
+        ("default-in-domain",),
+        ZHAO_DISTANCE,
+    ),
+    Relation(
+        "sp-to-dp",
+        "sp",
+        "dp",
+        "a belief on two adjacent databases moves by tanh(e/4)",
+        f"Kasiviswanathan & Smith 2014; {ZHAO}; sharpened",
+        from_distance,
+        "4 artanh(s), that is s = tanh(e/4)",
+        (),
+        ZHAO_FROM_DISTANCE,
+    ),
+    Relation(
+        "bsp-to-sp",
+        "bsp",
+        "sp",
+        "where every database is possible, beliefs on all records are among those of BSP",
+        f"{ZHAO} (the hypothesis is ours)",
+        same,
+        "s",
+        ("full-support", "default-in-domain"),
+    ),
+    Relation(
+        "sp-to-bsp",
+        "sp",
+        "bsp",
+        "under a product law, the weights of BSP are averages of those of SP",
+        "theory 5.2 c",
+        same,
+        "s",
+        ("mutual-independence", "default-possible"),
+    ),
+)

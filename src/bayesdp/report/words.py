@@ -103,12 +103,12 @@ def level_up(epsilon: float) -> str:
     return _decimals(epsilon, 4, ROUND_CEILING)
 
 
-def percent_up(probability: float) -> str:
+def percent_up(probability: float | Decimal) -> str:
     """A probability in percent, rounded up to one decimal."""
     return _percent(probability, ROUND_CEILING)
 
 
-def percent_down(probability: float) -> str:
+def percent_down(probability: float | Decimal) -> str:
     """A probability in percent, rounded down to one decimal."""
     return _percent(probability, ROUND_FLOOR)
 
@@ -146,11 +146,13 @@ def _decimals(value: float, places: int, rounding: str) -> str:
     return f"{exact.quantize(Decimal(1).scaleb(-places), rounding=rounding):f}"
 
 
-def _percent(probability: float, rounding: str) -> str:
-    hundredfold = Decimal(repr(float(probability))) * 100
-    rounded = hundredfold.quantize(Decimal("0.1"), rounding=rounding)
+def _percent(probability: float | Decimal, rounding: str) -> str:
+    exact = probability
+    if not isinstance(exact, Decimal):
+        exact = Decimal(repr(float(exact)))
+    rounded = exact.quantize(Decimal("0.001"), rounding=rounding) * 100
     whole = rounded == rounded.to_integral_value()
-    return f"{rounded:.0f} %" if whole else f"{rounded} %"
+    return f"{rounded:.0f} %" if whole else f"{rounded:.1f} %"
 
 
 def _check(prior: float, epsilon: float) -> None:

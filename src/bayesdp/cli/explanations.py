@@ -1,0 +1,46 @@
+"""`explain`: a certificate or a study in plain English."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayesdp.cli.common import Json, app, guarded, print_json, text_of
+
+
+@app.command()
+@guarded
+def explain(
+    what: Annotated[
+        Path, typer.Argument(metavar="CERT|STUDY", help="A certificate (JSON) or a study (TOML).")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Say in plain English what is promised, and what isn't. Reads no data.
+
+    A certificate is checked first. Status 1: it is INVALID or UNKNOWN, or the study is over budget.
+    """
+    from bayesdp.report.explain import explain as explained
+
+    found = explained(_subject(what))
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        typer.echo(found.text(), nl=False)
+    if not found.holds:
+        raise typer.Exit(1)
+
+
+def _subject(path: Path) -> Any:
+    """A certificate's document, else a study."""
+    from bayesdp.certificate import Certificate
+    from bayesdp.kernel import read
+    from bayesdp.release import Study
+
+    text = text_of(path, "CERT|STUDY")
+    if path.suffix != ".toml" and text.lstrip().startswith(("{", "[")):
+        Certificate.load(path)  # says what is wrong with a file that is no certificate
+        return read(text)
+    return Study.load(path)

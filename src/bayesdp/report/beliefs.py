@@ -1,0 +1,148 @@
+"""What a level does to beliefs, in decimals of sixty digits rounded outward.
+
+What is shown to people must never be sharper than what is true, whatever double precision makes of
+it: upper limits are rounded up, lower limits down, at every step (theory 1, 3.10b).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+
+from bayesdp.report.words import level_up, percent_down, percent_up
+
+PRIORS = (Decimal("0.01"), Decimal("0.10"), Decimal("0.50"))
+"""What somebody believes before: the rows of every table of beliefs."""
+
+BEYOND = 10_000.0
+"""Levels from here on are treated as no limit: e^level has thousands of digits."""
+
+WEAK = math.log(99.0)
+"""From this level on a belief of 1 % may become one of 50 %."""
+
+EMPTY = math.log(891.0)
+"""From this level on a belief of 1 % may become one of 90 %: nearly nothing is promised."""
+
+EXCEPTIONS = 3
+"""With a delta: the odds stay within `2 e^epsilon` except with a probability of `3 delta`."""
+
+_EXACT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
+_OUT = Decimal("1e-50")
+_ONE, _TWO = Decimal(1), Decimal(2)
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """How likely somebody thinks a fact is: before, and the limits after. Probabilities."""
+
+    before: Decimal
+    at_least: Decimal
+    at_most: Decimal
+
+    def words(self) -> tuple[str, str, str]:
+        """In percent, the limits rounded outward."""
+        return percent_up(self.before), percent_down(self.at_least), percent_up(self.at_most)
+
+    def to_dict(self) -> dict[str, float]:
+        """As doubles, the limits rounded outward."""
+        return {
+            "before": float(self.before),
+            "at_least": double_down(self.at_least),
+            "at_most": double_up(self.at_most),
+        }
+
+
+def odds_factor(level: float, delta: float = 0.0) -> Decimal:
+    """By how much the odds of a fact can change, up or down: `e^level`, rounded up.
+
+    With a `delta` it is `2 e^level`, which is exceeded with a probability of at most `3 delta`.
+    Infinite where the level is no limit. Raises `ValueError` for a level below 0.
+    """
+    if not level >= 0.0:
+        raise ValueError(f"level is {level!r}: expected a number of nats >= 0")
+    if level >= BEYOND:
+        return Decimal("Infinity")
+    factor = _ONE
+    if level > 0.0:
+        factor = _EXACT.multiply(_EXACT.exp(Decimal(level)), _ONE + _OUT)
+    return _EXACT.multiply(factor, _TWO) if delta > 0.0 else factor
+
+
+def belief(before: Decimal, factor: Decimal) -> Belief:
+    """The limits of a belief whose odds change by at most `factor`, up or down."""
+    if factor == 1:
+        return Belief(before, before, before)
+    if factor.is_infinite():
+        return Belief(before, Decimal(0), _ONE)
+    against = _ONE - before
+    raised = _EXACT.multiply(before, factor)
+    most = _EXACT.divide(raised, _EXACT.add(against, raised))
+    least = _EXACT.divide(before, _EXACT.add(before, _EXACT.multiply(against, factor)))
+    return Belief(
+        before,
+        _EXACT.multiply(least, _ONE - _OUT),
+        min(_EXACT.multiply(most, _ONE + _OUT), _ONE),
+    )
+
+
+def beliefs(
+    level: float, delta: float = 0.0, priors: Iterable[Decimal] = PRIORS
+) -> tuple[Belief, ...]:
+    """The table of beliefs at this level."""
+    factor = odds_factor(level, delta)
+    return tuple(belief(before, factor) for before in priors)
+
+
+def factor_words(factor: Decimal) -> str:
+    """A factor, rounded up: two decimals, three digits from 100 on, then "more than a million"."""
+    if factor > 10**6:
+        return "more than a million"
+    if factor < 100:
+        return plain(factor.quantize(Decimal("0.01"), rounding=ROUND_CEILING))
+    places = factor.adjusted() - 2
+    rounded = factor.quantize(_ONE.scaleb(places), rounding=ROUND_CEILING)
+    return f"{int(rounded):,}".replace(",", " ")
+
+
+def level_words(level: float) -> str:
+    """A level, rounded up to four decimals, without idle zeros."""
+    if level >= BEYOND:
+        return f"more than {BEYOND:.0f}" if math.isfinite(level) else "unlimited"
+    return plain(Decimal(level_up(level)))
+
+
+def chance_words(probability: Decimal) -> str:
+    """A small probability as "1 in N", N rounded down to two digits so that none is hidden."""
+    if probability >= Decimal("0.5"):
+        return percent_up(min(probability, _ONE))
+    count = _EXACT.divide(_ONE, probability)
+    places = max(count.adjusted() - 1, 0)
+    count = count.quantize(_ONE.scaleb(places), rounding=ROUND_FLOOR)
+    if count >= 10**15:
+        return f"1 in 10^{count.adjusted()}"
+    return f"1 in {int(count):,}".replace(",", " ")
+
+
+def exception(delta: float) -> Decimal:
+    """How likely it is at most that the odds leave their limits: `3 delta`, at most 1."""
+    return min(_EXACT.multiply(Decimal(delta), Decimal(EXCEPTIONS)), _ONE)
+
+
+def double_up(value: Decimal) -> float:
+    """The smallest double that is not below."""
+    nearest = float(value)
+    return nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
+
+
+def double_down(value: Decimal) -> float:
+    """The largest double that is not above."""
+    nearest = float(value)
+    return nearest if Decimal(nearest) <= value else math.nextafter(nearest, -math.inf)
+
+
+def plain(value: Decimal) -> str:
+    """Without idle zeros and exponents."""
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -1,0 +1,268 @@
+"""`explain`: what a certificate, a study or a level promises, in plain English.
+
+Generated from the numbers, with every limit rounded so that it stays true. A certificate is checked
+by the kernel first: one that is INVALID is not explained, and one that is UNKNOWN only as a claim.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import singledispatch
+from html import escape
+from typing import Any
+
+from bayesdp.certificate import Certificate
+from bayesdp.errors import InputError
+from bayesdp.populations import Population
+from bayesdp.release.results import Release
+from bayesdp.release.study import Study
+from bayesdp.report import beliefs, passages
+from bayesdp.report.dependence import clean, leaves_open, members
+from bayesdp.report.passages import Section
+from bayesdp.report.promise import (
+    Level,
+    Promise,
+    Standing,
+    group_level,
+    of_document,
+    of_leakage,
+    of_study,
+    standing_of,
+)
+from bayesdp.theorems import ApproximateReport, LeakageReport
+
+__all__ = ["Explanation", "Section", "explain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What is promised, as sections of sentences and as facts.
+
+    `verdict` is the kernel's on a certificate (`VALID ASSUMING`, `INVALID`, `UNKNOWN`), else
+    `BEFORE RELEASE`, `REFUSED` (a study over its budget) or `COMPUTED` (a level of theorems alone).
+    `facts` are the numbers behind the sentences, limits rounded outward; of an INVALID certificate
+    there are none but the verdict.
+    """
+
+    title: str
+    verdict: str
+    sections: tuple[Section, ...]
+    facts: Mapping[str, Any]
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is promised, as far as anybody can tell: not refuted, unchecked or refused."""
+        return Standing(self.verdict).holds
+
+    def section(self, key: str) -> Section:
+        """The section of this key; `KeyError` if this explanation has none."""
+        for section in self.sections:
+            if section.key == key:
+                return section
+        raise KeyError(key)
+
+    def text(self, width: int = 80) -> str:
+        """Plain text in lines of at most `width` letters."""
+        parts = ["\n".join([*textwrap.wrap(self.title, width), "=" * min(len(self.title), width)])]
+        parts += [_section_text(section, width) for section in self.sections]
+        return "\n\n".join(parts) + "\n"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as `bayesdp explain --json` prints it."""
+        return {
+            "title": self.title,
+            "verdict": self.verdict,
+            "holds": self.holds,
+            "facts": dict(self.facts),
+            "sections": [section.to_dict() for section in self.sections],
+        }
+
+    def html(self) -> str:
+        """A fragment for a page: a `section` without styles, scripts or outside addresses."""
+        inside = "".join(_section_html(section) for section in self.sections)
+        return f'<section class="explanation"><h2>{escape(self.title)}</h2>{inside}</section>\n'
+
+
+@singledispatch
+def explain(subject: object, *, population: Population | None = None) -> Explanation:
+    """What `subject` promises about one record, in plain English.
+
+    `subject` is a certificate (a `Certificate`, or its JSON as plain data), a `Release`, a `Study`
+    (before its release: no data are read), or a result of `leakage` (give its `population` too).
+    New kinds are added with `explain.register`. Errors: `InputError` for anything else, and what
+    `Study.check` raises. Source: theory 1, 3.10b.
+
+    >>> from bayesdp.populations import MarkovChain
+    >>> chain = MarkovChain(transition=((0.9, 0.1), (0.1, 0.9)), length=100)
+    >>> explained = explain(chain.leakage(0.5), population=chain)
+    >>> explained.facts["beliefs"][1]["at_most"] < 0.77
+    True
+    """
+    raise InputError(
+        "explain",
+        type(subject).__name__,
+        expected="a certificate, a Release, a Study or a result of leakage",
+    )
+
+
+@explain.register(Mapping)
+def _document(subject: Mapping[str, Any], *, population: Population | None = None) -> Explanation:
+    """A certificate as parsed JSON."""
+    standing = standing_of(subject)
+    if standing.verdict == "INVALID":
+        return _nothing(standing)
+    try:
+        return _explained(of_document(subject, standing))
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+        # Only a certificate that the kernel knows nothing of can be malformed here.
+        if standing.verdict == "UNKNOWN":
+            return _nothing(standing)
+        raise
+
+
+@explain.register(Certificate)
+def _certificate(subject: Certificate, *, population: Population | None = None) -> Explanation:
+    try:
+        document = subject.to_dict()
+    except (TypeError, ValueError) as error:  # no JSON, so nothing that a kernel could read
+        return _nothing(Standing("INVALID", "content", f"malformed: {error}"))
+    return _document(document)
+
+
+@explain.register(Release)
+def _release(subject: Release, *, population: Population | None = None) -> Explanation:
+    return _certificate(subject.certificate)
+
+
+@explain.register(Study)
+def _study(subject: Study, *, population: Population | None = None) -> Explanation:
+    return _explained(of_study(subject))
+
+
+@explain.register(LeakageReport)
+@explain.register(ApproximateReport)
+def _leakage(
+    subject: LeakageReport | ApproximateReport, *, population: Population | None = None
+) -> Explanation:
+    return _explained(of_leakage(subject, population))
+
+
+def _explained(promise: Promise) -> Explanation:
+    what = {
+        "release": f"What the release from '{clean(promise.dataset)}' promises about one record",
+        "study": f"What the study of '{clean(promise.dataset)}' would promise about one record",
+    }.get(promise.subject, "What such a release promises about one record")
+    if promise.standing.verdict == "UNKNOWN":
+        what = what.replace("promises", "claims to promise")
+    return Explanation(
+        what, promise.standing.verdict, passages.all_sections(promise), facts(promise)
+    )
+
+
+def _nothing(standing: Standing) -> Explanation:
+    """Of a certificate that doesn't hold no number is repeated."""
+    section = passages.refuted(standing.verdict, standing.step, standing.reason)
+    told = {"verdict": standing.verdict, "step": standing.step, "reason": standing.reason}
+    title = "A certificate that promises nothing"
+    return Explanation(title, standing.verdict, (section,), told)
+
+
+def facts(promise: Promise) -> dict[str, Any]:
+    """The numbers behind the words: plain data, limits rounded outward, `None` for no limit."""
+    level = promise.level
+    told: dict[str, Any] = {
+        "subject": promise.subject,
+        "verdict": promise.standing.verdict,
+        "step": promise.standing.step,
+        "reason": promise.standing.reason,
+        "notion": promise.notion,
+        "adversary": promise.adversary,
+        "scope": _scope(promise),
+        **_numbers(level),
+        "beliefs": [row.to_dict() for row in beliefs.beliefs(level.epsilon, level.delta)],
+        "this_release": _numbers(promise.own),
+        "if_independent": _numbers(promise.cost),
+        "earlier_queries": promise.earlier,
+        "limit": promise.limit,
+        "secrets": [
+            {"column": place.column, "interval": list(place.ends or ()), "unit": place.unit}
+            for place in promise.places
+        ],
+        "outside": None if promise.outside is None else _numbers(promise.outside),
+        "related_at_most": promise.group,
+        "joint": None if promise.joint is None else _numbers(promise.joint),
+        "dataset": promise.dataset,
+        "records": promise.n,
+        "unit": promise.unit,
+        "theorem": promise.theorem,
+        "assumptions": list(promise.assumptions),
+    }
+    if promise.notion == "dp":
+        told["related_records"] = [
+            {"records": size, **_numbers(group_level(level, size))} for size in passages.RELATED
+        ]
+    return told
+
+
+def _numbers(level: Level) -> dict[str, float | None]:
+    factor = beliefs.odds_factor(level.epsilon, level.delta)
+    return {
+        "level": _finite(level.epsilon),
+        "delta": level.delta,
+        "odds_factor": _finite(beliefs.double_up(factor)),
+        "exception": beliefs.double_up(beliefs.exception(level.delta)),
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if value < float("inf") else None
+
+
+def _scope(promise: Promise) -> str:
+    """One word for which populations the promise is about."""
+    if promise.notion == "dp":
+        return "all populations"
+    spec = promise.population
+    if spec is None:
+        return "the population of the table of levels"
+    if members(spec):
+        return f"a family of {len(members(spec))} populations"
+    return "a family of populations" if leaves_open(spec) else "this population"
+
+
+# -- as text and as a page ------------------------------------------------------------------
+
+
+def _section_text(section: Section, width: int) -> str:
+    lines = [section.title, "-" * len(section.title)]
+    lines += [textwrap.fill(text, width) for text in section.paragraphs]
+    if section.table:
+        columns = list(zip(*section.table, strict=True))
+        widths = [max(map(len, column)) for column in columns]
+        for row in section.table:
+            cells = (cell.rjust(size) for cell, size in zip(row, widths, strict=True))
+            lines.append("  " + "   ".join(cells))
+    lines += [
+        textwrap.fill(item, width, initial_indent="- ", subsequent_indent="  ")
+        for item in section.items
+    ]
+    lines += [textwrap.fill(text, width) for text in section.after]
+    return "\n".join(lines)
+
+
+def _section_html(section: Section) -> str:
+    made = [f"<h3>{escape(section.title)}</h3>"]
+    made += [f"<p>{escape(text)}</p>" for text in section.paragraphs]
+    if section.table:
+        head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in section.table[0])
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in section.table[1:]
+        )
+        made.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+    if section.items:
+        made.append("<ul>" + "".join(f"<li>{escape(i)}</li>" for i in section.items) + "</ul>")
+    made += [f"<p>{escape(text)}</p>" for text in section.after]
+    return "".join(made)

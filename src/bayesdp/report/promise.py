@@ -1,0 +1,340 @@
+"""What is promised, as numbers: from a certificate, a study or a table of levels.
+
+A `Promise` is what `explain` puts into words. Everything in it comes from parts of a certificate
+that the kernel has re-derived, except what other people wrote: names and sources.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from bayesdp import kernel
+from bayesdp.accounting.composition import secrets_needed
+from bayesdp.accounting.spend import total_cost
+from bayesdp.errors import BayesdpError
+from bayesdp.leakage.approximate import group
+from bayesdp.notions import ADVERSARIES, Adversary, Cost
+from bayesdp.populations import Population, parse
+from bayesdp.release.certify import (
+    assumptions,
+    declarations,
+    derive,
+    plain_details,
+    secrets_words,
+)
+from bayesdp.release.study import Study
+from bayesdp.theorems import ApproximateReport, LeakageReport, Question, approximate, report
+
+Subject = Literal["release", "conversion", "study", "leakage"]
+
+GAUSSIAN = frozenset({"autoregressive"})
+"""Theorems about secrets in an interval, beside those whose names start with `gaussian-`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Whether the promise holds: the kernel's word, or what a study or table is instead.
+
+    `verdict` is the kernel's, or `BEFORE RELEASE`, `REFUSED` (a study over budget), `COMPUTED` (a
+    level without a certificate).
+    """
+
+    verdict: str
+    step: str = ""
+    reason: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether it is promised: neither refused nor refuted nor unchecked."""
+        return self.verdict not in ("INVALID", "UNKNOWN", "REFUSED")
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A level in nats with its delta; infinite where nothing is proved."""
+
+    epsilon: float
+    delta: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where secret values of a column lie; without `ends`: where the mechanism clips to."""
+
+    column: str = ""
+    ends: tuple[float, float] | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """Everything that an explanation says, before it is words.
+
+    `level` counts all releases of the data set so far, `own` this one alone, `cost` is the DP level
+    of all of them, `limit` what the ledger allows in total. `places` are set where the level is
+    about secret values inside intervals; `outside` is then the level for all others. `group` is how
+    many records may be related to each other, `joint` the level for facts about all of them at
+    once. `earlier` is the number of queries that were released before.
+    """
+
+    subject: Subject
+    standing: Standing
+    notion: str
+    level: Level
+    own: Level
+    cost: Level
+    adversary: Adversary
+    population: Mapping[str, Any] | None = None
+    places: tuple[Place, ...] = ()
+    outside: Level | None = None
+    group: int | None = None
+    joint: Level | None = None
+    limit: float | None = None
+    earlier: int = 0
+    dataset: str = ""
+    n: int | None = None
+    unit: str = "row"
+    rows_per_unit: int | None = None
+    columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    assumptions: tuple[str, ...] = ()
+    theorem: str = ""
+
+
+def of_document(document: Mapping[str, Any], standing: Standing) -> Promise:
+    """From a certificate as plain data. Malformed ones raise what reading them raises."""
+    if document["derivation"]["rule"] == "release":
+        return _of_release(document, standing, "release")
+    return _of_conversion(document, standing)
+
+
+def of_study(study: Study) -> Promise:
+    """From a study, before its release: what its certificate would say. Reads no data."""
+    check = study.check()
+    plan, preview = check.plan, check.preview
+    ledger = study.ledger()
+    before = ledger.spends(study.spec.data.dataset) if ledger.path.exists() else []
+    derivation = derive(plan, before).to_dict()
+    together = [*before, *plan.spends]
+    declared = declarations(plan)
+    declared["claim"] |= {"epsilon": derivation["conclusion"]["epsilon"]}
+    document = declared | {
+        "data_set": {
+            "level": derivation["premises"][-1]["conclusion"]["epsilon"],
+            "dp_epsilon": total_cost(together).dp_epsilon,
+            "total": plan.reading.total,
+            "secrets": secrets_words(secrets_needed(plan.reading, together)),
+            "earlier_spends": [spend.to_dict() for spend in before],
+        },
+        "assumptions": assumptions(plan),
+        "derivation": derivation,
+    }
+    standing = Standing("BEFORE RELEASE")
+    if preview.refusal is not None:
+        standing = Standing("REFUSED", "budget", preview.refusal)
+    return _of_release(plain_details(document), standing, "study")
+
+
+def of_leakage(found: LeakageReport | ApproximateReport, population: Population | None) -> Promise:
+    """From a table of levels, its best one. A level of theorems alone has no certificate."""
+    spec = _spec(population)
+    if isinstance(found, ApproximateReport):
+        level = Level(math.inf)
+        if found.bounds:
+            level = Level(found.best.epsilon, found.best.delta)
+        cost = Level(found.dp_epsilon, found.dp_delta)
+        theorem, restricted = (found.best.theorem if found.bounds else ""), False
+    else:
+        level, cost = Level(found.best.epsilon), Level(found.cost.dp_epsilon)
+        theorem = found.best.theorem
+        restricted = _about_intervals(theorem, found.best.evidence.get("members", ()))
+        restricted = restricted and found.adversary != "informed"
+    return Promise(
+        "leakage",
+        Standing("COMPUTED"),
+        "bdp",
+        level,
+        level,
+        cost,
+        found.adversary,
+        population=spec,
+        places=_places_of(spec) if restricted else (),
+        outside=_outside(spec, found.adversary, cost) if restricted else None,
+        theorem=theorem,
+    )
+
+
+# -- certificates -----------------------------------------------------------------------
+
+
+def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subject) -> Promise:
+    claim, state = document["claim"], document["data_set"]
+    notion, population = claim["notion"], document["population"]
+    steps = [document["derivation"], *document["derivation"]["premises"]]
+    conclusion = steps[-1]["conclusion"]
+    delta = _delta(claim, *(step["conclusion"] for step in steps), state)
+    cost = Level(float(state["dp_epsilon"]), _cost_delta(claim, state))
+    adversary = _adversary(claim, notion)
+    columns = document["columns"]
+    places = _places(state["secrets"], columns, population) if notion == "bdp" else ()
+    limit = state.get("total")
+    group, joint = _joint(population, cost) if notion == "bdp" else (None, None)
+    return Promise(
+        subject,
+        standing,
+        notion,
+        Level(max(float(state["level"]), float(conclusion["epsilon"])), delta),
+        Level(float(claim["epsilon"]), delta),
+        cost,
+        adversary,
+        population=population if notion == "bdp" else None,
+        places=places,
+        outside=_outside(population, adversary, cost) if places else None,
+        group=group,
+        joint=joint,
+        limit=None if limit is None else float(limit),
+        earlier=len(state["earlier_spends"]),
+        dataset=str(document["dataset"]),
+        n=document["n"],
+        unit=str(document["unit"]),
+        rows_per_unit=document["rows_per_unit"],
+        columns=columns,
+        assumptions=tuple(document["assumptions"]),
+        theorem=steps[1]["rule"] if notion == "bdp" else "",
+    )
+
+
+def _of_conversion(document: Mapping[str, Any], standing: Standing) -> Promise:
+    claim, step, population = document["claim"], document["derivation"], document["population"]
+    level = Level(float(claim["epsilon"]), _delta(claim, step["conclusion"]))
+    cost = Level(float(claim["dp_epsilon"]), _cost_delta(claim))
+    adversary = _adversary(claim, claim["notion"])
+    restricted = adversary != "informed" and _about_intervals(step["rule"], step["premises"])
+    return Promise(
+        "conversion",
+        standing,
+        claim["notion"],
+        level,
+        level,
+        cost,
+        adversary,
+        population=population,
+        places=_places_of(population) if restricted else (),
+        outside=_outside(population, adversary, cost) if restricted else None,
+        assumptions=tuple(document["assumptions"]),
+        theorem=step["rule"],
+    )
+
+
+def _adversary(claim: Mapping[str, Any], notion: str) -> Adversary:
+    """A DP level is one against somebody who knows all the other records, and no more."""
+    if notion == "dp":
+        return "informed"
+    if notion != "bdp":
+        raise ValueError(f"the notion {notion!r} has no words here yet")
+    return ADVERSARIES[ADVERSARIES.index(claim["adversary"])]
+
+
+def _delta(*parts: Mapping[str, Any]) -> float:
+    """The largest delta that any of the claims states."""
+    return max(float(part.get("delta") or 0.0) for part in parts)
+
+
+def _cost_delta(*parts: Mapping[str, Any]) -> float:
+    return max(float(part.get("dp_delta") or 0.0) for part in parts)
+
+
+# -- secrets ----------------------------------------------------------------------------
+
+
+def _about_intervals(rule: str, under: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a theorem about secrets inside intervals was used, here or for a family's member."""
+    if rule == "family":
+        return any(_about_intervals(_rule(one), one.get("premises", ())) for one in under)
+    return rule.startswith("gaussian-") or rule in GAUSSIAN
+
+
+def _rule(step: Mapping[str, Any]) -> str:
+    return str(step.get("rule") or step.get("theorem"))
+
+
+def _places(
+    secrets: Mapping[str, Any],
+    columns: Mapping[str, Mapping[str, Any]],
+    population: Mapping[str, Any],
+) -> tuple[Place, ...]:
+    """Where secrets lie, as a release's claim says it."""
+    if secrets["kind"] != "bounded":
+        return ()
+    covers = population.get("covers", [])
+    intervals = secrets.get("intervals") or {covers[0]: secrets["interval"]}
+    return tuple(
+        Place(name, (float(low), float(high)), str(columns.get(name, {}).get("unit") or ""))
+        for name, (low, high) in intervals.items()
+    )
+
+
+def _places_of(population: Mapping[str, Any] | None) -> tuple[Place, ...]:
+    """The same for a conversion alone: vectors state their bounds, others are clipped somewhere."""
+    spec = population or {}
+    names = spec.get("columns") or ()
+    if names and spec.get("bounds"):
+        pairs = zip(names, spec["bounds"], strict=True)
+        return tuple(Place(name, (float(low), float(high))) for name, (low, high) in pairs)
+    return (Place(),)
+
+
+def _outside(
+    population: Mapping[str, Any] | None, adversary: Adversary, cost: Level
+) -> Level | None:
+    """The level for secrets anywhere, by the theorems that ask nothing of them.
+
+    `None` where the population isn't known here (a file that is not at hand).
+    """
+    if population is None:
+        return None
+    try:
+        question = Question(parse(population), adversary, "unbounded")
+        if cost.delta == 0.0:
+            return Level(report(question, Cost(any=cost.epsilon)).best.epsilon)
+        found = approximate(question, cost.epsilon, cost.delta)
+    except BayesdpError:
+        return None
+    return Level(found.best.epsilon, found.best.delta) if found.bounds else Level(math.inf)
+
+
+def _joint(population: Mapping[str, Any], cost: Level) -> tuple[int | None, Level | None]:
+    """How many records are related, and the level for facts about all of them (theory 3.2).
+
+    To replace all records of a group is as many changes of one record, and other groups say nothing
+    of this one.
+    """
+    try:
+        declared = parse(population)
+    except BayesdpError:
+        return None, None
+    if declared.structure not in ("cluster", "series") or declared.group_size < 2:
+        return None, None
+    return declared.group_size, group_level(cost, declared.group_size)
+
+
+def group_level(level: Level, size: int) -> Level:
+    """What a DP level means for groups of `size` records (theory 3.2, 3.10)."""
+    return Level(*group(size, level.epsilon, level.delta))
+
+
+def _spec(population: Population | None) -> dict[str, Any] | None:
+    if population is None:
+        return None
+    try:
+        return population.spec()
+    except BayesdpError:  # a large matrix in memory has no spec
+        return {"model": population.model, "covers": list(population.covers)}
+
+
+def standing_of(document: object) -> Standing:
+    """The kernel's verdict on a certificate."""
+    found = kernel.check(document)
+    return Standing(found.verdict, found.step, found.reason)

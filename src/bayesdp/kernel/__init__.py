@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.core import Verdict, certified_level, check, read
+from bayesdp.kernel.relations import derived_assumptions as relation_assumptions
 from bayesdp.kernel.releases import ROUNDING, assumptions
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "certified_level",
     "check",
     "read",
+    "relation_assumptions",
 ]

@@ -283,7 +283,11 @@ class _Search:
         key = level, relation.converts
         if key not in self.converted:
             report = leakage(
-                self.population, level, adversary=relation.converts, seconds=self.seconds
+                self.population,
+                level,
+                adversary=relation.converts,
+                secrets="unbounded",
+                seconds=self.seconds,
             )
             self.converted[key] = report.best.epsilon, report.best.theorem
         return self.converted[key]

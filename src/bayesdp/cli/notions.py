@@ -1,0 +1,106 @@
+"""`notions`: what follows from a guarantee in one notion for all others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from bayesdp.cli.common import AdversaryOption, Json, app, console, guarded, print_json, written
+from bayesdp.errors import InputError
+
+
+@app.command()
+@guarded
+def notions(
+    given: Annotated[
+        list[str],
+        typer.Option(metavar="NOTION=LEVEL", help="What holds, such as bdp=1.0. Repeatable."),
+    ],
+    population: Annotated[
+        str | None,
+        typer.Option(metavar="POP", help="A population: a TOML or JSON file, or inline JSON."),
+    ] = None,
+    assume: Annotated[
+        list[str] | None,
+        typer.Option(metavar="HYPOTHESIS", help="What you vouch for. Repeatable."),
+    ] = None,
+    adversary: AdversaryOption = "any",
+    size: Annotated[
+        int | None, typer.Option(min=1, help="Records of a group, for group-dp.")
+    ] = None,
+    default: Annotated[
+        float, typer.Option(help="The default record of sp and bsp: a state's number, from 0.")
+    ] = 0.0,
+    to: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NOTION", help="Only this notion. Repeatable."),
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option(help="Time that a theorem may take; slower ones are refused.")
+    ] = 30.0,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a certificate of the levels, for `verify`."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Every notion of privacy that follows from given levels, the best level, and the way."""
+    from bayesdp.populations import load
+    from bayesdp.theorems.relations.search import implied
+
+    found = implied(
+        _levels(given),
+        load(population) if population is not None else None,
+        assume or (),
+        adversary=adversary,
+        size=size,
+        default=default,
+        seconds=seconds,
+    )
+    wanted = list(dict.fromkeys(to or ()))
+    _require_known(wanted)
+    missing = [notion for notion in wanted if notion not in found]
+    if certificate is not None and not missing:
+        from bayesdp.release.implications import implications_certificate
+
+        made = implications_certificate(found, wanted, seconds=seconds)
+        written(certificate, made.to_json() + "\n")
+    document = found.to_dict()
+    if wanted:
+        for part in ("implied", "needs"):
+            document[part] = [one for one in document[part] if one["notion"] in wanted]
+    if as_json:
+        print_json(document)
+    else:
+        from bayesdp.report.relations import show_implications
+
+        show_implications(console(), document)
+    if missing:
+        typer.echo(f"Does not follow: {', '.join(missing)}", err=True)
+        raise typer.Exit(1)
+
+
+def _levels(given: list[str]) -> dict[str, Any]:
+    levels: dict[str, float] = {}
+    for text in given:
+        notion, equals, number = text.partition("=")
+        notion = notion.strip()
+        try:
+            level = float(number)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise InputError("--given", text, expected="a notion and its level, such as bdp=1.0")
+        if notion in levels:
+            raise InputError("--given", text, expected=f"one level of {notion}")
+        levels[notion] = level
+    return levels
+
+
+def _require_known(notions: list[str]) -> None:
+    from bayesdp.notions.catalogue import notion_of
+
+    for notion in notions:
+        notion_of(notion)

@@ -1,0 +1,248 @@
+"""Relations between notions of privacy: certificates of what follows from given levels.
+
+The root of the derivation has the rule `relations` and one chain of steps for each claim: at its
+end a `given` level, above it steps `relation:NAME`. `TABLE` is the kernel's own list of relations;
+levels are exact fractions, or balls rounded up. Proofs: docs/theory.md 5.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import ball, exact, require, whole
+from bayesdp.kernel.core import (
+    at_least,
+    conversion_level,
+    declared_cost,
+    read_conversion,
+    same,
+)
+from bayesdp.kernel.hypotheses import NAMES, Facts
+
+PREFIX = "relation:"
+EVERYWHERE = "every-population"
+PROBABILITIES = ("sp", "bsp")
+ABSOLUTE = ("dp", "strong-dp", "group-dp", "independent-bdp", "sp")
+"""Notions that are about the mechanism alone; all others are relative to a population."""
+
+RELATIVE = ("bdp", "bdp-uninformed", "bdp-informed", "bsp", "mp", "causal-do", "pufferfish")
+
+Map = Callable[[Fraction, int], arb]
+
+
+def _same(level: Fraction, size: int) -> arb:
+    return ball(level)
+
+
+def _times_size(level: Fraction, size: int) -> arb:
+    return ball(level * size)
+
+
+def _distance(level: Fraction, size: int) -> arb:
+    return (ball(level) / 2).tanh()
+
+
+def _from_distance(level: Fraction, size: int) -> arb:
+    require(level < 1, "a distance of 1 promises nothing")
+    return 4 * ball(level).atanh()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One relation. `converts` is the adversary of a conversion by the population's theorems."""
+
+    premise: str
+    conclusion: str
+    level: Map = _same
+    hypotheses: tuple[str, ...] = ()
+    converts: str | None = None
+
+
+TABLE: dict[str, Row] = {
+    "dp-to-strong-dp": Row("dp", "strong-dp"),
+    "strong-dp-to-dp": Row("strong-dp", "dp"),
+    "dp-to-group-dp": Row("dp", "group-dp", _times_size),
+    "group-dp-to-dp": Row("group-dp", "dp"),
+    "group-dp-to-bdp": Row("group-dp", "bdp", _same, ("groups-within-size",)),
+    "dp-to-independent-bdp": Row("dp", "independent-bdp"),
+    "independent-bdp-to-dp": Row("independent-bdp", "dp"),
+    "independent-bdp-to-bdp": Row("independent-bdp", "bdp", _same, ("mutual-independence",)),
+    "bdp-to-bdp-uninformed": Row("bdp", "bdp-uninformed"),
+    "bdp-to-bdp-informed": Row("bdp", "bdp-informed"),
+    "bdp-to-dp": Row("bdp", "dp", _same, ("full-support",)),
+    "bdp-informed-to-dp": Row("bdp-informed", "dp", _same, ("full-support",)),
+    "bdp-informed-to-bdp": Row("bdp-informed", "bdp", _same, ("mutual-independence",)),
+    "bdp-uninformed-to-group-dp": Row("bdp-uninformed", "group-dp", _same, (EVERYWHERE,)),
+    "dp-to-bdp": Row("dp", "bdp", converts="any"),
+    "dp-to-bdp-uninformed": Row("dp", "bdp-uninformed", converts="uninformed"),
+    "dp-to-bdp-informed": Row("dp", "bdp-informed"),
+    "bdp-to-bsp": Row("bdp", "bsp", _distance, ("default-possible",)),
+    "bsp-to-bdp": Row("bsp", "bdp", _from_distance, ("default-possible",)),
+    "dp-to-sp": Row("dp", "sp", _distance, ("default-in-domain",)),
+    "sp-to-dp": Row("sp", "dp", _from_distance),
+    "bsp-to-sp": Row("bsp", "sp", _same, ("full-support", "default-in-domain")),
+    "sp-to-bsp": Row("sp", "bsp", _same, ("mutual-independence", "default-possible")),
+    "bdp-to-mp": Row("bdp", "mp"),
+    "mp-to-bdp": Row("mp", "bdp", _same, ("downward-scalable-family",)),
+    "bdp-to-pufferfish": Row("bdp", "pufferfish", _same, ("record-secrets",)),
+    "pufferfish-to-bdp": Row("pufferfish", "bdp", _same, ("record-secrets",)),
+    "dp-to-causal-do": Row("dp", "causal-do", _same, ("causal-structure",)),
+    "causal-do-to-dp": Row("causal-do", "dp", _same, ("causal-structure", EVERYWHERE)),
+    "causal-do-to-bdp-uninformed": Row(
+        "causal-do", "bdp-uninformed", _same, ("causal-structure", "mutual-independence")
+    ),
+    "bdp-uninformed-to-causal-do": Row(
+        "bdp-uninformed",
+        "causal-do",
+        _same,
+        ("causal-structure", "mutual-independence", "full-support"),
+    ),
+}
+
+
+@dataclass(frozen=True)
+class _Reached:
+    """A step's conclusion. `everywhere`: for every population, if the given level is."""
+
+    notion: str
+    level: Fraction
+    everywhere: bool
+
+
+def check_relations(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a certificate of relations assumes; `InvalidError` where a claim doesn't follow."""
+    assuming = derived_assumptions(document)
+    require(list(document["assumptions"]) == assuming, "others than those needed", "assumptions")
+    return tuple(assuming)
+
+
+def derived_assumptions(document: Mapping[str, Any]) -> list[str]:
+    """The same, of a document whose own list isn't written yet."""
+    checked = _Document(document)
+    root = document["derivation"]
+    require(root["evidence"] == {}, "the root has evidence", "relations")
+    claims, chains = document["claim"]["claims"], root["premises"]
+    require(same(claims, root["conclusion"]["claims"]), "other claims than derived", "claim")
+    require(len(claims) == len(chains) > 0, "not one chain for each claim", "claim")
+    for claim, chain in zip(claims, chains, strict=True):
+        reached = checked.reach(chain)
+        require(claim["notion"] == reached.notion, "another notion than derived", "claim")
+        at_least(claim["level"], ball(reached.level), f"claim: {reached.notion}")
+    return checked.assuming()
+
+
+class _Document:
+    """One certificate: what it declares, and what its steps turn out to rest on."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        from bayesdp.kernel.releases import ROUNDING
+
+        require(document["rounding"] == ROUNDING, "another rounding", "rounding")
+        self.spec = document["population"]
+        self.population: dict[str, Any] | None = None
+        if self.spec is not None:
+            bare = {k: v for k, v in self.spec.items() if k not in ("source", "covers")}
+            self.population = bare
+        parameters = document["claim"]["parameters"]
+        self.size = whole(parameters["size"], "size", 1)
+        self.default = exact(parameters["default"], "default")
+        self.facts = Facts(self.population, document["declared"], self.default, self.size)
+        self.given: list[tuple[str, float]] = []
+        self.declared: set[str] = set()
+        self.notions: set[str] = set()
+        self.about_population = False
+
+    def reach(self, step: Mapping[str, Any]) -> _Reached:
+        """What a chain of steps proves."""
+        steps = [step]
+        while steps[-1]["rule"] != "given":
+            (premise,) = steps[-1]["premises"]
+            steps.append(premise)
+        reached = self._given(steps.pop())
+        for above in reversed(steps):
+            reached = self._follow(above, reached)
+        return reached
+
+    def _given(self, step: Mapping[str, Any]) -> _Reached:
+        conclusion = step["conclusion"]
+        require(step["premises"] == [] and step["evidence"] == {}, "more than a level", "given")
+        reached = _Reached(conclusion["notion"], _level(conclusion), True)
+        pair = reached.notion, float(conclusion["level"])
+        if pair not in self.given:
+            self.given.append(pair)
+        self._seen(reached.notion)
+        return reached
+
+    def _follow(self, step: Mapping[str, Any], below: _Reached) -> _Reached:
+        rule, conclusion = step["rule"], step["conclusion"]
+        name = rule.removeprefix(PREFIX)
+        require(rule.startswith(PREFIX) and name in TABLE, "no such relation", str(rule))
+        row = TABLE[name]
+        require(below.notion == row.premise, f"its premise is no level of {row.premise}", rule)
+        require(conclusion["notion"] == row.conclusion, "another conclusion", rule)
+        hypotheses = step["evidence"]["hypotheses"]
+        require(list(row.hypotheses) == hypotheses, "other hypotheses than it needs", rule)
+        for hypothesis in row.hypotheses:
+            self.declared |= self.facts.rests_on(hypothesis)
+        if EVERYWHERE in row.hypotheses:
+            require(below.everywhere, "its premise is about one population", rule)
+        if row.converts is None:
+            require("conversion" not in step["evidence"], "a conversion out of place", rule)
+            derived = row.level(below.level, self.size)
+        else:
+            derived = self._converted(step["evidence"]["conversion"], below, row.converts)
+        at_least(conclusion["level"], derived, rule)
+        self._seen(row.conclusion)
+        about_this = bool(row.hypotheses) or row.converts is not None
+        everywhere = row.conclusion in ABSOLUTE or (below.everywhere and not about_this)
+        return _Reached(row.conclusion, _level(conclusion), everywhere)
+
+    def _converted(self, step: Mapping[str, Any], below: _Reached, adversary: str) -> arb:
+        """A conversion of any mechanism that has at most this DP level, under this population."""
+        require(self.population is not None, "no population is declared", "population")
+        cost = declared_cost(step)
+        conversion = read_conversion(step, cost)
+        other = cost.lipschitz or cost.slack or cost.columns
+        require(not other and cost.any >= below.level, "it converts a smaller cost", "conversion")
+        require(conversion.adversary == adversary, "it is about another adversary", "conversion")
+        require(same(conversion.population, self.population), "two populations", "conversion")
+        self.about_population = True
+        return conversion_level(step, conversion)
+
+    def _seen(self, notion: str) -> None:
+        require(notion in ABSOLUTE or notion in RELATIVE, f"no notion {notion!r}", "notion")
+        self.notions.add(notion)
+
+    def assuming(self) -> list[str]:
+        """Everything that the claims rest on and that nobody checked."""
+        said = [f"the mechanism has the given level {level!r} of {n}" for n, level in self.given]
+        if self.notions & set(RELATIVE):
+            said += self._about_population()
+        if "group-dp" in self.notions:
+            said.append(f"a group has at most {self.size} records")
+        if self.notions & set(PROBABILITIES):
+            said.append(f"the default record has the value {float(self.default):g}")
+        said += [f"declared, not shown ({name}): {NAMES[name]}" for name in sorted(self.declared)]
+        return said
+
+    def _about_population(self) -> list[str]:
+        if self.spec is None:
+            return ["relative notions are relative to the population that given ones are about"]
+        from bayesdp.kernel.releases import assumptions
+
+        claim = {"notion": "bdp", "adversary": "any", "secrets": "unbounded"}
+        told: list[str] = assumptions({"claim": claim, "population": self.spec})
+        return [one for one in told[1:] if not one.startswith("the adversary is")]
+
+
+def _level(conclusion: Mapping[str, Any]) -> Fraction:
+    level = exact(conclusion["level"], "level")
+    require(level >= 0, "a negative level", "level")
+    bounded = conclusion["notion"] in PROBABILITIES
+    require(not bounded or level <= 1, "a distance above 1", "level")
+    return level

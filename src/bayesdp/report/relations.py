@@ -1,0 +1,73 @@
+"""What follows from given levels of notions, for people at a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from bayesdp.notions.catalogue import notion_of
+
+
+def level_words(notion: str, level: float | None) -> str:
+    """A level, rounded up, with its unit where it is no number of nats."""
+    if level is None:
+        return "?"
+    if level == 0.0:
+        return "0"
+    digits = max(0, 5 - math.floor(math.log10(level)))
+    scaled = math.ceil(round(level * 10**digits, 6)) / 10**digits
+    return f"{scaled:.6g}" + (" (distance)" if notion_of(notion).unit == "probability" else "")
+
+
+def show_implications(console: Console, document: Mapping[str, Any]) -> None:
+    """The notions that follow, what they promise, and what would follow with more declared."""
+    table = Table(title="What follows", title_justify="left", title_style="bold", header_style="")
+    table.add_column("notion", no_wrap=True)
+    for column in ("level", "published", "by", "rests on"):
+        table.add_column(column, overflow="fold")
+    for one in document["implied"]:
+        sharper = one["published"] is None or one["published"] > one["level"] * (1 + 1e-9)
+        table.add_row(
+            one["notion"],
+            level_words(one["notion"], one["level"]),
+            _published(one) if sharper and one["path"] else "",
+            escape("\n".join(_named(step) for step in one["path"]) or "given"),
+            escape("\n".join(_bases(one["path"]))),
+        )
+    console.print(table)
+    for one in document["implied"]:
+        console.print(f"{one['notion']}: {one['in_words']}", highlight=False, markup=False)
+    if document["needs"]:
+        console.print("\nWith more declared (--assume) or given:", highlight=False)
+    for need in document["needs"]:
+        level = "" if need["level"] is None else f" {level_words(need['notion'], need['level'])}"
+        console.print(
+            f"  {need['notion']}{level} needs {' and '.join(need['needs'])} "
+            f"(by {', '.join(need['path'])})",
+            highlight=False,
+            markup=False,
+        )
+
+
+def _published(one: Mapping[str, Any]) -> str:
+    """The literature's constant; nothing is said at the largest level of a notion."""
+    level = one["published"]
+    if level is None or level >= notion_of(one["notion"]).largest:
+        return "nothing"
+    return level_words(one["notion"], level)
+
+
+def _named(step: Mapping[str, Any]) -> str:
+    return f"{step['relation']}" + (f" ({step['theorem']})" if "theorem" in step else "")
+
+
+def _bases(path: list[Mapping[str, Any]]) -> list[str]:
+    found: dict[str, str] = {}
+    for step in path:
+        found |= {each["name"]: each["basis"] for each in step["hypotheses"]}
+    return [f"{name} ({basis})" for name, basis in found.items()]

@@ -14,11 +14,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from bayesdp.accounting.spend import Reading, Spend, canonical_json, total_cost
+from bayesdp.accounting.spend import Reading, Spend, as_zcdp, canonical_json, total_cost
 from bayesdp.errors import Refusal
 from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import Autoregressive, Family, Gaussian, MarkovChain, Population, parse
-from bayesdp.theorems import LeakageReport, Question, markov_count, report
+from bayesdp.theorems import (
+    NO_PURE_LEVEL,
+    Bound,
+    LeakageReport,
+    Question,
+    markov_count,
+    report,
+)
+from bayesdp.theorems.with_delta import APPROXIMATE_DP, dp_bounds, report_with_delta
 
 
 class UnspokenColumnError(Refusal):
@@ -28,15 +36,45 @@ class UnspokenColumnError(Refusal):
 def level(reading: Reading, spends: Sequence[Spend]) -> float:
     """The level of a reading over all spends of a data set, in nats of its notion, rounded up.
 
-    Raises `UnspokenColumnError` if a spend read a column that the reading doesn't speak about.
+    With a delta, it is an epsilon at the reading's delta, such that costs which depend on earlier
+    answers are safe as long as it is kept to the reading's total (theory 2.6). Raises `Refusal` for
+    Gaussian spends under a reading without a delta, and `UnspokenColumnError` if a spend read a
+    column that the reading doesn't speak about.
     """
     if reading.notion == "dp":
-        return total_cost(spends).dp_epsilon
+        return dp_bound(reading, spends).epsilon
     return converted(reading, spends).best.epsilon
 
 
-def converted(reading: Reading, spends: Sequence[Spend]) -> LeakageReport:
-    """The report behind `level`, for a BDP reading: every theorem's word on these spends."""
+def dp_bound(reading: Reading, spends: Sequence[Spend], *, fixed: bool = False) -> Bound:
+    """The DP level of spends at the reading's delta, with what proves it (theory 2.5)."""
+    cost = total_cost(spends)
+    pure = Bound(APPROXIMATE_DP, cost.dp_epsilon, "upper", "theory 2.2")
+    if cost.rho > 0.0 and reading.delta == 0.0:
+        raise Refusal(f"{reading.words()}: {NO_PURE_LEVEL}")
+    if reading.delta == 0.0 or not spends:
+        return pure
+    return min(
+        [
+            *([pure] if cost.rho == 0.0 else []),
+            *dp_bounds(cost, reading.delta, total=None if fixed else reading.total),
+            *dp_bounds(zcdp_cost(spends), reading.delta, "zcdp", None if fixed else reading.total),
+        ],
+        key=lambda bound: bound.epsilon,
+    )
+
+
+def zcdp_cost(spends: Sequence[Spend]) -> Cost:
+    """The spends with every pure one counted as zCDP."""
+    return total_cost([as_zcdp(spend) for spend in spends])
+
+
+def converted(reading: Reading, spends: Sequence[Spend], *, fixed: bool = False) -> LeakageReport:
+    """The report behind `level`, for a BDP reading: every theorem's word on these spends.
+
+    With a delta, `fixed` says that the costs don't depend on any answer, as those of one release
+    don't: their level is then lower than what a ledger must count on, unless they use its total.
+    """
     for spend in spends:
         unspoken = sorted(set(spend.reads) - set(reading.covers) - set(reading.independent))
         if unspoken:
@@ -45,7 +83,21 @@ def converted(reading: Reading, spends: Sequence[Spend]) -> LeakageReport:
                 f"says nothing: {reading.words()}. {THREE_WAYS_OUT}"
             )
     question = Question(population_of(reading), reading.adversary, reading.secrets)
-    return _with_mechanism(question, report(question, cost_for(reading, spends)), reading, spends)
+    cost = cost_for(reading, spends)
+    if reading.delta == 0.0:
+        if cost.rho > 0.0:
+            raise Refusal(f"{reading.words()}: {NO_PURE_LEVEL}")
+        return _with_mechanism(question, report(question, cost), reading, spends)
+    found = report_with_delta(
+        question,
+        cost,
+        reading.delta,
+        zcdp_cost=cost_for(reading, [as_zcdp(spend) for spend in spends]),
+        total=None if fixed else reading.total,
+    )
+    if cost.rho > 0.0:
+        return found
+    return _with_mechanism(question, found, reading, spends)
 
 
 def _with_mechanism(
@@ -107,14 +159,19 @@ def cost_for(reading: Reading, spends: Sequence[Spend]) -> Cost:
     """
     population = population_of(reading)
     if isinstance(population, Family):
-        return Cost(any=total_cost(spends).dp_epsilon)
+        return _all_alike(total_cost(spends))
     if not isinstance(population, Gaussian | Autoregressive):
         return total_cost(spends)
     if isinstance(population, Gaussian) and population.columns is not None:
         return _vector_cost(reading, population.columns, spends)
     moved, others = _split(reading, spends)
-    cost = total_cost(moved)
-    return Cost(any=total_cost(others).dp_epsilon, lipschitz=cost.lipschitz, slack=cost.slack)
+    cost, alike = total_cost(moved), _all_alike(total_cost(others))
+    return replace(cost, any=alike.any, rho_any=alike.rho_any)
+
+
+def _all_alike(cost: Cost) -> Cost:
+    """The cost of mechanisms of which nothing is known but their cost."""
+    return Cost(any=cost.dp_epsilon, rho_any=cost.rho)
 
 
 def _vector_cost(reading: Reading, columns: Sequence[str], spends: Sequence[Spend]) -> Cost:
@@ -132,8 +189,17 @@ def _vector_cost(reading: Reading, columns: Sequence[str], spends: Sequence[Spen
     for (column, (low, high)), group in sorted(groups.items()):
         total = total_cost(group)
         width = math.nextafter(high - low, 0.0)
-        by_column.append(ColumnCost(column, width, total.lipschitz, total.slack))
-    return Cost(any=total_cost(others).dp_epsilon, by_column=tuple(by_column))
+        by_column.append(
+            ColumnCost(
+                column,
+                width,
+                total.lipschitz,
+                total.slack,
+                total.rho_lipschitz,
+                total.rho_slack,
+            )
+        )
+    return replace(_all_alike(total_cost(others)), by_column=tuple(by_column))
 
 
 SecretsInterval = tuple[float, float] | Mapping[str, tuple[float, float]]
@@ -150,7 +216,9 @@ def secrets_needed(reading: Reading, spends: Sequence[Spend]) -> SecretsInterval
     found = converted(reading, spends)
     if "bounds" in found.best.evidence and found.cost.by_column:
         return {name: (low, high) for name, (low, high) in found.best.evidence["bounds"].items()}
-    if "factor" not in found.best.evidence or found.cost.lipschitz == 0.0:
+    if "factor" not in found.best.evidence:
+        return None
+    if found.cost.lipschitz == 0.0 and found.cost.rho_lipschitz == 0.0:
         return None
     return reading.interval
 

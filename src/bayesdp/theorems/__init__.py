@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesdp.certificate import plain_number
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, Refusal
 from bayesdp.notions import ADVERSARIES, KINDS, SECRETS, Adversary, Cost, Kind, Secrets
 from bayesdp.populations import Population
 from bayesdp.theorems.autoregressive import AutoregressiveSeries
@@ -58,7 +58,13 @@ REGISTRY: tuple[Theorem, ...] = (
 )
 """Every theorem. A new one is a file here, a line in this list, and a test."""
 
+NO_PURE_LEVEL = (
+    "Gaussian noise has no level without a delta, however large. State a delta (in a study: "
+    "budget.delta), or use Laplace noise."
+)
+
 __all__ = [
+    "NO_PURE_LEVEL",
     "REGISTRY",
     "ApproximateReport",
     "Bound",
@@ -74,7 +80,8 @@ __all__ = [
 class LeakageReport:
     """Every applicable bound (lowest first), every refused theorem with its reason.
 
-    `secrets` matters only to theorems about Gaussian populations.
+    `secrets` matters only to theorems about Gaussian populations. With a `delta`, levels are
+    `(epsilon, delta)`, and `zcdp_cost` is the cost with every pure part counted as zCDP.
     """
 
     cost: Cost
@@ -82,6 +89,8 @@ class LeakageReport:
     secrets: Secrets
     bounds: tuple[Bound, ...]
     refused: tuple[Refused, ...]
+    delta: float = 0.0
+    zcdp_cost: Cost | None = None
 
     @property
     def best(self) -> Bound:
@@ -90,13 +99,16 @@ class LeakageReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp leakage --json` prints it; an infinite level is None."""
+        with_delta = {"rho": self.cost.rho, "delta": self.delta} if self.delta > 0.0 else {}
         return {
             "dp_epsilon": self.cost.dp_epsilon,
+            **with_delta,
             "adversary": self.adversary,
             "bounds": [
                 {
                     "theorem": bound.theorem,
                     "epsilon": plain_number(bound.epsilon),
+                    **({"delta": bound.delta} if self.delta > 0.0 else {}),
                     "tight": bound.tight,
                     "source": bound.source,
                 }
@@ -106,6 +118,7 @@ class LeakageReport:
             "best": {
                 "theorem": self.best.theorem,
                 "epsilon": plain_number(self.best.epsilon),
+                **({"delta": self.best.delta} if self.delta > 0.0 else {}),
             },
         }
 
@@ -138,7 +151,12 @@ def leakage(
 
 
 def report(question: Question, cost: Cost) -> LeakageReport:
-    """The same for a `Cost`, which may mix kinds of mechanism."""
+    """The same for a `Cost`, which may mix kinds of mechanism, but has no Gaussian noise in it.
+
+    Raises `Refusal` for a cost with a zCDP part: `with_delta.report_with_delta` reads those.
+    """
+    if cost.rho > 0.0:
+        raise Refusal(NO_PURE_LEVEL)
     bounds: list[Bound] = []
     refused: list[Refused] = []
     for theorem in REGISTRY:

@@ -27,13 +27,19 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A proven level. `evidence` is what a re-check needs or what a reader may want to see."""
+    """A proven level. `evidence` is what a re-check needs or what a reader may want to see.
+
+    With a `delta` above 0 the level is `(epsilon, delta)`, and `proof` says how it follows: which
+    Rényi order, and how pure costs were counted (`theorems.approximation`).
+    """
 
     theorem: str
     epsilon: float
     tight: Tightness
     source: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
+    delta: float = 0.0
+    proof: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +85,16 @@ class Theorem(ABC):
 
         `None` where the theorem has no such form, or where delta would exceed 1. Call only where
         `refusal` is `None`.
+        """
+        return None
+
+    def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
+        """A bound, rounded up, on the Rényi divergence of order `alpha` that a secret makes.
+
+        It is between the laws of all outputs for two secrets, given what the adversary knows, or
+        between laws of which these are mixtures with the same weights (theory 2.5): linear in the
+        costs, `alpha` times what zCDP costs add to. `None` where the theorem has no such form. Call
+        only where `refusal` is `None`.
         """
         return None
 

@@ -11,6 +11,10 @@ included, so `g` changes by at most `e^(m eps)` between any two databases that a
 group, and so do its averages. An informed adversary knows the others: only the target changes.
 Equality: `m` identical records.
 
+With zCDP costs (theory 3.10). Two databases that differ in `m` records have a Rényi divergence of
+at most `m eps + alpha m^2 rho` (Bun & Steinke 2016, Proposition 1.9), and the outputs for the two
+secrets are mixtures of such pairs with the same weights.
+
 Impossibility (same source). If nothing is known and all `n` records may depend on each other,
 `m = n`: an `epsilon`-BDP mechanism whose error exceeds `alpha` with probability at most `beta`,
 `beta < 1 / (e^epsilon + 1)`, has `alpha` above half the largest change of the query between any two
@@ -21,6 +25,7 @@ from __future__ import annotations
 
 from bayesdp.leakage.approximate import group
 from bayesdp.leakage.rounding import up
+from bayesdp.leakage.zcdp import group_renyi
 from bayesdp.notions import Cost
 from bayesdp.populations import Clusters, Independent, Population, Unknown
 from bayesdp.theorems.base import Bound, Question, Theorem
@@ -67,3 +72,8 @@ class ClusterSize(Theorem):
             return (dp_epsilon, dp_delta)
         found = group(question.population.group_size, dp_epsilon, dp_delta)
         return found if found[1] < 1.0 else None
+
+    def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
+        """Group privacy: `m eps + alpha m^2 rho` (theory 3.10)."""
+        size = 1 if question.adversary == "informed" else question.population.group_size
+        return group_renyi(size, cost, alpha)

@@ -10,6 +10,11 @@ another, for each record that moves: `slack` for each of the others.
 
 Mixed spends (theory 2.2): mechanisms that are not Lipschitz cost `m eps`, `m` the size of the
 group, and one shift coupling serves all of them, so the two sums add.
+
+Gaussian noise (theory 3.8 e). A mechanism that is Lipschitz in the values and has the zCDP cost
+`rho` has, along the coupling, a mean that moves `factor` times as far, hence `factor^2 rho`; one of
+another kind `m^2 rho`. Each coupled pair of databases then has a bounded Rényi divergence, and the
+outputs for two secrets mix such pairs with the same weights.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ from abc import abstractmethod
 from typing import Any
 
 from bayesdp.leakage.rounding import up
+from bayesdp.leakage.zcdp import group_renyi, shifted
 from bayesdp.notions import Cost
 from bayesdp.theorems.base import Bound, Question, Theorem
 
@@ -46,7 +52,7 @@ class GaussianTheorem(Theorem):
         """Needs bounded secrets, a Lipschitz mechanism, and the theorem's own hypotheses."""
         if question.adversary == "informed":
             return None
-        if cost.lipschitz == 0.0 and cost.any > 0.0:
+        if cost.lipschitz == cost.rho_lipschitz == 0.0 and not cost.is_zero:
             return NOT_LIPSCHITZ
         if question.secrets == "unbounded":
             return UNBOUNDED
@@ -64,3 +70,13 @@ class GaussianTheorem(Theorem):
         if cost.any > 0.0:
             level = up(level + size * cost.any)
         return self._bound(level, "upper", factor=factor, size=size, **evidence)
+
+    def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
+        """Along the coupling: the pure level, and `alpha` times the zCDP cost of the same shift."""
+        if question.adversary == "informed":
+            return group_renyi(1, cost, alpha)
+        factor, _ = self.factor(question)
+        size = question.population.group_size
+        rho = shifted(factor, cost.rho_lipschitz, size - 1, cost.rho_slack)
+        pure = self.bound(question, cost).epsilon
+        return up(pure + alpha * up(rho + size * size * cost.rho_any, 3), 2)

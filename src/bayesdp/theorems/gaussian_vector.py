@@ -23,6 +23,7 @@ With one column and `W = M` this is theory 3.8 b.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 
 import numpy as np
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 
 from bayesdp.leakage.normal import vector_movements
 from bayesdp.leakage.rounding import up
+from bayesdp.leakage.zcdp import group_renyi
 from bayesdp.notions import Cost
 from bayesdp.populations import Gaussian, Population
 from bayesdp.populations.gaussian import Rows
@@ -58,7 +60,7 @@ class GaussianVector(Theorem):
         assert isinstance(population, Gaussian)
         if question.adversary == "informed":
             return None
-        if cost.lipschitz == 0.0 and not cost.by_column and cost.any > 0.0:
+        if cost.lipschitz == cost.rho_lipschitz == 0.0 and not cost.by_column and not cost.is_zero:
             return NOT_LIPSCHITZ
         if question.secrets == "unbounded":
             return UNBOUNDED
@@ -100,6 +102,37 @@ class GaussianVector(Theorem):
             level = up(level + size * cost.any)
         bounds = dict(zip(population.columns, map(list, population.bounds), strict=True))
         return self._bound(level, "upper", size=size, bounds=bounds)
+
+    def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
+        """The worst adversary's sum, each mechanism's zCDP cost by how far its columns move."""
+        if question.adversary == "informed":
+            return group_renyi(1, cost, alpha)
+        population = question.population
+        assert isinstance(population, Gaussian)
+        moved = _movements(population)
+        assert moved is not None
+        assert population.columns is not None
+        size = population.group_size
+        sums = np.zeros(len(moved))
+        for spent in cost.by_column:
+            units = _units(moved[:, :, population.columns.index(spent.column)], spent.width)
+            sums += spent.dp_epsilon * units + (size - 1) * spent.slack
+            sums += alpha * _shifted(units, spent.rho, size - 1, spent.rho_slack)
+        if cost.lipschitz > 0.0 or cost.rho_lipschitz > 0.0:
+            each = [_units(moved[:, :, c], w) for c, w in enumerate(_widths(population))]
+            most: NDArray[np.float64] = np.max(each, axis=0)
+            sums += cost.lipschitz * most + (size - 1) * cost.slack
+            sums += alpha * _shifted(most, cost.rho_lipschitz, size - 1, cost.rho_slack)
+        worst = float(sums.max()) + size * cost.any + alpha * size * size * cost.rho_any
+        return up(worst, 8 * (size + len(cost.by_column) + 8))
+
+
+def _shifted(
+    units: NDArray[np.float64], rho: float, others: int, slack: float
+) -> NDArray[np.float64]:
+    """`leakage.zcdp.shifted` for each adversary; rounded by the caller."""
+    root: NDArray[np.float64] = units * math.sqrt(rho) + others * math.sqrt(slack)
+    return root * root
 
 
 def _units(moved: NDArray[np.float64], width: float) -> NDArray[np.float64]:

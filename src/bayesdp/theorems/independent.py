@@ -10,6 +10,7 @@ Proof. Given `x_i` and `x_K` the unknown records follow their prior law whatever
 
 from __future__ import annotations
 
+from bayesdp.leakage.zcdp import group_renyi
 from bayesdp.notions import Cost
 from bayesdp.populations import Independent, Population
 from bayesdp.theorems.base import Bound, Question, Theorem
@@ -41,3 +42,7 @@ class IndependentRecords(Theorem):
     ) -> tuple[float, float] | None:
         """`(eps, delta)` itself: the average over the unknown records is the same on both sides."""
         return (dp_epsilon, dp_delta)
+
+    def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
+        """The mechanisms' own: the unknown records follow one law, whatever the secret is."""
+        return group_renyi(1, cost, alpha)

@@ -1,0 +1,94 @@
+"""From Rényi divergences to (epsilon, delta), rounded up (theory 2.5).
+
+If `D_alpha(P || Q) <= tau` for one `alpha > 1`, then `P(S) <= e^epsilon Q(S) + delta` for all
+`S`, with `ln delta = (alpha - 1)(tau - epsilon) - ln(alpha - 1) + alpha ln(1 - 1/alpha)` (Canonne,
+Kamath & Steinke, NeurIPS 2020, Proposition 12). So `epsilon = tau + reserve(alpha, delta)`.
+
+A zCDP cost `rho` beside a pure one `eps` has `tau = eps + alpha rho` for every `alpha`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.notions import Cost
+
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+_SMALLEST_ORDER, _LARGEST_ORDER = math.log(1e-6), math.log(1e15)
+"""Of `alpha - 1`, as logarithms. Such numbers are exact beside 1."""
+_ROUNDS = 90
+
+
+def reserve(alpha: float, delta: float) -> float:
+    """How far `epsilon` must lie above `D_alpha` for this `delta`, rounded up; at least 0.
+
+    `alpha > 1`, `0 < delta < 1`. It could be negative only where `delta > 1/(e alpha)`; 0 keeps a
+    level above that of its pure part.
+    """
+    excess = alpha - 1.0
+    above, below = -math.log(delta), math.log(alpha)
+    value = (above - below) / excess - math.log1p(1.0 / excess)
+    error = 16.0 * UNIT * ((above + below) / excess + math.log1p(1.0 / excess))
+    return max(0.0, math.nextafter(value + error, math.inf))
+
+
+def tail(alpha: float, tau: float, epsilon: float) -> float:
+    """The `delta` at `epsilon` of two laws with `D_alpha <= tau`, rounded up; at most 1."""
+    excess = alpha - 1.0
+    log = excess * (tau - epsilon) - excess * math.log1p(1.0 / excess) - math.log(alpha)
+    size = excess * (tau + epsilon) + excess * math.log1p(1.0 / excess) + math.log(alpha)
+    log += 16.0 * UNIT * size
+    return min(1.0, max(up(math.exp(min(log, 0.0)), 4), 5e-324))
+
+
+def least_epsilon(tau: Callable[[float], float], delta: float) -> tuple[float, float]:
+    """The least `tau(alpha) + reserve(alpha, delta)` found, rounded up, and its `alpha`.
+
+    `tau` is a bound on `D_alpha`, rounded up, such that `(alpha - 1) tau(alpha)` is convex: then
+    the `alpha` that reach a given `epsilon` are an interval, and a golden section finds it.
+    """
+    alpha = least(lambda order: tau(order) + reserve(order, delta))
+    return up(tau(alpha) + reserve(alpha, delta), 1), alpha
+
+
+def largest_rho(epsilon: float, delta: float) -> tuple[float, float]:
+    """About the largest zCDP cost that is `(epsilon, delta)`-DP, and the `alpha` that shows it."""
+    alpha = least(lambda order: (reserve(order, delta) - epsilon) / order)
+    return (epsilon - reserve(alpha, delta)) / alpha, alpha
+
+
+def least(value: Callable[[float], float]) -> float:
+    """The `alpha` of the least value found, for a function that falls and then rises."""
+    low, high = _SMALLEST_ORDER, _LARGEST_ORDER
+    first, second = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    at_first, at_second = value(1.0 + math.exp(first)), value(1.0 + math.exp(second))
+    for _ in range(_ROUNDS):
+        if at_first <= at_second:
+            high, second, at_second = second, first, at_first
+            first = high - _GOLDEN * (high - low)
+            at_first = value(1.0 + math.exp(first))
+        else:
+            low, first, at_first = first, second, at_second
+            second = low + _GOLDEN * (high - low)
+            at_second = value(1.0 + math.exp(second))
+    return 1.0 + math.exp(first if at_first <= at_second else second)
+
+
+def shifted(factor: float, rho: float, others: int, slack: float) -> float:
+    """The zCDP cost where all records together move `factor` times as far as one, rounded up.
+
+    `slack` is what the grid's extra steps of one record cost on their own, `others` how many
+    records beside the target move. Noise of variance `s2` costs `shift^2 / (2 s2)`, so square roots
+    add, and for several mechanisms at once by Minkowski's inequality: costs may be summed before.
+    """
+    if slack == 0.0:
+        return up(factor * factor * rho, 2)
+    root = factor * math.sqrt(rho) + others * math.sqrt(slack)
+    return up(root * root, 12)
+
+
+def group_renyi(size: int, cost: Cost, alpha: float) -> float:
+    """`m eps + alpha m^2 rho`: the Rényi divergence where `m` records change, rounded up."""
+    return up(size * cost.dp_epsilon + alpha * (size * size * cost.rho), 5)

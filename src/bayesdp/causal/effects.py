@@ -177,7 +177,7 @@ def _effect(model: CausalModel, mechanism: Compiled, how: How, node: int) -> Eff
     laws = joint[possible] / mass[possible, None]
     error = (4 * (roundings + 2 * len(model.nodes)) + _LOGARITHMS) * UNIT
     labels = model.nodes[node].labels
-    level, attains = _worst(laws, [labels[v] for v in possible], mechanism)
+    level, attains = _worst(laws, [labels[v] for v in possible], mechanism, error)
     rows = dict(zip(possible, laws.tolist(), strict=True))
     return Effect(
         how,
@@ -231,15 +231,18 @@ def _applied(cells: Floats, channel: Floats) -> Floats:
     return out
 
 
-def _worst(laws: Floats, labels: list[str], mechanism: Compiled) -> tuple[float, Attains | None]:
+def _worst(
+    laws: Floats, labels: list[str], mechanism: Compiled, error: float
+) -> tuple[float, Attains | None]:
+    """The largest log ratio between two rows, and where; 0 where only rounding tells them apart."""
     if len(laws) < 2:
         return 0.0, None
     high, low = laws.max(axis=0), laws.min(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.where(high > 0.0, np.log(high) - np.log(low), -1.0)
     y = int(np.argmax(gap))
-    level = max(float(gap[y]), 0.0)
-    if level == 0.0:
+    level = float(gap[y])
+    if level <= error:
         return 0.0, None
     value, other = int(np.argmax(laws[:, y])), int(np.argmin(laws[:, y]))
     likely, unlikely = float(laws[value, y]), float(laws[other, y])

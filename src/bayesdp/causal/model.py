@@ -236,7 +236,8 @@ class CausalModel(BaseModel):
     def marginal(self, *names: str) -> Floats:
         """The joint law of these nodes, one axis each."""
         keep = [self.place(name) for name in names]
-        return marginal(self.factors(), keep, [node.size for node in self.nodes]).table[..., 0]
+        table = marginal(self.factors(), keep, [node.size for node in self.nodes]).table[..., 0]
+        return np.minimum(table / table.sum(), 1.0)
 
     def population(self) -> Finite:
         """The joint law of the data points, the population that BDP speaks about.
@@ -342,7 +343,7 @@ def _truthful(node: Any, nodes: Sequence[Any]) -> Any:
         if not isinstance(seen, dict) or seen.get("name") != parents[0]:
             continue
         states = seen.get("states")
-        if isinstance(states, int) and 0 < states <= _MOST_STATES:
+        if type(states) is int and 0 < states <= _MOST_STATES:
             return node | {"states": states, "table": np.eye(states).tolist()}
         if isinstance(states, list | tuple) and len(states) <= _MOST_STATES:
             return node | {"states": states, "table": np.eye(len(states)).tolist()}

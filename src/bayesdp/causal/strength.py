@@ -42,7 +42,7 @@ def weakened(model: CausalModel, strength: float) -> CausalModel:
         if node.role == "data":
             own = model.marginal(node.name)
             mixed = follows * np.asarray(node.table) + (1.0 - follows) * own
-            node = node.model_copy(update={"table": mixed.tolist()})
+            node = node.model_copy(update={"table": np.minimum(mixed, 1.0).tolist()})
         nodes.append(node)
     return CausalModel(nodes=tuple(nodes), mechanism=model.mechanism, source=model.source)
 

@@ -16,9 +16,9 @@ from bayesdp.leakage.profile.model import (
     Witness,
     extremes,
     gap,
-    larger,
     pick,
     pick_high,
+    worse,
 )
 from bayesdp.leakage.tensor import Attained, tensor_leakage
 from bayesdp.notions import Adversary
@@ -31,11 +31,11 @@ def differential_privacy(model: Model) -> Found:
         high, low = extremes(model.log_channel, i)
         spread = gap(high, low)
         place = pick(spread)
-        if spread[place] < 0.0:
+        if not worse(float(spread[place]), found):
             continue
         line = np.moveaxis(model.log_channel, i, -1)[place]
         by = _pair(model, place, i, int(np.argmax(line)), int(np.argmin(line)))
-        found = larger(found, Found(float(spread[place]), by))
+        found = Found(float(spread[place]), by)
     return found
 
 

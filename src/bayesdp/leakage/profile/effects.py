@@ -17,8 +17,8 @@ from bayesdp.leakage.profile.model import (
     Witness,
     extremes,
     gap,
-    larger,
     pick,
+    worse,
 )
 
 
@@ -38,9 +38,9 @@ def causal_effect(model: Model) -> Found:
             logs = np.log(intervened(model, i))
         spread = gap(*extremes(logs, 0))
         (outcome,) = pick(spread)
-        if spread[outcome] < 0.0:
+        if not worse(float(spread[outcome]), found):
             continue
         high, low = int(np.argmax(logs[:, outcome])), int(np.argmin(logs[:, outcome]))
         by = Witness(outcome, record=i, records=(i,), likely=(high,), unlikely=(low,))
-        found = larger(found, Found(float(spread[outcome]), by))
+        found = Found(float(spread[outcome]), by)
     return found

@@ -19,8 +19,8 @@ from bayesdp.leakage.profile.model import (
     Witness,
     extremes,
     gap,
-    larger,
     pick,
+    worse,
 )
 
 
@@ -70,7 +70,7 @@ def membership_privacy(model: Model) -> Found:
         logs = model.values_of(model.logs, i)
         spread = gap(*extremes(logs, i))
         place = pick(spread)
-        if spread[place] < 0.0:
+        if not worse(float(spread[place]), found):
             continue
         line = np.moveaxis(logs, i, -1)[place]
         known, values = model.known_at((*place[:i], 0, *place[i:]), i)
@@ -85,7 +85,7 @@ def membership_privacy(model: Model) -> Found:
             belief=0.0,
             limit=bool(spread[place] > 0.0),
         )
-        found = larger(found, Found(float(spread[place]), by))
+        found = Found(float(spread[place]), by)
     return found
 
 
@@ -104,12 +104,12 @@ def membership_privacy_of_prior(model: Model) -> Found:
             # A value that is certain, or excluded, is not learned: NaN in either difference.
             levels = np.where(np.isnan(up) | np.isnan(down), -1.0, np.maximum(up, down))
             place = pick(levels)
-            if levels[place] < 0.0:
+            if not worse(float(levels[place]), found):
                 continue
             belief = float(mass[(value, *place[:-1])] / mass[(size, *place[:-1])])
             known, values = model.known_at((*place[:i], 0, *place[i:]), i)
             by = Witness(place[-1], i, None, known, values, (i,), (value,), belief=belief)
-            found = larger(found, Found(float(levels[place]), by))
+            found = Found(float(levels[place]), by)
     return found
 
 

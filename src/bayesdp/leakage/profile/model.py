@@ -83,6 +83,11 @@ def larger(first: Found, second: Found) -> Found:
     return first
 
 
+def worse(level: float, than: Found) -> bool:
+    """Whether a level beats what was found so far; -1 stands for nothing to compare."""
+    return level > than.level or (than.by is None and level >= 0.0)
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """A law and a channel for the same records. `of` checks; nothing else does.

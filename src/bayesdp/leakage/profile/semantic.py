@@ -22,10 +22,10 @@ from bayesdp.leakage.profile.model import (
     Witness,
     extremes,
     gap,
-    larger,
     pick,
     pick_high,
     pick_low,
+    worse,
 )
 
 Defaults = Sequence[Sequence[int]]
@@ -56,9 +56,9 @@ def semantic_privacy(model: Model, defaults: Defaults) -> Found:
             flat = ratio.reshape(-1, ratio.shape[-1])
             spread = gap(*extremes(flat, 0))
             outcome = int(np.argmax(spread))
-            if spread[outcome] < 0.0:
-                continue
             widest = float(spread[outcome])
+            if not worse(widest, found):
+                continue
             by = Witness(
                 outcome,
                 record=i,
@@ -69,7 +69,7 @@ def semantic_privacy(model: Model, defaults: Defaults) -> Found:
                 belief=belief_of(widest),
                 limit=math.isinf(widest),
             )
-            found = larger(found, Found(widest, by))
+            found = Found(widest, by)
     return Found(level_of(found.level), found.by)
 
 
@@ -86,11 +86,8 @@ def bayesian_semantic_privacy(model: Model, defaults: Defaults) -> Found:
             ratio = _ratio(logs, i, default)
             spread = gap(_collapsed(model, ratio, i, "high"), _collapsed(model, ratio, i, "low"))
             place = pick(spread)
-            if spread[place] >= 0.0:
-                widest = float(spread[place])
-                if widest > found.level or found.by is None:
-                    by = _points(model, ratio, i, default, place)
-                    found = larger(found, Found(widest, by))
+            if worse(float(spread[place]), found):
+                found = Found(float(spread[place]), _points(model, ratio, i, default, place))
     return Found(level_of(found.level), found.by)
 
 
@@ -107,7 +104,7 @@ def known_semantic_privacy(model: Model, defaults: Defaults) -> Found:
             ratio = _ratio(logs, i, default)
             spread = gap(*extremes(ratio, i))
             place = pick(spread)
-            if spread[place] < 0.0:
+            if not worse(float(spread[place]), found):
                 continue
             whole = (*place[:i], 0, *place[i:])
             known, values = model.known_at(whole, i)
@@ -124,7 +121,7 @@ def known_semantic_privacy(model: Model, defaults: Defaults) -> Found:
                 belief=belief_of(float(spread[place])),
                 limit=math.isinf(spread[place]),
             )
-            found = larger(found, Found(float(spread[place]), by))
+            found = Found(float(spread[place]), by)
     return Found(level_of(found.level), found.by)
 
 

@@ -18,9 +18,11 @@ from bayesdp.errors import InputError
 from bayesdp.populations import Population
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
-from bayesdp.report import beliefs, passages
+from bayesdp.report import beliefs
+from bayesdp.report.circumstances import RELATED
 from bayesdp.report.dependence import clean, leaves_open, members
-from bayesdp.report.passages import Section
+from bayesdp.report.passages import all_sections, refuted
+from bayesdp.report.phrases import Section
 from bayesdp.report.promise import (
     Level,
     Promise,
@@ -156,14 +158,12 @@ def _explained(promise: Promise) -> Explanation:
     }.get(promise.subject, "What such a release promises about one record")
     if promise.standing.verdict == "UNKNOWN":
         what = what.replace("promises", "claims to promise")
-    return Explanation(
-        what, promise.standing.verdict, passages.all_sections(promise), facts(promise)
-    )
+    return Explanation(what, promise.standing.verdict, all_sections(promise), facts(promise))
 
 
 def _nothing(standing: Standing) -> Explanation:
     """Of a certificate that doesn't hold no number is repeated."""
-    section = passages.refuted(standing.verdict, standing.step, standing.reason)
+    section = refuted(standing.verdict, standing.step, standing.reason)
     told = {"verdict": standing.verdict, "step": standing.step, "reason": standing.reason}
     title = "A certificate that promises nothing"
     return Explanation(title, standing.verdict, (section,), told)
@@ -201,7 +201,7 @@ def facts(promise: Promise) -> dict[str, Any]:
     }
     if promise.notion == "dp":
         told["related_records"] = [
-            {"records": size, **_numbers(group_level(level, size))} for size in passages.RELATED
+            {"records": size, **_numbers(group_level(level, size))} for size in RELATED
         ]
     return told
 

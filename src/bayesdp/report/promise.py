@@ -14,7 +14,7 @@ from typing import Any, Literal
 from bayesdp import kernel
 from bayesdp.accounting.composition import secrets_needed
 from bayesdp.accounting.spend import total_cost
-from bayesdp.errors import BayesdpError
+from bayesdp.errors import BayesdpError, UnsupportedError
 from bayesdp.leakage.approximate import group
 from bayesdp.notions import ADVERSARIES, Adversary, Cost
 from bayesdp.populations import Population, parse
@@ -104,8 +104,19 @@ class Promise:
 
 
 def of_document(document: Mapping[str, Any], standing: Standing) -> Promise:
-    """From a certificate as plain data. Malformed ones raise what reading them raises."""
-    if document["derivation"]["rule"] == "release":
+    """From a certificate as plain data. Malformed ones raise what reading them raises.
+
+    `UnsupportedError` for a certificate of another kind of claim.
+    """
+    rule = document["derivation"]["rule"]
+    if rule == "relations" or document["claim"]["notion"] not in ("dp", "bdp"):
+        raise UnsupportedError(
+            "explain",
+            rule,
+            expected="a certificate of a release, or of a level of DP or BDP",
+            remedy="`bayesdp verify` says whether it holds, and what it rests on.",
+        )
+    if rule == "release":
         return _of_release(document, standing, "release")
     return _of_conversion(document, standing)
 
@@ -232,8 +243,6 @@ def _adversary(claim: Mapping[str, Any], notion: str) -> Adversary:
     """A DP level is one against somebody who knows all the other records, and no more."""
     if notion == "dp":
         return "informed"
-    if notion != "bdp":
-        raise ValueError(f"the notion {notion!r} has no words here yet")
     return ADVERSARIES[ADVERSARIES.index(claim["adversary"])]
 
 

@@ -1,0 +1,150 @@
+"""The sections on what is not promised, what a promise rests on, and how to check it."""
+
+from __future__ import annotations
+
+from bayesdp.notions import Adversary
+from bayesdp.report import dependence
+from bayesdp.report.beliefs import level_words
+from bayesdp.report.dependence import clean
+from bayesdp.report.phrases import Section, delta_words, public_columns, unspoken_columns
+from bayesdp.report.promise import Promise
+
+
+def not_promised(promise: Promise) -> Section:
+    """The list of what no reader should take for promised."""
+    items = [
+        "Presence: that somebody's record is in the table is not hidden, nor is the number of "
+        "records. Both are taken as known.",
+        "Facts about the group: averages, shares, how things go together. To publish them is the "
+        "purpose. Somebody who did not know them may think differently of anybody then, in the "
+        "table or not, and the limits do not count that.",
+        "What is learned without your record: from what the records of others teach about "
+        "everybody, from other studies, from other people.",
+        "The full promise for facts about several records at once.",
+        "Protection from somebody who knows how certain records compare (that two of them are "
+        "equal, for example) without knowing the records themselves.",
+    ]
+    public, unspoken = public_columns(promise), unspoken_columns(promise)
+    if public:
+        items.append(
+            f"Public columns: {_quoted(public)}. Everybody is taken to know them, of each record."
+        )
+    elif promise.subject in ("conversion", "leakage"):
+        items.append("Public columns: whatever is declared public is taken as known to everybody.")
+    if unspoken:
+        items.append(
+            f"Columns that the description of relations does not speak of: {_quoted(unspoken)}. "
+            "They may go together with what is published."
+        )
+    items += _not_promised_population(promise)
+    items += _not_promised_attackers(promise.adversary)
+    if promise.places:
+        items.append(
+            "The full promise for people whose values lie outside the stated interval; the weaker "
+            "one is stated above."
+        )
+    items.append(
+        "What happens outside: other tables with the same people, a stolen copy, releases that no "
+        "ledger knows."
+    )
+    return Section("not_promised", "What is NOT promised", items=tuple(items))
+
+
+def _not_promised_population(promise: Promise) -> list[str]:
+    if promise.notion == "dp":
+        return []
+    items = [
+        "Anything, if records are related in another way than stated: more closely, in larger "
+        "groups, or over longer times. Nobody can see that from the data for certain."
+    ]
+    if promise.population is not None and dependence.leaves_open(promise.population):
+        items.append(
+            "Which of the possible descriptions is the right one: the release may tell. Somebody "
+            "who is unsure of it may learn more than these limits allow."
+        )
+    return items
+
+
+def _not_promised_attackers(adversary: Adversary) -> list[str]:
+    return {
+        "any": [],
+        "uninformed": ["Protection from somebody who knows one or more of the other records."],
+        "informed": [
+            "Protection from somebody who does not know all the other records, where records are "
+            "related: what they tell about this one is not limited by the table."
+        ],
+    }[adversary]
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f"'{clean(name)}'" for name in names)
+
+
+_SAID_ELSEWHERE = (
+    "adjacency is: replace one record;",
+    "a record is one row of the table",
+    "a record is all rows with the same",
+    "not protected, because declared public:",
+    "the adversary is '",
+    "secret values lie ",
+)
+_IN_PLAIN = (
+    ("the records depend on each other as", "Records are related as stated above."),
+    (
+        "different rows are different records of the model",
+        "Different rows are different records of the description, and which row is which does not "
+        "depend on private values.",
+    ),
+    ("noise is drawn from OpenDP's", "The random noise comes from OpenDP's sampler, as it should."),
+    (
+        "the mechanism has the stated DP cost",
+        "The release really has the cost that is stated, and is of the stated kind.",
+    ),
+)
+
+
+def rests_on(promise: Promise) -> Section:
+    """What nobody checked, in short. Assumptions without plain words here are given verbatim."""
+    items = []
+    for said in promise.assumptions:
+        if said.startswith(_SAID_ELSEWHERE):
+            continue
+        plain = next((words for start, words in _IN_PLAIN if said.startswith(start)), None)
+        items.append(plain or clean(said[0].upper() + said[1:], 500) + ".")
+    if promise.subject == "leakage":
+        items += [plain for _, plain in (_IN_PLAIN[0], _IN_PLAIN[3])]
+    if promise.subject in ("release", "study"):
+        items.append(
+            "The table was collected, kept and released by people who can be trusted with it."
+        )
+    return Section("assumptions", "What it rests on, unchecked", items=tuple(items))
+
+
+def how_to_check(promise: Promise) -> Section:
+    """Where to look for verification, and the promise in the terms of the field."""
+    text = {
+        "study": "A release comes with a certificate. Anybody can check it without the data: "
+        "bayesdp verify.",
+        "leakage": "A level with a certificate can be checked by anybody: bayesdp leakage "
+        "--certificate FILE, then bayesdp verify FILE.",
+    }.get(
+        promise.subject,
+        "Anybody can check the certificate without the data: bayesdp verify. It proves that the "
+        "promise follows, and not that this is what was published: ask for a signature for that.",
+    )
+    return Section("check", "How to check it", (text, technical(promise)))
+
+
+def technical(promise: Promise) -> str:
+    """The promise in one line of the field's own words."""
+    level = promise.level
+    shown = f"epsilon = {level_words(level.epsilon)}"
+    if level.delta > 0.0:
+        shown += f", delta = {delta_words(level.delta)}"
+    if promise.notion == "dp":
+        return f"For experts: differential privacy, replace one record, {shown}."
+    theorem = f", theorem {clean(promise.theorem)}" if promise.theorem else ""
+    return (
+        f"For experts: Bayesian differential privacy, {shown}, adversary '{promise.adversary}'"
+        f"{theorem}; the DP cost is {level_words(promise.cost.epsilon)}."
+    )

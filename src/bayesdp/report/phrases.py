@@ -1,0 +1,117 @@
+"""Pieces of sentences that several sections of an explanation share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
+from typing import Any
+
+from bayesdp.report import beliefs
+from bayesdp.report.beliefs import chance_words, factor_words, level_words, odds_factor
+from bayesdp.report.dependence import clean
+from bayesdp.report.promise import Level, Promise
+
+IN_SHORT = Decimal("0.10")
+"""The belief that sentences speak of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A titled piece of an explanation. `table` has its header in its first row."""
+
+    key: str
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    table: tuple[tuple[str, ...], ...] = ()
+    after: tuple[str, ...] = ()
+    items: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "key": self.key,
+            "title": self.title,
+            "paragraphs": list(self.paragraphs),
+            "table": [list(row) for row in self.table],
+            "after": list(self.after),
+            "items": list(self.items),
+        }
+
+
+def single(level: Level) -> Decimal:
+    """The factor e^epsilon, rounded up."""
+    return odds_factor(level.epsilon)
+
+
+def exception_words(level: Level) -> str:
+    """How likely the limits are broken at most."""
+    return chance_words(beliefs.exception(level.delta))
+
+
+def delta_words(delta: float) -> str:
+    """A delta, rounded up to three digits."""
+    exact = Decimal(repr(delta))
+    return f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), ROUND_CEILING).normalize():g}"
+
+
+def level_and_factor(level: Level) -> str:
+    """A level with what it means for odds."""
+    if level.delta > 0.0:
+        return f"epsilon = {level_words(level.epsilon)}, delta = {delta_words(level.delta)}"
+    return f"{level_words(level.epsilon)} (odds: factor {factor_words(single(level))})"
+
+
+def in_status(promise: Promise, title: str) -> str:
+    """Titles of an unchecked promise don't say that it is promised."""
+    return title if promise.standing.holds else f"{title} (claimed only)"
+
+
+# -- columns
+
+
+def protected_columns(promise: Promise) -> str:
+    """The columns that a promise is about; empty where no names are known."""
+    if promise.notion == "dp":
+        names = [name for name, column in promise.columns.items() if _is_private(column)]
+    else:
+        covered = list((promise.population or {}).get("covers", []))
+        names = covered + [name for name in _independent(promise) if name not in covered]
+    return _columns_words(promise, names)
+
+
+def _columns_words(promise: Promise, names: list[str]) -> str:
+    each = []
+    for name in names:
+        source = promise.columns.get(name, {}).get("from")
+        made = f" (made from '{clean(source)}')" if source else ""
+        each.append(f"'{clean(name)}'{made}")
+    if not each:
+        return ""
+    return ("the column " if len(each) == 1 else "the columns ") + ", ".join(each)
+
+
+def _is_private(column: Mapping[str, Any]) -> bool:
+    return not (column.get("public") is True or "role" in column)
+
+
+def _independent(promise: Promise) -> list[str]:
+    return [
+        name
+        for name, column in promise.columns.items()
+        if _is_private(column) and column.get("independent") is True
+    ]
+
+
+def public_columns(promise: Promise) -> list[str]:
+    """Columns that everybody is taken to know, those with a role among them."""
+    return [name for name, column in promise.columns.items() if not _is_private(column)]
+
+
+def unspoken_columns(promise: Promise) -> list[str]:
+    """Private columns about which a BDP promise says nothing."""
+    if promise.notion == "dp":
+        return []
+    known = {*(promise.population or {}).get("covers", []), *_independent(promise)}
+    private = (name for name, column in promise.columns.items() if _is_private(column))
+    return [name for name in private if name not in known]

@@ -21,7 +21,7 @@ RELATIONS = (
         f"{ZHAO}, sharpened",
         distance,
         "tanh(e/2)",
-        ("default-possible",),
+        (),
         ZHAO_DISTANCE,
     ),
     Relation(
@@ -75,6 +75,6 @@ RELATIONS = (
         "theory 5.2 c",
         same,
         "s",
-        ("mutual-independence", "default-possible"),
+        ("mutual-independence",),
     ),
 )

@@ -104,12 +104,12 @@ class SeeingAndDoing:
     @property
     def most_seen(self) -> Effect:
         """The record whose value tells most."""
-        return max(self.see, key=lambda one: one.epsilon)
+        return _first_largest(self.see)
 
     @property
     def most_done(self) -> Effect:
         """The record whose setting changes most."""
-        return max(self.do, key=lambda one: one.epsilon)
+        return _first_largest(self.do)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; infinite levels are None."""
@@ -133,14 +133,14 @@ class SeeingAndDoing:
         ]
         if see > dp + self.most_seen.error:
             said.append(
-                f"Learning a record's value can change it by {_factor(see)}, which is more than DP "
-                "speaks of: the values of others come with it. Level "
-                f"{_level(see)} is what an attacker who knows the model and no record can learn."
+                f"Learning a record's value can change it by a factor of {_factor(see)}, which is "
+                f"more than DP bounds: the values of others come with it. {_level(see)} is the level "
+                "against an attacker who knows the model and none of the records."
             )
         else:
             said.append(
-                f"Learning a record's value changes it by at most {_factor(see)}: in this model "
-                "dependence adds nothing to what DP bounds."
+                f"Learning a record's value changes it by a factor of at most {_factor(see)}: in "
+                "this model dependence adds nothing to what DP bounds."
             )
         return tuple(said)
 
@@ -240,13 +240,19 @@ def _worst(
     high, low = laws.max(axis=0), laws.min(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.where(high > 0.0, np.log(high) - np.log(low), -1.0)
-    y = int(np.argmax(gap))
-    level = float(gap[y])
+    level = float(gap.max())
     if level <= error:
         return 0.0, None
+    y = int(np.argmax(gap >= level - error))  # the first of those that rounding can't tell apart
     value, other = int(np.argmax(laws[:, y])), int(np.argmin(laws[:, y]))
     likely, unlikely = float(laws[value, y]), float(laws[other, y])
     return level, Attains(mechanism.outcomes[y], labels[value], labels[other], likely, unlikely)
+
+
+def _first_largest(effects: tuple[Effect, ...]) -> Effect:
+    """The first of those whose levels rounding can't tell from the largest."""
+    largest = max(effects, key=lambda one: one.epsilon)
+    return next(one for one in effects if one.epsilon >= largest.epsilon - largest.error)
 
 
 def _plain(value: float) -> float | None:

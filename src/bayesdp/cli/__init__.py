@@ -18,6 +18,7 @@ from bayesdp.cli import studies  # noqa: F401
 from bayesdp.cli import certificates  # noqa: F401
 from bayesdp.cli import explanations  # noqa: F401
 from bayesdp.cli import ledgers  # noqa: F401
+from bayesdp.cli import causal  # noqa: F401
 from bayesdp.cli import notions  # noqa: F401
 
 # isort: on

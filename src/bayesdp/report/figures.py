@@ -1,4 +1,4 @@
-"""Released values with their error bars, as one inline SVG.
+"""Released values with their error bars, as one inline SVG; and the two leakages as curves.
 
 Written by hand, so that the base install needs no plotting library and the report no script.
 Colours come from the page's style sheet, so that the figure follows light and dark; every number is
@@ -11,8 +11,14 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
 
+from bayesdp.errors import InputError
+from bayesdp.report.output import FIGURE
 from bayesdp.report.words import error_up, number, typeset
+
+if TYPE_CHECKING:
+    from bayesdp.causal import Strengths
 
 WIDTH = 760
 _LABELS = 190
@@ -159,3 +165,101 @@ def _tick(value: float, spacing: float) -> str:
 
 def _short(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+# ------------------------------------------------------ two leakages against dependence
+
+_PLOT = (70.0, 560.0, 64.0, 340.0)
+"""Left, right, top and bottom of the curves' area."""
+
+_CURVE_STYLE = (
+    "text{font:13px system-ui,sans-serif;fill:#1d2430}.head{font-weight:600;font-size:15px}"
+    ".tick,.note{fill:#5b6574;font-size:12px}.grid{stroke:#dfdcd3}.axis{stroke:#5b6574}"
+    ".see{stroke:#0f6b62;fill:none;stroke-width:2.6}.do{stroke:#a3470b;fill:none;stroke-width:2.6;"
+    "stroke-dasharray:7 4}.seen{fill:#0f6b62;font-weight:600}.done{fill:#a3470b;font-weight:600}"
+    ".paper{fill:#fbfaf7}@media(prefers-color-scheme:dark){.paper{fill:#14181f}text{fill:#e8e6e0}"
+    ".tick,.note{fill:#a3adba}.grid{stroke:#333c49}.axis{stroke:#a3adba}.see{stroke:#5cc8b8}"
+    ".seen{fill:#5cc8b8}.do{stroke:#f0a36b}.done{fill:#f0a36b}}"
+)
+
+
+def seeing_and_doing(numbers: Strengths) -> str:
+    """What setting a record changes and what learning it changes, against the dependence.
+
+    A whole SVG file with its own colours, light and dark. Raises `InputError` if a level is
+    infinite: there is nothing to draw.
+    """
+    levels = (*numbers.see, *numbers.do, numbers.dp_epsilon)
+    if not all(math.isfinite(level) for level in levels):
+        raise InputError(
+            "--figure", expected="finite levels; this mechanism's aren't all", shown=False
+        )
+    left, right, top, bottom = _PLOT
+    highest = max(max(levels) * 1.08, 1e-9)
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        return left + x * (right - left), bottom - y / highest * (bottom - top)
+
+    name = escape(_short(numbers.record, _LONGEST_LABEL))
+    cost = typeset(numbers.dp_epsilon, 3)
+    seen, done = (typeset(level, 3) for level in (numbers.see[-1], numbers.do[-1]))
+    spoken = (
+        f"From independent records to the model as declared, learning {name} changes from "
+        f"{typeset(numbers.see[0], 3)} to {seen}, setting it from {typeset(numbers.do[0], 3)} to "
+        f"{done}; the DP cost is {cost}."
+    )
+    see_end, do_end = place(1.0, numbers.see[-1])[1], place(1.0, numbers.do[-1])[1]
+    if abs(see_end - do_end) < 34.0:  # the labels of the ends stay legible where the curves meet
+        middle = (see_end + do_end) / 2.0
+        above = 17.0 if numbers.see[-1] >= numbers.do[-1] else -17.0
+        see_end, do_end = middle - above, middle + above
+    return (
+        f'{FIGURE} viewBox="0 0 {WIDTH} 410" role="img" '
+        f'aria-labelledby="sd-title sd-desc"><title id="sd-title">Seeing and doing: {name}</title>'
+        f'<desc id="sd-desc">{spoken}</desc><style>{_CURVE_STYLE}</style>'
+        f'<rect class="paper" width="{WIDTH}" height="410"/>'
+        f'<text class="head" x="20" y="26">What the output says about {name}: one mechanism, DP '
+        f"cost {cost}</text>"
+        '<text class="note" x="20" y="46">Largest change of an outcome’s probability, as a '
+        "logarithm (nats)</text>"
+        f"{_curve_axes(highest, place)}"
+        f"{_curve('do', numbers.strengths, numbers.do, place)}"
+        f"{_curve('see', numbers.strengths, numbers.see, place)}"
+        f'<text class="seen" x="{right + 12}" y="{see_end - 2:.1f}">learning it: {seen}</text>'
+        f'<text class="note" x="{right + 12}" y="{see_end + 13:.1f}">(conditioning)</text>'
+        f'<text class="done" x="{right + 12}" y="{do_end - 2:.1f}">setting it: {done}</text>'
+        f'<text class="note" x="{right + 12}" y="{do_end + 13:.1f}">(intervening)</text>'
+        f'<text class="tick" x="{(left + right) / 2}" y="386" text-anchor="middle">strength of the '
+        "dependence: 0 independent, 1 as in the model</text></svg>\n"
+    )
+
+
+def _curve_axes(highest: float, place: Callable[[float, float], tuple[float, float]]) -> str:
+    left, right, _, bottom = _PLOT
+    parts = []
+    marks = ticks(0.0, highest)
+    spacing = marks[1] - marks[0] if len(marks) > 1 else highest
+    for mark in marks:
+        y = place(0.0, mark)[1]
+        parts.append(
+            f'<line class="{"grid" if mark else "axis"}" x1="{left}" x2="{right}" y1="{y:.1f}" '
+            f'y2="{y:.1f}"/><text class="tick" x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">'
+            f"{_tick(mark, spacing)}</text>"
+        )
+    for mark in ticks(0.0, 1.0):
+        x = place(mark, 0.0)[0]
+        parts.append(
+            f'<text class="tick" x="{x:.1f}" y="{bottom + 18}" text-anchor="middle">'
+            f"{_tick(mark, 0.2)}</text>"
+        )
+    return "".join(parts)
+
+
+def _curve(
+    name: str,
+    strengths: Sequence[float],
+    levels: Sequence[float],
+    place: Callable[[float, float], tuple[float, float]],
+) -> str:
+    points = (place(x, y) for x, y in zip(strengths, levels, strict=True))
+    return f'<polyline class="{name}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'

@@ -1,7 +1,8 @@
 """Files that a command writes: never over anything but an older one of its own.
 
-A certificate or report may stand where an older one stood. Any other file is left alone, and that
-is found out before anything is spent: a ledger that is overwritten has forgotten its budget.
+A certificate, report or figure may stand where an older one stood. Any other file is left alone,
+and that is found out before anything is spent: a ledger that is overwritten has forgotten its
+budget.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ from typing import Literal
 
 from bayesdp.errors import InputError
 
-What = Literal["certificate", "report"]
+What = Literal["certificate", "report", "figure"]
 
 GENERATOR = '<meta name="generator" content="bayesdp">'
 """How a report of ours is known."""
 
+FIGURE = '<svg xmlns="http://www.w3.org/2000/svg" data-generator="bayesdp"'
+"""How a figure of ours begins."""
+
 
 def check_target(path: Path, what: What, *, reserved: Sequence[Path] = ()) -> None:
-    """Raises `InputError` unless a certificate or report may be written to `path`.
+    """Raises `InputError` unless such a file may be written to `path`.
 
     `reserved` are files that it must not become, whether they exist by now or not.
     """
@@ -78,6 +82,8 @@ def _is_ours(path: Path, what: What) -> bool:
         text = path.read_text(encoding="utf-8")
         if what == "report":
             return text.startswith("<!doctype html>") and GENERATOR in text[:1000]
+        if what == "figure":
+            return text.startswith(FIGURE)
         found = json.loads(text)
     except (OSError, ValueError, RecursionError):
         return False

@@ -1,4 +1,4 @@
-"""Conversions with a delta: from pure and zCDP costs to an (epsilon, delta) level (theory 2.5, 3.10).
+"""Conversions with a delta: from pure and zCDP costs to an (epsilon, delta) level (2.5, 3.10).
 
 A release with Gaussian noise has, under its conversion, a composition of which the conclusion is
 
@@ -22,21 +22,104 @@ A release with Gaussian noise has, under its conversion, a composition of which 
 
 `interval` stands there as without a delta. `counted` says how pure spends enter `cost`: as such, or
 each of them as zCDP of `eps^2 / 2` (then `any`, `lipschitz` and `slack` are 0). `alpha = p / q > 1`
-is the Rényi order of the proof; it is null where no cost is zCDP, which needs none.
+is the Rényi order of the proof.
 
 * `renyi`: the theorem turns the cost (E, R) of one record into that (E', R') of a secret, and the
   level is a point of its curve: `d >= exp((alpha - 1) (E' + alpha R' - e)) / (alpha - 1)
   (1 - 1/alpha)^alpha`. For `independent`, `cluster-size`, the Gaussian theorems, `family` of them.
 * `point`: `(dp_epsilon, dp_delta)` is a point of the curve of (E, R), and the theorem turns it into
   `(e, d)`. For `markov-contraction` and `graph-contraction` (theory 3.10), and `family` of them.
-  `dp_epsilon` and `dp_delta` stand there only with this way.
+  `dp_epsilon` and `dp_delta` stand there only with this way, and with
+* `stated`, in certificates of a conversion alone: the mechanism is any with that `(dp_epsilon,
+  dp_delta)`, `cost` is `dp_epsilon`, and the theorem converts it. `alpha` is not there.
 
 A family has no `delta` in its evidence: under it stands, besides the composition, one such step for
 each member. A step of notion DP has the rule `approximate-dp`, the conclusion
 `{"notion": "dp", "epsilon": e, "delta": d}` and in its evidence `cost` and `delta` (`renyi`) alone.
 
-A level of pure costs by a theorem without a delta may stand under a claim with one, since a delta of
-0 is below it: such a step has neither `delta` in its conclusion nor in its evidence.
+A level of pure costs by a theorem without a delta may stand under a claim with one, since a delta
+of 0 is below it: such a step needs no `delta` in its conclusion and has none in its evidence.
+
+Who reads a release calls `core.as_zcdp` on its spends, `core.compose` on both, and hands the two
+costs to `core.read_conversion` (or to `dp_level`), which takes the one that the step counts by.
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from bayesdp.kernel.affine import pairs
+from bayesdp.kernel.arithmetic import ball, exact, require, whole
+from bayesdp.kernel.core import Conversion, Cost, at_least, bounded, counted
+
+RULE = "approximate-dp"
+
+
+def level(conversion: Conversion) -> arb:
+    """The least level at the conversion's delta that its proof gives."""
+    proof, rule = conversion.proof or {}, conversion.rule
+    delta = _probability(conversion.delta, rule)
+    way = proof["way"]
+    require(way in ("renyi", "point", "stated"), "no such way to a delta", rule)
+    require(conversion.total + conversion.rho > 0, "nothing is spent", rule)
+    if way == "renyi":
+        alpha = _order(proof, rule)
+        return bounded(replace(conversion, alpha=alpha)) + reserve(alpha, delta)
+    dp_epsilon = exact(proof["dp_epsilon"], "dp_epsilon")
+    dp_delta = _probability(exact(proof["dp_delta"], "dp_delta"), rule)
+    require(dp_epsilon >= 0, "dp_epsilon is below 0", rule)
+    if way == "point":
+        alpha = _order(proof, rule)
+        due = ball(replace(conversion, alpha=alpha).of_group(1)) + reserve(alpha, dp_delta)
+        at_least(proof["dp_epsilon"], due, f"{rule}: dp_epsilon")
+    else:
+        require(conversion.alone and conversion.rho == 0, "a DP delta is not derived", rule)
+        require(dp_epsilon == conversion.total, "dp_epsilon is not the cost", rule)
+    found = [one for one, other in pairs(conversion, dp_epsilon, dp_delta) if other <= ball(delta)]
+    require(len(found) > 0, "its delta does not follow", rule)
+    best = found[0]
+    for one in found[1:]:
+        best = best.min(one)
+    return best.max(ball(dp_epsilon))
+
+
+def dp_level(step: Mapping[str, Any], cost: Cost, zcdp: Cost | None = None) -> arb:
+    """The DP level of a step of this rule; the step may not claim less. `zcdp` as in the core."""
+    evidence, conclusion = step["evidence"], step["conclusion"]
+    require(step["rule"] == RULE and conclusion["notion"] == "dp", "another notion", RULE)
+    spent = cost
+    if counted(step) == "zcdp":
+        require(zcdp is not None and zcdp.total == 0, "costs are not at hand as zCDP", RULE)
+        spent = zcdp or cost
+    require(evidence["delta"]["way"] == "renyi", "no such way to a delta", RULE)
+    alpha = _order(evidence["delta"], RULE)
+    delta = _probability(exact(conclusion["delta"], "delta"), RULE)
+    return ball(spent.total + alpha * spent.rho) + reserve(alpha, delta)
+
+
+def reserve(alpha: Fraction, delta: Fraction) -> arb:
+    """How far above `D_alpha` the epsilon of this delta lies; at least 0.
+
+    `(ln(1/delta) - ln(alpha)) / (alpha - 1) + ln(1 - 1/alpha)`: theory 2.5.
+    """
+    above = -ball(delta).log() - ball(alpha).log()
+    value: arb = above / ball(alpha - 1) + ball((alpha - 1) / alpha).log()
+    return value.max(arb(0))
+
+
+def _order(proof: Mapping[str, Any], rule: str) -> Fraction:
+    numerator, denominator = proof["alpha"]
+    alpha = Fraction(whole(numerator, "alpha", 1), whole(denominator, "alpha", 1))
+    require(1 < alpha <= 10**18, "alpha is no Rényi order above 1", rule)
+    require(alpha - 1 >= Fraction(1, 10**9), "alpha is too close to 1", rule)
+    return alpha
+
+
+def _probability(delta: Fraction, rule: str) -> Fraction:
+    require(0 < delta < 1, "delta is no probability between 0 and 1", rule)
+    return delta

@@ -34,6 +34,8 @@ def require(holds: bool, reason: str, step: str = "") -> None:
 
 def exact(value: object, what: str = "a number") -> Fraction:
     """A JSON number as the fraction that its double is."""
+    if isinstance(value, Fraction):
+        return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         raise InvalidError(f"{what}: {value!r} is no finite number")
     return Fraction(value)

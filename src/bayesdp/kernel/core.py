@@ -7,7 +7,7 @@ import importlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -56,6 +56,9 @@ GAUSSIAN_RULES = frozenset(
 )
 """Theorems about secrets inside the clipping intervals."""
 
+DIVERGENCE_RULES = GAUSSIAN_RULES | {"independent", "cluster-size"}
+"""Theorems that bound Rényi divergences too: they couple databases, whatever reads them."""
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -76,9 +79,14 @@ class Verdict:
 class Conversion:
     """A step from DP to BDP: everything that a rule may use.
 
-    Costs are exact: `any` and `lipschitz` by kind of mechanism, `slack` for the grid; `columns` has
-    (column, width, cost, slack) for vector records. `details` is evidence that the rule re-proves.
-    `mechanism` is what all spends are, where the release shows that they are.
+    Costs are exact: `any` and `lipschitz` by kind of mechanism, `slack` for the grid, and beside
+    them the zCDP costs of Gaussian noise; `columns` has (column, width, cost, slack, zCDP cost, its
+    slack) for vector records. `details` is evidence that the rule re-proves. `mechanism` is what
+    all spends are, where the release shows that they are.
+
+    `proof` says how the level follows at `delta` (`approximate`); `alpha` is the Rényi order of the
+    divergence that a rule bounds, `None` for a pure level. `zcdp` are the costs with the pure ones
+    counted as zCDP, and `alone` that the mechanism is any with the stated cost.
     """
 
     rule: str
@@ -88,15 +96,34 @@ class Conversion:
     any: Fraction
     lipschitz: Fraction
     slack: Fraction
-    columns: tuple[tuple[str, Fraction, Fraction, Fraction], ...]
+    columns: tuple[Column, ...]
     details: Mapping[str, Any]
     premises: tuple[Mapping[str, Any], ...]
     mechanism: str | None = None
+    rho_any: Fraction = Fraction(0)
+    rho_lipschitz: Fraction = Fraction(0)
+    rho_slack: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    proof: Mapping[str, Any] | None = None
+    alpha: Fraction | None = None
+    zcdp: Cost | None = None
+    alone: bool = False
 
     @property
     def total(self) -> Fraction:
-        """The DP cost of everything."""
+        """The pure DP cost of everything."""
         return self.any + self.lipschitz + sum((one[2] for one in self.columns), Fraction(0))
+
+    @property
+    def rho(self) -> Fraction:
+        """The zCDP cost of everything that is Gaussian noise."""
+        columns = sum((one[4] for one in self.columns), Fraction(0))
+        return self.rho_any + self.rho_lipschitz + columns
+
+    def of_group(self, size: int) -> Fraction:
+        """What `size` records that change together cost: `m eps`, or `m eps + alpha m^2 rho`."""
+        pure = size * self.total
+        return pure if self.alpha is None else pure + self.alpha * size**2 * self.rho
 
 
 def read(text: str) -> object:
@@ -164,12 +191,13 @@ def _check_conversion(document: Mapping[str, Any]) -> None:
     step, claim = document["derivation"], document["claim"]
     if document["rounding"] != ROUNDING:
         raise UnknownError("it rounds in a way that is not known here", "rounding")
-    conversion = read_conversion(step, declared_cost(step))
+    require(_all_pure(step), "pure costs may be counted as zCDP only in a release", "delta")
+    conversion = replace(read_conversion(step, declared_cost(step)), alone=True)
     shown = {k: v for k, v in document["population"].items() if k not in ("source", "covers")}
     require(same(shown, conversion.population), "two populations are named", "population")
     for key in ("notion", "adversary"):
         require(claim[key] == step["conclusion"][key], f"another {key} than derived", "claim")
-    require(claim["delta"] == 0.0, "delta is not 0", "claim")
+    check_delta(claim["delta"], step)
     require(claim["scope"] == "the declared population", "another scope", "claim")
     require(claim["secrets"] == conversion.secrets, "other secrets than derived", "claim")
     # All mechanisms of this cost are meant: a claim about larger costs would be a stronger one.
@@ -177,6 +205,11 @@ def _check_conversion(document: Mapping[str, Any]) -> None:
     at_least(claim["dp_epsilon"], ball(conversion.total), "claim: dp_epsilon")
     sum_of_doubles = conversion.total * (1 + Fraction(1, 10**12))
     require(exact(claim["dp_epsilon"]) <= sum_of_doubles, "dp_epsilon is not the cost", "claim")
+    told = exact(claim.get("dp_rho", 0.0))
+    require(close(told, conversion.rho) and told >= conversion.rho, "dp_rho", "claim")
+    stated = conversion.proof is not None and conversion.proof["way"] == "stated"
+    due = conversion.proof["dp_delta"] if stated and conversion.proof else 0.0
+    require(exact(claim.get("dp_delta", 0.0)) == exact(due), "another dp_delta", "claim")
     derived = conversion_level(step, conversion)
     at_least(claim["epsilon"], derived, "claim: epsilon")
     require(
@@ -186,22 +219,101 @@ def _check_conversion(document: Mapping[str, Any]) -> None:
     )
 
 
+def check_delta(claimed: object, step: Mapping[str, Any]) -> None:
+    """A claim's delta is a probability below 1, and not below the one that the step derives."""
+    number, derived = exact(claimed, "delta"), exact(step["conclusion"].get("delta", 0.0), "delta")
+    require(0 <= derived <= number < 1, "delta is below what is derived, or no delta", "claim")
+    none = number == 0 or "delta" in step["conclusion"]
+    require(none, "a delta is claimed, and none is derived", "claim")
+
+
+def _all_pure(step: Mapping[str, Any]) -> bool:
+    return counted(step) == "pure" and all(_all_pure(one) for one in step["premises"])
+
+
 # -- composition ------------------------------------------------------------------------
+
+Column = tuple[str, Fraction, Fraction, Fraction, Fraction, Fraction]
+"""A column, the width it is clipped to, cost, slack, zCDP cost and its slack."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """DP costs by kind, exact."""
+    """DP costs by kind, exact, and zCDP costs of Gaussian noise beside them."""
 
     any: Fraction = Fraction(0)
     lipschitz: Fraction = Fraction(0)
     slack: Fraction = Fraction(0)
-    columns: tuple[tuple[str, Fraction, Fraction, Fraction], ...] = ()
+    columns: tuple[Column, ...] = ()
+    rho_any: Fraction = Fraction(0)
+    rho_lipschitz: Fraction = Fraction(0)
+    rho_slack: Fraction = Fraction(0)
 
     @property
     def total(self) -> Fraction:
-        """The DP cost of everything."""
+        """The pure DP cost of everything."""
         return self.any + self.lipschitz + sum((one[2] for one in self.columns), Fraction(0))
+
+    @property
+    def rho(self) -> Fraction:
+        """The zCDP cost of everything that is Gaussian noise."""
+        columns = sum((one[4] for one in self.columns), Fraction(0))
+        return self.rho_any + self.rho_lipschitz + columns
+
+    def is_close(self, derived: Cost) -> bool:
+        """Whether these are the derived costs, rounded up, part by part."""
+        names = ("any", "lipschitz", "slack", "rho_any", "rho_lipschitz", "rho_slack")
+        ours, theirs = ([one[0] for one in cost.columns] for cost in (self, derived))
+        return (
+            ours == theirs
+            and all(close(getattr(self, name), getattr(derived, name)) for name in names)
+            and all(
+                close(a, b)
+                for one, other in zip(self.columns, derived.columns, strict=True)
+                for a, b in zip(one[1:], other[1:], strict=True)
+            )
+        )
+
+
+def close(stated: Fraction, derived: Fraction) -> bool:
+    """A sum of doubles, rounded up."""
+    tiny = Fraction(1, 2**1070)
+    return (
+        derived * (1 - Fraction(1, 10**12)) <= stated <= derived * (1 + Fraction(1, 10**9)) + tiny
+    )
+
+
+def counted(step: Mapping[str, Any]) -> str:
+    """How a step counts pure costs: as `pure`, or as `zcdp`."""
+    proof = step["evidence"].get("delta")
+    how = "pure" if proof is None else proof["counted"]
+    require(how in ("pure", "zcdp"), "costs are counted in an unknown way", step["rule"])
+    return str(how)
+
+
+def as_zcdp(spends: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The spends with every pure one as zCDP: `eps` is at most `eps^2 / 2` (theory 2.5)."""
+    found: list[Mapping[str, Any]] = []
+    for spend in spends:
+        if exact(spend.get("rho", 0.0)) > 0:
+            found.append(spend)
+            continue
+        rho, slack = (exact(spend[name]) ** 2 / 2 for name in ("dp_epsilon", "slack"))
+        found.append({**spend, "dp_epsilon": 0.0, "rho": rho, "slack": slack})
+    return found
+
+
+def _parts(spends: Sequence[Mapping[str, Any]]) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+    """Pure cost and slack, zCDP cost and its slack."""
+    sums = [Fraction(0)] * 4
+    for spend in spends:
+        epsilon, rho = exact(spend["dp_epsilon"]), exact(spend.get("rho", 0.0))
+        slack = exact(spend["slack"])
+        require(min(epsilon, rho, slack) >= 0 and 0 in (epsilon, rho), "no such cost")
+        place = 2 if rho > 0 else 0
+        sums[place] += rho if rho > 0 else epsilon
+        sums[place + 1] += slack
+    return sums[0], sums[1], sums[2], sums[3]
 
 
 def compose(
@@ -228,44 +340,54 @@ def compose(
             and s["column"] == covers[0]
             and exact(s["interval"][0]) <= interval[0] < interval[1] <= exact(s["interval"][1])
         ]
-    total = sum((exact(s["dp_epsilon"]) for s in spends), Fraction(0))
-    lipschitz = sum((exact(s["dp_epsilon"]) for s in moved), Fraction(0))
-    slack = sum((exact(s["slack"]) for s in moved), Fraction(0))
+    total, _, rho, _ = _parts(spends)
+    lipschitz, slack, rho_lipschitz, rho_slack = _parts(moved)
     where = [float(end) for end in interval] if moved and interval is not None else None
-    return Cost(total - lipschitz, lipschitz, slack), where
+    rest = rho - rho_lipschitz
+    return Cost(total - lipschitz, lipschitz, slack, (), rest, rho_lipschitz, rho_slack), where
 
 
 def _by_column(
     spends: Sequence[Mapping[str, Any]], population: Mapping[str, Any], covers: Sequence[str]
 ) -> tuple[Cost, Any]:
     groups: dict[tuple[str, float, float], list[Mapping[str, Any]]] = {}
-    other = Fraction(0)
+    others: list[Mapping[str, Any]] = []
     for spend in spends:
         known = spend["column"] in population["columns"] and spend["column"] in covers
         if spend["kind"] == "lipschitz" and known:
             low, high = spend["interval"]
             groups.setdefault((spend["column"], low, high), []).append(spend)
         else:
-            other += exact(spend["dp_epsilon"])
+            others.append(spend)
     columns = []
     for (column, low, high), group in sorted(groups.items()):
-        epsilon = sum((exact(one["dp_epsilon"]) for one in group), Fraction(0))
-        slack = sum((exact(one["slack"]) for one in group), Fraction(0))
-        columns.append((column, exact(high) - exact(low), epsilon, slack))
+        columns.append((column, exact(high) - exact(low), *_parts(group)))
+    other, _, rho, _ = _parts(others)
     bounds = dict(zip(population["columns"], population["bounds"], strict=True))
-    return Cost(any=other, columns=tuple(columns)), bounds if columns else None
+    cost = Cost(any=other, columns=tuple(columns), rho_any=rho)
+    return cost, bounds if columns else None
 
 
 def declared_cost(step: Mapping[str, Any]) -> Cost:
     """The cost as the step states it: what a conversion alone is about."""
     cost = step["evidence"]["cost"]
     parts = [exact(cost[name], f"cost: {name}") for name in ("any", "lipschitz", "slack")]
-    columns = tuple(
-        (one["column"], exact(one["width"]), exact(one["dp_epsilon"]), exact(one["slack"]))
+    names = ("rho_any", "rho_lipschitz", "rho_slack")
+    rhos = [exact(cost.get(name, 0.0), f"cost: {name}") for name in names]
+    columns: tuple[Column, ...] = tuple(
+        (
+            one["column"],
+            exact(one["width"]),
+            exact(one["dp_epsilon"]),
+            exact(one["slack"]),
+            exact(one.get("rho", 0.0)),
+            exact(one.get("rho_slack", 0.0)),
+        )
         for one in cost.get("by_column", [])
     )
-    require(min(parts) >= 0 and all(c[1] > 0 and min(c[2:]) >= 0 for c in columns), "negative cost")
-    return Cost(parts[0], parts[1], parts[2], columns)
+    positive = min(*parts, *rhos) >= 0 and all(c[1] > 0 and min(c[2:]) >= 0 for c in columns)
+    require(positive, "negative cost")
+    return Cost(parts[0], parts[1], parts[2], columns, rhos[0], rhos[1], rhos[2])
 
 
 # -- conversion -------------------------------------------------------------------------
@@ -277,27 +399,43 @@ def count_mechanism(length: int) -> str:
 
 
 def read_conversion(
-    step: Mapping[str, Any], cost: Cost, mechanism: str | None = None
+    step: Mapping[str, Any],
+    cost: Cost,
+    mechanism: str | None = None,
+    zcdp: Cost | None = None,
 ) -> Conversion:
-    """The step with this cost, its statements checked against each other."""
+    """The step with this cost, its statements checked against each other.
+
+    `zcdp` is the cost with every pure part counted as zCDP, for steps that count so.
+    """
     rule, evidence, conclusion = step["rule"], step["evidence"], step["conclusion"]
     if rule not in RULES:
         raise UnknownError("no rule of this name", str(rule))
     require(conclusion["notion"] == "bdp", "another notion than BDP", rule)
     require(conclusion["adversary"] in ADVERSARIES, "no such adversary", rule)
     require(evidence["secrets"] in ("bounded", "unbounded"), "no such secrets", rule)
+    spent = cost
+    if counted(step) == "zcdp":
+        require(zcdp is not None and zcdp.total == 0, "costs are not at hand as zCDP", rule)
+        spent = zcdp or cost
     return Conversion(
         rule,
         evidence["population"],
         conclusion["adversary"],
         evidence["secrets"],
-        cost.any,
-        cost.lipschitz,
-        cost.slack,
-        cost.columns,
+        spent.any,
+        spent.lipschitz,
+        spent.slack,
+        spent.columns,
         evidence.get("details", {}),
         tuple(step["premises"]),
         mechanism,
+        spent.rho_any,
+        spent.rho_lipschitz,
+        spent.rho_slack,
+        exact(conclusion.get("delta", 0.0), "delta"),
+        evidence.get("delta"),
+        zcdp=zcdp,
     )
 
 
@@ -309,15 +447,34 @@ def conversion_level(step: Mapping[str, Any], conversion: Conversion) -> arb:
 
 
 def proved(conversion: Conversion) -> arb:
-    """The rule's bound. Never below the DP cost, which every theorem allows for."""
-    total = ball(conversion.total)
-    if conversion.adversary == "informed":
+    """The level that follows, at the conversion's delta."""
+    if conversion.proof is not None:
+        from bayesdp.kernel.approximate import level
+
+        return level(conversion)
+    # Under a family, each member's step has its own proof.
+    without = conversion.rho == 0 or conversion.rule == "family"
+    require(without, "Gaussian noise has no level without a delta", conversion.rule)
+    return bounded(conversion)
+
+
+def bounded(conversion: Conversion) -> arb:
+    """The rule's bound: of the level, or of the divergence of order `alpha` that a secret makes.
+
+    Never below the DP cost, which every theorem allows for.
+    """
+    total = ball(conversion.of_group(1))
+    divergence = conversion.rule in DIVERGENCE_RULES
+    require(conversion.alpha is None or divergence, "it bounds no divergence", conversion.rule)
+    of_members = conversion.rule == "family" and conversion.rho > 0
+    if conversion.adversary == "informed" and not of_members:
         return total
     if conversion.rule in GAUSSIAN_RULES:
-        moved = conversion.lipschitz > 0 or bool(conversion.columns)
-        require(moved or conversion.any == 0, "no mechanism is Lipschitz", conversion.rule)
+        moved = conversion.lipschitz + conversion.rho_lipschitz > 0 or bool(conversion.columns)
+        nothing = conversion.any == conversion.rho_any == 0
+        require(moved or nothing, "no mechanism is Lipschitz", conversion.rule)
         require(conversion.secrets == "bounded", "secrets must be bounded", conversion.rule)
-    if conversion.total == 0:
+    if conversion.total == conversion.rho == 0:
         return total
     name = conversion.rule.replace("-", "_")
     try:
@@ -337,8 +494,17 @@ def certified_level(step: Mapping[str, Any]) -> float:
 
     For the package, which states this number. `InvalidError` where a hypothesis fails.
     """
+    from bayesdp.kernel.approximate import RULE, dp_level
+
+    cost, zcdp = declared_cost(step), None
+    under = [step, *step["premises"]] if step["rule"] == "family" else [step]
+    for one in under:
+        zcdp = declared_cost(one) if counted(one) == "zcdp" else zcdp
+    if step["rule"] == RULE:
+        return double_up(dp_level(step, cost, zcdp))
     mechanism = step["evidence"].get("details", {}).get("mechanism")
-    return double_up(proved(read_conversion(step, declared_cost(step), mechanism)))
+    conversion = read_conversion(step, cost, mechanism, zcdp)
+    return double_up(proved(replace(conversion, alone=True)))
 
 
 def at_least(claimed: object, derived: arb, what: str) -> None:

@@ -18,10 +18,19 @@ ASYMMETRY = Fraction(1, 10**9)
 
 
 def level(conversion: Conversion, factor: arb, size: int) -> arb:
-    """`factor * lipschitz + (m - 1) * slack + m * any` (theory 3.8, 6)."""
+    """`factor * lipschitz + (m - 1) * slack + m * any` (theory 3.8, 6); with zCDP costs, 3.8 e."""
     require(not conversion.columns, "costs by column are for vector records")
     moved = factor * ball(conversion.lipschitz)
-    return moved + ball((size - 1) * conversion.slack + size * conversion.any)
+    pure = moved + ball((size - 1) * conversion.slack + size * conversion.any)
+    if conversion.alpha is None:
+        return pure
+    rho = shifted(factor, conversion.rho_lipschitz, (size - 1), conversion.rho_slack)
+    return pure + ball(conversion.alpha) * (rho + ball(size**2 * conversion.rho_any))
+
+
+def shifted(factor: arb, rho: Fraction, others: int, slack: Fraction) -> arb:
+    """`(factor sqrt(rho) + others sqrt(slack))^2`: zCDP grows with the square of a shift."""
+    return (factor * ball(rho).sqrt() + others * ball(slack).sqrt()) ** 2
 
 
 def declared(conversion: Conversion) -> tuple[str, Any]:

@@ -1,4 +1,4 @@
-"""Groups of at most m dependent records: m times the DP cost (theory 3.2)."""
+"""Groups of at most m dependent records: m times the DP cost, m^2 times zCDP (3.2, 3.10)."""
 
 from __future__ import annotations
 
@@ -11,4 +11,4 @@ from bayesdp.kernel.populations import group_size
 
 def bound(conversion: Conversion) -> arb:
     """`m` is read off the population's declaration."""
-    return ball(group_size(conversion.population) * conversion.total)
+    return ball(conversion.of_group(group_size(conversion.population)))

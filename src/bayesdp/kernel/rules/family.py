@@ -8,6 +8,7 @@ premises too.)
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from flint import arb
@@ -17,6 +18,7 @@ from bayesdp.kernel.core import (
     Conversion,
     Cost,
     conversion_level,
+    counted,
     declared_cost,
     read_conversion,
 )
@@ -29,7 +31,15 @@ def bound(conversion: Conversion) -> arb:
     members = population["members"]
     steps = [one for one in conversion.premises if one["rule"] != "sequential-composition"]
     require(len(steps) == len(members) > 0, "not one step for each member")
-    cost = Cost(conversion.any, conversion.lipschitz, conversion.slack, conversion.columns)
+    cost = Cost(
+        conversion.any,
+        conversion.lipschitz,
+        conversion.slack,
+        conversion.columns,
+        conversion.rho_any,
+        conversion.rho_lipschitz,
+        conversion.rho_slack,
+    )
     best = ball(conversion.total)
     for number, (member, step) in enumerate(zip(members, steps, strict=True)):
         try:
@@ -43,11 +53,13 @@ def bound(conversion: Conversion) -> arb:
 def _level(
     conversion: Conversion, member: Mapping[str, Any], step: Mapping[str, Any], cost: Cost
 ) -> arb:
-    part = read_conversion(step, cost)
+    part = replace(read_conversion(step, cost, zcdp=conversion.zcdp), alone=conversion.alone)
     require(_bare(part.population) == _bare(member), "about another population")
     require(part.adversary == conversion.adversary, "about another adversary")
     require(part.secrets == conversion.secrets, "about other secrets")
-    require(declared_cost(step) == cost, "about another cost")
+    due = conversion.zcdp if counted(step) == "zcdp" else cost
+    require(due is not None and declared_cost(step).is_close(due), "about another cost")
+    require(part.delta <= conversion.delta, "of a larger delta")
     return conversion_level(step, part)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from fractions import Fraction
 
 from flint import arb, arb_mat
 
-from bayesdp.kernel.arithmetic import UnknownError, ball, exact, require, whole
+from bayesdp.kernel.arithmetic import UnknownError, ball, exact, largest, require, whole
 from bayesdp.kernel.core import Conversion
-from bayesdp.kernel.gaussian import Triangle, conditionals, symmetric
+from bayesdp.kernel.gaussian import Triangle, conditionals, shifted, symmetric
 
 MOST_RECORDS = 10
 
@@ -28,24 +29,37 @@ def bound(conversion: Conversion) -> arb:
     bounds = [(exact(low), exact(high)) for low, high in population["bounds"]]
     require(len(bounds) == len(columns) and all(a < b for a, b in bounds), "no such bounds")
     widths = [ball(high - low) for low, high in bounds]
-    reads = [(columns.index(c), ball(w), ball(eps)) for c, w, eps, _ in conversion.columns]
+    slack = conversion.slack + sum(spent[3] for spent in conversion.columns)
+    rest = ball((size - 1) * slack + size * conversion.any)
+    if conversion.alpha is not None:
+        rest += ball(conversion.alpha * size**2 * conversion.rho_any)
+    reads = [(columns.index(one[0]), ball(one[1]), one) for one in conversion.columns]
     matrix = [[ball(entry) for entry in row[: i + 1]] for i, row in enumerate(rows)]
 
-    best = ball(conversion.total - conversion.any)
+    best = arb(0)
     for conditional in conditionals(matrix, len(columns)):
         for moved in _movements(conditional, widths):
             total = arb(0)
-            for column, width, epsilon in reads:
-                total += epsilon * _units(moved, column, width)
-            if conversion.lipschitz > 0:
-                units = [_units(moved, c, width) for c, width in enumerate(widths)]
-                worst = units[0]
-                for one in units[1:]:
-                    worst = worst.max(one)
+            for column, width, spent in reads:
+                units = _units(moved, column, width)
+                total += ball(spent[2]) * units + _zcdp(conversion, units, spent[4:], size)
+            if conversion.lipschitz + conversion.rho_lipschitz > 0:
+                each = [_units(moved, c, width) for c, width in enumerate(widths)]
+                worst = largest(each)
+                rhos = (conversion.rho_lipschitz, conversion.rho_slack)
                 total += ball(conversion.lipschitz) * worst
+                total += _zcdp(conversion, worst, rhos, size)
             best = best.max(total)
-    slack = conversion.slack + sum(spent[3] for spent in conversion.columns)
-    return best + ball((size - 1) * slack + size * conversion.any)
+    if size == 1:  # nobody else moves, and `conditionals` has nothing to say
+        return ball(conversion.of_group(1))
+    return best + rest
+
+
+def _zcdp(conversion: Conversion, units: arb, rhos: tuple[Fraction, Fraction], size: int) -> arb:
+    """`alpha` times what a zCDP cost becomes where all records move; nothing at a pure level."""
+    if conversion.alpha is None:
+        return arb(0)
+    return ball(conversion.alpha) * shifted(units, rhos[0], size - 1, rhos[1])
 
 
 def _units(moved: Sequence[Sequence[arb]], column: int, width: arb) -> arb:

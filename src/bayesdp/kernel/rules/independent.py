@@ -11,4 +11,4 @@ from bayesdp.kernel.core import Conversion
 def bound(conversion: Conversion) -> arb:
     """The DP cost, for a population that says that its records are independent."""
     require(conversion.population.get("model") == "independent", "the records may be dependent")
-    return ball(conversion.total)
+    return ball(conversion.of_group(1))

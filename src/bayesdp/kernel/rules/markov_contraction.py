@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -18,7 +18,14 @@ Rows = Sequence[Sequence[Fraction]]
 
 def bound(conversion: Conversion) -> arb:
     """`R` of the rows, of the chain on blocks of k records, or between interval bounds."""
-    population = conversion.population
+    require(conversion.alpha is None, "it is no bound on a divergence")
+    ratio, order = largest_ratio(conversion.population)
+    quarter = ball(Fraction(order) * conversion.total / 4)
+    return 4 * (ball(ratio).sqrt() * quarter.sinh()).asinh()
+
+
+def largest_ratio(population: Mapping[str, Any]) -> tuple[Fraction, int]:
+    """`R`, and how many records a block has."""
     require(population.get("model") == "markov", "the population is no Markov chain")
     order = whole(population.get("order", 1), "order", 1)
     if "transition" in population:
@@ -27,9 +34,7 @@ def bound(conversion: Conversion) -> arb:
     else:
         bounds = [_plain(population[f"transition_{end}"], order) for end in ("lower", "upper")]
         low, high = (blocks(rows, order) for rows in _tightened(*bounds))
-    ratio = cross_ratio(low, high)
-    quarter = ball(Fraction(order) * conversion.total / 4)
-    return 4 * (ball(ratio).sqrt() * quarter.sinh()).asinh()
+    return cross_ratio(low, high), order
 
 
 def blocks(rows: Rows, order: int) -> list[list[Fraction]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -86,22 +87,30 @@ def _show(console: Any, found: Profile, deltas: Deltas | None) -> None:
         level = "infinite" if math.isinf(one.level) else number(one.level)
         table.add_row(f"{key}\n[dim]{title}[/dim]", level, escape(found.attained(one)))
     console.print(table)
+    for line in _remarks(found, deltas):
+        console.print(line, highlight=False, markup=False)
+
+
+def _remarks(found: Profile, deltas: Deltas | None) -> Iterator[str]:
+    """What doesn't fit into the table."""
+    from bayesdp.report.terminal import number
+
     replaced = "the worst of all values" if found.default is None else f"{list(found.default)}"
-    console.print(
+    yield (
         "Levels are in nats, except sp and bsp: changes of a probability, between 0 and 1. "
-        f"The default that replaces a record there is {replaced}.",
-        highlight=False,
-        markup=False,
+        f"The default that replaces a record there is {replaced}."
     )
     if not found.default_covers:
-        console.print(
+        yield (
             "The default is not possible beside every value of the other records: bsp says "
-            "nothing about those, and implies no BDP level.",
-            highlight=False,
+            "nothing about those, and implies no BDP level."
         )
+    sizes = ", ".join(number(one.level) for one in found.group)
+    yield f"Groups of 1 to {len(found.group)} records: {sizes}."
+    yield (
+        f"With x_S known, bsp is {number(found.bsp_known.level)}; with the population's own "
+        f"beliefs, mp is {number(found.mp_of_prior.level)}."
+    )
     if deltas is not None:
         levels = ", ".join(f"BDP {name} {number(level)}" for name, level in deltas.bdp.items())
-        console.print(
-            f"Delta at epsilon {number(deltas.epsilon)}: DP {number(deltas.dp)}, {levels}.",
-            highlight=False,
-        )
+        yield f"Delta at epsilon {number(deltas.epsilon)}: DP {number(deltas.dp)}, {levels}."

@@ -1,4 +1,4 @@
-"""The effect of setting one record (theory 5.2 e, 5 c)."""
+"""The effect of setting one record (theory 5.2 e, 5.3)."""
 
 from __future__ import annotations
 

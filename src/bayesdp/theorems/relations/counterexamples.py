@@ -380,7 +380,7 @@ COUNTEREXAMPLES: tuple[Counterexample, ...] = (
         "what a record's value causes bounds what seeing it tells",
         "three copies of one fair bit, a count with discrete Laplace noise of DP cost 1",
         "seeing one record shows the others too, setting it leaves them as they are",
-        "Tschantz, Sen & Datta 2020; theory 5 c",
+        "Tschantz, Sen & Datta 2020; theory 5.3",
         _seeing,
         _more("do", "see"),
         ("causal-do", "bdp-uninformed"),

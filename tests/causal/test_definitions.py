@@ -159,4 +159,12 @@ def test_the_lattice_is_drawn_in_the_documentation() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert diagram() in page
     for one in DEFINITIONS:
-        assert f"| {one.title} | {one.reading} | `{one.formula}` |" in page
+        formula = one.formula.replace("|", r"\|")
+        assert f"| {one.title} | {one.reading} | `{formula}` |" in page
+    for arrow in IMPLICATIONS:
+        times = ", at n times the level" if arrow.times_records else ""
+        ends = f"| {definition(arrow.given).title} | {definition(arrow.gives).title}{times} |"
+        assert f"{ends} {arrow.why} |" in page
+    for gap in MISSING:
+        ends = f"| {definition(gap.given).title} | {definition(gap.gives).title} |"
+        assert f"{ends} {gap.case}: {gap.given_level:g} and {gap.gives_level:.4f} |" in page

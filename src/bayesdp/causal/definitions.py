@@ -337,13 +337,15 @@ def diagram() -> str:
     lines = ["flowchart TD"]
     for one in DEFINITIONS:
         mark = {"seeing": ("([", "])"), "doing": ("[", "]"), "neither": ("{{", "}}")}[one.reading]
-        lines.append(f'    {one.name}{mark[0]}"{one.title}"{mark[1]}')
+        lines.append(f'    {_id(one.name)}{mark[0]}"{one.title}"{mark[1]}')
     for arrow in IMPLICATIONS:
         label = '|"times the number of records"| ' if arrow.times_records else ""
-        lines.append(f"    {arrow.given} --> {label}{arrow.gives}")
+        lines.append(f"    {_id(arrow.given)} --> {label}{_id(arrow.gives)}")
     for gap in MISSING:
-        lines.append(
-            f'    {gap.given} -. "not: {gap.given_level:g} gives {gap.gives_level:.4g}" .-x '
-            f"{gap.gives}"
-        )
+        label = f"not: {gap.given_level:g} gives {gap.gives_level:.4g}"
+        lines.append(f'    {_id(gap.given)} -. "{label}" .-x {_id(gap.gives)}')
     return "\n".join(lines) + "\n"
+
+
+def _id(name: str) -> str:
+    return name.replace("-", "_")

@@ -134,8 +134,8 @@ class SeeingAndDoing:
         if see > dp + self.most_seen.error:
             said.append(
                 f"Learning a record's value can change it by a factor of {_factor(see)}, which is "
-                f"more than DP bounds: the values of others come with it. {_level(see)} is the level "
-                "against an attacker who knows the model and none of the records."
+                "more than DP bounds: the values of others come with it. "
+                f"{_level(see)} is the level against an attacker who knows the model and no record."
             )
         else:
             said.append(

@@ -1,0 +1,79 @@
+"""`bayesdp causal`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bayesdp.cli import app
+from bayesdp.report.output import FIGURE
+
+RELATIVES = str(Path(__file__).parents[2] / "docs" / "examples" / "relatives.toml")
+COIN = {"nodes": [{"name": "x", "role": "data", "states": 2, "table": [0.5, 0.5]}]}
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, ["causal", *arguments], env={"COLUMNS": "200"})
+
+
+def test_both_numbers_side_by_side():
+    done = run(RELATIVES)
+    assert done.exit_code == 0
+    assert "what setting this record changes (do)" in done.stdout
+    assert "what learning it changes (see)" in done.stdout
+    (row,) = (line for line in done.stdout.splitlines() if line.startswith("│ Ben's record"))
+    assert [cell.strip() for cell in row.strip("│").split("│")] == ["Ben's record", "1", "3"]
+    assert "assumes no independence" in done.stdout
+    assert "values of others come with it" in done.stdout
+
+
+def test_json():
+    done = run(RELATIVES, "--json")
+    found = json.loads(done.stdout)
+    assert done.exit_code == 0
+    assert found["dp"] == 1.0
+    assert found["do"] == pytest.approx(1.0)
+    assert found["see"] == pytest.approx(3.0)
+    assert [one["record"] for one in found["records"]] == [
+        "Ada's record",
+        "Ben's record",
+        "Cleo's record",
+    ]
+    assert found["records"][0]["see"]["attained_by"]["value"] == "well"
+    assert len(found["reading"]) == 2
+
+
+def test_another_mechanism_and_values_that_never_occur(tmp_path):
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps({"channel": [[1.0, 0.0], [0.5, 0.5]]}), encoding="utf-8")
+    done = run(json.dumps(COIN), "--mechanism", str(path), "--json")
+    assert json.loads(done.stdout)["do"] is None
+    assert json.loads(done.stdout)["dp"] is None
+    sure = {"nodes": [COIN["nodes"][0] | {"table": [1.0, 0.0]}]}
+    done = run(json.dumps(sure), "--mechanism", str(path))
+    assert "Never so in this model, hence never learned: x = 1." in done.stdout
+    assert "nothing: every outcome is as likely" in done.stdout
+    assert "any number" in done.stdout
+
+
+def test_a_figure_is_written_and_nothing_else_is_overwritten(tmp_path):
+    path = tmp_path / "f.svg"
+    assert run(RELATIVES, "--figure", str(path)).exit_code == 0
+    assert path.read_text(encoding="utf-8").startswith(FIGURE)
+    assert run(RELATIVES, "--figure", str(path), "--json").exit_code == 0
+    path.write_text("<svg>mine</svg>", encoding="utf-8")
+    done = run(RELATIVES, "--figure", str(path))
+    assert done.exit_code == 2
+    assert path.read_text(encoding="utf-8") == "<svg>mine</svg>"
+    assert run(RELATIVES, "--figure", str(tmp_path / "f.png")).exit_code == 2
+    assert run(RELATIVES, "--figure", str(tmp_path / "no" / "f.svg")).exit_code == 2
+
+
+def test_wrong_input():
+    done = run(json.dumps(COIN), "--json")
+    assert done.exit_code == 2
+    assert "none of its own" in json.loads(done.stdout)["error"]
+    assert run("nowhere.toml").exit_code == 2

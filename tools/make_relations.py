@@ -1,0 +1,177 @@
+"""Write docs/relations.md and docs/counterexamples.md from the registry of relations.
+
+`python tools/make_relations.py` writes them; a test says so where they are stale.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from bayesdp.notions.catalogue import CATALOGUE
+from bayesdp.theorems.relations import HYPOTHESES, RELATIONS, Relation
+from bayesdp.theorems.relations.counterexamples import COUNTEREXAMPLES, Counterexample
+
+ROOT = Path(__file__).resolve().parent.parent
+GENERATED = "<!-- Written by tools/make_relations.py from the registry: change that, not this. -->"
+
+
+def relations_page() -> str:
+    """The lattice: a drawing of the arrows, a table of them, hypotheses, and missing arrows."""
+    return "\n".join([*_lattice(), *_table(), *_hypotheses(), *_missing()]) + "\n"
+
+
+def _lattice() -> Iterator[str]:
+    yield from (
+        "# Which notion of privacy implies which",
+        "",
+        GENERATED,
+        "",
+        "Somebody has a guarantee in one notion and needs it in another. Each arrow is a theorem:",
+        "a level `e` of the notion at its tail (`s`, where that is a distance between 0 and 1)",
+        "implies the level written on it at its head. Thick arrows always hold, thin ones need a",
+        "population or the hypotheses named in the table. `bayesdp notions` follows the arrows",
+        "from what you have, and tells which hypotheses your population shows.",
+        "",
+        "```mermaid",
+        "flowchart TD",
+    )
+    for key, notion in CATALOGUE.items():
+        yield f'  {_id(key)}["{key}<br/>{notion.title}"]'
+    for relation in RELATIONS:
+        arrow = "-->" if relation.hypotheses or relation.converts else "==>"
+        level = relation.formula.split(", ")[0]
+        yield f'  {_id(relation.premise)} {arrow}|"{level}"| {_id(relation.conclusion)}'
+    yield from ("```", "")
+
+
+def _table() -> Iterator[str]:
+    yield from (
+        "## The arrows",
+        "",
+        "*Published* is the literature's level for the same arrow, where ours is lower. Every",
+        "arrow is proved in the theory, re-derived by the kernel in certificates, and attacked by",
+        "brute force with and without its hypotheses.",
+        "",
+        "| from | to | level | published | needs | statement | source | test |",
+        "|---|---|---|---|---|---|---|---|",
+    )
+    for one in RELATIONS:
+        needs = ", ".join(f"[{name}](#{name})" for name in one.hypotheses) or "-"
+        if one.converts is not None:
+            needs = "a population"
+        cells = (
+            f"`{one.premise}`",
+            f"`{one.conclusion}`",
+            one.formula,
+            _published(one),
+            needs,
+            f"[{one.statement}](theory.md#{one.anchor})",
+            one.source,
+            f"[{one.name}](../{one.test})",
+        )
+        yield "| " + " | ".join(cells) + " |"
+    yield ""
+
+
+def _published(relation: Relation) -> str:
+    found = relation.published
+    return f"{found.formula}, for {found.valid}" if found is not None else "-"
+
+
+def _hypotheses() -> Iterator[str]:
+    yield from (
+        "## The hypotheses",
+        "",
+        "Those that a population can show are derived from it; the others, and those that it",
+        "leaves open, have to be declared (`--assume`), and every certificate lists what was.",
+        "",
+    )
+    for name, hypothesis in HYPOTHESES.items():
+        how = "a population may show it" if hypothesis.derive is not None else "to be declared"
+        yield f'* <a id="{name}"></a>`{name}`: {hypothesis.statement} ({how}).'
+    yield ""
+
+
+def _missing() -> Iterator[str]:
+    yield from (
+        "## The arrows that are not there",
+        "",
+        "Each has a model that refutes it, or that shows what its hypothesis is for, and that",
+        "[runs](counterexamples.md).",
+        "",
+        "| from | to | what one might think | refuted by |",
+        "|---|---|---|---|",
+    )
+    for one in COUNTEREXAMPLES:
+        tail, head = (f"`{key}`" for key in one.missing) if one.missing else ("-", "-")
+        link = f"[{one.name}](counterexamples.md#{one.name})"
+        yield f"| {tail} | {head} | {one.claim} | {link} |"
+
+
+def _id(key: str) -> str:
+    return key.replace("-", "_")
+
+
+def counterexamples_page() -> str:
+    """The gallery: each model, and a block that computes its levels."""
+    lines = [
+        "# What does not follow",
+        "",
+        GENERATED,
+        "",
+        "Small models that refute plausible or published claims. The numbers are computed when",
+        "this page is checked, by the exact engine ([theory 3.9](theory.md#39-exact-leakage-of-a-",
+        "given-mechanism)); the models are in",
+        "[`counterexamples.py`](../src/bayesdp/theorems/relations/counterexamples.py). What",
+        "*does* follow is in [the lattice](relations.md). Levels are in nats.",
+        "",
+        "```python",
+        ">>> from bayesdp.theorems.relations.counterexamples import COUNTEREXAMPLES",
+        ">>> gallery = {example.name: example for example in COUNTEREXAMPLES}",
+        ">>> def show(name):",
+        "...     levels = gallery[name].levels()",
+        "...     assert gallery[name].refutes(levels)",
+        "...     for what, level in levels.items():",
+        '...         print(f"{what}: {level:.4f}")',
+        "```",
+    ]
+    for example in COUNTEREXAMPLES:
+        lines += ["", *_example(example)]
+    return "\n".join(lines) + "\n"
+
+
+def _example(example: Counterexample) -> Iterator[str]:
+    yield from (
+        f"## {example.name}",
+        "",
+        f"*One might think:* {example.claim}.",
+        "",
+        f"*The model:* {_code(example.model)}.",
+        "",
+        "```python",
+        f'>>> show("{example.name}")',
+    )
+    yield from (f"{what}: {level:.4f}" for what, level in example.levels().items())
+    yield from ("```", "", f"*Why:* {example.why}.", "", f"*Source:* {example.source}.")
+
+
+def _code(text: str) -> str:
+    """Formulas in words as code, so that a page doesn't take their signs for its own."""
+    return "; ".join(f"`{part}`" if "P[" in part else part for part in text.split("; "))
+
+
+PAGES = {"docs/relations.md": relations_page, "docs/counterexamples.md": counterexamples_page}
+
+
+def main() -> int:
+    """Write the pages."""
+    for name, page in PAGES.items():
+        (ROOT / name).write_text(page(), encoding="utf-8")
+        print(f"wrote {name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 _PUBLIC: dict[str, str] = {
     "Autoregressive": "bayesdp.populations",
     "BayesdpError": "bayesdp.errors",
+    "Block": "bayesdp.accounting",
     "BudgetExceededError": "bayesdp.errors",
     "Calibration": "bayesdp.calibration",
     "CausalModel": "bayesdp.causal",
@@ -21,6 +22,7 @@ _PUBLIC: dict[str, str] = {
     "Exact": "bayesdp.notions",
     "Explanation": "bayesdp.report.explain",
     "Family": "bayesdp.populations",
+    "Filter": "bayesdp.accounting",
     "Finite": "bayesdp.populations",
     "Gaussian": "bayesdp.populations",
     "GaussianCalibration": "bayesdp.calibration",
@@ -32,6 +34,7 @@ _PUBLIC: dict[str, str] = {
     "LedgerError": "bayesdp.errors",
     "MarkovChain": "bayesdp.populations",
     "Network": "bayesdp.populations",
+    "Odometer": "bayesdp.accounting",
     "Population": "bayesdp.populations",
     "Profile": "bayesdp.leakage.profile",
     "RandomizedResponse": "bayesdp.mechanisms",

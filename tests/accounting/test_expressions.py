@@ -40,6 +40,7 @@ from bayesdp.populations import (
     Population,
     Unknown,
 )
+from bayesdp.theorems.relations import counterexamples
 from tests.oracles import finite
 from tests.oracles.mechanisms import randomized_response
 
@@ -283,6 +284,7 @@ def test_malformed(build: object) -> None:
 def test_the_named_counterexamples_hold() -> None:
     """The names are of things that happen."""
     assert set(COUNTEREXAMPLES) == {ADDING_LEVELS, PARALLEL_MAX, BLOCKS_LEAK_SIZES}
+    assert {ADDING_LEVELS, PARALLEL_MAX} <= {one.name for one in counterexamples.COUNTEREXAMPLES}
     law = np.array([[0.5, 0.0], [0.0, 0.5]])
     one = [randomized_response((2, 2), eps) for eps in ((1.0, 0.0), (0.0, 1.0))]
     levels = [finite.leakage(law, channel)[0] for channel in one]

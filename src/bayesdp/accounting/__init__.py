@@ -1,23 +1,79 @@
 """Spends, what they add up to, and the ledger that keeps them.
 
-`Ledger` is loaded on first use, because it brings SQLAlchemy along.
+What brings SQLAlchemy or the theorems along is loaded on first use.
 """
 
 from __future__ import annotations
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
+from .blocks import Block
 from .spend import LevelFunction, Reading, Spend, total_cost
 
 if TYPE_CHECKING:
+    from .expressions import (
+        CompositionRefusal,
+        Indexed,
+        Mechanism,
+        Parallel,
+        PostProcessing,
+        Price,
+        Private,
+        Public,
+        Sequential,
+        price,
+    )
     from .ledger import Ledger, Preview, ReleaseId
+    from .levels import Composed, composed_level
+    from .odometer import Filter, Odometer
 
-__all__ = ["Ledger", "LevelFunction", "Preview", "Reading", "ReleaseId", "Spend", "total_cost"]
+__all__ = [
+    "Block",
+    "Composed",
+    "CompositionRefusal",
+    "Filter",
+    "Indexed",
+    "Ledger",
+    "LevelFunction",
+    "Mechanism",
+    "Odometer",
+    "Parallel",
+    "PostProcessing",
+    "Preview",
+    "Price",
+    "Private",
+    "Public",
+    "Reading",
+    "ReleaseId",
+    "Sequential",
+    "Spend",
+    "composed_level",
+    "price",
+    "total_cost",
+]
+
+_LATER = {
+    "ledger": ("Ledger", "Preview", "ReleaseId"),
+    "levels": ("Composed", "composed_level"),
+    "odometer": ("Filter", "Odometer"),
+    "expressions": (
+        "CompositionRefusal",
+        "Indexed",
+        "Mechanism",
+        "Parallel",
+        "PostProcessing",
+        "Price",
+        "Private",
+        "Public",
+        "Sequential",
+        "price",
+    ),
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("Ledger", "Preview", "ReleaseId"):
-        from . import ledger
-
-        return getattr(ledger, name)
+    for module, names in _LATER.items():
+        if name in names:
+            return getattr(importlib.import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

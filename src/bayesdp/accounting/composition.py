@@ -115,6 +115,8 @@ def _with_mechanism(
     (mechanism,) = mechanisms
     if any(spend.reads != reading.covers or len(spend.reads) != 1 for spend in spends):
         return found
+    if any(spend.block is not None for spend in spends):
+        return found
     if markov_count.refusal(population, mechanism) is not None:
         return found
     bounds = (*found.bounds, markov_count.bound(question, found.cost, mechanism))

@@ -22,8 +22,8 @@ from .blocks import Block, usable_columns
 from .independence import RecordId
 from .spend import float_above
 
-ADDING_LEVELS = "adding-bdp-levels"
-PARALLEL_MAX = "parallel-max-under-dependence"
+ADDING_LEVELS = "levels-do-not-add"
+PARALLEL_MAX = "parallel-is-not-the-maximum"
 BLOCKS_LEAK_SIZES = "clipped-width-for-a-private-block"
 
 COUNTEREXAMPLES = {

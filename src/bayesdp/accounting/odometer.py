@@ -1,0 +1,118 @@
+"""An odometer and a filter: what has been spent so far, in memory (theory 2.2, 2.6).
+
+Both are the ledger's arithmetic without a database, for interactive use: steps may be chosen one at
+a time, with all earlier answers in view, on any public block. Keep a `Ledger` where a crash or
+another process must not forget what was spent.
+
+*Odometer.* After every step the level of the answers so far holds, however the steps were chosen:
+for the answers that were in fact given, the density changes by at most the sum of the costs that
+were in fact spent on a record, so 2.1 applies to them. This is so for pure costs. With a delta the
+level of adaptively chosen costs is safe only up to a total that was fixed before (a reading has
+one), so it is told for a reading, and a step beyond its total is marked.
+
+*Filter.* A step is refused if some reading would then exceed its total, and for no other reason. A
+refused step spends nothing, and smaller ones may follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import BudgetExceededError, InputError
+from ..notions import Cost
+from .composition import level
+from .rounded import down, left, up
+from .spend import Reading, Spend, total_cost
+
+
+class Odometer:
+    """The running level of one data set, under any reading, at any time.
+
+    `dataset` and `unit` are as in a spend. Nothing is refused but spends of another data set or
+    protected unit (`InputError`).
+
+    >>> from bayesdp.accounting import Reading, Spend
+    >>> odometer = Odometer("trial")
+    >>> for query in ("mean", "count"):
+    ...     odometer.add(Spend("trial", "row", query, "any", 0.25))
+    >>> round(odometer.level(Reading("bdp", 9.0, {"model": "clusters", "size": 3})), 9)
+    1.5
+    """
+
+    def __init__(self, dataset: str, unit: str = "row") -> None:
+        self.dataset = dataset
+        self.unit = unit
+        self._spends: tuple[Spend, ...] = ()
+
+    @property
+    def spends(self) -> tuple[Spend, ...]:
+        """Everything spent so far, oldest first."""
+        return self._spends
+
+    @property
+    def cost(self) -> Cost:
+        """What one record has paid at most, under DP."""
+        return total_cost(self._spends)
+
+    def add(self, *spends: Spend) -> None:
+        """Take one step: its spends, all at once. Nothing is kept where one of them is refused."""
+        self._spends = self._with(spends)
+
+    def level(self, reading: Reading) -> float:
+        """The level of everything so far, in nats of the reading's notion, rounded up."""
+        return level(reading, self._spends)
+
+    def level_after(self, reading: Reading, *spends: Spend) -> float:
+        """What the level would be after one more step."""
+        return level(reading, self._with(spends))
+
+    def within(self, reading: Reading) -> bool:
+        """Whether the level is within the reading's total; with a delta it means nothing beyond."""
+        return self.level(reading) <= reading.total
+
+    def _with(self, spends: Sequence[Spend]) -> tuple[Spend, ...]:
+        for spend in spends:
+            told = {"dataset": self.dataset, "unit": self.unit}
+            for name, due in told.items():
+                if getattr(spend, name) != due:
+                    raise InputError(
+                        f"spend.{name}",
+                        getattr(spend, name),
+                        expected=f"'{due}': costs of different ones don't add up",
+                    )
+        return (*self._spends, *spends)
+
+
+class Filter(Odometer):
+    """An odometer that refuses the step after which a reading would exceed its total.
+
+    Each reading holds for everything that the filter lets through, however the steps were chosen.
+    """
+
+    def __init__(self, dataset: str, *readings: Reading, unit: str = "row") -> None:
+        super().__init__(dataset, unit)
+        if not readings:
+            raise InputError("readings", [], expected="at least one reading, with its total")
+        self.readings = readings
+
+    def allows(self, *spends: Spend) -> bool:
+        """Whether this step may be taken."""
+        return not self._broken(self._with(spends))
+
+    def add(self, *spends: Spend) -> None:
+        """Take one step, or raise `BudgetExceededError` and keep everything as it was."""
+        together = self._with(spends)
+        broken = self._broken(together)
+        if broken:
+            told = "; ".join(
+                f"{reading.words()}: now at {up(self.level(reading))}, it would rise to "
+                f"{up(level(reading, together))}, and "
+                f"{down(left(reading.total, self.level(reading)))} is left"
+                for reading in broken
+            )
+            raise BudgetExceededError(f"This step is refused, and nothing is spent. {told}.")
+        self._spends = together
+
+    def _broken(self, spends: Sequence[Spend]) -> list[Reading]:
+        # "not <=" rather than ">": a level that is no number must not pass.
+        return [one for one in self.readings if not level(one, spends) <= one.total]

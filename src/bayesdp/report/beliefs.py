@@ -29,8 +29,10 @@ EXCEPTIONS = 3
 """With a delta: the odds stay within `2 e^epsilon` except with a probability of `3 delta`."""
 
 _EXACT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
-_OUT = Decimal("1e-50")
 _ONE, _TWO = Decimal(1), Decimal(2)
+_MORE = _EXACT.add(_ONE, Decimal("1e-50"))
+_LESS = _EXACT.subtract(_ONE, Decimal("1e-50"))
+"""Factors that are further from 1 than sixty digits can be wrong."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def odds_factor(level: float, delta: float = 0.0) -> Decimal:
         return Decimal("Infinity")
     factor = _ONE
     if level > 0.0:
-        factor = _EXACT.multiply(_EXACT.exp(Decimal(level)), _ONE + _OUT)
+        factor = _EXACT.multiply(_EXACT.exp(Decimal(level)), _MORE)
     return _EXACT.multiply(factor, _TWO) if delta > 0.0 else factor
 
 
@@ -76,14 +78,14 @@ def belief(before: Decimal, factor: Decimal) -> Belief:
         return Belief(before, before, before)
     if factor.is_infinite():
         return Belief(before, Decimal(0), _ONE)
-    against = _ONE - before
+    against = _EXACT.subtract(_ONE, before)
     raised = _EXACT.multiply(before, factor)
     most = _EXACT.divide(raised, _EXACT.add(against, raised))
     least = _EXACT.divide(before, _EXACT.add(before, _EXACT.multiply(against, factor)))
     return Belief(
         before,
-        _EXACT.multiply(least, _ONE - _OUT),
-        min(_EXACT.multiply(most, _ONE + _OUT), _ONE),
+        _EXACT.multiply(least, _LESS),
+        min(_EXACT.multiply(most, _MORE), _ONE),
     )
 
 

@@ -11,11 +11,13 @@ from bayesdp.report.dependence import clean, number
 from bayesdp.report.phrases import (
     IN_SHORT,
     Section,
+    delta_words,
     exception_words,
     level_and_factor,
     protected_columns,
+    single,
 )
-from bayesdp.report.promise import Place, Promise, group_level
+from bayesdp.report.promise import Level, Place, Promise, group_level
 
 RELATED = (2, 5)
 """For DP: how many related records the section on populations speaks of."""
@@ -159,7 +161,7 @@ def _related_dp(promise: Promise) -> Section:
     text = [
         "Nothing is assumed of how records are related. What is limited is what this one record "
         "itself adds: whatever stands in it, each possible outcome of the release has nearly the "
-        "same probability, up to the factor of the odds above.",
+        f"same probability, up to {_closeness(promise.level)}.",
         "If records are related (members of a family, days of one person), then the others tell "
         "about this one too, and somebody who doesn't know them may learn more than the table "
         "says. If each record is related to a few others only, these limits hold against anybody:",
@@ -181,6 +183,11 @@ def _related_dp(promise: Promise) -> Section:
     return Section("related", "How records are related", tuple(text), (header, *rows), tuple(after))
 
 
+def _closeness(level: Level) -> str:
+    factor = f"a factor of {factor_words(single(level))}"
+    return f"{factor}, plus delta = {delta_words(level.delta)}" if level.delta > 0.0 else factor
+
+
 def secrets(promise: Promise) -> Section:
     """Which values are meant, and what holds for the others."""
     if not promise.places:
@@ -189,9 +196,9 @@ def secrets(promise: Promise) -> Section:
             "possible at all are equally well hidden from each other.",
         )
         return Section("secrets", "For which values", text)
-    where = " and ".join(_place(place) for place in promise.places)
     text = (
-        f"Only for values {where}, and against somebody who takes it that the value lies there.",
+        f"Only for values {places_words(promise)}, and against somebody who takes it that the "
+        "value lies there.",
     )
     outside = promise.outside
     if outside is None:
@@ -217,6 +224,11 @@ def secrets(promise: Promise) -> Section:
     return Section("secrets", "For which values", text)
 
 
+def places_words(promise: Promise) -> str:
+    """Where secret values lie, to go after "values"."""
+    return " and ".join(_place(place) for place in promise.places)
+
+
 def _place(place: Place) -> str:
     if place.ends is None:
         return "inside the interval to which the release cuts values off"
@@ -239,7 +251,10 @@ def counted(promise: Promise) -> Section:
             ),
         )
     this = "this study" if promise.subject == "study" else "this release"
-    text = [f"Everything in {this}, and nothing before it: nothing else is on the ledger."]
+    text = [
+        f"Everything in {this}. Before it nothing was released from this data set, as far as its "
+        "ledger tells."
+    ]
     if promise.earlier:
         many = "1 earlier query" if promise.earlier == 1 else f"{promise.earlier} earlier queries"
         text = [

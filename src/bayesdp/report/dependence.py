@@ -27,10 +27,13 @@ class Grouping:
 
     @property
     def sequence(self) -> str:
-        """The records of one series, in their order."""
-        whose = f"with the same '{self.series}'" if self.series else "of one series"
-        order = f", in the order of '{self.order}'," if self.order else ", in their order,"
-        return f"Records {whose}{order}"
+        """That records form series, up to how long these are."""
+        order = f"in the order of '{self.order}'" if self.order else "in their order"
+        if self.series:
+            return f"Records with the same '{self.series}', {order}, form a series"
+        if self.order:
+            return f"The records, {order}, form a series"
+        return f"Records, {order}, form series, each"
 
 
 def grouping(columns: Mapping[str, Mapping[str, Any]]) -> Grouping:
@@ -103,14 +106,14 @@ def _markov(spec: Spec, groups: Grouping) -> list[str]:
     order = spec.get("order", 1)
     before = "the one right before it" if order == 1 else f"the {number(order)} right before it"
     states = len(spec.get("transition") or spec.get("transition_lower") or ())
-    most = "exactly" if spec.get("complete") is True else "of at most"
+    most = "of exactly" if spec.get("complete") is True else "of at most"
     known = (
         "are known to lie between given limits"
         if "transition_lower" in spec
         else "are given numbers"
     )
     return [
-        f"{groups.sequence} form a series {most} {number(spec.get('length'))} records.",
+        f"{groups.sequence} {most} {number(spec.get('length'))} records.",
         f"A value (one of {states}) depends on the earlier ones only through {before} "
         "(a Markov chain).",
         f"The probabilities of what follows what {known}.",
@@ -165,7 +168,7 @@ def _gaussian(spec: Spec, groups: Grouping) -> list[str]:
 
 def _autoregressive(spec: Spec, groups: Grouping) -> list[str]:
     return [
-        f"{groups.sequence} form a series of at most {number(spec.get('length'))} records.",
+        f"{groups.sequence} of at most {number(spec.get('length'))} records.",
         "Values vary like correlated bell curves (they are jointly normal): neighbours have the "
         f"correlation {number(spec.get('coefficient'))}, and records further apart less.",
         _SERIES_APART,

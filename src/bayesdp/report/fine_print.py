@@ -71,7 +71,7 @@ def _not_promised_attackers(adversary: Adversary) -> list[str]:
         "uninformed": ["Protection from somebody who knows one or more of the other records."],
         "informed": [
             "Protection from somebody who does not know all the other records, where records are "
-            "related: what they tell about this one is not limited by the table."
+            "related: what the others tell about this one is not limited by the table."
         ],
     }[adversary]
 
@@ -114,9 +114,10 @@ def rests_on(promise: Promise) -> Section:
     if promise.subject == "leakage":
         items += [plain for _, plain in (_IN_PLAIN[0], _IN_PLAIN[3])]
     if promise.subject in ("release", "study"):
-        items.append(
-            "The table was collected, kept and released by people who can be trusted with it."
-        )
+        items += [
+            "The ledger is complete: nothing else was ever released from this table.",
+            "The table was collected, kept and released by people who can be trusted with it.",
+        ]
     return Section("assumptions", "What it rests on, unchecked", items=tuple(items))
 
 

@@ -12,7 +12,14 @@ from decimal import Decimal
 
 from bayesdp.report import beliefs
 from bayesdp.report.beliefs import factor_words, level_words, odds_factor
-from bayesdp.report.circumstances import attackers, counted, protected, related, secrets
+from bayesdp.report.circumstances import (
+    attackers,
+    counted,
+    places_words,
+    protected,
+    related,
+    secrets,
+)
 from bayesdp.report.dependence import clean, number
 from bayesdp.report.fine_print import how_to_check, not_promised, rests_on
 from bayesdp.report.phrases import (
@@ -118,10 +125,17 @@ def in_short(promise: Promise) -> Section:
         f"{_published(promise)}, they can believe it to be at most {most} likely, and at least "
         f"{least} likely{except_for}.",
         *_strength(promise),
+        *_for_some_values(promise),
         "This limits what can be learnt about that one record. What is learnt about people in "
         "general is not limited: to teach that is the purpose.",
     )
     return Section("short", in_status(promise, "In short"), text)
+
+
+def _for_some_values(promise: Promise) -> tuple[str, ...]:
+    if not promise.places:
+        return ()
+    return (f"This is for values {places_words(promise)} only; for others, see below.",)
 
 
 def _strength(promise: Promise) -> tuple[str, ...]:
@@ -176,7 +190,7 @@ def promised(promise: Promise) -> Section:
     if factor > 1:
         after.append(
             "These are limits for the worst case: whoever looks, however cleverly, and with "
-            "whatever computers. Most beliefs will change less."
+            "whatever computers. Beliefs may well change less."
         )
     if any(row[2] == "100 %" for row in rows):
         after.append("Here 100 % means certain, or so nearly certain that it makes no difference.")

@@ -22,7 +22,7 @@ from bayesdp.cli.common import (
     written,
 )
 from bayesdp.errors import InputError
-from bayesdp.notions import Adversary, Secrets
+from bayesdp.notions import Adversary, Kind, Secrets
 
 
 @app.command()
@@ -35,7 +35,14 @@ def leakage(
     ] = None,
     delta: Annotated[
         float | None,
-        typer.Option(help="The mechanism's DP delta: levels are then (epsilon, delta)."),
+        typer.Option(
+            help="The mechanism's DP delta: levels are then (epsilon, delta). With --rho: the "
+            "level's."
+        ),
+    ] = None,
+    rho: Annotated[
+        float | None,
+        typer.Option(help="The zCDP cost of Gaussian noise, instead of or beside --epsilon."),
     ] = None,
     adversary: AdversaryOption = "any",
     kind: KindOption = "any",
@@ -57,21 +64,26 @@ def leakage(
     from bayesdp.populations import load
 
     loaded = load(population)
-    if certificate is not None and (mechanism is not None or delta is not None):
-        raise InputError(
-            "--certificate", str(certificate), expected="nothing with --mechanism or --delta"
-        )
     if mechanism is not None:
-        if delta is not None:
-            raise InputError("--delta", delta, expected="nothing here: --mechanism is exact")
+        given = {"--certificate": certificate, "--delta": delta, "--rho": rho}
+        for name, value in given.items():
+            if value is not None:
+                raise InputError(name, str(value), expected="nothing here: --mechanism is exact")
         options = {"kind": kind, "secrets": secrets, "seconds": seconds}
         _channel_leakage(loaded, mechanism, epsilon, adversary, options, as_json)
+        return
+    if rho is not None:
+        costs = (epsilon or 0.0, rho, delta)
+        question = (loaded, adversary, kind, secrets, seconds)
+        _gaussian_leakage(question, costs, certificate, as_json)
         return
     if epsilon is None:
         raise InputError("--epsilon", expected="a DP cost, in nats", remedy="Missing.", shown=False)
     positive(epsilon, "--epsilon", zero=True)
     if delta is not None:
-        _approximate_leakage(loaded, epsilon, delta, adversary, secrets, seconds, as_json)
+        _approximate_leakage(
+            loaded, epsilon, delta, adversary, secrets, seconds, certificate, as_json
+        )
         return
     report = loaded.leakage(
         epsilon, adversary=adversary, kind=kind, secrets=secrets, seconds=seconds
@@ -136,11 +148,19 @@ def _approximate_leakage(
     adversary: Adversary,
     secrets: Secrets,
     seconds: float,
+    certificate: Path | None,
     as_json: bool,
 ) -> None:
     from bayesdp.theorems import Question, approximate
 
-    report = approximate(Question(population, adversary, secrets, seconds), epsilon, delta)
+    question = Question(population, adversary, secrets, seconds)
+    report = approximate(question, epsilon, delta)
+    if certificate is not None:
+        from bayesdp.release.certify import conversion_certificate
+        from bayesdp.theorems.with_delta import stated_report
+
+        stated = stated_report(question, epsilon, delta)
+        written(certificate, conversion_certificate(population, stated).to_json() + "\n")
     if as_json:
         print_json(report.to_dict())
     else:
@@ -149,6 +169,41 @@ def _approximate_leakage(
         show_approximate(console(), report)
     if not report.bounds:
         raise typer.Exit(1)
+
+
+def _gaussian_leakage(
+    about: tuple[Any, Adversary, Kind, Secrets, float],
+    costs: tuple[float, float, float | None],
+    certificate: Path | None,
+    as_json: bool,
+) -> None:
+    """What a zCDP cost means at a delta, beside a pure cost of the same kind or alone."""
+    from bayesdp.notions import Cost
+    from bayesdp.theorems import Question
+    from bayesdp.theorems.with_delta import report_with_delta
+
+    (population, adversary, kind, secrets, seconds), (epsilon, rho, delta) = about, costs
+    positive(epsilon, "--epsilon", zero=True)
+    positive(rho, "--rho")
+    if delta is None:
+        raise InputError(
+            "--delta",
+            expected="a probability beside --rho: Gaussian noise has no level without one",
+            remedy="Missing.",
+            shown=False,
+        )
+    question = Question(population, adversary, secrets, seconds)
+    report = report_with_delta(question, Cost.of(epsilon, kind, rho=rho), delta)
+    if certificate is not None:
+        from bayesdp.release.certify import conversion_certificate
+
+        written(certificate, conversion_certificate(population, report).to_json() + "\n")
+    if as_json:
+        print_json(report.to_dict())
+        return
+    from bayesdp.report.terminal import show_with_delta
+
+    show_with_delta(console(), report)
 
 
 @app.command()

@@ -121,6 +121,26 @@ def show_approximate(console: Console, report: ApproximateReport) -> None:
     console.print(table)
 
 
+def show_with_delta(console: Console, report: LeakageReport) -> None:
+    """The table of theorems for Gaussian noise, levels at one delta."""
+    pure = f"{number(report.cost.dp_epsilon)} and " if report.cost.dp_epsilon > 0.0 else ""
+    table = _table(
+        f"What a DP cost of {pure}zCDP of {number(report.cost.rho)} means here",
+        "theorem",
+        f"epsilon at delta {number(report.delta)}",
+    )
+    for bound in report.bounds:
+        table.add_row(bound.theorem, number(bound.epsilon))
+    for refused in report.refused:
+        table.add_row(refused.theorem, f"refused: {escape(refused.reason)}")
+    console.print(table)
+    console.print(
+        f"The attacker is '{report.adversary}': {ADVERSARY_MEANING[report.adversary]}.",
+        style="dim",
+        highlight=False,
+    )
+
+
 def show_gaussian(console: Console, noise: GaussianCalibration) -> None:
     """Discrete Gaussian noise for an (epsilon, delta) target."""
     table = _table("Discrete Gaussian noise for the target", "", "")

@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, Refusal, UnsupportedError
 from bayesdp.leakage.rounding import down, up
 from bayesdp.leakage.zcdp import group_renyi, largest_rho, least_epsilon, reserve
 from bayesdp.notions import Cost
 from bayesdp.populations import Family, Graph, MarkovChain, Network, Tree
-from bayesdp.theorems import REGISTRY, LeakageReport, report
+from bayesdp.theorems import REGISTRY, LeakageReport, approximate, report
 from bayesdp.theorems.base import Bound, Question, Refused, Theorem
 
 Counted = Literal["pure", "zcdp"]
@@ -103,6 +103,33 @@ def report_with_delta(
     return LeakageReport(
         cost, question.adversary, question.secrets, tuple(bounds), refused, delta, zcdp_cost
     )
+
+
+def stated_report(question: Question, dp_epsilon: float, dp_delta: float) -> LeakageReport:
+    """`theorems.approximate` as a report that a certificate can be made from.
+
+    Its delta is that of the bound with the lowest epsilon; bounds with a larger one are left out.
+    """
+    found = approximate(question, dp_epsilon, dp_delta)
+    if not found.bounds:
+        raise Refusal(
+            f"No theorem says what ({dp_epsilon:g}, {dp_delta:g})-DP means for this population: "
+            "delta grows to 1 and more."
+        )
+    if isinstance(question.population, Family):
+        raise UnsupportedError(
+            "population.model", "family", expected="one of its members: each has its own levels"
+        )
+    delta = found.best.delta
+    proof = {"way": "stated", "counted": "pure", "dp_epsilon": dp_epsilon, "dp_delta": dp_delta}
+    bounds = tuple(
+        Bound(one.theorem, one.epsilon, "upper", one.source, {}, delta, proof)
+        for one in found.bounds
+        if one.delta <= delta
+    )
+    cost = Cost(any=dp_epsilon)
+    adversary, secrets = question.adversary, question.secrets
+    return LeakageReport(cost, adversary, secrets, bounds, found.refused, delta)
 
 
 def _speaks_of_delta(theorem: Theorem) -> bool:

@@ -1,0 +1,248 @@
+"""Composition of (epsilon, delta) mechanisms at the DP level, converted once (theory 2.8, 3.10).
+
+Three rules: *basic* (costs and deltas add up), *advanced* (Kairouz, Oh & Viswanath, IEEE
+Transactions on Information Theory 2017, Theorem 3.5), and *optimal* (the privacy loss distribution
+of all mechanisms together, by Google's dp-accounting; Koskela, Jaelkoe & Honkela, AISTATS 2020;
+Doroshenko et al., PoPETs 2022). All hold for mechanisms that are chosen adaptively, as long as
+their parameters don't depend on answers.
+
+A composition has a whole curve of `(epsilon, delta)`: each point may be converted through the
+population, and the best one is. Nothing here is certified by the kernel: the optimal curve rests on
+dp-accounting's arithmetic in doubles, rounded up by a margin. A ledger doesn't use it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from ..errors import InputError, UnsupportedError
+from ..leakage.rounding import up
+from ..theorems import Question, approximate
+from .spend import float_above
+
+INTERVAL = 1e-4
+"""The grid of privacy losses, in nats; losses are rounded up to it."""
+
+_ERROR = 1e-13
+"""What Fourier transforms of probabilities may be off by, for each mechanism."""
+
+_GRID = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Approximate:
+    """Any `(dp_epsilon, dp_delta)`-DP mechanism; `times` of them. Raises `InputError`."""
+
+    dp_epsilon: float
+    dp_delta: float = 0.0
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        _require("dp_epsilon", self.dp_epsilon, 0.0 <= self.dp_epsilon < math.inf, "at least 0")
+        _require("dp_delta", self.dp_delta, 0.0 <= self.dp_delta < 1.0, "a probability below 1")
+        _times(self.times)
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianNoise:
+    """Gaussian noise, `sigma` its standard deviation over the l2 sensitivity; `times` of them.
+
+    The continuous law. For discrete Gaussian noise on integers use `DiscreteGaussianNoise`.
+    """
+
+    sigma: float
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        _require("sigma", self.sigma, 0.0 < self.sigma < math.inf, "a number above 0")
+        _times(self.times)
+
+
+@dataclass(frozen=True, slots=True)
+class DiscreteGaussianNoise:
+    """Discrete Gaussian noise of parameter `sigma` on one integer that moves by `sensitivity`."""
+
+    sigma: float
+    sensitivity: int = 1
+    times: int = 1
+
+    def __post_init__(self) -> None:
+        _require("sigma", self.sigma, 0.0 < self.sigma < math.inf, "a number above 0")
+        _require("sensitivity", self.sensitivity, self.sensitivity >= 1, "at least 1")
+        _times(self.times)
+
+
+Event = Approximate | GaussianNoise | DiscreteGaussianNoise
+
+
+def _require(key: str, value: object, holds: bool, expected: str) -> None:
+    if not holds:
+        raise InputError(key, value, expected=expected)
+
+
+def _times(times: int) -> None:
+    whole = isinstance(times, int) and not isinstance(times, bool)
+    _require("times", times, whole and times >= 1, "a whole number of at least 1")
+
+
+def basic(events: Sequence[Approximate]) -> tuple[float, float]:
+    """Costs and deltas added up, rounded up."""
+    epsilon = sum((Fraction(one.dp_epsilon) * one.times for one in events), Fraction(0))
+    delta = sum((Fraction(one.dp_delta) * one.times for one in events), Fraction(0))
+    return float_above(epsilon), min(1.0, float_above(delta))
+
+
+def advanced(events: Sequence[Approximate], slack: float) -> tuple[float, float]:
+    """Advanced composition, with `slack` more delta; never above the sum of the costs.
+
+    `epsilon = sum eps tanh(eps / 2) + sqrt(2 ln(1 / slack) sum eps^2)` and
+    `delta = 1 - (1 - slack) product (1 - delta)`, rounded up.
+    """
+    _require("slack", slack, 0.0 < slack < 1.0, "a probability above 0 and below 1")
+    drift = math.fsum(one.times * one.dp_epsilon * math.tanh(one.dp_epsilon / 2) for one in events)
+    square = math.fsum(one.times * one.dp_epsilon**2 for one in events)
+    epsilon = up(drift + math.sqrt(2.0 * math.log(1.0 / slack) * square), 32)
+    kept = math.fsum(one.times * math.log1p(-one.dp_delta) for one in events)
+    delta = -math.expm1(math.log1p(-slack) + kept)
+    return min(epsilon, basic(events)[0]), min(1.0, up(delta, 64))
+
+
+@dataclass(frozen=True)
+class Curve:
+    """`delta(epsilon)` of a composition, rounded up and not increasing."""
+
+    delta: Callable[[float], float]
+    words: str
+
+    def epsilon(self, delta: float) -> float:
+        """The least epsilon found with at most this delta; infinite where there is none."""
+        high = 1.0
+        while self.delta(high) > delta:
+            high *= 2.0
+            if high > 1e6:
+                return math.inf
+        low = 0.0
+        if self.delta(0.0) <= delta:
+            return 0.0
+        while high - low > 1e-6 * high:
+            middle = (low + high) / 2.0
+            low, high = (middle, high) if self.delta(middle) > delta else (low, middle)
+        return high
+
+
+def optimal(events: Sequence[Event], *, interval: float = INTERVAL) -> Curve:
+    """The curve of all mechanisms together, from their privacy loss distributions.
+
+    Losses are rounded up to a grid of `interval` nats: a finer one gives a lower curve and takes
+    longer. Errors: `UnsupportedError` naming the extra where dp-accounting isn't installed.
+    """
+    if not events:
+        raise InputError("events", [], expected="at least one mechanism")
+    library, common = _library()
+    joined: Any = None
+    for event in events:
+        one = _distribution(library, common, event, interval)
+        one = one.self_compose(event.times) if event.times > 1 else one
+        joined = one if joined is None else joined.compose(one)
+    error = _ERROR * sum(event.times for event in events)
+
+    @lru_cache(maxsize=1024)
+    def delta(epsilon: float) -> float:
+        found = float(joined.get_delta_for_epsilon(epsilon))
+        return min(1.0, max(0.0, found) * (1.0 + 1e-9) + error)
+
+    return Curve(delta, "the privacy loss distribution of all mechanisms together")
+
+
+def _library() -> tuple[Any, Any]:
+    try:
+        found = importlib.import_module("dp_accounting.pld.privacy_loss_distribution")
+        common = importlib.import_module("dp_accounting.pld.common")
+    except ImportError:
+        raise UnsupportedError(
+            "composition",
+            "optimal",
+            expected="basic or advanced, where dp-accounting isn't installed",
+            remedy="Install the extra: pip install 'bayesdp[accounting]'.",
+        ) from None
+    return found, common
+
+
+def _distribution(library: Any, common: Any, event: Event, interval: float) -> Any:
+    grid = {"value_discretization_interval": interval}
+    if isinstance(event, Approximate):
+        parameters = common.DifferentialPrivacyParameters(event.dp_epsilon, event.dp_delta)
+        return library.from_privacy_parameters(parameters, **grid)
+    if isinstance(event, GaussianNoise):
+        return library.from_gaussian_mechanism(event.sigma, **grid)
+    return library.from_discrete_gaussian_mechanism(
+        event.sigma, sensitivity=event.sensitivity, **grid
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedCurve:
+    """The best level of a curve at a delta: the point of the curve, the theorem, the level."""
+
+    bdp_epsilon: float
+    bdp_delta: float
+    dp_epsilon: float
+    dp_delta: float
+    theorem: str
+
+
+def converted_curve(curve: Curve, question: Question, delta: float) -> ConvertedCurve:
+    """The least level found at this delta over all points of the curve (theory 3.10).
+
+    Every point is a valid pair of its own; a grid of them is tried, then finer ones around the
+    best. Errors: `UnsupportedError` where no theorem with a delta reaches it.
+    """
+    _require("delta", delta, 0.0 < delta < 1.0, "a probability above 0 and below 1")
+    low = curve.epsilon(delta)
+    tried: dict[float, ConvertedCurve | None] = {}
+
+    def at(epsilon: float) -> float:
+        if epsilon not in tried:
+            tried[epsilon] = _converted_point(curve, question, epsilon, delta)
+        found = tried[epsilon]
+        return math.inf if found is None else found.bdp_epsilon
+
+    if math.isfinite(low):
+        start = max(low, 0.02)
+        points = [low, *(start * 1.15**step for step in range(_GRID))]
+        best = min(points, key=at)
+        for width in (0.06, 0.02, 0.006, 0.002):
+            around = [best * (1.0 + width * step) for step in (-2, -1, 0, 1, 2)]
+            best = min(around, key=at)
+    good = [one for one in tried.values() if one is not None]
+    if not good:
+        raise UnsupportedError(
+            "delta",
+            delta,
+            expected="a delta that some conversion reaches from this composition",
+            remedy="Use a larger one, more noise, or pure costs.",
+        )
+    return min(good, key=lambda one: one.bdp_epsilon)
+
+
+def _converted_point(
+    curve: Curve, question: Question, epsilon: float, delta: float
+) -> ConvertedCurve | None:
+    at_point = curve.delta(epsilon)
+    if not at_point < 1.0:
+        return None
+    within = [
+        one
+        for one in approximate(question, epsilon, at_point).bounds
+        if one.delta <= delta and math.isfinite(one.epsilon)
+    ]
+    if not within:
+        return None
+    best = min(within, key=lambda one: one.epsilon)
+    return ConvertedCurve(best.epsilon, best.delta, epsilon, at_point, best.theorem)

@@ -289,7 +289,7 @@ COUNTEREXAMPLES: tuple[Counterexample, ...] = (
         "levels-do-not-add",
         "BDP levels of two mechanisms add up",
         "weights 9, 9, 1, 0 on (0,0), (0,1), (1,1), (1,0); "
-        "P[Y = 1 | x] = 11^(x1 + x2) / 242, twice",
+        "P[Y = 1 | x] = 11^(x1 + x2) / 242; twice",
         "both answers depend on the same unknown record: they are not independent given the secret",
         "claimed by Zhao 2017, Theorem 1; theory 2.2",
         _adding,
@@ -299,7 +299,7 @@ COUNTEREXAMPLES: tuple[Counterexample, ...] = (
         "small-levels-do-not-add",
         "small BDP levels of two mechanisms add up",
         "weights .1, .9, .225, 0 on (0,0), (0,1), (1,1), (1,0); "
-        "P[Y = 1 | x] = 1.5^(x1 + x2) / 4.5, twice",
+        "P[Y = 1 | x] = 1.5^(x1 + x2) / 4.5; twice",
         "the same at about half a nat",
         "claimed by Zhao 2017, Theorem 1; theory 2.2",
         _adding_small,

@@ -1,0 +1,110 @@
+"""`bayesdp notions`: for people, for programs, and its certificates."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bayesdp.cli import app
+
+CHAIN = '{"model": "markov", "transition": [[0.9, 0.1], [0.1, 0.9]], "length": 100}'
+TWINS = '{"model": "finite", "probabilities": [[0.5, 0.0], [0.0, 0.5]]}'
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+
+
+def run(*arguments: str, status: int = 0) -> Any:
+    result = CliRunner().invoke(app, ["notions", *arguments])
+    assert result.exit_code == status, result.output
+    return result
+
+
+def document(*arguments: str, status: int = 0) -> Any:
+    return json.loads(run(*arguments, "--json", status=status).stdout)
+
+
+def levels(found: Any) -> dict[str, float]:
+    return {one["notion"]: one["level"] for one in found["implied"]}
+
+
+def test_json():
+    found = document("--given", "bdp=1.0", "--population", CHAIN)
+    assert levels(found)["bsp"] == pytest.approx(math.tanh(0.5))
+    assert levels(found)["dp"] == 1.0
+    path = next(one["path"] for one in found["implied"] if one["notion"] == "dp")
+    assert [step["relation"] for step in path] == ["bdp-to-dp"]
+    assert path[0]["hypotheses"] == [{"name": "full-support", "basis": "derived"}]
+    assert {need["notion"] for need in found["needs"]} >= {"pufferfish", "causal-do"}
+    several = document("--given", "bdp=3", "--given", "dp=0.5", "--population", CHAIN)
+    assert levels(several)["bdp"] == 3.0
+    assert levels(several)["dp"] == 0.5
+
+
+def test_hypotheses_are_asked_for():
+    assert "dp" not in levels(document("--given", "bdp=1"))
+    assert levels(document("--given", "bdp=1", "--assume", "full-support"))["dp"] == 1.0
+    shown = run("--given", "bdp=1").stdout
+    assert "dp 1 needs full-support" in shown
+    assert "the output multiplies the odds" in " ".join(shown.split())
+    run("--given", "bdp=1", "--assume", "full-support", "--population", TWINS, status=2)
+
+
+def test_for_people():
+    shown = run("--given", "bdp=0.3", "--population", CHAIN).stdout
+    assert "0.148886 (distance)" in shown  # tanh(.15) = .1488850...: levels are rounded up
+    assert "0.822119 (distance)" in shown  # e^.6 - 1
+    assert "full-support (derived)" in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--given", "bsp=1.5"], "from 0 to 1"),
+        (["--given", "dp=-1"], "0 or more"),
+        (["--given", "dp=inf"], "finite"),
+        (["--given", "dp=1e999"], "finite"),
+        (["--given", "bpd=1"], "Did you mean"),
+        (["--given", "dp"], "such as bdp=1.0"),
+        (["--given", "dp=much"], "such as bdp=1.0"),
+        (["--given", "dp=1", "--given", "dp=2"], "one level of dp"),
+        (["--given", "dp=1", "--assume", "full-suport"], "Did you mean 'full-support'"),
+        (["--given", "dp=1", "--to", "spp"], "Did you mean"),
+        (["--given", "dp=1", "--population", '{"model": "marcov"}'], "Did you mean"),
+        (["--given", "dp=1", "--certificate", "no/where.json"], "certificate"),
+    ],
+)
+def test_wrong_input(arguments: list[str], said: str):
+    result = run(*arguments, status=2)
+    assert said in result.stderr
+    assert result.stdout == ""
+
+
+def test_one_notion():
+    found = document("--given", "bdp=1", "--population", CHAIN, "--to", "bsp")
+    assert list(levels(found)) == ["bsp"]
+    refused = run("--given", "bdp=1", "--to", "dp", "--certificate", "c.json", status=1)
+    assert "Does not follow: dp" in refused.stderr
+    assert not Path("c.json").exists()
+
+
+def test_certificates_verify():
+    arguments = ["--given", "dp=0.5", "--population", CHAIN, "--assume", "causal-structure"]
+    run(*arguments, "--certificate", "all.json")
+    found = CliRunner().invoke(app, ["verify", "all.json", "--json"])
+    assert found.exit_code == 0, found.output
+    verdict = json.loads(found.stdout)
+    assert verdict["verdict"] == "VALID ASSUMING"
+    assert any("level 0.5 of dp" in said for said in verdict["assuming"])
+    assert any("causal-structure" in said for said in verdict["assuming"])
+    run(*arguments, "--to", "sp", "--to", "bsp", "--certificate", "two.json")
+    claims = json.loads(Path("two.json").read_text())["claim"]["claims"]
+    assert [claim["notion"] for claim in claims] == ["sp", "bsp"]

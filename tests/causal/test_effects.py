@@ -305,6 +305,9 @@ def test_probabilities_too_small_for_double_precision_are_refused() -> None:
     model = CausalModel(nodes=nodes)
     with pytest.raises(UnsupportedError, match="take it for 0"):
         model.see(NoisyCount(count="1", epsilon=1.0), 0)
+    rare = [one | {"table": [1.0 - 1e-200, 1e-200]} for one in nodes[:2]]
+    with pytest.raises(UnsupportedError, match="take it for 0"):
+        CausalModel(nodes=rare).population()
     pair = CausalModel(nodes=nodes[:2])
     tiny = [[[1.0, 1e-300], [1.0, 1e-300]], [[1.0, 1e-300], [1.0, 1e-200]]]
     with pytest.raises(UnsupportedError, match="take it for 0"):

@@ -41,6 +41,16 @@ def reading(gum: Any) -> None:
     for a in range(2):
         for b in range(2):
             assert abs(law[a, b] - joint[{"record_a": a, "record_b": b}]) < 1e-6
+    wide = gum.fastBN("a{0|1}->x{0|1|2}<-b{0|1|2|3}")
+    for node in wide.nodes():
+        wide.generateCPT(node)
+    read = CausalModel.from_pyagrum(wide, data=["x"])
+    (child,) = (node for node in read.nodes if node.name == "x")
+    for a in range(2):
+        for b in range(4):
+            place = {"a": a, "b": b}
+            row = np.asarray(child.table)[tuple(place[parent] for parent in child.parents)]
+            assert np.allclose(row, [wide.cpt("x")[place | {"x": x}] for x in range(3)], atol=1e-6)
     hidden = gum.CausalModel(network, [("unseen", ["anna", "ben"])])
     with pytest.raises(InputError, match="latent causes with a table"):
         CausalModel.from_pyagrum(hidden, data=names["data"])

@@ -237,7 +237,8 @@ class CausalModel(BaseModel):
         """The joint law of these nodes, one axis each."""
         keep = [self.place(name) for name in names]
         table = marginal(self.factors(), keep, [node.size for node in self.nodes]).table[..., 0]
-        return np.minimum(table / table.sum(), 1.0)
+        joint: Floats = np.minimum(table / table.sum(), 1.0)
+        return joint
 
     def population(self) -> Finite:
         """The joint law of the data points, the population that BDP speaks about.

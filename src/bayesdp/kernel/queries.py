@@ -139,6 +139,17 @@ def _labels(
     return tuple(sorted(labels))
 
 
+def moved(asked: Shape, grid: Grid | None, rows: int, *, squared: bool) -> int:
+    """How far replacing one record of at most so many rows moves the query's integers.
+
+    In l1; or `squared`, the square of it in l2. A histogram loses and gains up to `rows` each.
+    """
+    most = rows * (grid.sensitivity if grid is not None else 1)
+    if squared:
+        return most * most * (2 if asked.cells is not None else 1)
+    return most * (2 if asked.cells is not None else 1)
+
+
 # -- the grid ---------------------------------------------------------------------------
 
 

@@ -6,20 +6,29 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from flint import arb
+
+from bayesdp.kernel.approximate import RULE as DP_RULE
+from bayesdp.kernel.approximate import dp_level
 from bayesdp.kernel.arithmetic import UnknownError, ball, exact, require, whole
 from bayesdp.kernel.core import (
     GAUSSIAN_RULES,
     Cost,
+    as_zcdp,
     at_least,
+    check_delta,
+    close,
     compose,
     conversion_level,
     count_mechanism,
+    counted,
     declared_cost,
     read_conversion,
     same,
 )
 from bayesdp.kernel.populations import ALL_RECORDS, group_size, members_of_factors
-from bayesdp.kernel.queries import Grid, Shape, label, names_in, shape
+from bayesdp.kernel.queries import Grid, Shape, label, moved, names_in, shape
+from bayesdp.kernel.results import NOISES, check_results
 
 ADVERSARY_WORDS = {
     "any": "whoever they are: any set of the other records may be known to them exactly",
@@ -71,14 +80,17 @@ class _Release:
         notion = self.claim["notion"]
         require(notion in ("dp", "bdp") and 1 <= len(premises) <= 2, "no such release", "release")
         require(self.root["conclusion"]["notion"] == notion, "another notion", "release")
-        composition = premises[0] if notion == "dp" else premises[0]["premises"][0]
+        composition = premises[0]
+        if composition["rule"] != "sequential-composition":
+            composition = composition["premises"][0]
+        require(notion == "dp" or composition is not premises[0], "no conversion", "release")
         require(composition["rule"] == "sequential-composition", "DP costs come first", "release")
         shapes, spends = self.queries(composition)
         level = self.level(premises[0], spends)
         at_least(self.root["conclusion"]["epsilon"], level, "release: epsilon")
         self.check_claim(premises[0], level, spends)
         self.check_data_set(premises, spends)
-        _Results(self, composition["premises"], shapes).check()
+        check_results(self.body["results"], self.n, composition["premises"], shapes)
 
     # -- what was asked, and what it costs under DP ----------------------------------------
 
@@ -91,17 +103,23 @@ class _Release:
         require(conclusion["notion"] == "dp" and composition["premises"], "no costs", where)
         shapes, spends = [], []
         for step in composition["premises"]:
-            if step["rule"] != "discrete-laplace":
+            if step["rule"] not in NOISES:
                 raise UnknownError("no rule of this name", str(step["rule"]))
-            where = f"discrete-laplace: {step['evidence']['query']['name']}"
+            where = f"{step['rule']}: {step['evidence']['query']['name']}"
             asked = self.shape(step["evidence"]["query"])
             shapes.append(asked)
             spends.append(self.spend(step, asked, where))
+        rules = {step["rule"] for step in composition["premises"]}
+        require(len(rules) == 1, "noise of two kinds", "composition")
+        gaussian = "discrete-gaussian" in rules
+        require((self.claim.get("dp_rho", 0.0) > 0.0) == gaussian, "another noise", "claim")
         names = [step["evidence"]["query"]["name"] for step in composition["premises"]]
         require(len(set(names)) == len(names), "two queries of one name", "composition")
-        total = sum((exact(spend["dp_epsilon"]) for spend in spends), Fraction(0))
+        total, rho = summed(spends)
         at_least(conclusion["epsilon"], ball(total), "sequential-composition: epsilon")
         at_least(self.claim["dp_epsilon"], ball(total), "claim: dp_epsilon")
+        at_least(conclusion.get("rho", 0.0), ball(rho), "sequential-composition: rho")
+        at_least(self.claim.get("dp_rho", 0.0), ball(rho), "claim: dp_rho")
         return shapes, spends
 
     def shape(self, query: Mapping[str, Any]) -> Shape:
@@ -114,25 +132,23 @@ class _Release:
     def spend(self, step: Mapping[str, Any], asked: Shape, where: str) -> Mapping[str, Any]:
         """The entry of the ledger for one query, every part of it derived again."""
         evidence, spend = step["evidence"], step["evidence"]["spend"]
+        gaussian = step["rule"] == "discrete-gaussian"
         grid = Grid.read(evidence["grid"]) if asked.sums else None
-        due = self.rows_per_record * (2 if asked.cells is not None else 1)
         if grid is not None:
             require((grid.low, grid.high) == asked.interval, "the grid's bounds", where)
             require(grid.masked == asked.masked, "the grid's anchor", where)
-            due = self.rows_per_record * grid.sensitivity
-        sensitivity = whole(evidence["sensitivity"], "sensitivity", 1)
+        due = moved(asked, grid, self.rows_per_record, squared=gaussian)
+        named = "sensitivity_squared" if gaussian else "sensitivity"
+        sensitivity = whole(evidence[named], named, 1)
         largest = self.n * self.rows_per_record * (2**grid.bits if grid is not None else 1)
         require(largest < 2**62, "the sums don't fit 64-bit integers", where)
-        require(sensitivity >= due, f"sensitivity {sensitivity} is claimed, {due} is due", where)
+        require(sensitivity >= due, f"{named} {sensitivity} is claimed, {due} is due", where)
         numerator, denominator = evidence["step"]
         length = Fraction(whole(numerator, "step"), whole(denominator, "step", 1))
         require(length == (grid.step if grid is not None else 1), "the grid's step", where)
         scale = exact(evidence["scale"])
         require(scale > 0, "the noise has no scale", where)
-        # Discrete Laplace noise of scale b: two results at distance s differ by at most e^(s/b).
-        cost = ball(Fraction(sensitivity) / scale)
-        at_least(spend["dp_epsilon"], cost, f"{where}: cost")
-        at_least(step["conclusion"]["epsilon"], ball(exact(spend["dp_epsilon"])), where)
+        cost = self.cost_of_noise(step, sensitivity, scale, where)
         told = {
             "query": (spend["query"], evidence["query"]["name"]),
             "dataset": (spend["dataset"], self.body["dataset"]),
@@ -140,7 +156,7 @@ class _Release:
             "kind": (spend["kind"], asked.kind),
             "column": (spend["column"], asked.column),
             "reads": (sorted(spend["reads"]), sorted(asked.reads)),
-            "mechanism": (spend["mechanism"], self.mechanism(step["evidence"]["query"], asked)),
+            "mechanism": (spend["mechanism"], self.mechanism(step, asked)),
             "delta": (spend["dp_delta"], 0.0),
             "conclusion": (step["conclusion"]["kind"], asked.kind),
             "notion": (step["conclusion"]["notion"], "dp"),
@@ -150,15 +166,37 @@ class _Release:
         if asked.kind == "lipschitz":
             require(tuple(spend["interval"]) == asked.interval, "the clipping interval", where)
             assert grid is not None
-            at_least(spend["slack"], ball(exact(spend["dp_epsilon"]) * grid.slack), where)
+            # The extra steps on their own: pure costs grow with them, zCDP with their square.
+            relative = grid.slack**2 if gaussian else grid.slack
+            at_least(spend["slack"], ball(cost * relative), where)
         return dict(spend)
 
-    def mechanism(self, query: Mapping[str, Any], asked: Shape) -> str:
+    def cost_of_noise(
+        self, step: Mapping[str, Any], sensitivity: int, scale: Fraction, where: str
+    ) -> Fraction:
+        """What the spend says that the noise costs, which must not be less than it does.
+
+        Discrete Laplace noise of scale b: two results at distance s differ by at most e^(s/b).
+        Discrete Gaussian noise of scale b: zCDP of D^2 / (2 b^2) at a distance D in l2.
+        """
+        spend, conclusion = step["evidence"]["spend"], step["conclusion"]
+        gaussian = step["rule"] == "discrete-gaussian"
+        kept, none = ("rho", "dp_epsilon") if gaussian else ("dp_epsilon", "rho")
+        cost = sensitivity / (2 * scale * scale) if gaussian else Fraction(sensitivity) / scale
+        at_least(spend[kept], ball(cost), f"{where}: cost")
+        concluded = "rho" if gaussian else "epsilon"
+        at_least(conclusion[concluded], ball(exact(spend[kept])), where)
+        require(spend.get(none, 0.0) == 0.0, f"{none} beside another kind of cost", where)
+        return exact(spend[kept])
+
+    def mechanism(self, step: Mapping[str, Any], asked: Shape) -> str:
         """More than the noise, if the query claims it: a count over one complete series."""
+        query: Mapping[str, Any] = step["evidence"]["query"]
         tightness = query.get("tightness", "dp")
         require(tightness in ("dp", "mechanism"), "no such tightness", query["name"])
         if tightness == "dp":
-            return "discrete-laplace"
+            return str(step["rule"])
+        require(step["rule"] == "discrete-laplace", "tightness with another noise", query["name"])
         chain, covers = self.population, self.population.get("covers", [])
         length = whole(chain.get("length", 0), "length", 1)
         roles = [column.get("role") for column in self.columns.values()]
@@ -193,7 +231,7 @@ class _Release:
 
     def level(self, step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> Any:
         if self.claim["notion"] == "dp":
-            return ball(sum((exact(spend["dp_epsilon"]) for spend in spends), Fraction(0)))
+            return _dp_level(step, spends)
         evidence = step["evidence"]
         declared = {k: v for k, v in self.population.items() if k not in ("source", "covers")}
         for what, stated, due in (
@@ -208,25 +246,15 @@ class _Release:
         told = None if place is None else [float(end) for end in place]
         require(same(evidence.get("interval"), told), "other secrets", step["rule"])
         cost, _ = self.cost(spends, evidence["secrets"])
-        stated = declared_cost(step)
+        zcdp, _ = self.cost(as_zcdp(spends), evidence["secrets"])
+        spent = zcdp if counted(step) == "zcdp" else cost
+        # The theorems about Gaussian populations look at kinds, the others at sums alone.
         split = self.population.get("model") in ("gaussian", "autoregressive")
-        for part in ("any", "lipschitz", "slack") if split else ("total",):
-            one, other = getattr(stated, part), getattr(cost, part)
-            require(_close(one, other), f"cost: {part} is not the sum of the spends", step["rule"])
-        require(
-            [c[0] for c in stated.columns] == [c[0] for c in cost.columns]
-            and all(
-                _close(a, b)
-                for one, other in zip(stated.columns, cost.columns, strict=True)
-                for a, b in zip(one[1:], other[1:], strict=True)
-            ),
-            "cost: by_column is not the sum of the spends",
-            step["rule"],
-        )
+        _check_cost(step, spent, split=split)
         mechanisms = {spend["mechanism"] for spend in spends}
-        counted = len(self.covers) == 1 and all(list(s["reads"]) == self.covers for s in spends)
-        mechanism = mechanisms.pop() if counted and len(mechanisms) == 1 else None
-        return conversion_level(step, read_conversion(step, cost, mechanism))
+        one_column = len(self.covers) == 1 and all(list(s["reads"]) == self.covers for s in spends)
+        mechanism = mechanisms.pop() if one_column and len(mechanisms) == 1 else None
+        return conversion_level(step, read_conversion(step, cost, mechanism, zcdp))
 
     def secrets(self, step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> Any:
         """Where secret values must lie for the level, in the words of the claim."""
@@ -245,7 +273,10 @@ class _Release:
         claim, budget = self.claim, exact(self.root["evidence"]["total"])
         at_least(claim["epsilon"], level, "claim: epsilon")
         require(exact(claim["epsilon"]) <= budget, "the level is above the budget", "claim")
-        require(claim["delta"] == 0.0, "delta is not 0", "claim")
+        check_delta(claim["delta"], step)
+        check_delta(self.root["conclusion"].get("delta", 0.0), step)
+        kept = exact(self.root["evidence"].get("delta", 0.0))
+        require(exact(claim["delta"]) <= kept, "delta is above the budget's", "claim")
         if claim["notion"] == "bdp":
             require(claim["scope"] == "the declared population", "another scope", "claim")
             due = step["conclusion"]["adversary"]
@@ -261,12 +292,13 @@ class _Release:
         self, premises: Sequence[Mapping[str, Any]], spends: Sequence[Mapping[str, Any]]
     ) -> None:
         """All spends of the data set together, under the same reading."""
-        state = self.body["data_set"]
+        state, name = self.body["data_set"], "data_set"
         earlier = list(state["earlier_spends"])
         for spend in earlier:
             require(spend["dataset"] == self.body["dataset"], "another data set", "data_set")
             require(spend["unit"] == self.body["unit"], "another unit", "data_set")
-            require(exact(spend["dp_epsilon"]) > 0 and spend["dp_delta"] == 0.0, "cost", "data_set")
+            pure, rho = exact(spend["dp_epsilon"]), exact(spend.get("rho", 0.0))
+            require(spend["dp_delta"] == 0.0 and min(pure, rho) == 0 < max(pure, rho), "cost", name)
         require(len(premises) == (2 if earlier else 1), "the wrong derivations", "data_set")
         together = [*earlier, *spends]
         step = premises[-1]
@@ -275,83 +307,48 @@ class _Release:
             require(step["conclusion"]["adversary"] == due, "another adversary", "data_set")
         level = self.level(step, together)
         at_least(state["level"], level, "data_set: level")
-        total = sum((exact(spend["dp_epsilon"]) for spend in together), Fraction(0))
-        at_least(state["dp_epsilon"], ball(total), "data_set: dp_epsilon")
-        told = exact(state["dp_epsilon"])
-        require(_close(told, total), "dp_epsilon is not the sum of the spends", "data_set")
-        require(
-            exact(state["level"]) == exact(step["conclusion"]["epsilon"])
-            if self.claim["notion"] == "bdp"
-            else _close(exact(state["level"]), total),
-            "level is not that of the derivation",
-            "data_set",
-        )
+        for what, due in zip(("dp_epsilon", "dp_rho"), summed(together), strict=True):
+            told = state[what] if what == "dp_epsilon" else state.get(what, 0.0)
+            at_least(told, ball(due), f"data_set: {what}")
+            require(close(exact(told), due), f"{what} is not the sum of the spends", name)
+        check_delta(state.get("delta", 0.0), step)
+        kept = exact(self.root["evidence"].get("delta", 0.0))
+        require(exact(state.get("delta", 0.0)) <= kept, "delta is above the budget's", name)
+        derived = exact(step["conclusion"]["epsilon"])
+        require(exact(state["level"]) == derived, "level is not that of the derivation", name)
         require(exact(state["level"]) <= exact(state["total"]), "above the total", "data_set")
         if self.claim["notion"] == "bdp":
             due_secrets = self.secrets(step, together)
             require(same(state["secrets"], due_secrets), "other secrets", "data_set")
 
 
+def _dp_level(step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> arb:
+    """The DP level of spends: their sum, or at a delta what a Rényi divergence gives."""
+    pure, rho = summed(spends)
+    if step["rule"] != DP_RULE:
+        require(rho == 0, "Gaussian noise has no level without a delta", step["rule"])
+        return ball(pure)
+    cost, _ = compose(spends, {"model": None}, [])
+    zcdp, _ = compose(as_zcdp(spends), {"model": None}, [])
+    _check_cost(step, zcdp if counted(step) == "zcdp" else cost, split=False)
+    level = dp_level(step, cost, zcdp)
+    at_least(step["conclusion"]["epsilon"], level, "approximate-dp: epsilon")
+    return level
+
+
+def _check_cost(step: Mapping[str, Any], spent: Cost, *, split: bool) -> None:
+    """The cost that a step states is the sum of the spends: by kind where it is `split`."""
+    stated, rule = declared_cost(step), step["rule"]
+    if split:
+        require(stated.is_close(spent), "cost: it is not the sum of the spends", rule)
+        return
+    sums = close(stated.total, spent.total) and close(stated.rho, spent.rho)
+    require(sums and not stated.columns, "cost: it is not the sum of the spends", rule)
+
+
 def check_release(document: Mapping[str, Any]) -> None:
     """`InvalidError` or `UnknownError` unless everything follows."""
     _Release(document).check()
-
-
-class _Results:
-    """Each released number was noised as derived, and no error is understated."""
-
-    def __init__(
-        self, release: _Release, steps: Sequence[Mapping[str, Any]], shapes: Sequence[Shape]
-    ) -> None:
-        self.results = release.body["results"]
-        self.n = release.n
-        self.steps, self.shapes = steps, shapes
-
-    def check(self) -> None:
-        due = [
-            (step, asked, key, cell)
-            for step, asked in zip(self.steps, self.shapes, strict=True)
-            for key in (asked.keys or (None,))
-            for cell in (asked.cells or (None,))
-        ]
-        require(len(due) == len(self.results), "not as many as were asked for", "results")
-        sizes: dict[str, int] = {}
-        for result, (step, _, key, cell) in zip(self.results, due, strict=True):
-            query = step["evidence"]["query"]
-            where = f"result: {query['name']}"
-            named = (query["name"], query["kind"], key, cell)
-            found = tuple(result.get(part) for part in ("query", "kind", "group", "cell"))
-            require(found == named, f"{found!r} stands where {named!r} is due", where)
-            exact(result["value"])
-            stated, proven = exact(result["dp_epsilon"]), exact(step["conclusion"]["epsilon"])
-            require(stated >= proven, "its DP cost is understated", where)
-            self.noise(result, step, where)
-            if "rows" in result:
-                sizes[query["name"]] = sizes.get(query["name"], 0) + result["rows"]
-        for step, asked in zip(self.steps, self.shapes, strict=True):
-            rows = sizes.get(step["evidence"]["query"]["name"])
-            if rows is not None:
-                whole_table = rows == self.n or (asked.public_part and 0 < rows <= self.n)
-                require(whole_table, f"averages over {rows} rows of {self.n}", "results")
-
-    def noise(self, result: Mapping[str, Any], step: Mapping[str, Any], where: str) -> None:
-        noise, error = result["noise"], result["error"]
-        require(noise["distribution"] == "discrete-laplace", "another distribution", where)
-        require(noise["scale"] == step["evidence"]["scale"], "another noise scale", where)
-        length = Fraction(*step["evidence"]["step"])
-        averaged = result["kind"] in ("mean", "proportion")
-        require(("rows" in result) == averaged, "rows belong to averages", where)
-        if averaged:
-            length /= whole(result["rows"], "rows", 1)
-        require(noise["step"] == float(length), "another step", where)
-        confidence = exact(error["confidence"])
-        require(0 < confidence < 1, "no such confidence", where)
-        steps = exact(error["value"]) / exact(noise["step"])
-        # P(|Z| > k) = 2 a^(k+1) / (1 + a), a = e^(-1/scale), for the k that the error allows.
-        k = int(steps * (1 + Fraction(1, 2**50)))
-        scale = exact(noise["scale"])
-        tail = 2 * (-ball(Fraction(k + 1) / scale)).exp() / (1 + (-ball(1 / scale)).exp())
-        require(k >= 0 and bool(tail <= ball(1 - confidence)), "its error is understated", where)
 
 
 def assumptions(document: Mapping[str, Any]) -> list[str]:
@@ -388,7 +385,8 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
                 "it tells nothing about other records and they tell nothing about it"
             )
     if "results" in document:
-        said.append("noise is drawn from OpenDP's discrete Laplace sampler")
+        law = "Gaussian" if claim.get("dp_rho", 0.0) > 0.0 else "Laplace"
+        said.append(f"noise is drawn from OpenDP's discrete {law} sampler")
     return said
 
 
@@ -438,6 +436,10 @@ def _described(population: Mapping[str, Any]) -> int:
     return members_of_factors(population)[0]
 
 
-def _close(stated: Fraction, derived: Fraction) -> bool:
-    """A sum of doubles, rounded up."""
-    return derived * (1 - Fraction(1, 10**12)) <= stated <= derived * (1 + Fraction(1, 10**9))
+def summed(spends: Sequence[Mapping[str, Any]]) -> tuple[Fraction, Fraction]:
+    """The sums of the pure costs and of those in zCDP."""
+    for spend in spends:
+        if spend.get("block") is not None:
+            raise UnknownError("spends on blocks are not read here", spend["query"])
+    pure = sum((exact(spend["dp_epsilon"]) for spend in spends), Fraction(0))
+    return pure, sum((exact(spend.get("rho", 0.0)) for spend in spends), Fraction(0))

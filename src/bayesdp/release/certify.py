@@ -10,15 +10,25 @@ from typing import Any
 
 import bayesdp
 from bayesdp import kernel, theorems
-from bayesdp.accounting.composition import SecretsInterval, converted, population_of, secrets_needed
+from bayesdp.accounting.composition import (
+    SecretsInterval,
+    converted,
+    dp_bound,
+    population_of,
+    secrets_needed,
+    zcdp_cost,
+)
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.certificate import Certificate, Step
 from bayesdp.errors import Refusal
+from bayesdp.notions import Cost
 from bayesdp.populations import Family, Population
+from bayesdp.release.noise import kind_of
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query, make_plan
 from bayesdp.release.spec import StudySpec
 from bayesdp.tables.columns import Column
-from bayesdp.theorems import LeakageReport, Question
+from bayesdp.theorems import Bound, LeakageReport, Question
+from bayesdp.theorems.with_delta import report_with_delta
 
 NOT_PROTECTED = (
     "that somebody's record is in the table, and how many records there are",
@@ -41,6 +51,9 @@ def certify(
     together = [*before, *plan.spends]
     declared = declarations(plan) | {"results": list(results)}
     declared["claim"] |= {"epsilon": derivation.conclusion["epsilon"]}
+    spent = total_cost(together)
+    secrets = secrets_needed(plan.reading, together) if before else plan.secrets_interval
+    state = derivation.premises[-1].conclusion
     body: dict[str, Any] = {
         "software": f"bayesdp {bayesdp.__version__}",
         "rounding": kernel.ROUNDING,
@@ -48,10 +61,12 @@ def certify(
         "time": time,
         **declared,
         "data_set": {
-            "level": derivation.premises[-1].conclusion["epsilon"],
-            "dp_epsilon": total_cost(together).dp_epsilon,
+            "level": state["epsilon"],
+            **({"delta": state["delta"]} if "delta" in state else {}),
+            "dp_epsilon": spent.dp_epsilon,
+            **({"dp_rho": spent.rho} if spent.rho > 0.0 else {}),
             "total": plan.reading.total,
-            "secrets": secrets_words(secrets_needed(plan.reading, together)),
+            "secrets": secrets_words(secrets),
             "earlier_spends": [spend.to_dict() for spend in before],
         },
         "in_words": list(study.population.assumptions()) if study.population else [],
@@ -83,9 +98,11 @@ def assumptions(plan: Plan) -> list[str]:
 def conversion_certificate(population: Population, report: LeakageReport) -> Certificate:
     """A certificate of a conversion alone: of any mechanism with the report's DP cost and kind.
 
-    It proves the best level of the report that the kernel proves. Errors: `InputError` for a
-    population that its spec can't hold.
+    It proves the best level of the report that the kernel proves, with a delta only where pure
+    costs are counted as such. Errors: `InputError` for a population that its spec can't hold.
     """
+    stated = [one for one in report.bounds if one.proof.get("counted") != "zcdp"]
+    report = replace(report, bounds=tuple(stated), zcdp_cost=None)
     spec = population.spec()
     declared = {key: value for key, value in spec.items() if key not in ("source", "covers")}
     reading = Reading(
@@ -95,13 +112,17 @@ def conversion_certificate(population: Population, report: LeakageReport) -> Cer
         adversary=report.adversary,
         secrets=report.secrets,
         covers=population.covers,
+        delta=report.delta,
     )
     step = _conversion(reading, report, ())
+    dp_delta = step.evidence.get("delta", {}).get("dp_delta") if report.cost.rho == 0.0 else None
     claimed = {
         "notion": "bdp",
         "epsilon": step.conclusion["epsilon"],
-        "delta": 0.0,
+        "delta": step.conclusion.get("delta", 0.0),
         "dp_epsilon": report.cost.dp_epsilon,
+        **({"dp_rho": report.cost.rho} if report.cost.rho > 0.0 else {}),
+        **({"dp_delta": dp_delta} if dp_delta is not None else {}),
         "cost": step.evidence["cost"],
         "adversary": report.adversary,
         "secrets": report.secrets,
@@ -124,9 +145,11 @@ def claim(plan: Plan) -> dict[str, Any]:
     stated: dict[str, Any] = {
         "notion": reading.notion,
         "epsilon": plan.level,
-        "delta": 0.0,
+        "delta": plan.delta,
         "dp_epsilon": plan.dp_epsilon,
     }
+    if plan.dp_rho > 0.0:
+        stated["dp_rho"] = plan.dp_rho
     if reading.notion == "bdp":
         stated |= {
             "adversary": reading.adversary,
@@ -166,14 +189,13 @@ def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
     The kernel's level may lie above the fast one, by a rounding or where its rule is simpler (large
     Gaussian fields and graphs): the study then spends that much less.
     """
-    within = None
+    within, chosen = None, None
     for _ in range(4):
-        plan = make_plan(study, n, within=within)
-        if plan.report is None:
-            return plan
-        proved = _conversion(plan.reading, plan.report, ()).conclusion["epsilon"]
+        plan = make_plan(study, n, within=within, noise=chosen.noise if chosen else None)
+        chosen = chosen or plan
+        proved = _own_step(plan, ()).conclusion["epsilon"]
         if proved <= plan.target:
-            return plan
+            return replace(plan, choice=chosen.choice)
         within = (within or plan.target) * plan.target / proved * (1.0 - 1e-9)
     raise Refusal(
         f"The kernel proves no level within the budget of {plan.target:g}: nothing was spent."
@@ -187,15 +209,14 @@ def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
     Levels are the kernel's: proved in balls, rounded up. Raises `Refusal` where the proved level
     does not fit the budget that the fast route fitted, which would be a mistake of ours.
     """
+    rho = {"rho": plan.dp_rho} if plan.dp_rho > 0.0 else {}
     composition = Step(
         "sequential-composition",
-        {"notion": "dp", "epsilon": plan.dp_epsilon},
+        {"notion": "dp", "epsilon": plan.dp_epsilon} | rho,
         {"adjacency": "replace one record"},
         tuple(_query_step(query) for query in plan.queries),
     )
-    premises = [composition]
-    if plan.report is not None:
-        premises = [_conversion(plan.reading, plan.report, (composition,))]
+    premises = [_own_step(plan, (composition,))]
     if before:
         premises.append(_data_set(plan.reading, [*before, *plan.spends]))
     reached = premises[0].conclusion["epsilon"]
@@ -204,44 +225,107 @@ def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
             f"The level proved in ball arithmetic, {reached!r}, is above the budget of "
             f"{plan.target!r}. Nothing was spent. This is a mistake of bayesdp: please report it."
         )
+    delta = {"delta": plan.delta} if plan.delta > 0.0 else {}
     return Step(
         "release",
-        {"notion": plan.reading.notion, "epsilon": reached},
-        {"total": plan.target},
+        {"notion": plan.reading.notion, "epsilon": reached} | delta,
+        {"total": plan.target} | ({"delta": plan.reading.delta} if plan.reading.delta else {}),
         tuple(premises),
     )
+
+
+def _own_step(plan: Plan, premises: tuple[Step, ...]) -> Step:
+    """What the study's own spends mean: a conversion, or for the notion DP its composition."""
+    if plan.report is not None:
+        return _conversion(plan.reading, plan.report, premises)
+    found = dp_bound(plan.reading, plan.spends, fixed=True)
+    if found.delta == 0.0:
+        return premises[0] if premises else _pure_dp(plan.spends)
+    return _approximate_dp(plan.reading, found, plan.spends, premises)
 
 
 def _data_set(reading: Reading, spends: Sequence[Spend]) -> Step:
     """The reading over all spends of the data set."""
     if reading.notion == "dp":
-        return Step("data-set", {"notion": "dp", "epsilon": total_cost(spends).dp_epsilon})
-    return _conversion(reading, converted(reading, spends), ())
+        found = dp_bound(reading, spends)
+        if found.delta == 0.0:
+            return _pure_dp(spends)
+        return _approximate_dp(reading, found, spends, ())
+    return _conversion(reading, converted(reading, spends), (), total=reading.total)
 
 
-def _conversion(reading: Reading, report: LeakageReport, premises: tuple[Step, ...]) -> Step:
-    """The step of the best theorem whose level the kernel proves."""
-    cost = report.cost
+def _pure_dp(spends: Sequence[Spend]) -> Step:
+    return Step("data-set", {"notion": "dp", "epsilon": total_cost(spends).dp_epsilon})
+
+
+def _approximate_dp(
+    reading: Reading, found: Bound, spends: Sequence[Spend], premises: tuple[Step, ...]
+) -> Step:
+    """The DP level of costs at a delta."""
+    counted = found.proof["counted"] == "zcdp"
+    cost = zcdp_cost(spends) if counted else total_cost(spends)
+    conclusion = {"notion": "dp", "epsilon": found.epsilon, "delta": reading.delta}
+    evidence = {"cost": _cost_evidence(cost, True), "delta": _delta_evidence(found)}
+    step = Step(found.theorem, conclusion, evidence, premises)
+    level = certified(step, found.epsilon)
+    if level is None:
+        raise Refusal("The kernel doesn't prove the level. Please report this mistake of ours.")
+    return Step(step.rule, conclusion | {"epsilon": level}, evidence, premises)
+
+
+def _cost_evidence(cost: Cost, with_rho: bool) -> dict[str, Any]:
+    parts = ("any", "lipschitz", "slack")
+    more = ("rho_any", "rho_lipschitz", "rho_slack") if with_rho else ()
+    columns = [asdict(spent) for spent in cost.by_column]
+    if not with_rho:
+        kept = ("column", "width", "dp_epsilon", "slack")
+        columns = [{name: spent[name] for name in kept} for spent in columns]
+    return {name: getattr(cost, name) for name in (*parts, *more)} | {"by_column": columns}
+
+
+def _delta_evidence(bound: Bound) -> dict[str, Any]:
+    """How a level follows at a delta, with the Rényi order as an exact fraction."""
+    alpha = bound.proof.get("alpha")
+    order = None if alpha is None else list(float(alpha).as_integer_ratio())
+    return dict(bound.proof) | {"alpha": order}
+
+
+def _conversion(
+    reading: Reading,
+    report: LeakageReport,
+    premises: tuple[Step, ...],
+    *,
+    total: float | None = None,
+) -> Step:
+    """The step of the best theorem whose level the kernel proves.
+
+    `total` is what a ledger keeps to, where a level at a delta was read with it.
+    """
     evidence: dict[str, Any] = {
         "population": reading.population,
         "covers": list(reading.covers),
         "independent": list(reading.independent),
         "secrets": reading.secrets,
-        "cost": {
-            "any": cost.any,
-            "lipschitz": cost.lipschitz,
-            "slack": cost.slack,
-            "by_column": [asdict(spent) for spent in cost.by_column],
-        },
+        "cost": _cost_evidence(report.cost, False),
     }
     if reading.interval is not None:
         evidence["interval"] = list(reading.interval)
     for bound in report.bounds:
         details = plain_details(bound.evidence) | _proofs(reading, report, bound.theorem)
         conclusion = {"notion": "bdp", "epsilon": bound.epsilon, "adversary": reading.adversary}
+        if bound.delta > 0.0:
+            conclusion["delta"] = reading.delta
+            counted = bound.proof.get("counted") == "zcdp"
+            cost = report.zcdp_cost if counted and report.zcdp_cost is not None else report.cost
+            evidence["cost"] = _cost_evidence(cost, True)
+            if bound.proof:
+                evidence["delta"] = _delta_evidence(bound)
+        else:
+            evidence["cost"] = _cost_evidence(report.cost, False)
+            evidence.pop("delta", None)
         under = premises
         if bound.theorem == "family":
-            under = (*premises, *_members(reading, report))
+            under = (*premises, *_members(reading, report, total))
         step = Step(bound.theorem, conclusion, evidence | {"details": details}, under)
         level = certified(step, bound.epsilon)
         if level is not None:
@@ -259,7 +343,7 @@ def _proofs(reading: Reading, report: LeakageReport, theorem: str) -> dict[str, 
     return {"proofs": flows}
 
 
-def _members(reading: Reading, report: LeakageReport) -> list[Step]:
+def _members(reading: Reading, report: LeakageReport, total: float | None) -> list[Step]:
     """For a family, the same conversion for each member."""
     family = population_of(reading)
     assert isinstance(family, Family)
@@ -267,7 +351,14 @@ def _members(reading: Reading, report: LeakageReport) -> list[Step]:
     for member in family.members:
         about = replace(reading, population=member.spec())
         question = Question(member, reading.adversary, reading.secrets)
-        steps.append(_conversion(about, theorems.report(question, report.cost), ()))
+        found = (
+            report_with_delta(
+                question, report.cost, report.delta, zcdp_cost=report.zcdp_cost, total=total
+            )
+            if report.delta > 0.0
+            else theorems.report(question, report.cost)
+        )
+        steps.append(_conversion(about, found, ()))
     return steps
 
 
@@ -305,9 +396,11 @@ def _listed(value: Any) -> Any:
 
 def _query_step(query: PlannedQuery) -> Step:
     grid = query.grid
+    kind = kind_of(query.noise)
+    gaussian = kind.name == "gaussian"
     evidence: dict[str, Any] = {
         "query": describe_query(query),
-        "sensitivity": query.sensitivity,
+        "sensitivity_squared" if gaussian else "sensitivity": query.sensitivity,
         "scale": query.noise.scale,
         "step": [query.step.numerator, query.step.denominator],
         "spend": query.spend.to_dict(),
@@ -320,8 +413,6 @@ def _query_step(query: PlannedQuery) -> Step:
             "masked": grid.masked,
             "slack": grid.slack,
         }
-    return Step(
-        "discrete-laplace",
-        {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind},
-        evidence,
-    )
+    conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind}
+    rho = {"rho": query.dp_rho} if gaussian else {}
+    return Step(kind.distribution, conclusion | rho, evidence)

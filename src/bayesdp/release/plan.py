@@ -1,106 +1,66 @@
 """The price of a study, known before any data are touched.
 
-Queries with a wanted error fix their own DP cost; the others share, by weight, what is left of the
-study's budget. The DP costs are the largest for which the reading of the study's own spends stays
-within what the study may spend (theory 2.2, 4). Noise scales are then rounded so that OpenDP's own
-privacy map certifies each cost.
+A study with a delta is priced with both kinds of noise, and has the kind that gives less error for
+the study as a whole, unless it names one: Gaussian noise where the geometric mean over the released
+numbers of (error with Gaussian noise / error with Laplace noise), each at the confidence of its
+query, is below 1. An error of 0 counts as half a step. Queries with a wanted error have that error
+either way, and count as 1.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from typing import Any
 
-from bayesdp.accounting.composition import SecretsInterval, converted, level, secrets_needed
-from bayesdp.accounting.spend import Reading, Spend, float_above, total_cost
-from bayesdp.calibration import largest_within
+from bayesdp.accounting.composition import SecretsInterval, converted, dp_bound
+from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import BudgetExceededError, InputError
-from bayesdp.mechanisms.laplace import DiscreteLaplace
 from bayesdp.populations import Autoregressive, Gaussian
-from bayesdp.release.queries import Shape, covered_labels, independent_labels, label, shape
+from bayesdp.release.noise import NOISES, NoiseName
+from bayesdp.release.pricing import CONFIDENCE, PlannedQuery, Pricing, own_level
+from bayesdp.release.queries import covered_labels, independent_labels, shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.tables.checks import Structure
-from bayesdp.tables.grid import Grid, check_room
-from bayesdp.tables.sums import CountQuery, HistogramQuery, Query, SumQuery
 from bayesdp.theorems import LeakageReport
 
-CONFIDENCE = 0.95
-SMALLEST_COST = 1e-100
-"""Below it no noise fits, and messages should say which query is meant."""
-_PROVISIONAL_RECORDS = 2**20
+__all__ = [
+    "CONFIDENCE",
+    "NoiseChoice",
+    "Plan",
+    "PlannedQuery",
+    "declared_columns",
+    "describe_query",
+    "make_plan",
+    "reading_of",
+    "structure_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedQuery:
-    """A query with its noise. `sensitivity` is in integer steps, `step` the length of one of them.
+class NoiseChoice:
+    """Which noise a study with a delta has, and why.
 
-    `dp_epsilon` is the cost that OpenDP certifies for the noise at this sensitivity.
+    `ratio` is the geometric mean of (error with Gaussian noise / error with Laplace noise), `None`
+    where only one of them can be priced: `refusal` then says why not the other. `other_errors` are
+    the errors with the other noise, by query; `None` while the number of rows is unknown.
     """
 
-    shape: Shape
-    noise: DiscreteLaplace
-    sensitivity: int
-    step: Fraction
-    grid: Grid | None
-    dp_epsilon: float
-    spend: Spend
+    noise: NoiseName
+    ratio: float | None
+    refusal: str | None
+    other_errors: tuple[float | None, ...] = ()
 
-    def error(self, confidence: float, rows: int | None) -> float | None:
-        """The error at this confidence, rounded up; `None` while the number of rows is unknown.
-
-        It is the noise's own: clipping and the grid are not counted. In the query's unit.
-        """
-        scale = self._divisor(rows)
-        if scale is None:
-            return None
-        return float_above(self.noise.quantile(confidence) * self.step / scale)
-
-    def value(self, total: int, rows: int) -> float:
-        """What the (noisy) integer `total` over `rows` rows stands for."""
-        exact = self.grid.value(total, rows) if self.grid is not None else Fraction(total)
-        divisor = self._divisor(rows)
-        assert divisor is not None
-        return float(exact / divisor)
-
-    def is_finite(self, rows: int) -> bool:
-        """Whether value, error and noise are finite doubles, whatever noise is drawn.
-
-        `rows` is the most that there can be; an average may be over fewer. Totals are 64-bit.
-        """
-        averaged = self.shape.spec.kind in ("mean", "proportion")
-        try:
-            ends = [self.value(total, n) for total in (-(2**63), 2**63) for n in (1, rows)]
-            errors = [self.error(c, 1) for c in (CONFIDENCE, self.shape.spec.confidence)]
-            unit = float(self.step / (rows if averaged else 1))
-        except OverflowError:
-            return False
-        return unit > 0.0 and all(e is not None and math.isfinite(e) for e in (*ends, *errors))
-
-    def _divisor(self, rows: int | None) -> int | None:
-        if self.shape.spec.kind in ("mean", "proportion"):
-            return rows
-        return 1
-
-    def table_query(self) -> Query:
-        """The integers that the data engine computes for it."""
-        spec, predicate = self.shape.spec, self.shape.predicate
-        if self.grid is not None:
-            assert self.shape.column is not None
-            return SumQuery(
-                spec.name, self.shape.column.name, self.grid, where=predicate, by=spec.by
-            )
-        if self.shape.cells is not None:
-            assert self.shape.column is not None
-            return HistogramQuery(
-                spec.name,
-                self.shape.column.name,
-                edges=self.shape.bins,
-                where=predicate,
-                by=spec.by,
-            )
-        return CountQuery(spec.name, where=predicate, by=spec.by)
+    def words(self) -> str:
+        """The choice as a sentence."""
+        other: NoiseName = "laplace" if self.noise == "gaussian" else "gaussian"
+        if self.ratio is None:
+            return f"Noise: {self.noise}. With {other} noise: {self.refusal}"
+        times = 1.0 / self.ratio if self.noise == "gaussian" else self.ratio
+        return (
+            f"Noise: {self.noise}. With {other} noise the errors would be {times:.3g} times as "
+            "large for the study as a whole (geometric mean over the released numbers)."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +74,8 @@ class Plan:
     report: LeakageReport | None
     level: float
     target: float
+    noise: NoiseName = "laplace"
+    choice: NoiseChoice | None = None
 
     @property
     def spends(self) -> tuple[Spend, ...]:
@@ -122,20 +84,37 @@ class Plan:
 
     @property
     def dp_epsilon(self) -> float:
-        """The DP sum of the study, rounded up."""
+        """The pure DP sum of the study, rounded up; 0 with Gaussian noise."""
         return total_cost(self.spends).dp_epsilon
+
+    @property
+    def dp_rho(self) -> float:
+        """The sum of the study's costs in zCDP, rounded up; 0 with Laplace noise."""
+        return total_cost(self.spends).rho
+
+    @property
+    def dp_level(self) -> float:
+        """What the study costs under DP: its epsilon at the study's delta, rounded up."""
+        as_dp = Reading("dp", self.reading.total, delta=self.reading.delta)
+        return own_level(as_dp, self.spends)
+
+    @property
+    def delta(self) -> float:
+        """The delta at which the level holds; 0 where it holds without one."""
+        best = self.report.best if self.report else dp_bound(self.reading, self.spends, fixed=True)
+        return self.reading.delta if best.delta > 0.0 else 0.0
 
     @property
     def secrets_interval(self) -> SecretsInterval | None:
         """Where secret values must lie, if a theorem about Lipschitz mechanisms was used."""
-        return secrets_needed(self.reading, self.spends)
+        return secrets_of(self.reading, self.report)
 
 
 def reading_of(study: StudySpec) -> Reading:
     """The reading of the data set's DP sum that the study declares."""
     budget, population = study.budget, study.population
     if budget.notion == "dp" or population is None:
-        return Reading("dp", budget.epsilon)
+        return Reading("dp", budget.epsilon, delta=budget.delta)
     spec = {k: v for k, v in population.spec().items() if k not in ("source", "covers")}
     return Reading(
         "bdp",
@@ -146,7 +125,20 @@ def reading_of(study: StudySpec) -> Reading:
         covers=covered_labels(study),
         independent=independent_labels(study),
         interval=_secrets_interval(study),
+        delta=budget.delta,
     )
+
+
+def secrets_of(reading: Reading, found: LeakageReport | None) -> SecretsInterval | None:
+    """The interval of secret values without which a report's best level does not hold."""
+    if found is None:
+        return None
+    best, cost = found.best, found.cost
+    if "bounds" in best.evidence and cost.by_column:
+        return {name: (low, high) for name, (low, high) in best.evidence["bounds"].items()}
+    if "factor" not in best.evidence or cost.lipschitz == cost.rho_lipschitz == 0.0:
+        return None
+    return reading.interval
 
 
 def declared_columns(study: StudySpec) -> dict[str, list[str]]:
@@ -192,31 +184,84 @@ def structure_of(study: StudySpec) -> Structure:
     )
 
 
-def make_plan(study: StudySpec, n: int | None = None, *, within: float | None = None) -> Plan:
+def make_plan(
+    study: StudySpec,
+    n: int | None = None,
+    *,
+    within: float | None = None,
+    noise: NoiseName | None = None,
+) -> Plan:
     """Price the study. `n` is the number of records where the study takes it from the data.
 
     `within` is a level below the study's budget to stay within, if the whole of it is not to be
-    used.
+    used; `noise` the kind of noise, where it was chosen before.
 
     Raises `InputError` for a query that can't be asked, `BudgetExceededError` if the wanted errors
     alone cost more than the study may spend.
     """
+    if noise is not None:
+        return _plan(study, n, within, noise)
+    if study.budget.delta == 0.0:
+        return _plan(study, n, within, "laplace")
+    if study.budget.noise != "auto":
+        return _plan(study, n, within, study.budget.noise)
+    return _chosen(study, n, within)
+
+
+def _chosen(study: StudySpec, n: int | None, within: float | None) -> Plan:
+    """The plan with the noise that gives less error for the study as a whole."""
+    try:
+        laplace = _plan(study, n, within, "laplace")
+    except BudgetExceededError as refusal:
+        try:
+            plan = _plan(study, n, within, "gaussian")
+        except (BudgetExceededError, InputError):
+            raise refusal from None
+        return replace(plan, choice=NoiseChoice("gaussian", None, str(refusal)))
+    try:
+        gaussian = _plan(study, n, within, "gaussian")
+    except (BudgetExceededError, InputError) as refusal:
+        return replace(laplace, choice=NoiseChoice("laplace", None, str(refusal)))
+    ratio = error_ratio(gaussian, laplace)
+    chosen, other = (gaussian, laplace) if ratio < 1.0 else (laplace, gaussian)
+    errors = tuple(
+        query.error(CONFIDENCE, None if query.shape.spec.by else other.n) for query in other.queries
+    )
+    return replace(chosen, choice=NoiseChoice(chosen.noise, ratio, None, errors))
+
+
+def error_ratio(one: Plan, other: Plan) -> float:
+    """The geometric mean, over the released numbers, of the errors of one over those of another."""
+    logs, numbers = 0.0, 0
+    for first, second in zip(one.queries, other.queries, strict=True):
+        spec = first.shape.spec
+        numbers += first.numbers
+        if spec.error is None:
+            sizes = [
+                max(query.noise.quantile(spec.confidence), 0.5) * query.step
+                for query in (first, second)
+            ]
+            logs += first.numbers * (math.log(sizes[0]) - math.log(sizes[1]))
+    return math.exp(logs / numbers)
+
+
+def _plan(study: StudySpec, n: int | None, within: float | None, noise: NoiseName) -> Plan:
     if study.data.n != FROM_DATA:
         n = int(study.data.n)
     shapes = [shape(study, position) for position in range(len(study.queries))]
     reading = reading_of(study)
     _check_unknown(study, n)
     target = study.budget.spend or study.budget.epsilon
-    pricing = _Pricing(study, shapes, n, reading, min(target, within or target))
-    queries = pricing.solve()
+    aim = min(target, within or target)
+    queries = Pricing(study, shapes, n, reading, aim, NOISES[noise]).solve()
     spends = [query.spend for query in queries]
-    report = converted(reading, spends) if reading.notion == "bdp" else None
-    reached = level(reading, spends)
+    report = converted(reading, spends, fixed=True) if reading.notion == "bdp" else None
+    reached = own_level(reading, spends)
     if not reached <= target:
         raise BudgetExceededError(
             f"The study would reach the level {reached:.6g}, above its budget of {target:.6g}."
         )
-    return Plan(study, n, reading, tuple(queries), report, reached, target)
+    return Plan(study, n, reading, tuple(queries), report, reached, target, noise)
 
 
 def _check_unknown(study: StudySpec, n: int | None) -> None:
@@ -229,193 +274,6 @@ def _check_unknown(study: StudySpec, n: int | None) -> None:
             population.table_size,
             expected=f"at least data.n = {n} records",
         )
-
-
-class _Pricing:
-    """Two passes: costs without the grid's slack, then grids, then costs with it."""
-
-    def __init__(
-        self, study: StudySpec, shapes: list[Shape], n: int | None, reading: Reading, target: float
-    ) -> None:
-        self.study = study
-        self.shapes = shapes
-        self.rows = (n or _PROVISIONAL_RECORDS) * (study.data.rows_per_unit or 1)
-        self.n = n
-        self.reading = reading
-        self.target = target
-        self.per_record = study.data.rows_per_unit or 1
-        self.weights = [0.0 if s.spec.error is not None else (s.spec.weight or 1.0) for s in shapes]
-
-    def solve(self) -> list[PlannedQuery]:
-        weighted = sum(self.weights)
-        fixed: list[float | None] = [
-            None if s.spec.error is None else self._cost_of_error(s) for s in self.shapes
-        ]
-        grids: list[Grid | None] = [None] * len(self.shapes)
-        for _ in range(2):
-            total = self._weighted_total(fixed, grids, weighted)
-            costs = [
-                known if known is not None else total * weight / weighted
-                for known, weight in zip(fixed, self.weights, strict=True)
-            ]
-            for position, cost in enumerate(costs):
-                self._check_cost(position, cost)
-            grids = [self._grid(s, c) for s, c in zip(self.shapes, costs, strict=True)]
-        priced = [
-            self._priced(s, cost, grid)
-            for s, cost, grid in zip(self.shapes, costs, grids, strict=True)
-        ]
-        for query in priced:
-            self._check_shown(query)
-        return priced
-
-    def _check_cost(self, position: int, cost: float) -> None:
-        """A weight far below the others leaves nothing, and a tiny error costs too much."""
-        spec = self.shapes[position].spec
-        if SMALLEST_COST <= cost < math.inf:
-            return
-        value = spec.weight if spec.error is None else spec.error
-        part = "" if value is None else ".weight" if spec.error is None else ".error"
-        raise InputError(
-            f"query[{position}]{part}",
-            value,
-            shown=value is not None,
-            expected=f"a DP cost of at least {SMALLEST_COST:g} nats for the query '{spec.name}', "
-            f"and its share would be {cost:g}",
-            remedy="Use weights closer to each other, or a larger budget.",
-        )
-
-    def _check_shown(self, query: PlannedQuery) -> None:
-        if query.is_finite(self.rows):
-            return
-        column = query.shape.column
-        raise InputError(
-            f"data.columns.{column.name}.bounds" if column is not None else "data.n",
-            list(column.bounds or ()) if column is not None else self.n,
-            expected=f"bounds for which the query '{query.shape.spec.name}' and its error are "
-            "finite doubles",
-            remedy="Use another unit.",
-        )
-
-    def _weighted_total(
-        self, fixed: list[float | None], grids: list[Grid | None], weighted: float
-    ) -> float:
-        """The DP budget that the weighted queries share."""
-
-        def spends(total: float) -> list[Spend]:
-            made = []
-            for position, known in enumerate(fixed):
-                cost = known if known is not None else total * self.weights[position] / weighted
-                if cost > 0.0:
-                    made.append(self._spend(self.shapes[position], cost, grids[position]))
-            return made
-
-        alone = level(self.reading, spends(0.0)) if any(k is not None for k in fixed) else 0.0
-        if not alone <= self.target:
-            raise BudgetExceededError(
-                f"The wanted errors alone reach the level {alone:.6g}, above the study's budget of "
-                f"{self.target:.6g}. Ask for larger errors; nothing was released or spent."
-            )
-        if weighted == 0.0:
-            return 0.0
-        total = largest_within(lambda x: level(self.reading, spends(x)), self.target)
-        if total <= 0.0:
-            raise BudgetExceededError(
-                "The wanted errors use up the study's budget: nothing is left for the queries with "
-                "a weight. Ask for larger errors; nothing was released or spent."
-            )
-        # A hair less, so that no rounding, here or in the kernel, can push the sum over the budget.
-        return total * (1.0 - 1e-9)
-
-    def _spend(self, shape: Shape, cost: float, grid: Grid | None) -> Spend:
-        lipschitz = shape.kind == "lipschitz" and shape.column is not None
-        column = shape.column
-        slack = math.nextafter(cost * grid.slack, math.inf) if grid is not None else 0.0
-        return Spend(
-            dataset=self.study.data.dataset,
-            unit=self.study.data.unit,
-            query=shape.spec.name,
-            kind=shape.kind,
-            dp_epsilon=cost,
-            column=label(column) if column is not None else None,
-            interval=column.bounds if lipschitz and column is not None else None,
-            slack=slack if lipschitz else 0.0,
-            reads=shape.reads,
-            mechanism=shape.mechanism,
-        )
-
-    def _grid(self, shape: Shape, cost: float) -> Grid | None:
-        if shape.integer_valued:
-            check_room(self.rows, self._count_sensitivity(shape), cost)
-            return None
-        assert shape.column is not None
-        assert shape.column.bounds is not None
-        low, high = shape.column.bounds
-        population = self.study.population
-        return Grid.plan(
-            low,
-            high,
-            -(-self.rows // self.per_record),
-            dp_epsilon=cost,
-            masked=shape.masked,
-            dependents=population.group_size if population and shape.kind == "lipschitz" else 1,
-            rows_per_record=self.per_record,
-            key=f"data.columns.{shape.column.name}.bounds",
-        )
-
-    def _count_sensitivity(self, shape: Shape) -> int:
-        """Replace one record: a count moves by its rows, two cells of a histogram by theirs."""
-        return self.per_record * (2 if shape.cells is not None else 1)
-
-    def _priced(self, shape: Shape, cost: float, grid: Grid | None) -> PlannedQuery:
-        if grid is None:
-            sensitivity, step = self._count_sensitivity(shape), Fraction(1)
-        else:
-            sensitivity, step = grid.sensitivity * self.per_record, grid.step
-        noise = DiscreteLaplace.for_cost(sensitivity, cost)
-        certified = noise.cost(sensitivity)
-        return PlannedQuery(
-            shape, noise, sensitivity, step, grid, certified, self._spend(shape, certified, grid)
-        )
-
-    def _cost_of_error(self, shape: Shape) -> float:
-        """The DP cost of the wanted error: the noise with the largest scale that keeps to it."""
-        spec = shape.spec
-        assert spec.error is not None
-        key = f"query[{self.shapes.index(shape)}].error"
-        error = Fraction(spec.error)
-        if spec.kind in ("mean", "proportion"):
-            if self.n is None or spec.by is not None or (spec.kind == "mean" and spec.where):
-                raise InputError(
-                    key,
-                    spec.error,
-                    expected="a weight here, since how many rows the average is over is known only "
-                    "from the data",
-                    remedy="State data.n, or use weight.",
-                )
-            error *= self.n
-        grid: Grid | None = None
-        if not shape.integer_valued:
-            rough = self._rough_cost(shape, error)
-            self._check_cost(self.shapes.index(shape), rough)
-            grid = self._grid(shape, rough)
-        step = grid.step if grid is not None else Fraction(1)
-        sensitivity = (
-            grid.sensitivity * self.per_record
-            if grid is not None
-            else self._count_sensitivity(shape)
-        )
-        scale = DiscreteLaplace.scale_for_error(math.floor(error / step), spec.confidence)
-        return DiscreteLaplace(scale).cost(sensitivity)
-
-    @staticmethod
-    def _rough_cost(shape: Shape, error: Fraction) -> float:
-        """About what it will cost: it decides how much room the grid leaves for noise."""
-        assert shape.column is not None
-        assert shape.column.bounds is not None
-        low, high = shape.column.bounds
-        width = max(high - low, abs(low), abs(high)) if shape.masked else high - low
-        return max(width * 3.0 / float(error), 1e-9)
 
 
 def describe_query(query: PlannedQuery) -> dict[str, Any]:

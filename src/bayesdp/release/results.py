@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.certificate import Certificate
-from bayesdp.mechanisms.laplace import DiscreteLaplace
+from bayesdp.release.noise import Noise, kind_of
 
 if TYPE_CHECKING:
     import pandas
@@ -18,14 +18,15 @@ class Result:
     """One released number.
 
     `group` is the declared key of `by`, `cell` the cell of a histogram. `unit` is the column's.
-    `rows` is how many rows a mean or proportion is over, which is public. The
+    `rows` is how many rows a mean or proportion is over, which is public. Its cost is `dp_epsilon`
+    with Laplace noise and `dp_rho`, in zCDP, with Gaussian noise; the other one is 0. The
     error is that of the noise alone: clipping to the bounds may add more, and how much is private.
     """
 
     query: str
     kind: str
     value: float
-    noise: DiscreteLaplace
+    noise: Noise
     noise_unit: float
     dp_epsilon: float
     group: Any = None
@@ -33,6 +34,7 @@ class Result:
     unit: str = ""
     certificate: Certificate | None = None
     rows: int | None = None
+    dp_rho: float = 0.0
 
     def error(self, confidence: float = 0.95) -> float:
         """The noise moves the value by more than this with probability at most 1 - confidence."""
@@ -47,22 +49,27 @@ class Result:
             named["cell"] = self.cell
         if self.rows is not None:
             named["rows"] = self.rows
+        cost = {"dp_rho": self.dp_rho} if self.dp_rho > 0.0 else {"dp_epsilon": self.dp_epsilon}
         return named | {
             "value": self.value,
             "unit": self.unit,
             "error": {"confidence": 0.95, "value": self.error(0.95)},
             "noise": {
-                "distribution": "discrete-laplace",
+                "distribution": kind_of(self.noise).distribution,
                 "scale": self.noise.scale,
                 "step": self.noise_unit,
             },
-            "dp_epsilon": self.dp_epsilon,
+            **cost,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A finished release. Iterating gives its `Result`s."""
+    """A finished release. Iterating gives its `Result`s.
+
+    `level` is an epsilon at `delta`. `dp_epsilon` is the sum of the pure costs and `dp_rho` that of
+    the costs in zCDP: Gaussian noise has no pure cost.
+    """
 
     id: str
     time: str
@@ -70,6 +77,8 @@ class Release:
     certificate: Certificate
     level: float
     dp_epsilon: float
+    dp_rho: float = 0.0
+    delta: float = 0.0
 
     def __iter__(self) -> Any:
         return iter(self.results)
@@ -87,7 +96,9 @@ class Release:
             "release": self.id,
             "time": self.time,
             "dp_epsilon": self.dp_epsilon,
+            **({"dp_rho": self.dp_rho} if self.dp_rho > 0.0 else {}),
             "level": self.level,
+            "delta": self.delta,
             "results": [result.to_dict() for result in self.results],
             "certificate": self.certificate.to_dict(),
         }

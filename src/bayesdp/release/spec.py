@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.notions import Adversary, Notion, Secrets
 from bayesdp.populations import (
     Family,
@@ -33,8 +33,11 @@ from bayesdp.populations.files import search_in
 from bayesdp.tables.columns import Column, parse_columns
 
 QueryKind = Literal["count", "sum", "mean", "proportion", "histogram"]
+NoiseChoice = Literal["auto", "laplace", "gaussian"]
 FROM_DATA = "from data"
 MOST_RECORDS = 2**40
+SMALLEST_DELTA = 1e-30
+"""Below it a delta is 0 for people, and too close to the end of doubles for searches."""
 
 
 class _Part(BaseModel):
@@ -52,10 +55,15 @@ class DataSpec(_Part):
 
 
 class BudgetSpec(_Part):
-    """`[budget]`: the notion, its total for the data set, and what this study may spend of it."""
+    """`[budget]`: the notion, its total for the data set, and what this study may spend of it.
+
+    With a `delta` the total is an epsilon at this delta, and `noise` may be Gaussian.
+    """
 
     notion: Notion = "bdp"
     epsilon: float = Field(gt=0)
+    delta: float = Field(default=0.0, ge=0, lt=1)
+    noise: NoiseChoice = "auto"
     adversary: Adversary = "any"
     secrets: Secrets = "bounded"
     ledger: str | None = None
@@ -228,8 +236,39 @@ def _part(model: type[Any], raw: object, key: str) -> Any:
         raise explain_validation(error, model.model_fields, key) from None
 
 
+def _with_delta(study: StudySpec) -> None:
+    """A delta and what goes with it: Gaussian noise needs one, pure-DP features can't have one."""
+    budget = study.budget
+    if budget.delta == 0.0:
+        if budget.noise == "gaussian":
+            raise InputError(
+                "budget.noise",
+                budget.noise,
+                expected='"laplace", or a delta: Gaussian noise has no level without one',
+                remedy="Add budget.delta, for example delta = 1e-6.",
+            )
+        return
+    if budget.delta < SMALLEST_DELTA:
+        raise InputError(
+            "budget.delta",
+            budget.delta,
+            expected=f"0, or at least {SMALLEST_DELTA:g}",
+            remedy="Leave delta out: the study then has a pure level and Laplace noise.",
+        )
+    for position, query in enumerate(study.queries):
+        if query.tightness != "dp":
+            raise UnsupportedError(
+                f"query[{position}].tightness",
+                query.tightness,
+                expected='"dp" in a study with a delta: what one mechanism leaks is known without '
+                "one only",
+                remedy="Leave out budget.delta, or tightness.",
+            )
+
+
 def _consistent(study: StudySpec) -> StudySpec:
     budget, data = study.budget, study.data
+    _with_delta(study)
     if budget.spend is not None and budget.spend > budget.epsilon:
         raise InputError(
             "budget.spend", budget.spend, expected=f"at most budget.epsilon = {budget.epsilon:g}"

@@ -198,8 +198,17 @@ class Study:
             before=before,
         )
         signed = tuple(_with_certificate(result, certificate) for result in results)
-        level = certificate.body["claim"]["epsilon"]
-        release = Release(debit, time, signed, certificate, level, plan.dp_epsilon)
+        claim = certificate.body["claim"]
+        release = Release(
+            debit,
+            time,
+            signed,
+            certificate,
+            claim["epsilon"],
+            plan.dp_epsilon,
+            plan.dp_rho,
+            claim["delta"],
+        )
         ledger.store(debit, release.to_dict())
         return release
 
@@ -244,6 +253,7 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
                 noise=query.noise,
                 noise_unit=float(query.step / (rows if spec.kind in _AVERAGES else 1)),
                 dp_epsilon=query.dp_epsilon,
+                dp_rho=query.dp_rho,
                 group=key,
                 cell=query.shape.cells[i] if query.shape.cells is not None else None,
                 unit=unit or "",

@@ -21,6 +21,7 @@ from bayesdp.report.words import (
     DEMONSTRATION,
     belief_table,
     error_up,
+    level_of_beliefs,
     level_sentences,
     level_up,
     not_promised,
@@ -66,7 +67,7 @@ class StudySection:
     """Everything that the report says about one study.
 
     `dp_epsilon` is what this release cost under DP and `level` what that means for the declared
-    population, both in nats. `dataset_dp_epsilon` and `dataset_level` are the same with all earlier
+    population, both in nats, at `delta` where that is not 0. `dataset_dp_epsilon` and `dataset_level` are the same with all earlier
     releases of the data set (left out: there were none), `total` what that level may reach.
     `refused` and `notes` may be empty; `interval` says in words where secret values lie ("between
     120 and 220 cm").
@@ -90,6 +91,7 @@ class StudySection:
     rounding: str = ROUNDING
     dataset_level: float | None = None
     dataset_dp_epsilon: float | None = None
+    delta: float = 0.0
 
     @property
     def level_so_far(self) -> float:
@@ -181,12 +183,17 @@ def _study(study: StudySection, name: str) -> str:
 
 def _key_numbers(study: StudySection) -> str:
     factor = study.level / study.dp_epsilon if study.dp_epsilon > 0.0 else 1.0
-    allowed = f"of {study.total:g} allowed"
+    at_delta = f", at delta = {study.delta:g}" if study.delta > 0.0 else ""
+    allowed = f"of {study.total:g} allowed{at_delta}"
     if not study.is_first:
         allowed = f"{level_up(study.level_so_far)} with earlier releases, {allowed}"
     cards = (
         ("Level about one record", level_up(study.level), allowed),
-        ("DP cost of the releases", level_up(study.dp_epsilon), "if records were independent"),
+        (
+            "DP cost of the releases",
+            level_up(study.dp_epsilon),
+            f"if records were independent{at_delta}",
+        ),
         ("What dependence adds", f"× {factor:.2f}", "the level, divided by the DP cost"),
         ("Adversary", study.adversary, ADVERSARY_MEANING[study.adversary]),
     )
@@ -247,12 +254,14 @@ def _meaning(study: StudySection) -> str:
     seen = "everything that was released here"
     if not study.is_first:
         seen = "everything that was ever released from this data set"
-    said = level_sentences(level, study.adversary, study.interval, seen=seen)
+    said = level_sentences(
+        level, study.adversary, study.interval, seen=seen, delta=study.delta
+    )
     rows = "".join(
         f'<tr><th scope="row" class="n">{percent_up(row.prior)}</th>'
         f'<td class="n">{percent_down(row.at_least)}</td>'
         f'<td class="n">{percent_up(row.at_most)}</td></tr>'
-        for row in belief_table(level)
+        for row in belief_table(level_of_beliefs(level, study.delta))
     )
     limits = "".join(f"<li>{escape(text)}</li>" for text in not_promised(study.secrets))
     return (
@@ -310,7 +319,8 @@ def _ledger(study: StudySection) -> str:
     return (
         "<h3>The ledger</h3>"
         f"<p>Data set <b>{escape(study.dataset)}</b>: level {level_up(level)} of "
-        f"{study.total:g} is used, from a DP cost of {level_up(cost)}.</p>"
+        f"{study.total:g} is used, from a DP cost of {level_up(cost)}"
+        f"{f', both at delta = {study.delta:g}' if study.delta > 0.0 else ''}.</p>"
         f'<svg class="meter" viewBox="0 0 100 2" preserveAspectRatio="none" role="img" '
         f'aria-label="{share:.0%} of the total is used"><rect class="track" width="100" '
         f'height="2"/><rect class="fill" width="{100 * share:.2f}" height="2"/></svg>'

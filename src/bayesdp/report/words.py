@@ -47,11 +47,24 @@ def lowest_belief(prior: float, epsilon: float) -> float:
     return shrunk / (shrunk + 1.0 - prior)
 
 
+def level_of_beliefs(epsilon: float, delta: float) -> float:
+    """The level whose table of beliefs is shown: with a delta, that of `2 e^epsilon`."""
+    return epsilon + (math.nextafter(math.log(2.0), 1.0) if delta > 0.0 else 0.0)
+
+
 def belief_table(epsilon: float, priors: Iterable[float] = PRIORS) -> tuple[BeliefRow, ...]:
     """What the beliefs `priors` may become at level `epsilon`."""
     return tuple(
         BeliefRow(prior, lowest_belief(prior, epsilon), highest_belief(prior, epsilon))
         for prior in priors
+    )
+
+
+def delta_sentence(epsilon: float, delta: float) -> str:
+    """What a delta is. It is not "the probability that the promise fails"."""
+    return (
+        "For every set of results, its probability given one value of the record is at most "
+        f"e^{epsilon:.6g} times its probability given another, plus delta = {delta:.3g}."
     )
 
 
@@ -61,18 +74,23 @@ def level_sentences(
     interval: str | None = None,
     prior: float = 0.10,
     seen: str = "everything that was released here",
+    delta: float = 0.0,
 ) -> tuple[str, ...]:
     """What level `epsilon` against `adversary` promises about one record, as sentences.
 
     `interval` names where secret values lie, if the guarantee is restricted to that. `seen` names
-    what the level counts.
+    what the level counts. With a `delta`, beliefs stay within the limits of the level
+    `epsilon + ln 2` except with a probability of at most `3 delta` (theory 3.10b).
     """
-    most = percent_up(highest_belief(prior, epsilon))
-    least = percent_down(lowest_belief(prior, epsilon))
+    shown = level_of_beliefs(epsilon, delta)
+    most = percent_up(highest_belief(prior, shown))
+    least = percent_down(lowest_belief(prior, shown))
+    but = f", except with a probability of at most {3.0 * delta:.3g}" if delta > 0.0 else ""
     sentences = [
         f"Take a fact about one record that somebody believes with probability "
         f"{percent_up(prior)}. Having seen {seen}, they believe it "
-        f"with at most {most} and at least {least}.",
+        f"with at most {most} and at least {least}{but}.",
+        *([delta_sentence(epsilon, delta)] if delta > 0.0 else []),
         f"This holds for an adversary of the class '{adversary}': {ADVERSARY_MEANING[adversary]}.",
         "It holds if their beliefs about who depends on whom are those of the declared population, "
         "and it is as good as that declaration.",

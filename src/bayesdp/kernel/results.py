@@ -1,0 +1,85 @@
+"""The results of a release: that they are what was asked for, with the noise and error derived."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from bayesdp.kernel.arithmetic import ball, exact, require, whole
+from bayesdp.kernel.queries import Shape
+from bayesdp.kernel.tails import gaussian_tail, laplace_tail
+
+NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}
+"""The rules about a query's noise, each with its law's tail."""
+
+
+def check_results(
+    results: Sequence[Mapping[str, Any]],
+    n: int,
+    steps: Sequence[Mapping[str, Any]],
+    shapes: Sequence[Shape],
+) -> None:
+    """`InvalidError` unless each result was noised as its query's step says."""
+    _Results(results, n, steps, shapes).check()
+
+
+class _Results:
+    """Each released number was noised as derived, and no error is understated."""
+
+    def __init__(
+        self,
+        results: Sequence[Mapping[str, Any]],
+        n: int,
+        steps: Sequence[Mapping[str, Any]],
+        shapes: Sequence[Shape],
+    ) -> None:
+        self.results, self.n = results, n
+        self.steps, self.shapes = steps, shapes
+
+    def check(self) -> None:
+        due = [
+            (step, asked, key, cell)
+            for step, asked in zip(self.steps, self.shapes, strict=True)
+            for key in (asked.keys or (None,))
+            for cell in (asked.cells or (None,))
+        ]
+        require(len(due) == len(self.results), "not as many as were asked for", "results")
+        sizes: dict[str, int] = {}
+        for result, (step, _, key, cell) in zip(self.results, due, strict=True):
+            query = step["evidence"]["query"]
+            where = f"result: {query['name']}"
+            named = (query["name"], query["kind"], key, cell)
+            found = tuple(result.get(part) for part in ("query", "kind", "group", "cell"))
+            require(found == named, f"{found!r} stands where {named!r} is due", where)
+            exact(result["value"])
+            gaussian = step["rule"] == "discrete-gaussian"
+            cost, concluded = ("dp_rho", "rho") if gaussian else ("dp_epsilon", "epsilon")
+            stated, proven = exact(result[cost]), exact(step["conclusion"][concluded])
+            require(stated >= proven, "its DP cost is understated", where)
+            self.noise(result, step, where)
+            if "rows" in result:
+                sizes[query["name"]] = sizes.get(query["name"], 0) + result["rows"]
+        for step, asked in zip(self.steps, self.shapes, strict=True):
+            rows = sizes.get(step["evidence"]["query"]["name"])
+            if rows is not None:
+                whole_table = rows == self.n or (asked.public_part and 0 < rows <= self.n)
+                require(whole_table, f"averages over {rows} rows of {self.n}", "results")
+
+    def noise(self, result: Mapping[str, Any], step: Mapping[str, Any], where: str) -> None:
+        noise, error = result["noise"], result["error"]
+        require(noise["distribution"] == step["rule"], "another distribution", where)
+        require(noise["scale"] == step["evidence"]["scale"], "another noise scale", where)
+        length = Fraction(*step["evidence"]["step"])
+        averaged = result["kind"] in ("mean", "proportion")
+        require(("rows" in result) == averaged, "rows belong to averages", where)
+        if averaged:
+            length /= whole(result["rows"], "rows", 1)
+        require(noise["step"] == float(length), "another step", where)
+        confidence = exact(error["confidence"])
+        require(0 < confidence < 1, "no such confidence", where)
+        steps = exact(error["value"]) / exact(noise["step"])
+        k = int(steps * (1 + Fraction(1, 2**50)))
+        require(k >= 0, "its error is negative", where)
+        tail = NOISES[step["rule"]](exact(noise["scale"]), k)
+        require(bool(tail <= ball(1 - confidence)), "its error is understated", where)

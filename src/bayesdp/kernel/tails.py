@@ -1,0 +1,40 @@
+"""How likely noise is to be larger than a number of steps: upper bounds in balls."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import ball
+
+_LARGE = 16
+"""From this scale on the terms of a discrete Gaussian law lie close to their integrals."""
+
+
+def laplace_tail(scale: Fraction, k: int) -> arb:
+    """`P(|Z| > k) = 2 a^(k+1) / (1 + a)`, `a = e^(-1/scale)`."""
+    return 2 * (-ball(Fraction(k + 1) / scale)).exp() / (1 + (-ball(1 / scale)).exp())
+
+
+def gaussian_tail(sigma: Fraction, k: int) -> arb:
+    """An upper bound on `P(|Z| > k)` where `z` has a mass proportional to `e^(-z^2 / (2 sigma^2))`.
+
+    For large `sigma` an integral (theory 4). For small `sigma` the terms themselves: from some
+    point on, each is at most a fixed share of the one before.
+    """
+    rate = 1 / (2 * sigma * sigma)
+    if sigma >= _LARGE:
+        missed = 4 * (-(arb.pi() ** 2) / ball(rate)).exp()
+        return (ball(Fraction(2 * k + 1, 2)) * ball(rate).sqrt()).erfc() + missed
+    terms = 8 + math.ceil(_LARGE * sigma)
+    last = k + 1 + terms
+
+    def mass(z: int) -> arb:
+        return (-ball(rate * z * z)).exp()
+
+    above = sum((mass(z) for z in range(k + 1, last)), arb(0))
+    above += mass(last) / (1 - (-ball(rate * (2 * last + 1))).exp())
+    # Terms that are left out of the whole would only make the share smaller.
+    return 2 * above / (1 + 2 * sum((mass(z) for z in range(1, last)), arb(0)))

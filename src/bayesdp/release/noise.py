@@ -1,0 +1,141 @@
+"""The two kinds of noise that a study may have, and what each needs to be priced.
+
+Discrete Laplace noise is priced in `dp_epsilon` at a sensitivity in l1; discrete Gaussian noise in
+`rho`, the cost in zero-concentrated DP, at the square of a sensitivity in l2. Both sensitivities
+are whole numbers of (squared) steps.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import Any, ClassVar, Literal
+
+from bayesdp.accounting.spend import float_above
+from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
+from bayesdp.release.queries import Shape
+from bayesdp.tables.grid import Grid, check_noise, check_room
+
+NoiseName = Literal["laplace", "gaussian"]
+Noise = DiscreteLaplace | DiscreteGaussian
+
+
+class NoiseKind(ABC):
+    """How noise of one kind is priced. `power` is that of the noise in the cost: 1 or 2."""
+
+    name: ClassVar[NoiseName]
+    distribution: ClassVar[str]
+    power: ClassVar[int]
+
+    @abstractmethod
+    def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
+        """How far replacing one record, of at most `per_record` rows, moves the integers."""
+
+    @abstractmethod
+    def for_cost(self, sensitivity: int, cost: float) -> Noise:
+        """The least noise of at most this cost."""
+
+    @abstractmethod
+    def for_error(self, steps: int, confidence: float) -> Noise:
+        """The most noise with at most this error."""
+
+    @abstractmethod
+    def grid_options(self, cost: float) -> dict[str, float]:
+        """The cost, as `Grid.plan` takes it."""
+
+    @abstractmethod
+    def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
+        """Raises `InputError` where counts of so many rows and their noise don't fit 64 bits."""
+
+    @abstractmethod
+    def rough_cost(self, width: float, error: float) -> float:
+        """About what a sum over an interval of this width costs, for this error."""
+
+    @abstractmethod
+    def spent(self, cost: float, slack: float) -> dict[str, Any]:
+        """The cost as a `Spend` has it. `slack` is the grid's, relative to the width."""
+
+    @abstractmethod
+    def mechanism(self, shape: Shape) -> str:
+        """What the ledger is told."""
+
+
+class _Laplace(NoiseKind):
+    name = "laplace"
+    distribution = "discrete-laplace"
+    power = 1
+
+    def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
+        if grid is not None:
+            return grid.sensitivity * per_record
+        # A count moves by the record's rows, two cells of a histogram by theirs.
+        return per_record * (2 if shape.cells is not None else 1)
+
+    def for_cost(self, sensitivity: int, cost: float) -> DiscreteLaplace:
+        return DiscreteLaplace.for_cost(sensitivity, cost)
+
+    def for_error(self, steps: int, confidence: float) -> DiscreteLaplace:
+        return DiscreteLaplace(DiscreteLaplace.scale_for_error(steps, confidence))
+
+    def grid_options(self, cost: float) -> dict[str, float]:
+        return {"dp_epsilon": cost}
+
+    def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
+        check_room(rows, sensitivity, cost)
+
+    def rough_cost(self, width: float, error: float) -> float:
+        return max(width * 3.0 / error, 1e-9)
+
+    def spent(self, cost: float, slack: float) -> dict[str, Any]:
+        return {
+            "dp_epsilon": cost,
+            "slack": math.nextafter(cost * slack, math.inf) if slack else 0.0,
+        }
+
+    def mechanism(self, shape: Shape) -> str:
+        return shape.mechanism
+
+
+class _Gaussian(NoiseKind):
+    name = "gaussian"
+    distribution = "discrete-gaussian"
+    power = 2
+
+    def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
+        if grid is not None:
+            return int((grid.sensitivity * per_record) ** 2)
+        # A histogram: what leaves its cells and what enters others, r rows each: at most r^2 + r^2.
+        return per_record**2 * (2 if shape.cells is not None else 1)
+
+    def for_cost(self, sensitivity: int, cost: float) -> DiscreteGaussian:
+        return DiscreteGaussian.for_cost(sensitivity, cost)
+
+    def for_error(self, steps: int, confidence: float) -> DiscreteGaussian:
+        return DiscreteGaussian(DiscreteGaussian.scale_for_error(steps, confidence))
+
+    def grid_options(self, cost: float) -> dict[str, float]:
+        return {"dp_rho": cost}
+
+    def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
+        check_noise(rows, DiscreteGaussian.for_cost(sensitivity, cost))
+
+    def rough_cost(self, width: float, error: float) -> float:
+        share = width / error
+        return max(2.0 * share * share, 1e-18)
+
+    def spent(self, cost: float, slack: float) -> dict[str, Any]:
+        extra = float_above(Fraction(cost) * Fraction(slack) ** 2)
+        return {"dp_epsilon": 0.0, "rho": cost, "slack": extra}
+
+    def mechanism(self, shape: Shape) -> str:
+        return self.distribution
+
+
+NOISES: dict[NoiseName, NoiseKind] = {"laplace": _Laplace(), "gaussian": _Gaussian()}
+"""Both kinds, by name."""
+
+
+def kind_of(noise: Noise) -> NoiseKind:
+    """The kind of a noise at hand."""
+    return NOISES["laplace" if isinstance(noise, DiscreteLaplace) else "gaussian"]

@@ -1,0 +1,350 @@
+"""What each query of a study costs, and how much noise that buys.
+
+Queries with a wanted error fix their own cost; the others share, by weight, what is left of the
+study's budget. The costs are the largest for which the reading of the study's own spends stays
+within what the study may spend (theory 2.2, 4). All queries of a study have noise of one kind.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bayesdp.accounting.composition import converted, dp_bound, level
+from bayesdp.accounting.spend import Reading, Spend, float_above
+from bayesdp.calibration import largest_within
+from bayesdp.errors import BudgetExceededError, InputError
+from bayesdp.release.noise import Noise, NoiseKind
+from bayesdp.release.queries import Shape, label
+from bayesdp.release.spec import StudySpec
+from bayesdp.tables.grid import Grid
+from bayesdp.tables.sums import CountQuery, HistogramQuery, Query, SumQuery
+
+CONFIDENCE = 0.95
+SMALLEST_COST = 1e-100
+"""Below it no noise fits, and messages should say which query is meant."""
+_MOST_COST = 1e100
+_TRIES = 60
+_PROVISIONAL_RECORDS = 2**20
+
+
+def own_level(reading: Reading, spends: Sequence[Spend]) -> float:
+    """What one study's spends reach on their own. They were fixed before anything was seen.
+
+    Without a delta it is the ledger's level; with one it may be lower, since a ledger counts with
+    later studies whose costs depend on earlier answers (theory 2.6).
+    """
+    if reading.notion == "dp":
+        return dp_bound(reading, spends, fixed=True).epsilon
+    return converted(reading, spends, fixed=True).best.epsilon
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedQuery:
+    """A query with its noise. `step` is the length of one integer step.
+
+    `sensitivity` is in steps for Laplace noise, the square of one in l2 for Gaussian noise. The
+    cost of the noise at this sensitivity is `dp_epsilon` (what OpenDP certifies) or `dp_rho`, in
+    zCDP; the other one is 0.
+    """
+
+    shape: Shape
+    noise: Noise
+    sensitivity: int
+    step: Fraction
+    grid: Grid | None
+    spend: Spend
+
+    @property
+    def dp_epsilon(self) -> float:
+        """Its pure DP cost."""
+        return self.spend.dp_epsilon
+
+    @property
+    def dp_rho(self) -> float:
+        """Its cost in zCDP."""
+        return self.spend.rho
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers it releases: one for each group and cell."""
+        return len(self.shape.keys or (None,)) * len(self.shape.cells or (None,))
+
+    def error(self, confidence: float, rows: int | None) -> float | None:
+        """The error at this confidence, rounded up; `None` while the number of rows is unknown.
+
+        It is the noise's own: clipping and the grid are not counted. In the query's unit.
+        """
+        scale = self._divisor(rows)
+        if scale is None:
+            return None
+        return float_above(self.noise.quantile(confidence) * self.step / scale)
+
+    def value(self, total: int, rows: int) -> float:
+        """What the (noisy) integer `total` over `rows` rows stands for."""
+        exact = self.grid.value(total, rows) if self.grid is not None else Fraction(total)
+        divisor = self._divisor(rows)
+        assert divisor is not None
+        return float(exact / divisor)
+
+    def is_finite(self, rows: int) -> bool:
+        """Whether value, error and noise are finite doubles, whatever noise is drawn.
+
+        `rows` is the most that there can be; an average may be over fewer. Totals are 64-bit.
+        """
+        averaged = self.shape.spec.kind in ("mean", "proportion")
+        try:
+            ends = [self.value(total, n) for total in (-(2**63), 2**63) for n in (1, rows)]
+            errors = [self.error(c, 1) for c in (CONFIDENCE, self.shape.spec.confidence)]
+            unit = float(self.step / (rows if averaged else 1))
+        except OverflowError:
+            return False
+        return unit > 0.0 and all(e is not None and math.isfinite(e) for e in (*ends, *errors))
+
+    def _divisor(self, rows: int | None) -> int | None:
+        if self.shape.spec.kind in ("mean", "proportion"):
+            return rows
+        return 1
+
+    def table_query(self) -> Query:
+        """The integers that the data engine computes for it."""
+        spec, predicate = self.shape.spec, self.shape.predicate
+        if self.grid is not None:
+            assert self.shape.column is not None
+            return SumQuery(
+                spec.name, self.shape.column.name, self.grid, where=predicate, by=spec.by
+            )
+        if self.shape.cells is not None:
+            assert self.shape.column is not None
+            return HistogramQuery(
+                spec.name,
+                self.shape.column.name,
+                edges=self.shape.bins,
+                where=predicate,
+                by=spec.by,
+            )
+        return CountQuery(spec.name, where=predicate, by=spec.by)
+
+
+class Pricing:
+    """Two passes: costs without the grid's slack, then grids, then costs with it."""
+
+    def __init__(
+        self,
+        study: StudySpec,
+        shapes: list[Shape],
+        n: int | None,
+        reading: Reading,
+        target: float,
+        noise: NoiseKind,
+    ) -> None:
+        self.study = study
+        self.noise = noise
+        self.shapes = shapes
+        self.rows = (n or _PROVISIONAL_RECORDS) * (study.data.rows_per_unit or 1)
+        self.n = n
+        self.reading = reading
+        self.target = target
+        self.per_record = study.data.rows_per_unit or 1
+        self.weights = [0.0 if s.spec.error is not None else (s.spec.weight or 1.0) for s in shapes]
+
+    def solve(self) -> list[PlannedQuery]:
+        """The queries with their noise. Raises as `make_plan` does."""
+        weighted = sum(self.weights)
+        fixed: list[float | None] = [
+            None if s.spec.error is None else self._cost_of_error(s) for s in self.shapes
+        ]
+        grids: list[Grid | None] = [None] * len(self.shapes)
+        for _ in range(2):
+            total = self._weighted_total(fixed, grids, weighted)
+            costs = [
+                known if known is not None else total * weight / weighted
+                for known, weight in zip(fixed, self.weights, strict=True)
+            ]
+            for position, cost in enumerate(costs):
+                self._check_cost(position, cost)
+            grids = [self._grid(s, c) for s, c in zip(self.shapes, costs, strict=True)]
+        priced = [
+            self._priced(s, cost, grid)
+            for s, cost, grid in zip(self.shapes, costs, grids, strict=True)
+        ]
+        for query in priced:
+            self._check_shown(query)
+        return priced
+
+    def _check_cost(self, position: int, cost: float) -> None:
+        """A weight far below the others leaves nothing, and a tiny error costs too much."""
+        spec = self.shapes[position].spec
+        if SMALLEST_COST <= cost < math.inf:
+            return
+        value = spec.weight if spec.error is None else spec.error
+        part = "" if value is None else ".weight" if spec.error is None else ".error"
+        raise InputError(
+            f"query[{position}]{part}",
+            value,
+            shown=value is not None,
+            expected=f"a DP cost of at least {SMALLEST_COST:g} nats for the query '{spec.name}', "
+            f"and its share would be {cost:g}",
+            remedy="Use weights closer to each other, or a larger budget.",
+        )
+
+    def _check_shown(self, query: PlannedQuery) -> None:
+        if query.is_finite(self.rows):
+            return
+        column = query.shape.column
+        raise InputError(
+            f"data.columns.{column.name}.bounds" if column is not None else "data.n",
+            list(column.bounds or ()) if column is not None else self.n,
+            expected=f"bounds for which the query '{query.shape.spec.name}' and its error are "
+            "finite doubles",
+            remedy="Use another unit.",
+        )
+
+    def _weighted_total(
+        self, fixed: list[float | None], grids: list[Grid | None], weighted: float
+    ) -> float:
+        """The DP budget that the weighted queries share."""
+
+        def spends(total: float) -> list[Spend]:
+            made = []
+            for position, known in enumerate(fixed):
+                cost = known if known is not None else total * self.weights[position] / weighted
+                if cost > 0.0:
+                    made.append(self._spend(self.shapes[position], cost, grids[position]))
+            return made
+
+        alone = self._level(spends(0.0)) if any(k is not None for k in fixed) else 0.0
+        if not alone <= self.target:
+            raise BudgetExceededError(
+                f"The wanted errors alone reach the level {alone:.6g}, above the study's budget of "
+                f"{self.target:.6g}. Ask for larger errors; nothing was released or spent."
+            )
+        if weighted == 0.0:
+            return 0.0
+        total = self._largest(lambda x: self._level(spends(x)))
+        if total <= 0.0 and not any(known is not None for known in fixed):
+            raise BudgetExceededError(
+                f"No {self.noise.name} noise has a level for this population within the budget of "
+                f"{self.target:.6g}" + self._at_delta() + "; nothing was released or spent."
+            )
+        if total <= 0.0:
+            raise BudgetExceededError(
+                "The wanted errors use up the study's budget: nothing is left for the queries with "
+                "a weight. Ask for larger errors; nothing was released or spent."
+            )
+        # A hair less, so that no rounding, here or in the kernel, can push the sum over the budget.
+        return total * (1.0 - 1e-9)
+
+    def _level(self, spends: Sequence[Spend]) -> float:
+        """The study's own level; more where the data set's total would not hold them otherwise."""
+        kept = level(self.reading, spends)
+        if self.reading.delta == 0.0 or self.target >= self.reading.total:
+            return kept  # which the study's own level doesn't exceed
+        kept = math.nextafter(kept * (self.target / self.reading.total), math.inf)
+        return kept if kept > self.target else max(kept, own_level(self.reading, spends))
+
+    def _at_delta(self) -> str:
+        return f" at delta {self.reading.delta:g}" if self.reading.delta > 0.0 else ""
+
+    def _largest(self, level_of: Callable[[float], float]) -> float:
+        """The largest total found whose level is within the target; it was evaluated."""
+        if self.reading.delta == 0.0:
+            return largest_within(level_of, self.target)
+        # At a delta a level may lie below the total, and there may be none for large totals: the
+        # search starts from where there is one, above the target.
+        low, high, power = 0.0, self.target, self.noise.power
+        while (value := level_of(high)) <= self.target and high < _MOST_COST:
+            low, high = high, 4.0 * high
+        for _ in range(_TRIES):
+            if math.isfinite(value):
+                break
+            middle = math.sqrt(low * high) if low > 0.0 else high / 8.0
+            if (at_middle := level_of(middle)) <= self.target:
+                low = middle
+            else:
+                high, value = middle, at_middle
+        if not math.isfinite(value):
+            return low
+
+        def total(x: float) -> float:
+            return float(high * (x / self.target) ** power)
+
+        return total(largest_within(lambda x: level_of(total(x)), self.target))
+
+    def _spend(self, shape: Shape, cost: float, grid: Grid | None) -> Spend:
+        lipschitz = shape.kind == "lipschitz" and shape.column is not None
+        column = shape.column
+        slack = grid.slack if lipschitz and grid is not None else 0.0
+        return Spend(
+            dataset=self.study.data.dataset,
+            unit=self.study.data.unit,
+            query=shape.spec.name,
+            kind=shape.kind,
+            column=label(column) if column is not None else None,
+            interval=column.bounds if lipschitz and column is not None else None,
+            reads=shape.reads,
+            mechanism=self.noise.mechanism(shape),
+            **self.noise.spent(cost, slack),
+        )
+
+    def _grid(self, shape: Shape, cost: float) -> Grid | None:
+        if shape.integer_valued:
+            sensitivity = self.noise.sensitivity(shape, self.per_record, None)
+            self.noise.check_room(self.rows, sensitivity, cost)
+            return None
+        assert shape.column is not None
+        assert shape.column.bounds is not None
+        low, high = shape.column.bounds
+        population = self.study.population
+        return Grid.plan(
+            low,
+            high,
+            -(-self.rows // self.per_record),
+            masked=shape.masked,
+            dependents=population.group_size if population and shape.kind == "lipschitz" else 1,
+            rows_per_record=self.per_record,
+            key=f"data.columns.{shape.column.name}.bounds",
+            **self.noise.grid_options(cost),
+        )
+
+    def _priced(self, shape: Shape, cost: float, grid: Grid | None) -> PlannedQuery:
+        sensitivity = self.noise.sensitivity(shape, self.per_record, grid)
+        step = grid.step if grid is not None else Fraction(1)
+        noise = self.noise.for_cost(sensitivity, cost)
+        spend = self._spend(shape, noise.cost(sensitivity), grid)
+        return PlannedQuery(shape, noise, sensitivity, step, grid, spend)
+
+    def _cost_of_error(self, shape: Shape) -> float:
+        """The DP cost of the wanted error: the noise with the largest scale that keeps to it."""
+        spec = shape.spec
+        assert spec.error is not None
+        key = f"query[{self.shapes.index(shape)}].error"
+        error = Fraction(spec.error)
+        if spec.kind in ("mean", "proportion"):
+            if self.n is None or spec.by is not None or (spec.kind == "mean" and spec.where):
+                raise InputError(
+                    key,
+                    spec.error,
+                    expected="a weight here, since how many rows the average is over is known only "
+                    "from the data",
+                    remedy="State data.n, or use weight.",
+                )
+            error *= self.n
+        grid: Grid | None = None
+        if not shape.integer_valued:
+            rough = self._rough_cost(shape, error)
+            self._check_cost(self.shapes.index(shape), rough)
+            grid = self._grid(shape, rough)
+        step = grid.step if grid is not None else Fraction(1)
+        sensitivity = self.noise.sensitivity(shape, self.per_record, grid)
+        return self.noise.for_error(math.floor(error / step), spec.confidence).cost(sensitivity)
+
+    def _rough_cost(self, shape: Shape, error: Fraction) -> float:
+        """About what it will cost: it decides how much room the grid leaves for noise."""
+        assert shape.column is not None
+        assert shape.column.bounds is not None
+        low, high = shape.column.bounds
+        width = max(high - low, abs(low), abs(high)) if shape.masked else high - low
+        return self.noise.rough_cost(width, float(error))

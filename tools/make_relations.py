@@ -19,7 +19,7 @@ GENERATED = "<!-- Written by tools/make_relations.py from the registry: change t
 
 def relations_page() -> str:
     """The lattice: a drawing of the arrows, a table of them, hypotheses, and missing arrows."""
-    return "\n".join([*_lattice(), *_table(), *_hypotheses(), *_missing()]) + "\n"
+    return "\n".join([*_lattice(), *_usage(), *_table(), *_hypotheses(), *_missing()]) + "\n"
 
 
 def _lattice() -> Iterator[str]:
@@ -44,6 +44,51 @@ def _lattice() -> Iterator[str]:
         level = relation.formula.split(", ")[0]
         yield f'  {_id(relation.premise)} {arrow}|"{level}"| {_id(relation.conclusion)}'
     yield from ("```", "")
+
+
+USAGE = """## From what you have
+
+A household of two, and a guarantee of BDP. What does it mean in other notions?
+
+```json household-law.json
+{"model": "finite", "probabilities": [[0.4, 0.1], [0.1, 0.4]]}
+```
+
+```console
+$ bayesdp notions --given bdp=0.3 --population household-law.json --certificate what-follows.json
+...
+$ bayesdp verify what-follows.json
+VALID ASSUMING
+  - the mechanism has the given level 0.3 of bdp
+...
+```
+
+Every level comes with the path of arrows to it, the level that published constants give on the
+same path, and what hypotheses rest on. What would follow if you declared more is listed too.
+
+```python
+>>> import bayesdp as bdp
+>>> household = bdp.Finite(probabilities=[[0.4, 0.1], [0.1, 0.4]])
+>>> found = bdp.implied({"bdp": 0.3}, household)
+>>> for notion in ("dp", "bsp", "mp"):
+...     one = found[notion]
+...     print(notion, round(one.level, 4), round(one.published, 4), [s.relation for s in one.path])
+dp 0.3 0.3 ['bdp-to-dp']
+bsp 0.1489 0.8221 ['bdp-to-bsp']
+mp 0.3 0.3 ['bdp-to-mp']
+>>> [need.needs for need in found.needs if need.notion == "pufferfish"]
+[('record-secrets',)]
+>>> "dp" in bdp.implied({"bdp": 0.3})  # without a population: full support isn't shown
+False
+>>> bdp.implied({"bdp": 0.3}, assume=["full-support"])["dp"].level
+0.3
+
+```
+"""
+
+
+def _usage() -> Iterator[str]:
+    yield USAGE
 
 
 def _table() -> Iterator[str]:

@@ -11,6 +11,7 @@ import pytest
 from bayesdp.causal import CausalModel, NoisyCount, NoisySum
 from bayesdp.causal.mechanism import as_channel, dp_level
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.leakage.profile import profile
 from bayesdp.leakage.tensor import tensor_leakage
 from tests.causal.models import oracle_nodes, random_channel, random_model, relatives
 from tests.effort import runs
@@ -134,6 +135,17 @@ def test_where_doing_is_the_marginal_law_of_the_others() -> None:
             laws = (rest * channel).sum(axis=others)
             done = model.do(channel, i)
             assert np.asarray(done.laws) == pytest.approx(laws, abs=1e-12)
+
+
+def test_the_profile_of_the_population_says_the_same() -> None:
+    rng = np.random.default_rng(62)
+    for _ in range(6):
+        model = random_model(rng)
+        channel = random_channel(rng, model.sizes)
+        both = model.compare(channel)
+        seen = profile(model.population(), channel)
+        for ours, theirs in ((both.most_done, seen.do), (both.most_seen, seen.see)):
+            assert _close(ours.epsilon, theirs, 1e-9)
 
 
 # ------------------------------------------------------ numbers to remember

@@ -121,6 +121,16 @@ class Spend:
         """Whether its cost is zCDP: it then means nothing under a reading without delta."""
         return self.rho > 0.0
 
+    @property
+    def pure_slack(self) -> float:
+        """The slack of a pure cost, else 0."""
+        return 0.0 if self.is_gaussian else self.slack
+
+    @property
+    def rho_slack(self) -> float:
+        """The slack of a zCDP cost, else 0."""
+        return self.slack if self.is_gaussian else 0.0
+
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Spend:
         """The inverse of `to_dict`; raises `InputError` for unknown or missing keys."""
@@ -154,10 +164,10 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
     return Cost(
         any=_most(others, "dp_epsilon"),
         lipschitz=_most(lipschitz, "dp_epsilon"),
-        slack=_most([spend for spend in lipschitz if not spend.is_gaussian], "slack"),
+        slack=_most(lipschitz, "pure_slack"),
         rho_any=_most(others, "rho"),
         rho_lipschitz=_most(lipschitz, "rho"),
-        rho_slack=_most([spend for spend in lipschitz if spend.is_gaussian], "slack"),
+        rho_slack=_most(lipschitz, "rho_slack"),
     )
 
 

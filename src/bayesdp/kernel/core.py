@@ -21,6 +21,7 @@ from bayesdp.kernel.arithmetic import (
     exact,
     require,
 )
+from bayesdp.kernel.blocks import heaviest
 
 FORMAT = "bayesdp-certificate"
 VERSION = 1
@@ -304,16 +305,19 @@ def as_zcdp(spends: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 
 def _parts(spends: Sequence[Mapping[str, Any]]) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """Pure cost and slack, zCDP cost and its slack."""
-    sums = [Fraction(0)] * 4
+    """Pure cost and slack, zCDP cost and its slack: the most that one record pays of each."""
+    kept: list[Mapping[str, Any]] = []
     for spend in spends:
         epsilon, rho = exact(spend["dp_epsilon"]), exact(spend.get("rho", 0.0))
         slack = exact(spend["slack"])
         require(min(epsilon, rho, slack) >= 0 and 0 in (epsilon, rho), "no such cost")
-        place = 2 if rho > 0 else 0
-        sums[place] += rho if rho > 0 else epsilon
-        sums[place + 1] += slack
-    return sums[0], sums[1], sums[2], sums[3]
+        parts = (epsilon, slack, Fraction(0), Fraction(0)) if rho == 0 else (0, 0, rho, slack)
+        kept.append({**spend, "parts": parts})
+
+    def most(place: int) -> Fraction:
+        return heaviest(kept, lambda spend: Fraction(spend["parts"][place]))
+
+    return most(0), most(1), most(2), most(3)
 
 
 def compose(
@@ -322,7 +326,7 @@ def compose(
     covers: Sequence[str],
     interval: tuple[Fraction, Fraction] | None = None,
 ) -> tuple[Cost, Any]:
-    """The sum of spends by kind, and where their Lipschitz part needs secrets to be.
+    """What one record pays by kind at most, and where the Lipschitz part needs secrets to be.
 
     `interval` is where secrets lie. A Lipschitz spend counts as such only under a Gaussian
     population that covers its column, and only if its clipping interval contains that one, so that
@@ -331,20 +335,22 @@ def compose(
     model = population.get("model")
     if model == "gaussian" and "columns" in population:
         return _by_column(spends, population, covers)
-    moved: list[Mapping[str, Any]] = []
-    if model in ("gaussian", "autoregressive") and len(covers) == 1 and interval is not None:
-        moved = [
-            s
-            for s in spends
-            if s["kind"] == "lipschitz"
-            and s["column"] == covers[0]
-            and exact(s["interval"][0]) <= interval[0] < interval[1] <= exact(s["interval"][1])
-        ]
-    total, _, rho, _ = _parts(spends)
+    moved, still = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    scalar = model in ("gaussian", "autoregressive") and len(covers) == 1
+    for spend in spends:
+        moves = scalar and spend["kind"] == "lipschitz" and spend["column"] == covers[0]
+        (moved if moves and _contains(spend["interval"], interval) else still).append(spend)
+    others, _, rest, _ = _parts(still)
     lipschitz, slack, rho_lipschitz, rho_slack = _parts(moved)
     where = [float(end) for end in interval] if moved and interval is not None else None
-    rest = rho - rho_lipschitz
-    return Cost(total - lipschitz, lipschitz, slack, (), rest, rho_lipschitz, rho_slack), where
+    return Cost(others, lipschitz, slack, (), rest, rho_lipschitz, rho_slack), where
+
+
+def _contains(clipped: Any, secrets: tuple[Fraction, Fraction] | None) -> bool:
+    """Whether a clipping interval contains the one in which secrets lie."""
+    if secrets is None:
+        return False
+    return exact(clipped[0]) <= secrets[0] < secrets[1] <= exact(clipped[1])
 
 
 def _by_column(

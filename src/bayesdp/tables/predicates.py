@@ -15,7 +15,7 @@ from __future__ import annotations
 import ast
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -84,6 +84,10 @@ class Predicate:
     def to_ibis(self, values: Mapping[str, ir.Value]) -> ir.BooleanValue:
         """The predicate over the read values of its columns (doubles, texts or booleans)."""
         return _to_ibis(self._tree, values)
+
+    def possible(self, column: str, values: Sequence[Value]) -> tuple[Value, ...]:
+        """Those of the column's `values` for which the predicate can hold, whatever else is so."""
+        return tuple(one for one in values if _truth(self._tree, column, one) is not False)
 
     def holds(self, row: Mapping[str, Any]) -> bool:
         """The predicate on one row of plain Python values (the reference for tests)."""
@@ -203,6 +207,19 @@ def _holds(tree: _Comparison | _Joined, row: Mapping[str, Any]) -> bool:
     if tree.operator in ("in", "not in"):
         return (found in tree.values) == (tree.operator == "in")
     return bool(_COMPARE[tree.operator](found, value))
+
+
+def _truth(tree: _Comparison | _Joined, column: str, value: Value) -> bool | None:
+    """Whether it holds where the column has this value; `None` where other columns decide."""
+    if isinstance(tree, _Comparison):
+        return _holds(tree, {column: value}) if tree.column == column else None
+    parts = [_truth(part, column, value) for part in tree.parts]
+    if tree.how == "not":
+        return None if parts[0] is None else not parts[0]
+    decides = tree.how == "or"
+    if decides in parts:
+        return decides
+    return None if None in parts else not decides
 
 
 _COMPARE: dict[str, Callable[[Any, Any], Any]] = {

@@ -1,0 +1,165 @@
+"""Spends on blocks of a public column: which one a query reads, and what one record pays.
+
+A record lies in one cell of each public column, whatever its private values: it pays what is spent
+on its own cells (theory 2.3 a). Only columns with declared states count, as a table with other
+values is refused, and only where a record is one row: several may lie in several cells.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from bayesdp.kernel.arithmetic import exact, require
+
+Spend = Mapping[str, Any]
+Cell = tuple[str, Any]
+
+_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+
+
+def cell(value: object) -> Cell:
+    """The cell of a value. Texts that some engine may take for equal are one cell."""
+    if isinstance(value, bool):
+        return ("boolean", value)
+    if isinstance(value, int | float):
+        return ("number", float(exact(value)))
+    require(isinstance(value, str), f"no value of a column: {value!r}", "block")
+    plain = unicodedata.normalize("NFKD", str(value)).casefold()
+    letters = (c for c in plain if not unicodedata.combining(c) and not c.isspace())
+    return ("text", "".join(letters))
+
+
+def cells_of(spend: Spend) -> tuple[str, frozenset[Cell]] | None:
+    """The column of a spend's block and its cells; `None` for a spend on all records."""
+    block = spend.get("block")
+    if block is None:
+        return None
+    require(set(block) == {"column", "values"}, "no block", "block")
+    require(isinstance(block["column"], str) and bool(block["column"]), "no column", "block")
+    require(isinstance(block["values"], list) and bool(block["values"]), "no values", "block")
+    require(spend["unit"] == "row", "a record of several rows has no block", "block")
+    return block["column"], frozenset(cell(value) for value in block["values"])
+
+
+def heaviest(spends: Sequence[Spend], amount: Callable[[Spend], Fraction]) -> Fraction:
+    """The most that one record pays: on each column its cell's spends, and those on all records.
+
+    Columns whose values are of several kinds don't count: the text "1" and the number 1 may be one
+    cell.
+    """
+    places = [cells_of(spend) for spend in spends]
+    kinds: dict[str, set[str]] = {}
+    for place in places:
+        if place is not None:
+            kinds.setdefault(place[0], set()).update(kind for kind, _ in place[1])
+    total = Fraction(0)
+    paid: dict[str, dict[Cell, Fraction]] = {}
+    for spend, place in zip(spends, places, strict=True):
+        cost = amount(spend)
+        if place is None or len(kinds[place[0]]) > 1:
+            total += cost
+            continue
+        of_column = paid.setdefault(place[0], {})
+        for one in place[1]:
+            of_column[one] = of_column.get(one, Fraction(0)) + cost
+    return total + sum((max(cells.values()) for cells in paid.values()), Fraction(0))
+
+
+def check_block(
+    spend: Spend, query: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]], where: str
+) -> None:
+    """`InvalidError` unless the query reads no record outside of the spend's block."""
+    block = cells_of(spend)
+    if block is None:
+        return
+    name, cells = block
+    require("where" in query and name in columns, "the query has no such block", where)
+    column = columns[name]
+    public = column.get("public") is True or "role" in column
+    plain = not ({"bounds", "from", "cuts", "where"} & set(column))
+    imputed = isinstance(column.get("missing"), Mapping)
+    require(public and plain and not imputed, f"{name!r} divides no records", where)
+    states = column.get("states")
+    require(isinstance(states, list) and bool(states), f"{name!r} has no states", where)
+    tree = ast.parse(query["where"].strip(), mode="eval").body
+    for state in states or ():
+        if _truth(tree, name, state) is not False:
+            require(cell(state) in cells, f"the query reads {state!r} too", where)
+
+
+def _truth(node: ast.expr, name: str, value: object) -> bool | None:
+    """Whether the condition holds where the column has this value; `None` if others decide."""
+    if isinstance(node, ast.BoolOp):
+        parts = [_truth(part, name, value) for part in node.values]
+        decides = isinstance(node.op, ast.Or)
+        if decides in parts:
+            return decides
+        return None if None in parts else not decides
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        inner = _truth(node.operand, name, value)
+        return None if inner is None else not inner
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        pairs = zip(sides, node.ops, sides[1:], strict=False)
+        held = [_pair(left, one, right, name, value) for left, one, right in pairs]
+        return False if False in held else None if None in held else True
+    return None
+
+
+def _pair(
+    left: ast.expr, compared: ast.cmpop, right: ast.expr, name: str, value: object
+) -> bool | None:
+    if isinstance(compared, ast.In | ast.NotIn):
+        if not _is(left, name) or not isinstance(right, ast.List | ast.Tuple | ast.Set):
+            return None
+        equal = [_compared(value, operator.eq, _literal(item)) for item in right.elts]
+        found = True if True in equal else None if None in equal else False
+        return found if isinstance(compared, ast.In) or found is None else not found
+    compare = _COMPARED.get(type(compared))
+    if compare is None or _is(left, name) == _is(right, name):
+        return None
+    if _is(left, name):
+        return _compared(value, compare, _literal(right))
+    return _compared(_literal(left), compare, value)
+
+
+def _is(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _literal(node: ast.expr) -> object:
+    sign = 1
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        sign, node = (-1 if isinstance(node.op, ast.USub) else 1), node.operand
+    value: Any = node.value if isinstance(node, ast.Constant) else None
+    return sign * value if _kind(value) == "number" else value
+
+
+def _compared(one: Any, compare: Callable[[Any, Any], bool], other: Any) -> bool | None:
+    """As the data engine compares: numbers as doubles, texts and booleans for equality only."""
+    kind = _kind(one)
+    if kind != _kind(other) or kind == "":
+        return None
+    if kind == "number":
+        return compare(float(one), float(other))
+    if compare not in (operator.eq, operator.ne) or (one != other and cell(one) == cell(other)):
+        return None
+    return compare(one, other)
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    return "number" if isinstance(value, int | float) else "text" if isinstance(value, str) else ""

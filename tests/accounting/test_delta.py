@@ -1,0 +1,460 @@
+"""Gaussian spends and readings with a delta: against exact divergences and another accountant."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.signal import fftconvolve
+from scipy.stats import norm
+
+from bayesdp.accounting import Ledger, Reading, Spend, total_cost
+from bayesdp.accounting.composition import converted, cost_for, dp_bound, level
+from bayesdp.accounting.spend import as_zcdp
+from bayesdp.errors import BudgetExceededError, InputError, Refusal
+from bayesdp.leakage.zcdp import largest_rho, least_epsilon, reserve, shifted, tail
+from bayesdp.notions import Cost
+from bayesdp.populations import Graph, MarkovChain, parse
+from bayesdp.theorems import Question
+from bayesdp.theorems.with_delta import dp_modes, modes_for
+from tests.effort import runs
+from tests.oracles import chains, finite
+from tests.oracles.mechanisms import random_joint
+
+CHAIN = {"model": "markov", "transition": [[0.6, 0.4], [0.4, 0.6]], "length": 50}
+PAIR = {"model": "gaussian", "covariance": [[1.0, 0.3], [0.3, 1.0]]}
+
+
+def spend(eps: float = 0.0, rho: float = 0.0, kind: str = "any", **other: Any) -> Spend:
+    made: dict[str, Any] = {"dataset": "d", "unit": "row", "query": "q", "reads": ("x",)}
+    if kind == "lipschitz":
+        made |= {"column": "x", "interval": (0.0, 1.0)}
+    return Spend(kind=kind, dp_epsilon=eps, rho=rho, **(made | other))
+
+
+def reading(population: dict[str, Any], delta: float, total: float = 1.0, **other: Any) -> Reading:
+    given: dict[str, Any] = {"population": population, "covers": ("x",), "delta": delta}
+    if population["model"] in ("gaussian", "autoregressive"):
+        given["interval"] = (0.0, 1.0)
+    return Reading("bdp", total, **(given | other))
+
+
+# -- the numbers ------------------------------------------------------------------------
+
+
+def test_one_order_by_hand() -> None:
+    """alpha = 11, delta = 1e-6: ln(1e6)/10 - ln(11)/10 + ln(10/11)."""
+    by_hand = (13.815510557964274 - 2.3978952727983707) / 10 - 0.09531017980432493
+    assert reserve(11.0, 1e-6) == pytest.approx(by_hand, rel=1e-14)
+    assert reserve(11.0, 1e-6) >= by_hand
+    assert tail(11.0, 1.1, 1.1 + by_hand) == pytest.approx(1e-6, rel=1e-9)
+
+
+def test_no_two_laws_break_an_order() -> None:
+    """The largest `P(S) - e^eps Q(S)` over pairs of points, and the pair that attains it."""
+    rng = np.random.default_rng(1)
+    attained = 0.0
+    for _ in range(runs(20_000)):
+        p, q = rng.dirichlet([0.3, 0.3]), rng.dirichlet([0.3, 0.3])
+        alpha, epsilon = 1.0 + float(10 ** rng.uniform(-1, 1.5)), float(rng.uniform(0, 2))
+        with np.errstate(divide="ignore", over="ignore"):
+            moment = float(np.sum(p**alpha * q ** (1.0 - alpha)))
+        if not math.isfinite(moment):
+            continue
+        tau = math.log(moment) / (alpha - 1.0)
+        worst = float(np.maximum(p - math.exp(epsilon) * q, 0.0).sum())
+        assert worst <= tail(alpha, max(tau, 0.0), epsilon) * (1 + 1e-9)
+        attained = max(attained, worst / tail(alpha, max(tau, 0.0), epsilon))
+    assert attained > 0.9
+
+
+def test_golden_section_finds_the_best_order() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        rho, delta = float(10 ** rng.uniform(-8, 2)), float(10 ** rng.uniform(-12, -1))
+        found, _ = least_epsilon(lambda alpha, r=rho: r * alpha, delta)
+        grid = 1.0 + np.exp(np.linspace(math.log(1e-5), math.log(1e8), 4000))
+        best = min(rho * a + reserve(a, delta) for a in grid)
+        assert found <= best * (1 + 1e-12)
+        assert found == pytest.approx(best, rel=2e-2)
+        back, _ = largest_rho(found, delta)
+        assert back == pytest.approx(rho, rel=1e-6)
+
+
+def test_never_below_the_privacy_loss_distribution() -> None:
+    """A second accountant, for the very same discrete Gaussian noise, composed."""
+    pld = pytest.importorskip("dp_accounting.pld.privacy_loss_distribution")
+    for sigma, times, delta in ((4.0, 1, 1e-6), (2.0, 3, 1e-4), (10.0, 20, 1e-7), (0.7, 2, 1e-3)):
+        one = pld.from_discrete_gaussian_mechanism(sigma, value_discretization_interval=1e-4)
+        exact = one.self_compose(times).get_epsilon_for_delta(delta)
+        spends = [spend(rho=1 / (2 * sigma**2))] * times
+        for fixed in (True, False):
+            found = dp_bound(Reading("dp", exact, delta=delta), spends, fixed=fixed).epsilon
+            assert found >= exact, (sigma, times, delta)
+        assert dp_bound(Reading("dp", exact, delta=delta), spends, fixed=True).epsilon < 1.3 * exact
+
+
+def test_pure_and_gaussian_together() -> None:
+    read = Reading("dp", 1.0, delta=1e-6)
+    mixed = dp_bound(read, [spend(0.3), spend(rho=0.01)], fixed=True)
+    alone = dp_bound(read, [spend(rho=0.01)], fixed=True)
+    assert mixed.epsilon == pytest.approx(alone.epsilon + 0.3, rel=1e-12)
+    # Many small pure costs are better counted as zCDP, few are not.
+    many = dp_bound(read, [spend(0.01)] * 400, fixed=True)
+    assert many.proof["counted"] == "zcdp"
+    assert many.epsilon == pytest.approx(
+        least_epsilon(lambda alpha: 400 * 0.01**2 / 2 * alpha, 1e-6)[0], rel=1e-9
+    )
+    assert many.epsilon < 0.5 * 4.0
+    assert dp_bound(read, [spend(0.5)], fixed=True).epsilon == 0.5
+    assert level(read, [spend(0.5)]) == 0.5
+
+
+def test_group_privacy_and_its_own_pure_part() -> None:
+    read = reading({"model": "clusters", "size": 3}, 1e-6)
+    found = converted(read, [spend(0.1), spend(rho=0.002)], fixed=True).best
+    assert found.epsilon == pytest.approx(
+        3 * 0.1 + least_epsilon(lambda alpha: 9 * 0.002 * alpha, 1e-6)[0], rel=1e-12
+    )
+
+
+def test_gaussian_records_by_kind() -> None:
+    """Factor 1.3 on what is Lipschitz, 2 on the rest; squared on zCDP."""
+    read = reading(PAIR, 1e-6)
+    slack = 0.01 * 2.0**-40
+    spends = [
+        spend(rho=0.01, kind="lipschitz", slack=slack),
+        spend(rho=0.002),
+        spend(0.1, kind="lipschitz", slack=1e-7),
+        spend(0.2),
+    ]
+    cost = cost_for(read, spends)
+    assert (cost.rho_lipschitz, cost.rho_any, cost.rho_slack) == (0.01, 0.002, slack)
+    assert (cost.lipschitz, cost.any, cost.slack) == (0.1, 0.2, 1e-7)
+    rho = 0.01 * (1.3 + 2.0**-20) ** 2 + 4 * 0.002
+    pure = 1.3 * 0.1 + 1e-7 + 2 * 0.2
+    due = pure + least_epsilon(lambda alpha: alpha * rho, 1e-6)[0]
+    found = converted(read, spends, fixed=True).best
+    assert found.proof["counted"] == "pure"
+    assert found.epsilon == pytest.approx(due, rel=1e-9)
+    assert found.epsilon >= due * (1 - 1e-13)
+    unbounded = reading(PAIR, 1e-6, secrets="unbounded")
+    assert converted(unbounded, spends, fixed=True).best.theorem == "cluster-size"
+
+
+def test_the_slack_is_that_of_the_longer_shift() -> None:
+    """`(f D + (m - 1) x)^2 / (2 s2)` from `D^2 / (2 s2)` and `x^2 / (2 s2)`."""
+    d, x, s2, factor, others = 1000.0, 2.0, 5e5, 1.7, 3
+    due = (factor * d + others * x) ** 2 / (2 * s2)
+    found = shifted(factor, d**2 / (2 * s2), others, x**2 / (2 * s2))
+    assert due <= found <= due * (1 + 1e-12)
+
+
+# -- what may be kept -------------------------------------------------------------------
+
+
+def test_a_spend_is_pure_or_gaussian() -> None:
+    for wrong in ({"eps": 0.1, "rho": 0.1}, {"rho": -0.1}, {}, {"rho": math.nan}):
+        with pytest.raises(InputError):
+            spend(**wrong)
+    plain = spend(rho=0.25).to_dict()
+    assert Spend.from_dict(plain) == spend(rho=0.25)
+    del plain["rho"]
+    with pytest.raises(InputError):
+        Spend.from_dict(plain)
+    old = spend(0.5).to_dict()
+    del old["rho"]
+    assert Spend.from_dict(old).rho == 0.0
+    assert as_zcdp(spend(1e-200)).rho > 0.0
+    assert as_zcdp(spend(0.5, 0.0, "lipschitz", slack=0.25)).slack == 0.03125
+    assert total_cost([spend(rho=0.25), spend(0.5)]).dp_epsilon == 0.5
+
+
+def test_keys_without_a_delta_are_as_before() -> None:
+    assert Reading("dp", 1.0).key() == hashlib.sha256(b'{"notion":"dp","total":1}').hexdigest()
+    with_delta = Reading("dp", 1.0, delta=1e-6)
+    assert with_delta.key() != Reading("dp", 1.0).key()
+    assert with_delta.subject_key() != Reading("dp", 1.0).subject_key()
+    assert Reading.from_dict(with_delta.to_dict()) == with_delta
+    old = Reading("bdp", 1.0, CHAIN).to_dict()
+    del old["delta"]
+    assert Reading.from_dict(old).key() == Reading("bdp", 1.0, CHAIN).key()
+    assert "1e-06" in with_delta.words()
+    for wrong in (-0.1, 1.0, math.nan):
+        with pytest.raises(InputError):
+            Reading("dp", 1.0, delta=wrong)
+
+
+def test_without_a_delta_gaussian_spends_are_refused() -> None:
+    for read in (
+        Reading("dp", 99.0),
+        reading(CHAIN, 0.0),
+        reading(PAIR, 0.0, adversary="informed"),
+    ):
+        with pytest.raises(Refusal, match="delta"):
+            level(read, [spend(0.1), spend(rho=1e-6)])
+
+
+def debit(of: Ledger, *spends: Spend) -> str:
+    return of.debit("d", "row", spends, study="s.toml", request={"query": "q"})
+
+
+def test_a_ledger_with_both_kinds_of_reading(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "l.db", level=level)
+    book.register("d", "row", Reading("dp", 1.0, delta=1e-6))
+    debit(book, spend(rho=0.005), spend(0.1))
+    book.register("d", "row", reading(CHAIN, 1e-6, total=5.0))
+    with pytest.raises(Refusal, match="delta"):
+        book.register("d", "row", Reading("dp", 99.0))
+    assert [one.rho for one in book.spends("d")] == [0.005, 0.0]
+    (shown,) = book.show()
+    assert [one["delta"] for one in shown["readings"]] == [1e-6, 1e-6]
+    with pytest.raises(BudgetExceededError, match="At 0"):
+        debit(book, spend(rho=0.02))
+    pure = Ledger(tmp_path / "p.db", level=level)
+    pure.register("d", "row", Reading("dp", 1.0))
+    with pytest.raises(Refusal, match="delta"):
+        debit(pure, spend(rho=1e-9))
+    assert pure.spends("d") == []
+    debit(pure, spend(0.25))
+
+
+def test_a_ledger_from_before_gaussian_noise(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "l.db", level=level)
+    book.register("d", "row", Reading("dp", 1.0, delta=1e-6))
+    debit(book, spend(0.25))
+    with sqlite3.connect(tmp_path / "l.db") as connection:
+        connection.execute("DROP TABLE extras")
+    connection.close()
+    assert [one.rho for one in book.spends("d")] == [0.0]
+    debit(book, spend(0.125))
+    debit(book, spend(rho=0.001))
+    assert [one.rho for one in book.spends("d")] == [0.0, 0.0, 0.001]
+    with sqlite3.connect(tmp_path / "l.db") as connection:
+        connection.execute("DELETE FROM extras")
+    connection.close()
+    with pytest.raises(InputError):  # nobody may take it for a spend that cost nothing
+        book.spends("d")
+
+
+def test_a_level_never_falls_when_something_is_spent() -> None:
+    rng = np.random.default_rng(3)
+    family = {"model": "family", "members": [PAIR, {"model": "clusters", "size": 3}]}
+    populations = [PAIR, CHAIN, {"model": "independent"}, {"model": "clusters", "size": 4}, family]
+    for _ in range(runs(300)):
+        population = populations[rng.integers(len(populations))]
+        read = reading(
+            population,
+            float(10 ** rng.uniform(-9, -0.5)),
+            total=float(10 ** rng.uniform(-1, 1)),
+            adversary=str(rng.choice(["any", "uninformed", "informed"])),
+        )
+        spends: list[Spend] = []
+        before = level(read, spends)
+        assert before <= 5e-324
+        for _ in range(4):
+            size, kind = float(10 ** rng.uniform(-4, 0)), str(rng.choice(["any", "lipschitz"]))
+            new = spend(size, 0.0, kind) if rng.random() < 0.5 else spend(0.0, size / 10, kind)
+            spends.append(new)
+            after = level(read, spends)
+            assert after >= before * (1 - 1e-12), (read, spends)
+            assert converted(read, spends, fixed=True).best.epsilon <= after * (1 + 1e-6)
+            before = after
+
+
+# -- costs that depend on answers -------------------------------------------------------
+
+
+def worst_steering(total: float, delta: float, left: Any, steps: int = 40) -> float:
+    """The delta of somebody who buys Gaussian noise in small steps, looks, and at some point puts
+    all that the rule `left(rho)` allows into randomized response; by backward induction."""
+    most, _ = largest_rho(total, delta)
+    spent = np.linspace(0.0, most, steps + 1)
+    step, spread = most / steps, math.sqrt(2 * most)
+    ahead = 20  # a step's drift in points: nothing is interpolated but the value at the start
+    unit = step / ahead
+    loss = np.arange(-8 * spread - total, 8 * spread + 2 * total, unit)
+    reach = math.ceil(8 * math.sqrt(2 * step) / unit)
+    weights = norm.pdf(np.arange(-reach, reach + 1) * unit, 0.0, math.sqrt(2 * step))
+
+    def gain(x: np.ndarray) -> np.ndarray:
+        return np.maximum(0.0, -np.expm1(total - x))
+
+    value = gain(loss)
+    for k in range(steps - 1, -1, -1):
+        following = fftconvolve(value, weights / weights.sum(), "same")
+        value = np.r_[following[ahead:], np.full(ahead, following[-1])]
+        pure = left(spent[k])
+        if pure > 0.0:
+            true = 1.0 / (1.0 + math.exp(-pure))
+            value = np.maximum(value, true * gain(loss + pure) + (1 - true) * gain(loss - pure))
+    return float(np.interp(0.0, loss, value))
+
+
+def test_orders_must_be_fixed_before_answers_are_seen() -> None:
+    """With the best order for whatever was spent, delta is exceeded: theory 2.6."""
+    total, delta = 3.0, 1e-3
+
+    def best(rho: float) -> float:
+        used = least_epsilon(lambda alpha: alpha * rho, delta)[0] if rho else 0.0
+        return total - used
+
+    def fixed(rho: float) -> float:
+        if rho == 0.0:
+            return total
+        return max(
+            total - m.alpha * rho - reserve(m.alpha, m.delta) for m in dp_modes(total, delta)
+        )
+
+    assert worst_steering(total, delta, best) > 1.3 * delta
+    assert worst_steering(total, delta, fixed) <= delta
+
+
+def test_shares_of_delta_and_orders() -> None:
+    for question in (
+        Question(MarkovChain(**{k: CHAIN[k] for k in ("transition", "length")})),
+        Question(parse({"model": "clusters", "size": 3})),
+        Question(parse({"model": "graph", "grid": [2, 3], "states": 2, "table": [[2, 1], [1, 2]]})),
+    ):
+        modes = modes_for(question, 1.0, 1e-6)
+        assert sum(mode.delta for mode in modes) <= 1e-6
+        assert sum(mode.delta for mode in modes) > 0.999e-6
+        assert len({mode.alpha for mode in modes}) == len(modes)
+        points = isinstance(question.population, MarkovChain | Graph)
+        assert all(bool(mode.theorem) == points for mode in modes)
+
+
+# -- brute force ------------------------------------------------------------------------
+
+
+def gaussian_channel(shape: tuple[int, ...], sigma: float) -> np.ndarray:
+    """The sum of the records plus discrete Gaussian noise, on all integers that count."""
+    sums = np.add.reduce(np.indices(shape), axis=0)
+    reach = math.ceil(12 * sigma) + sum(shape)
+    points = np.arange(-reach, reach + 1)
+    law = np.exp(-((points - sums[..., None]) ** 2) / (2 * sigma**2))
+    return law / law.sum(axis=-1, keepdims=True)
+
+
+def worst_delta(joint: np.ndarray, channel: np.ndarray, epsilon: float, adversary: str) -> float:
+    """The largest `P[Y in S | x_i, x_K] - e^epsilon P[Y in S | x_i', x_K]`: exact."""
+    n, worst = joint.ndim, 0.0
+    for record in range(n):
+        for known in finite.known_sets(n, record, adversary):
+            unknown = tuple(k for k in range(n) if k != record and k not in known)
+            mass = joint.sum(axis=unknown, keepdims=True)
+            both = (joint[..., None] * channel).sum(axis=unknown, keepdims=True)
+            with np.errstate(invalid="ignore", divide="ignore"):
+                laws = np.moveaxis(both / mass[..., None], record, 0)
+            for a, b in itertools.permutations(range(joint.shape[record]), 2):
+                over = np.maximum(laws[a] - math.exp(epsilon) * laws[b], 0.0).sum(axis=-1)
+                worst = max(worst, float(np.nanmax(over, initial=0.0)))
+    return worst
+
+
+def random_population(rng: np.random.Generator) -> tuple[dict[str, Any], np.ndarray]:
+    kind = rng.integers(3)
+    if kind == 0:
+        joint = random_joint(rng, (2,) * int(rng.integers(1, 4)), 0.2)
+        return {"model": "clusters", "size": joint.ndim}, joint
+    if kind == 1:
+        rows = 0.5 * rng.dirichlet(np.ones(2), size=2) + 0.25
+        spec = {"model": "markov", "transition": rows.tolist(), "length": int(rng.integers(2, 5))}
+        start = chains.stationary(rows)
+        return spec, chains.joint(rows, start, spec["length"])
+    table = np.exp(rng.uniform(0.0, 0.8, (2, 2)))
+    factors = [{"between": [j, (j + 1) % 3], "table": table.tolist()} for j in range(3)]
+    spec = {"model": "graph", "records": 3, "states": 2, "factors": factors}
+    joint = np.einsum("ab,bc,ca->abc", table, table, table)
+    return spec, joint / joint.sum()
+
+
+def test_levels_on_finite_populations() -> None:
+    """A pure and a Gaussian query, the Gaussian's noise chosen by the pure one's answer."""
+    rng = np.random.default_rng(4)
+    closest = 0.0
+    for _ in range(runs(300)):
+        spec, joint = random_population(rng)
+        sigma = float(rng.uniform(0.8, 4.0))
+        pure = float(rng.uniform(0.05, 1.0)) if rng.random() < 0.7 else 0.0
+        delta = float(10 ** rng.uniform(-6, -1.5))
+        adversary = str(rng.choice(["any", "uninformed", "informed"]))
+        spends = [spend(rho=1 / (2 * sigma**2))] + ([spend(pure)] if pure else [])
+        read = reading(spec, delta, total=float(rng.uniform(0.5, 5.0)), adversary=adversary)
+        shape = joint.shape
+        channel = gaussian_channel(shape, sigma)
+        if pure:
+            # Randomized response on the first record; then the sum, or the sum of the others.
+            true = math.exp(pure) / (1 + math.exp(pure))
+            first = np.where(np.indices(shape)[0] == 0, true, 1 - true)[..., None]
+            other = np.broadcast_to(channel[:1], channel.shape)
+            channel = np.concatenate([first * channel, (1 - first) * other], axis=-1)
+        for fixed in (True, False):
+            found = converted(read, spends, fixed=fixed).best
+            if not math.isfinite(found.epsilon):
+                continue
+            due = worst_delta(joint, channel, found.epsilon, adversary)
+            assert due <= found.delta * (1 + 1e-9), (spec, spends, read, found)
+            closest = max(closest, due / found.delta)
+    assert closest > 0.05
+
+
+def test_identical_records_nearly_attain_group_privacy() -> None:
+    joint = np.zeros((2, 2, 2))
+    joint[0, 0, 0] = joint[1, 1, 1] = 0.5
+    sigma, delta = 8.0, 1e-4
+    read = reading({"model": "clusters", "size": 3}, delta)
+    found = converted(read, [spend(rho=1 / (2 * sigma**2))], fixed=True).best.epsilon
+    channel = gaussian_channel(joint.shape, sigma)
+    assert worst_delta(joint, channel, found, "any") <= delta
+    assert worst_delta(joint, channel, 0.85 * found, "any") > delta
+    # With m rho in place of m^2 rho it would be false.
+    linear = least_epsilon(lambda alpha: alpha * 3 / (2 * sigma**2), delta)[0]
+    assert worst_delta(joint, channel, linear, "any") > delta
+
+
+def pair_delta(corr: float, sigma: float, epsilon: float, secrets: tuple[float, float]) -> float:
+    """Two records of variance 1, clipped to [0, 1], their sum with normal noise; by quadrature."""
+    nodes, weights = np.polynomial.legendre.leggauss(40)
+    inside, weight = (nodes + 1) / 2, weights / 2
+    sd = math.sqrt(1 - corr**2)
+    y = np.linspace(-10 * sigma, 10 * sigma + 2, 1201)
+    laws = []
+    for secret in secrets:
+        mean = corr * secret
+        law = norm.cdf(0, mean, sd) * norm.pdf(y, secret, sigma)
+        law = law + norm.sf(1, mean, sd) * norm.pdf(y, secret + 1, sigma)
+        away = (y[:, None] - secret - inside[None, :]) / sigma
+        mixed = np.exp(-away * away / 2) / (sigma * math.sqrt(2 * math.pi))
+        laws.append(law + mixed @ (weight * norm.pdf(inside, mean, sd)))
+    over = np.maximum(laws[0] - math.exp(epsilon) * laws[1], 0.0)
+    return float(over.sum() * (y[1] - y[0]))
+
+
+def test_gaussian_pairs_by_integration() -> None:
+    for corr in (-0.8, 0.1, 0.9):
+        spec = {"model": "gaussian", "covariance": [[1.0, corr], [corr, 1.0]]}
+        for sigma, delta in ((0.5, 1e-2), (1.5, 1e-3), (4.0, 1e-5)):
+            read = reading(spec, delta)
+            for fixed in (True, False):
+                spends = [spend(rho=1 / (2 * sigma**2), kind="lipschitz")]
+                found = converted(read, spends, fixed=fixed).best
+                for secrets in ((1.0, 0.0), (0.0, 1.0), (0.7, 0.1)):
+                    assert pair_delta(corr, sigma, found.epsilon, secrets) <= found.delta
+    # Without the other record's movement it would be false.
+    alone = dp_bound(Reading("dp", 1.0, delta=1e-5), [spend(rho=1 / 32)], fixed=True).epsilon
+    assert pair_delta(0.9, 4.0, alone, (1.0, 0.0)) > 1e-5
+
+
+def test_costs_that_mean_nothing_are_refused() -> None:
+    for wrong in ({"rho_any": -1.0}, {"rho_slack": math.inf}, {"rho_lipschitz": math.nan}):
+        with pytest.raises(ValueError, match="rho"):
+            Cost(**wrong)
+    assert Cost.of(0.5, "lipschitz", rho=0.1).rho == 0.1
+    assert not Cost(rho_any=1e-9).is_zero

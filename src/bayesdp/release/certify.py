@@ -48,32 +48,36 @@ def certify(
     """The certificate. `before` are the data set's earlier spends."""
     derivation = derive(plan, before)
     study = plan.study
-    together = [*before, *plan.spends]
     declared = declarations(plan) | {"results": list(results)}
     declared["claim"] |= {"epsilon": derivation.conclusion["epsilon"]}
-    spent = total_cost(together)
-    secrets = secrets_needed(plan.reading, together) if before else plan.secrets_interval
-    state = derivation.premises[-1].conclusion
     body: dict[str, Any] = {
         "software": f"bayesdp {bayesdp.__version__}",
         "rounding": kernel.ROUNDING,
         "release": release,
         "time": time,
         **declared,
-        "data_set": {
-            "level": state["epsilon"],
-            **({"delta": state["delta"]} if "delta" in state else {}),
-            "dp_epsilon": spent.dp_epsilon,
-            **({"dp_rho": spent.rho} if spent.rho > 0.0 else {}),
-            "total": plan.reading.total,
-            "secrets": secrets_words(secrets),
-            "earlier_spends": [spend.to_dict() for spend in before],
-        },
+        "data_set": data_set_state(plan, before, derivation),
         "in_words": list(study.population.assumptions()) if study.population else [],
         "assumptions": kernel.assumptions(plain_details(declared)),
         "not_protected": list(NOT_PROTECTED),
     }
     return Certificate(plain_details(body), derivation)
+
+
+def data_set_state(plan: Plan, before: Sequence[Spend], derivation: Step) -> dict[str, Any]:
+    """What the data set has spent together with a study, as its certificate says it."""
+    together = [*before, *plan.spends]
+    spent, state = total_cost(together), derivation.premises[-1].conclusion
+    secrets = secrets_needed(plan.reading, together) if before else plan.secrets_interval
+    return {
+        "level": state["epsilon"],
+        **({"delta": state["delta"]} if "delta" in state else {}),
+        "dp_epsilon": spent.dp_epsilon,
+        **({"dp_rho": spent.rho} if spent.rho > 0.0 else {}),
+        "total": plan.reading.total,
+        "secrets": secrets_words(secrets),
+        "earlier_spends": [spend.to_dict() for spend in before],
+    }
 
 
 def declarations(plan: Plan) -> dict[str, Any]:

@@ -67,8 +67,9 @@ class StudySection:
     """Everything that the report says about one study.
 
     `dp_epsilon` is what this release cost under DP and `level` what that means for the declared
-    population, both in nats, at `delta` where that is not 0. `dataset_dp_epsilon` and `dataset_level` are the same with all earlier
-    releases of the data set (left out: there were none), `total` what that level may reach.
+    population, both in nats, at `delta` where that is not 0. `dataset_dp_epsilon` and
+    `dataset_level` are the same with all earlier releases of the data set (left out: there were
+    none), `total` what that level may reach.
     `refused` and `notes` may be empty; `interval` says in words where secret values lie ("between
     120 and 220 cm").
     """
@@ -254,9 +255,7 @@ def _meaning(study: StudySection) -> str:
     seen = "everything that was released here"
     if not study.is_first:
         seen = "everything that was ever released from this data set"
-    said = level_sentences(
-        level, study.adversary, study.interval, seen=seen, delta=study.delta
-    )
+    said = level_sentences(level, study.adversary, study.interval, seen=seen, delta=study.delta)
     rows = "".join(
         f'<tr><th scope="row" class="n">{percent_up(row.prior)}</th>'
         f'<td class="n">{percent_down(row.at_least)}</td>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayesdp.release.certify import assumptions, claim
+from bayesdp.release.noise import kind_of
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, describe_query
 from bayesdp.release.study import Check
 
@@ -17,6 +18,7 @@ def check_document(check: Check) -> dict[str, Any]:
         "claim": claim(plan),
         "queries": [_query(plan, query) for query in plan.queries],
         "leakage": plan.report.to_dict() if plan.report is not None else None,
+        "noise": _noise(plan),
         "budget": {
             "spend": plan.target,
             "readings": check.preview.readings,
@@ -27,14 +29,30 @@ def check_document(check: Check) -> dict[str, Any]:
     }
 
 
+def _noise(plan: Plan) -> dict[str, Any]:
+    """Which noise was chosen; in a study with a delta also what the other one would give."""
+    chosen: dict[str, Any] = {"chosen": plan.noise}
+    if plan.choice is None:
+        return chosen
+    names = [query.shape.spec.name for query in plan.queries]
+    others = plan.choice.other_errors
+    return chosen | {
+        "error_ratio": plan.choice.ratio,
+        "refusal": plan.choice.refusal,
+        "other_errors": dict(zip(names, others, strict=True)) if others else None,
+        "words": plan.choice.words(),
+    }
+
+
 def _query(plan: Plan, query: PlannedQuery) -> dict[str, Any]:
     """`error` is `None` where it depends on sizes that only the data tell."""
     rows = None if query.shape.spec.by else plan.n
+    cost = {"dp_rho": query.dp_rho} if query.dp_rho > 0.0 else {"dp_epsilon": query.dp_epsilon}
     return describe_query(query) | {
-        "dp_epsilon": query.dp_epsilon,
+        **cost,
         "mechanism_kind": query.shape.kind,
         "noise": {
-            "distribution": "discrete-laplace",
+            "distribution": kind_of(query.noise).distribution,
             "scale": query.noise.scale,
             "step": float(query.step),
         },

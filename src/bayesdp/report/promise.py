@@ -12,21 +12,20 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bayesdp import kernel
-from bayesdp.accounting.composition import secrets_needed
-from bayesdp.accounting.spend import total_cost
 from bayesdp.errors import BayesdpError, UnsupportedError
 from bayesdp.leakage.approximate import group
 from bayesdp.notions import ADVERSARIES, Adversary, Cost
 from bayesdp.populations import Population, parse
 from bayesdp.release.certify import (
     assumptions,
+    data_set_state,
     declarations,
     derive,
     plain_details,
-    secrets_words,
 )
 from bayesdp.release.study import Study
 from bayesdp.theorems import ApproximateReport, LeakageReport, Question, approximate, report
+from bayesdp.theorems.with_delta import dp_bounds
 
 Subject = Literal["release", "conversion", "study", "leakage"]
 
@@ -127,20 +126,13 @@ def of_study(study: Study) -> Promise:
     plan, preview = check.plan, check.preview
     ledger = study.ledger()
     before = ledger.spends(study.spec.data.dataset) if ledger.path.exists() else []
-    derivation = derive(plan, before).to_dict()
-    together = [*before, *plan.spends]
+    derivation = derive(plan, before)
     declared = declarations(plan)
-    declared["claim"] |= {"epsilon": derivation["conclusion"]["epsilon"]}
+    declared["claim"] |= {"epsilon": derivation.conclusion["epsilon"]}
     document = declared | {
-        "data_set": {
-            "level": derivation["premises"][-1]["conclusion"]["epsilon"],
-            "dp_epsilon": total_cost(together).dp_epsilon,
-            "total": plan.reading.total,
-            "secrets": secrets_words(secrets_needed(plan.reading, together)),
-            "earlier_spends": [spend.to_dict() for spend in before],
-        },
+        "data_set": data_set_state(plan, before, derivation),
         "assumptions": assumptions(plan),
-        "derivation": derivation,
+        "derivation": derivation.to_dict(),
     }
     standing = Standing("BEFORE RELEASE")
     if preview.refusal is not None:
@@ -158,7 +150,7 @@ def of_leakage(found: LeakageReport | ApproximateReport, population: Population 
         cost = Level(found.dp_epsilon, found.dp_delta)
         theorem, restricted = (found.best.theorem if found.bounds else ""), False
     else:
-        level, cost = Level(found.best.epsilon), Level(found.cost.dp_epsilon)
+        level, cost = Level(found.best.epsilon, found.best.delta), _cost_of(found)
         theorem = found.best.theorem
         restricted = _about_intervals(theorem, found.best.evidence.get("members", ()))
         restricted = restricted and found.adversary != "informed"
@@ -177,6 +169,16 @@ def of_leakage(found: LeakageReport | ApproximateReport, population: Population 
     )
 
 
+def _cost_of(found: LeakageReport) -> Level:
+    """The DP level of what a report is about, at its delta where there is Gaussian noise."""
+    if found.cost.rho > 0.0:
+        bounds = dp_bounds(found.cost, found.delta)
+        return Level(min(bound.epsilon for bound in bounds), found.delta)
+    proof = found.best.proof
+    delta = float(proof["dp_delta"]) if proof.get("way") == "stated" else 0.0
+    return Level(found.cost.dp_epsilon, delta)
+
+
 # -- certificates -----------------------------------------------------------------------
 
 
@@ -186,11 +188,14 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
     steps = [document["derivation"], *document["derivation"]["premises"]]
     conclusion = steps[-1]["conclusion"]
     delta = _delta(claim, *(step["conclusion"] for step in steps), state)
-    cost = Level(float(state["dp_epsilon"]), _cost_delta(claim, state))
+    limit = state.get("total")
+    adaptive = limit if state["earlier_spends"] else None
+    cost = _dp_cost(state, delta, adaptive) or Level(
+        float(state["dp_epsilon"]), _cost_delta(claim, state)
+    )
     adversary = _adversary(claim, notion)
     columns = document["columns"]
     places = _places(state["secrets"], columns, population) if notion == "bdp" else ()
-    limit = state.get("total")
     group, joint = _joint(population, cost) if notion == "bdp" else (None, None)
     return Promise(
         subject,
@@ -220,7 +225,7 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
 def _of_conversion(document: Mapping[str, Any], standing: Standing) -> Promise:
     claim, step, population = document["claim"], document["derivation"], document["population"]
     level = Level(float(claim["epsilon"]), _delta(claim, step["conclusion"]))
-    cost = Level(float(claim["dp_epsilon"]), _cost_delta(claim))
+    cost = _dp_cost(claim, level.delta) or Level(float(claim["dp_epsilon"]), _cost_delta(claim))
     adversary = _adversary(claim, claim["notion"])
     restricted = adversary != "informed" and _about_intervals(step["rule"], step["premises"])
     return Promise(
@@ -249,6 +254,18 @@ def _adversary(claim: Mapping[str, Any], notion: str) -> Adversary:
 def _delta(*parts: Mapping[str, Any]) -> float:
     """The largest delta that any of the claims states."""
     return max(float(part.get("delta") or 0.0) for part in parts)
+
+
+def _dp_cost(spent: Mapping[str, Any], delta: float, total: float | None = None) -> Level | None:
+    """The DP level of everything where there is Gaussian noise in it; `None` where there is none.
+
+    `total` is what a ledger keeps to, where costs may depend on earlier answers.
+    """
+    rho = float(spent.get("dp_rho") or 0.0)
+    if rho == 0.0:
+        return None
+    found = dp_bounds(Cost(any=float(spent["dp_epsilon"]), rho_any=rho), delta, total=total)
+    return Level(min(bound.epsilon for bound in found), delta)
 
 
 def _cost_delta(*parts: Mapping[str, Any]) -> float:

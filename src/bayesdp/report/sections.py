@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from bayesdp.release.certify import secrets_place
-from bayesdp.release.plan import make_plan
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bayesdp.accounting.composition import dp_bound
+from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.release.certify import provable_plan, secrets_place
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
+from bayesdp.report.terminal import best_by_theorem
 
 
 def study_section(study: Study, release: Release, certificate_path: str) -> StudySection:
     """What the report says of one release."""
     spec = study.spec
-    plan = make_plan(spec, release.certificate.body["n"])
+    plan = provable_plan(spec, release.certificate.body["n"])
     report, interval = plan.report, plan.secrets_interval
     data_set = release.certificate.body["data_set"]
     return StudySection(
         title=spec.data.dataset,
         population_words=spec.population.describe() if spec.population else "not declared (DP)",
         population_source=spec.population.source if spec.population else "",
-        bounds=[BoundRow(b.theorem, b.epsilon, b.tight, b.source) for b in report.bounds]
+        bounds=[BoundRow(b.theorem, b.epsilon, b.tight, b.source) for b in best_by_theorem(report)]
         if report
         else [],
         refused=[RefusedRow(r.theorem, r.reason) for r in report.refused] if report else [],
@@ -33,7 +38,8 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
             )
             for result in release.results
         ],
-        dp_epsilon=release.dp_epsilon,
+        dp_epsilon=plan.dp_level if release.dp_rho > 0.0 else release.dp_epsilon,
+        delta=max(release.delta, data_set.get("delta", 0.0)),
         level=release.level,
         # A DP cost is the level against somebody who knows all the other records, and no more.
         adversary=spec.budget.adversary if spec.budget.notion == "bdp" else "informed",
@@ -44,8 +50,17 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         secrets="bounded" if interval is not None else None,
         interval=secrets_place(interval) if interval is not None else None,
         dataset_level=data_set["level"],
-        dataset_dp_epsilon=data_set["dp_epsilon"],
+        dataset_dp_epsilon=_dp_level(plan.reading, data_set, plan.spends),
     )
+
+
+def _dp_level(reading: Reading, data_set: Mapping[str, Any], own: Sequence[Spend]) -> float:
+    """The DP epsilon, at the reading's delta, of everything released from the data set."""
+    if data_set.get("dp_rho", 0.0) == 0.0:
+        return float(data_set["dp_epsilon"])
+    spends = [*map(Spend.from_dict, data_set["earlier_spends"]), *own]
+    as_dp = Reading("dp", reading.total, delta=reading.delta)
+    return dp_bound(as_dp, spends, fixed=not data_set["earlier_spends"]).epsilon
 
 
 def _group(group: object, cell: object) -> str | None:

@@ -13,10 +13,11 @@ from rich.table import Table
 
 from bayesdp.calibration import Calibration, GaussianCalibration
 from bayesdp.leakage.channel import ChannelLeakage, record_namer
-from bayesdp.notions import ADVERSARY_MEANING, ROUNDING
-from bayesdp.release.plan import CONFIDENCE, PlannedQuery
+from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Cost
+from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
 from bayesdp.release.results import Release
 from bayesdp.release.study import Check
+from bayesdp.report.words import delta_sentence
 from bayesdp.theorems import REGISTRY, ApproximateReport, Bound, LeakageReport
 from bayesdp.theorems.advice import Advice
 
@@ -38,15 +39,21 @@ def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advic
 
     `offers` are shown below it: what more knowledge would buy.
     """
+    at_delta = f", at delta = {number(report.delta)}" if report.delta > 0.0 else ""
     table = _table(
-        f"What a DP cost of {number(report.cost.dp_epsilon)} means here", "theorem", "BDP level", ""
+        f"What a DP cost of {cost_words(report.cost)} means here{at_delta}",
+        "theorem",
+        "BDP level",
+        "",
     )
-    for position, bound in enumerate(report.bounds):
+    for position, bound in enumerate(best_by_theorem(report)):
         note = (
             "exact: some mechanism of this cost leaks it"
             if bound.tight == "exact"
             else "upper bound"
         )
+        if report.delta > 0.0:
+            note += f" at delta = {number(report.delta)}" if bound.delta > 0.0 else " without delta"
         if position == 0:
             note += "; the lowest, so this one counts"
         extra = bound.evidence.get("note")
@@ -71,10 +78,26 @@ def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advic
         console.print(f"  - {escape(offer.words())}", highlight=False)
 
 
+def best_by_theorem(report: LeakageReport) -> list[Bound]:
+    """Each theorem's lowest bound: at a delta it may have several, counting costs differently."""
+    best: dict[str, Bound] = {}
+    for bound in report.bounds:
+        best.setdefault(bound.theorem, bound)
+    return list(best.values())
+
+
+def cost_words(cost: Cost) -> str:
+    """The pure sum, the sum in zCDP, or both."""
+    parts = [number(cost.dp_epsilon)] if cost.dp_epsilon > 0.0 or cost.rho == 0.0 else []
+    return " and ".join([*parts, *([f"rho = {number(cost.rho)}"] if cost.rho > 0.0 else [])])
+
+
 def _in_odds(report: LeakageReport) -> str:
     """What the best level promises, in odds, and what it rests on."""
-    level, cost = report.best.epsilon, number(report.cost.dp_epsilon)
+    level, cost = report.best.epsilon, cost_words(report.cost)
     rests = "If the declared population is right"
+    if report.best.delta > 0.0:
+        return f"{rests}: {delta_sentence(level, report.delta)}"
     if level > 700.0:
         return f"{rests}, a DP cost of {cost} promises nothing that counts."
     return (
@@ -173,30 +196,51 @@ def show_check(console: Console, check: Check) -> None:
     plan = check.plan
     if plan.report is not None:
         show_leakage(console, plan.report)
+    others = plan.choice.other_errors if plan.choice is not None else ()
     table = _table(
-        "Queries", "query", "kind", "DP cost", "noise scale", f"error at {CONFIDENCE:.0%}", "unit"
+        "Queries",
+        "query",
+        "kind",
+        "zCDP cost" if plan.noise == "gaussian" else "DP cost",
+        "noise scale",
+        f"error at {CONFIDENCE:.0%}",
+        *(["with the other noise"] if others else []),
+        "unit",
     )
-    for query in plan.queries:
-        error = query.error(CONFIDENCE, None if query.shape.spec.by else plan.n)
-        shown = number(error, 4) if error is not None else "depends on group sizes or n"
+    for position, query in enumerate(plan.queries):
         table.add_row(
             escape(query.shape.spec.name),
             query.shape.spec.kind,
-            number(query.dp_epsilon),
+            number(query.dp_rho or query.dp_epsilon),
             number(float(query.noise.scale * query.step), 4),
-            shown,
+            _error(query.error(CONFIDENCE, None if query.shape.spec.by else plan.n)),
+            *([_error(others[position])] if others else []),
             escape(_unit(query)),
         )
     console.print(table)
-    notion = plan.reading.notion.upper()
+    if plan.choice is not None:
+        console.print(escape(plan.choice.words()), highlight=False)
+    at_delta = f" at delta = {number(plan.reading.delta)}" if plan.reading.delta > 0.0 else ""
     console.print(
-        f"Together: DP cost {number(plan.dp_epsilon)}, {notion} level {number(plan.level)} of "
-        f"{number(plan.target)} that this study may spend.",
+        f"Together: DP cost {_spent(plan)}, {plan.reading.notion.upper()} level "
+        f"{number(plan.level)} of {number(plan.target)}{at_delta} that this study may spend.",
         highlight=False,
     )
     _show_readings(console, check.preview.readings)
     if check.preview.refusal:
         console.print(f"A release would be refused: {escape(check.preview.refusal)}")
+
+
+def _error(error: float | None) -> str:
+    return number(error, 4) if error is not None else "depends on group sizes or n"
+
+
+def _spent(plan: Plan) -> str:
+    """The study's DP cost: with Gaussian noise rho, and the epsilon that it is at the delta."""
+    if plan.dp_rho == 0.0:
+        return number(plan.dp_epsilon)
+    dp = f"({number(plan.dp_level)}, {number(plan.reading.delta)})-DP"
+    return f"rho = {number(plan.dp_rho)} in zCDP, which is {dp}"
 
 
 def _unit(query: PlannedQuery) -> str:
@@ -210,7 +254,7 @@ def _show_readings(console: Console, readings: Sequence[Mapping[str, Any]]) -> N
     )
     for reading in readings:
         table.add_row(
-            reading["notion"],
+            reading["notion"] + _at_delta(reading),
             number(reading["level"]),
             number(reading["level_after"]),
             number(reading["total"]),
@@ -231,11 +275,15 @@ def show_release(console: Console, release: Release, notion: str) -> None:
             escape(result.unit),
         )
     console.print(table)
+    cost = cost_words(Cost(any=release.dp_epsilon, rho_any=release.dp_rho))
+    at_delta = f" at delta = {number(release.delta)}" if release.delta > 0.0 else ""
     console.print(
-        f"DP cost {number(release.dp_epsilon)}, {notion.upper()} level {number(release.level)}. "
+        f"DP cost {cost}, {notion.upper()} level {number(release.level)}{at_delta}. "
         "The error is the noise's; clipping to the bounds may add to it.",
         highlight=False,
     )
+    if release.delta > 0.0:
+        console.print(delta_sentence(release.level, release.delta), highlight=False)
 
 
 def show_ledger(
@@ -250,6 +298,9 @@ def show_ledger(
         title = f"{dataset['dataset']} (one record: {dataset['unit']})"
         table = _table(escape(title), "reading", "level", "total", "left")
         table.add_row("DP spent", number(dataset["spent"]), "", "")
+        rho = sum(spend.get("rho", 0.0) for one in dataset["releases"] for spend in one["spends"])
+        if rho > 0.0:
+            table.add_row("zCDP spent (Gaussian noise)", number(rho), "", "")
         for reading in dataset["readings"]:
             table.add_row(
                 escape(reading_words(reading)),
@@ -274,6 +325,11 @@ def show_ledger(
 def reading_words(reading: Mapping[str, Any]) -> str:
     """A reading in a few words."""
     if reading["notion"] == "dp":
-        return "DP"
+        return "DP" + _at_delta(reading)
     model = (reading["population"] or {}).get("model", "?")
-    return f"BDP under '{model}', adversary '{reading['adversary']}'"
+    return f"BDP under '{model}', adversary '{reading['adversary']}'" + _at_delta(reading)
+
+
+def _at_delta(reading: Mapping[str, Any]) -> str:
+    delta = reading.get("delta", 0.0)
+    return f" at delta = {number(delta)}" if delta > 0.0 else ""

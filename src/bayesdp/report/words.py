@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
+from bayesdp.accounting.rounded import up
 from bayesdp.notions import ADVERSARY_MEANING, Adversary, Secrets
 
 PRIORS = (0.01, 0.10, 0.50)
@@ -64,7 +65,7 @@ def delta_sentence(epsilon: float, delta: float) -> str:
     """What a delta is. It is not "the probability that the promise fails"."""
     return (
         "For every set of results, its probability given one value of the record is at most "
-        f"e^{epsilon:.6g} times its probability given another, plus delta = {delta:.3g}."
+        f"e^{up(epsilon)} times its probability given another, plus delta = {up(delta)}."
     )
 
 
@@ -85,7 +86,7 @@ def level_sentences(
     shown = level_of_beliefs(epsilon, delta)
     most = percent_up(highest_belief(prior, shown))
     least = percent_down(lowest_belief(prior, shown))
-    but = f", except with a probability of at most {3.0 * delta:.3g}" if delta > 0.0 else ""
+    but = f", except with a probability of at most {up(3.0 * delta)}" if delta > 0.0 else ""
     sentences = [
         f"Take a fact about one record that somebody believes with probability "
         f"{percent_up(prior)}. Having seen {seen}, they believe it "

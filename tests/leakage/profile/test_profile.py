@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 import bayesdp
 from bayesdp.cli import app
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.leakage.profile import Model
 from bayesdp.notions import CATALOGUE
 from bayesdp.populations import Family, Finite, Independent, MarkovChain, Network
 from tests.oracles import finite
@@ -144,8 +145,13 @@ def test_a_family_has_the_largest_levels_of_its_members():
     members = [Finite(probabilities=law) for law in ([[0.25] * 2] * 2, PAIR["probabilities"])]
     whole = bayesdp.profile(Family(members=tuple(members)), COUNT)
     each = [bayesdp.profile(member, COUNT) for member in members]
+    turned = bayesdp.profile(Family(members=tuple(reversed(members))), COUNT)
     for key in CATALOGUE:
         assert whole.level(key) == max(one.level(key) for one in each), key
+        assert turned.level(key) == whole.level(key), key
+    for both in (whole, turned):
+        assert both.bsp_known.level == max(one.bsp_known.level for one in each)
+        assert both.mp_of_prior.level == max(one.mp_of_prior.level for one in each)
     by = whole.found["bdp"].by
     assert by is not None
     assert by.member == 1
@@ -227,6 +233,11 @@ def test_huge_models_are_refused_at_once():
     ten = MarkovChain(transition=[[0.9, 0.1], [0.1, 0.9]], length=10)
     with pytest.raises(UnsupportedError, match="Fewer records"):
         bayesdp.profile(ten, np.full((*(2,) * 10, 128), 1.0 / 128))
+    law = np.full((2,) * 10, 2.0**-10)
+    with pytest.raises(UnsupportedError, match="extended tensor"):
+        Model.of(law, np.full((*law.shape, 128), 1.0 / 128))
+    with pytest.raises(InputError, match="sum to 1"):
+        Model.of([0.5, 0.6], [[0.5, 0.5]] * 2)
     with pytest.raises(UnsupportedError, match="finite law"):
         bayesdp.profile(Independent(), COUNT)
 

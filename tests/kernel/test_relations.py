@@ -19,7 +19,8 @@ from bayesdp.kernel.hypotheses import NAMES as KERNEL_NAMES
 from bayesdp.kernel.hypotheses import Facts
 from bayesdp.kernel.relations import ABSOLUTE, RELATIVE, TABLE
 from bayesdp.notions.catalogue import CATALOGUE
-from bayesdp.populations import Population, parse
+from bayesdp.populations import MarkovChain, Population, parse
+from bayesdp.release.certify import conversion_certificate
 from bayesdp.release.implications import implications_certificate
 from bayesdp.theorems.relations.hypotheses import HYPOTHESES, facts
 from bayesdp.theorems.relations.search import implied
@@ -296,3 +297,28 @@ def test_both_derive_the_same_hypotheses():
                 for name, answer in kernel_facts(population, default, size).items()
                 if answer is False
             }
+
+
+def replaced_conversion(population: Population, adversary: str) -> Document:
+    """A certificate of CHAIN for everybody, with another honest conversion in its place."""
+    document = honest_document({"dp": 0.5}, CHAIN)
+    chain = next(
+        one for one in document["derivation"]["premises"] if one["conclusion"]["notion"] == "bdp"
+    )
+    report = population.leakage(0.5, adversary=adversary)  # type: ignore[arg-type]
+    other = json.loads(conversion_certificate(population, report).to_json())["derivation"]
+    chain["evidence"]["conversion"] = other
+    chain["conclusion"]["level"] = level = other["conclusion"]["epsilon"]
+    document["derivation"]["premises"] = [chain]
+    for place in (document["claim"], document["derivation"]["conclusion"]):
+        place["claims"] = [{"notion": "bdp", "level": level}]
+    return sealed(document)
+
+
+def test_a_conversion_is_of_this_population_and_of_this_adversary():
+    assert check(replaced_conversion(CHAIN, "any")).verdict == "VALID ASSUMING"
+    calm = MarkovChain(transition=((0.6, 0.4), (0.4, 0.6)), length=100)
+    found = check(replaced_conversion(calm, "any"))
+    assert (found.verdict, found.reason) == ("INVALID", "two populations")
+    found = check(replaced_conversion(CHAIN, "uninformed"))
+    assert (found.verdict, found.reason) == ("INVALID", "it is about another adversary")

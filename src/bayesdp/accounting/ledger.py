@@ -32,7 +32,7 @@ from .account import (
     is_registered,
     new_columns,
 )
-from .rounded import STEPS, down, left, scaled, up
+from .rounded import STEPS, down, left, scaled, spent, up
 from .spend import (
     LevelFunction,
     Reading,
@@ -212,8 +212,9 @@ class Ledger:
     def show(self) -> list[dict[str, Any]]:
         """Every data set as plain data, in the order of their names.
 
-        `spent` is the DP sum, rounded up. A reading has its `level` now, its `total` and what is
-        `left` (rounded down). A release is `debited` until its result is stored, then `released`.
+        `spent` is the sum of pure DP costs and `spent_rho` that of zCDP costs, rounded up. A
+        reading has its `level` now, its `total` and what is `left` (rounded down). A release is
+        `debited` until its result is stored, then `released`.
         """
         with self._file.reading() as connection:
             rows = connection.execute(select(schema.datasets).order_by(schema.datasets.c.name))
@@ -277,7 +278,7 @@ class Ledger:
                 raise BudgetExceededError(
                     f"The data set '{dataset}' is already at {up(level)} by this reading: "
                     f"{reading.words()}. DP spent so far: "
-                    f"{up(total_cost(account.spends).dp_epsilon)}. Nothing was registered. "
+                    f"{spent(total_cost(account.spends))}. Nothing was registered. "
                     f"Register it with a total that covers what is spent."
                 )
             row = schema.reading_row(dataset, reading, self._now())
@@ -345,10 +346,10 @@ class Ledger:
             if fits
             else "Nothing fits any more: not even a millionth of these costs."
         )
-        spent = up(total_cost(account.spends).dp_epsilon)
+        before = spent(total_cost(account.spends))
         return (
             f"The budget of the data set '{dataset}' doesn't allow this release "
-            f"(DP cost {up(total_cost(spends).dp_epsilon)}; DP spent so far {spent}). "
+            f"(DP cost {spent(total_cost(spends))}; DP spent so far {before}). "
             f"{' '.join(lines)} {advice} Nothing was released and nothing was spent."
         )
 
@@ -374,6 +375,7 @@ class Ledger:
             "dataset": dataset,
             "unit": account.unit,
             "spent": total_cost(account.spends).dp_epsilon,
+            "spent_rho": total_cost(account.spends).rho,
             "readings": [self._read(reading, account.spends) for reading in account.readings],
             "releases": [self._release(connection, row, account.unit) for row in rows],
             "refusals": connection.scalar(

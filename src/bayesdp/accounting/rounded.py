@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+from ..notions import Cost
 from .spend import Spend, float_above
 
 STEPS = 1_000_000
@@ -26,6 +27,14 @@ def left(total: float, level: float) -> float:
     exact = Fraction(total) - Fraction(level)
     nearest = float(exact)
     return nearest if Fraction(nearest) <= exact else math.nextafter(nearest, 0.0)
+
+
+def spent(cost: Cost) -> str:
+    """A cost in words: its pure part, and its zCDP part where there is one."""
+    if cost.rho == 0.0:
+        return up(cost.dp_epsilon)
+    zcdp = f"{up(cost.rho)} of zCDP"
+    return zcdp if cost.dp_epsilon == 0.0 else f"{up(cost.dp_epsilon)} and {zcdp}"
 
 
 def up(value: float) -> str:

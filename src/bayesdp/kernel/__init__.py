@@ -6,7 +6,8 @@ standard library and python-flint: numbers are exact fractions or balls that con
 
 To read it: `core` (what a certificate is, composition, the verdict), `queries` (what a query reads
 and how far one record moves it), `releases` (claims, results, the data set), `populations` (sizes),
-`arithmetic`, and one file for each theorem in `rules/`.
+`relations` and `hypotheses` (what one notion says of another), `arithmetic`, and one file for each
+theorem in `rules/`.
 """
 
 from __future__ import annotations

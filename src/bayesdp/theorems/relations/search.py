@@ -355,12 +355,3 @@ def _better(new: _Label, old: _Label | None) -> bool:
 
 def _lower(new: _Label, old: _Label | None) -> bool:
     return old is None or new.level < old.level
-
-
-def relation_of(name: str) -> Relation:
-    """The relation of this name, else `InputError` that names the closest one."""
-    if name not in BY_NAME:
-        raise InputError(
-            "relation", name, expected="a relation", remedy=did_you_mean(name, BY_NAME)
-        )
-    return BY_NAME[name]

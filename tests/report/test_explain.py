@@ -26,12 +26,14 @@ from bayesdp import explain
 from bayesdp.certificate import Certificate, Step, content_of, digest
 from bayesdp.cli import app
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.notions import Cost
 from bayesdp.populations import MODELS, MarkovChain, parse
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.report import beliefs
 from bayesdp.report.explain import Explanation
 from bayesdp.report.explain import explain as dispatcher
 from bayesdp.theorems import Question, approximate
+from bayesdp.theorems.with_delta import report_with_delta, stated_report
 from tests.effort import runs
 from tests.kernel import honest
 from tests.report.explained import chain_study, dp_study, family_study, gaussian_study
@@ -188,7 +190,8 @@ def test_numbers_are_those_of_the_claim(name: str, tmp_path: Path) -> None:
         assert row["at_most"] == pytest.approx(most / (1 + most), rel=1e-12)
         assert row["at_least"] == pytest.approx(least / (1 + least), rel=1e-12)
     assert facts["if_independent"]["level"] == document["data_set"]["dp_epsilon"]
-    assert facts["limit"] == document["data_set"]["total"]
+    assert facts["limit"]["level"] == document["data_set"]["total"]
+    assert facts["limit"]["delta"] == 0.0
     assert facts["assumptions"] == document["assumptions"]
     ten = facts["beliefs"][1]
     words = lines(found)
@@ -558,6 +561,78 @@ def test_a_level_with_a_delta() -> None:
     words = lines(found)
     assert "except with a chance of at most 1 in 120 000" in words  # 1 / (3 delta) = 125 846
     assert "give away the whole record" in " ".join(found.section("chance").paragraphs)
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_study_with_gaussian_noise(name: str, tmp_path: Path) -> None:
+    study = STUDIES[name](tmp_path, delta=1e-6, noise="gaussian", epsilon=2.0, spend=0.8)
+    for round in range(2):
+        before, document = explain(study), json.loads(study.release().certificate.to_json())
+        found = explain(document)
+        assert found.verdict == "VALID ASSUMING"
+        differ = {key for key in before.facts if before.facts[key] != found.facts[key]}
+        assert differ == {"subject", "verdict"}
+        facts, level = found.facts, document["data_set"]["level"]
+        assert facts["level"] == level
+        assert facts["delta"] == document["data_set"].get("delta", 0) == 1e-6
+        assert facts["odds_factor"] == pytest.approx(2 * math.exp(level), rel=1e-9)
+        assert facts["if_independent"]["level"] <= level * (1 + 1e-9)
+        assert facts["if_independent"]["delta"] == 1e-6
+        assert facts["earlier_queries"] == round
+        assert "except with a chance of at most 1 in 330 000" in lines(found)
+        assert facts["limit"] == {
+            "level": 2.0,
+            "delta": 1e-6,
+            "odds_factor": pytest.approx(2 * math.exp(2.0)),
+            "exception": pytest.approx(3e-6),
+        }
+        assert "When the limits may be broken" in found.text()
+        assert (facts["outside"] is not None) == (name == "gaussian")
+
+
+def test_later_releases_may_have_a_delta_where_this_one_has_none(tmp_path: Path) -> None:
+    study = chain_study(tmp_path, delta=1e-6, noise="laplace", epsilon=2.0, spend=0.8)
+    found = explain(study.release())
+    if found.facts["delta"] == 0.0:
+        assert "When the limits may be broken" not in found.text()
+    assert found.facts["limit"]["delta"] == 1e-6
+    assert "1 in 330 000" in " ".join(found.section("counted").paragraphs)
+
+
+@pytest.mark.parametrize("kind", ["any", "lipschitz"])
+@pytest.mark.parametrize("name", ["markov", "gaussian", "family"])
+def test_gaussian_noise_is_never_explained_as_pure(name: str, kind: Any) -> None:
+    specs: dict[str, dict[str, Any]] = {
+        "markov": {"model": "markov", "transition": [[0.7, 0.3], [0.4, 0.6]], "length": 9},
+        "gaussian": {"model": "gaussian", "size": 3, "max_correlation": 0.275},
+    }
+    specs["family"] = {"model": "family", "members": [specs["gaussian"]] * 2}
+    population = parse(specs[name])
+    report = report_with_delta(Question(population), Cost.of(0.0, kind, rho=0.01), 1e-6)
+    found = explain(report, population=population)
+    assert found.facts["delta"] == report.best.delta > 0.0
+    assert found.facts["exception"] == pytest.approx(3 * report.best.delta, rel=1e-12)
+    assert found.facts["odds_factor"] == pytest.approx(2 * math.exp(report.best.epsilon), rel=1e-9)
+    assert found.facts["if_independent"]["delta"] > 0.0
+    assert found.facts["if_independent"]["level"] <= report.best.epsilon
+    assert "delta = 0.000001" in lines(found)
+    document = json.loads(conversion_certificate(population, report).to_json())
+    certified = explain(document)
+    assert certified.verdict == "VALID ASSUMING"
+    for key in ("delta", "exception", "secrets", "if_independent"):
+        assert certified.facts[key] == found.facts[key]
+    assert bool(found.facts["secrets"]) == (name != "markov" and kind == "lipschitz")
+
+
+def test_a_stated_delta_is_explained_from_its_certificate() -> None:
+    pairs = parse({"model": "clusters", "size": 2})
+    report = stated_report(Question(pairs), 0.5, 1e-6)
+    document = json.loads(conversion_certificate(pairs, report).to_json())
+    found, certified = explain(report, population=pairs), explain(document)
+    assert certified.verdict == "VALID ASSUMING"
+    assert certified.facts["delta"] == document["claim"]["delta"] > 2e-6
+    assert certified.facts["if_independent"] == found.facts["if_independent"]
+    assert found.facts["if_independent"]["delta"] == 1e-6
 
 
 def test_a_large_delta_promises_almost_nothing() -> None:

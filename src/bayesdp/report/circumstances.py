@@ -261,18 +261,18 @@ def counted(promise: Promise) -> Section:
             f"Everything in {this}, together with {many} of the same data set. "
             f"Taken alone, {this} has the level {level_and_factor(promise.own)}."
         ]
-    if promise.limit is not None and promise.limit > promise.level.epsilon * (1.0 + 1e-6):
-        text.append(_later(promise, promise.limit))
+    if promise.limit is not None and promise.limit.epsilon > promise.level.epsilon * (1.0 + 1e-6):
+        text.append(_later(promise.limit))
     elif promise.limit is not None:
         text.append("The budget of this data set is then used up: its ledger allows no more.")
     return Section("counted", "What is counted", tuple(text))
 
 
-def _later(promise: Promise, limit: float) -> str:
-    factor = odds_factor(limit, promise.level.delta)
-    _, least, most = beliefs.belief(IN_SHORT, factor).words()
+def _later(limit: Level) -> str:
+    _, least, most = beliefs.belief(IN_SHORT, odds_factor(limit.epsilon, limit.delta)).words()
+    chance = f", except with a chance of at most {exception_words(limit)}" if limit.delta else ""
     return (
-        f"Later releases may use what is left: the ledger of this data set ends at the level "
-        f"{level_words(limit)}. A belief of 10 % could then become at most {most} and at least "
-        f"{least}."
+        "Later releases may use what is left: the ledger of this data set ends at the level "
+        f"{level_and_factor(limit)}. A belief of 10 % could then become at most {most} and at "
+        f"least {least}{chance}."
     )

@@ -185,7 +185,7 @@ def facts(promise: Promise) -> dict[str, Any]:
         "this_release": _numbers(promise.own),
         "if_independent": _numbers(promise.cost),
         "earlier_queries": promise.earlier,
-        "limit": promise.limit,
+        "limit": None if promise.limit is None else _numbers(promise.limit),
         "secrets": [
             {"column": place.column, "interval": list(place.ends or ()), "unit": place.unit}
             for place in promise.places

@@ -144,8 +144,11 @@ def technical(promise: Promise) -> str:
         shown += f", delta = {delta_words(level.delta)}"
     if promise.notion == "dp":
         return f"For experts: differential privacy, replace one record, {shown}."
+    cost = level_words(promise.cost.epsilon)
+    if promise.cost.delta > 0.0:
+        cost += f" at delta = {delta_words(promise.cost.delta)}"
     theorem = f", theorem {clean(promise.theorem)}" if promise.theorem else ""
     return (
         f"For experts: Bayesian differential privacy, {shown}, adversary '{promise.adversary}'"
-        f"{theorem}; the DP cost is {level_words(promise.cost.epsilon)}."
+        f"{theorem}; the DP cost is {cost}."
     )

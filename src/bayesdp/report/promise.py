@@ -91,7 +91,7 @@ class Promise:
     outside: Level | None = None
     group: int | None = None
     joint: Level | None = None
-    limit: float | None = None
+    limit: Level | None = None
     earlier: int = 0
     dataset: str = ""
     n: int | None = None
@@ -210,7 +210,9 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
         outside=_outside(population, adversary, cost) if places else None,
         group=group,
         joint=joint,
-        limit=None if limit is None else float(limit),
+        limit=None
+        if limit is None
+        else Level(float(limit), max(delta, _delta(steps[0]["evidence"]))),
         earlier=len(state["earlier_spends"]),
         dataset=str(document["dataset"]),
         n=document["n"],

@@ -11,6 +11,7 @@ from flint import arb
 from bayesdp.kernel.approximate import RULE as DP_RULE
 from bayesdp.kernel.approximate import dp_level
 from bayesdp.kernel.arithmetic import UnknownError, ball, exact, require, whole
+from bayesdp.kernel.blocks import cells_of, check_block, heaviest
 from bayesdp.kernel.core import (
     GAUSSIAN_RULES,
     Cost,
@@ -163,6 +164,7 @@ class _Release:
         }
         for what, (stated, derived) in told.items():
             require(stated == derived, f"{what}: {stated!r} is stated, {derived!r} is due", where)
+        check_block(spend, evidence["query"], self.columns, where)
         if asked.kind == "lipschitz":
             require(tuple(spend["interval"]) == asked.interval, "the clipping interval", where)
             assert grid is not None
@@ -253,6 +255,7 @@ class _Release:
         _check_cost(step, spent, split=split)
         mechanisms = {spend["mechanism"] for spend in spends}
         one_column = len(self.covers) == 1 and all(list(s["reads"]) == self.covers for s in spends)
+        one_column = one_column and all(spend.get("block") is None for spend in spends)
         mechanism = mechanisms.pop() if one_column and len(mechanisms) == 1 else None
         return conversion_level(step, read_conversion(step, cost, mechanism, zcdp))
 
@@ -288,6 +291,16 @@ class _Release:
             "assumptions",
         )
 
+    def check_public_blocks(self, spends: Sequence[Mapping[str, Any]]) -> None:
+        """The columns by which spends are divided are named, and nobody protects them."""
+        places = [cells_of(spend) for spend in spends]
+        due = sorted({place[0] for place in places if place is not None})
+        require(self.body.get("public_blocks", []) == due, "other columns divide", "public_blocks")
+        for name in due:
+            column = self.columns.get(name, {"public": True})
+            public = column.get("public") is True or "role" in column
+            require(public, f"{name!r} is private", "public_blocks")
+
     def check_data_set(
         self, premises: Sequence[Mapping[str, Any]], spends: Sequence[Mapping[str, Any]]
     ) -> None:
@@ -301,6 +314,7 @@ class _Release:
             require(spend["dp_delta"] == 0.0 and min(pure, rho) == 0 < max(pure, rho), "cost", name)
         require(len(premises) == (2 if earlier else 1), "the wrong derivations", "data_set")
         together = [*earlier, *spends]
+        self.check_public_blocks(together)
         step = premises[-1]
         if self.claim["notion"] == "bdp":
             due = premises[0]["conclusion"]["adversary"]
@@ -405,6 +419,11 @@ def _about_records(document: Mapping[str, Any]) -> list[str]:
     ]
     if public:
         said.append(f"not protected, because declared public: {', '.join(public)}")
+    said += [
+        f"column '{name}' is public, and a record has the same value of it in every release of the "
+        "data set: of releases on disjoint values of it the dearest counts"
+        for name in document.get("public_blocks", [])
+    ]
     return said
 
 
@@ -437,9 +456,6 @@ def _described(population: Mapping[str, Any]) -> int:
 
 
 def summed(spends: Sequence[Mapping[str, Any]]) -> tuple[Fraction, Fraction]:
-    """The sums of the pure costs and of those in zCDP."""
-    for spend in spends:
-        if spend.get("block") is not None:
-            raise UnknownError("spends on blocks are not read here", spend["query"])
-    pure = sum((exact(spend["dp_epsilon"]) for spend in spends), Fraction(0))
-    return pure, sum((exact(spend.get("rho", 0.0)) for spend in spends), Fraction(0))
+    """The most that one record pays in pure DP, and in zCDP."""
+    pure = heaviest(spends, lambda spend: exact(spend["dp_epsilon"]))
+    return pure, heaviest(spends, lambda spend: exact(spend.get("rho", 0.0)))

@@ -48,7 +48,7 @@ def certify(
     """The certificate. `before` are the data set's earlier spends."""
     derivation = derive(plan, before)
     study = plan.study
-    declared = declarations(plan) | {"results": list(results)}
+    declared = declarations(plan, before) | {"results": list(results)}
     declared["claim"] |= {"epsilon": derivation.conclusion["epsilon"]}
     body: dict[str, Any] = {
         "software": f"bayesdp {bayesdp.__version__}",
@@ -80,9 +80,10 @@ def data_set_state(plan: Plan, before: Sequence[Spend], derivation: Step) -> dic
     }
 
 
-def declarations(plan: Plan) -> dict[str, Any]:
+def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
     """What a study declares and claims, as a certificate holds it."""
     study = plan.study
+    blocks = {spend.block.column for spend in (*before, *plan.spends) if spend.block is not None}
     return {
         "dataset": study.data.dataset,
         "unit": study.data.unit,
@@ -90,6 +91,7 @@ def declarations(plan: Plan) -> dict[str, Any]:
         "n": plan.n,
         "columns": {name: describe_column(column) for name, column in study.columns.items()},
         "claim": claim(plan),
+        **({"public_blocks": sorted(blocks)} if blocks else {}),
         "population": study.population.spec() if study.population is not None else None,
     }
 

@@ -251,7 +251,11 @@ class Pricing:
     def _largest(self, level_of: Callable[[float], float]) -> float:
         """The largest total found whose level is within the target; it was evaluated."""
         if self.reading.delta == 0.0:
-            return largest_within(level_of, self.target)
+            # On disjoint blocks the largest counts, so all together may be above their level: up to
+            # as many times as there are queries.
+            blocks = any(shape.block is not None for shape in self.shapes)
+            most = len(self.shapes) if blocks else 1
+            return most * largest_within(lambda x: level_of(most * x), self.target)
         # At a delta a level may lie below the total, and there may be none for large totals: the
         # search starts from where there is one, above the target.
         low, high, power = 0.0, self.target, self.noise.power
@@ -286,6 +290,7 @@ class Pricing:
             interval=column.bounds if lipschitz and column is not None else None,
             reads=shape.reads,
             mechanism=self.noise.mechanism(shape),
+            block=shape.block,
             **self.noise.spent(cost, slack),
         )
 

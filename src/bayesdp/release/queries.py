@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import pairwise
 
+from bayesdp.accounting import Block
 from bayesdp.accounting.composition import THREE_WAYS_OUT
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.notions import Kind
@@ -28,6 +29,7 @@ class Shape:
 
     `kind` is `lipschitz` for sums and means of clipped values. `masked` says that a row may count
     as exactly 0, depending on private values. `reads` labels the private columns that it reads.
+    `block` is the block of a public column that no read record lies outside of, where there is one.
     `cells` are the cells of a histogram, `keys` the declared groups of `by`. `mechanism` is what
     the ledger is told: more than the noise where `tightness = "mechanism"`.
     """
@@ -42,6 +44,7 @@ class Shape:
     bins: tuple[float, ...] | None = None
     keys: tuple[Value, ...] | None = None
     mechanism: str = "discrete-laplace"
+    block: Block | None = None
 
     @property
     def integer_valued(self) -> bool:
@@ -97,7 +100,28 @@ def shape(study: StudySpec, position: int) -> Shape:
         bins=query.bins,
         keys=keys,
         mechanism=_mechanism(study, query, where, key),
+        block=_block(study, where),
     )
+
+
+def _block(study: StudySpec, where: Predicate | None) -> Block | None:
+    """The smallest block of a public column outside of which no row matches (theory 2.3 a).
+
+    Only columns with declared states: a table with other values is refused. None where a record is
+    several rows, which may lie in several blocks.
+    """
+    if where is None or study.data.unit != "row":
+        return None
+    found: list[Block] = []
+    for name in sorted(where.columns):
+        column = study.columns[name]
+        plain = column.bounds is None and column.imputed is None and not column.is_derived
+        if not column.is_public or column.states is None or not plain:
+            continue
+        values = where.possible(name, column.states)
+        if 0 < len(values) < len(column.states):
+            found.append(Block(name, values))
+    return min(found, key=lambda block: len(block.values), default=None)
 
 
 def _mechanism(study: StudySpec, query: QuerySpec, where: Predicate | None, key: str) -> str:

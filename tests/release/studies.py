@@ -73,7 +73,10 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
     return made
 
 
-def random_study(rng: np.random.Generator, ledger: Path, number: int = 0) -> Study:
+def random_study(
+    rng: np.random.Generator, ledger: Path, number: int = 0, **with_delta: Any
+) -> Study:
+    """`with_delta` are further keys of the budget."""
     spec, size, covers = population(rng)
     notion = "dp" if rng.random() < 0.1 else "bdp"
     many_rows = spec["model"] in ("independent", "clusters") and rng.random() < 0.4
@@ -114,6 +117,7 @@ def random_study(rng: np.random.Generator, ledger: Path, number: int = 0) -> Stu
         budget["adversary"] = str(rng.choice(["any", "uninformed", "informed"]))
         budget["secrets"] = str(rng.choice(["bounded", "bounded", "unbounded"]))
     budget["spend"] = total * 0.4
+    budget |= with_delta
     queries = [query(rng, covers, f"q{i}", many_rows) for i in range(rng.integers(1, 5))]
     unit = {"unit": "person", "rows_per_unit": 3} if many_rows else {}
     if many_rows:

@@ -16,13 +16,23 @@ from scipy.special import log_ndtr
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.spend import Reading
 from bayesdp.certificate import content_of, digest
-from bayesdp.errors import BayesdpError, BudgetExceededError, InputError, LedgerError, Refusal
+from bayesdp.errors import (
+    BayesdpError,
+    BudgetExceededError,
+    InputError,
+    LedgerError,
+    Refusal,
+    TableMismatchError,
+)
 from bayesdp.kernel import check
 from bayesdp.mechanisms import DiscreteGaussian
 from bayesdp.release import Study
 from bayesdp.release.plan import error_ratio, make_plan
 from bayesdp.report.plain import check_document
+from tests.effort import runs
+from tests.kernel.mutations import lower
 from tests.mechanisms.test_laplace import looks_like
+from tests.release.studies import random_study
 
 DELTA = 1e-6
 SIZE, GROUPS = 4, 10
@@ -367,6 +377,30 @@ def test_two_releases_on_one_ledger_with_certificates_that_hold(kind: str, tmp_p
         changes(wrong)[name]()
         assert verdict(wrong) in ("INVALID", "UNKNOWN"), name
         assert name == "spend: block" or verdict(wrong) == "INVALID", name
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("case", range(runs(200)))
+def test_random_studies_with_a_delta(case: int, tmp_path: Path) -> None:
+    """Any queries, populations, adversaries and units; the second release counts the first."""
+    rng = np.random.default_rng([case, 31])
+    delta = float(10 ** rng.uniform(-12, -3))
+    noise = str(rng.choice(["auto", "gaussian", "gaussian"]))
+    made = random_study(rng, tmp_path / "l.db", delta=delta, noise=noise)
+    done = None
+    for _ in range(2):
+        try:
+            done = made.release()
+        except (BudgetExceededError, TableMismatchError):
+            break  # wanted errors cost too much, or a mean of no rows
+        document = json.loads(done.certificate.to_json())
+        found = check(document)
+        assert found.verdict == "VALID ASSUMING", found
+        assert done.delta in (0.0, delta)
+        for share in (0.9, 1 - 1e-6):
+            wrong = copy.deepcopy(document)
+            lower(wrong, share, wrong["claim"]["notion"])
+            assert verdict(wrong) == "INVALID"
 
 
 def test_a_budget_is_used_up(tmp_path: Path) -> None:

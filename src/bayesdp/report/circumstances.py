@@ -144,7 +144,7 @@ def _if_independent(promise: Promise) -> list[str]:
         return []
     cost, level = promise.cost, promise.level
     return [
-        "If records had nothing to do with each other, the same numbers would have the level "
+        "If records had nothing to do with each other, the same release would have the level "
         f"{level_and_factor(cost)} instead of {level_and_factor(level)}. The rest is what "
         "related records may give away about each other."
     ]

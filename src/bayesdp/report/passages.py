@@ -126,6 +126,7 @@ def in_short(promise: Promise) -> Section:
         f"{least} likely{except_for}.",
         *_strength(promise),
         *_for_some_values(promise),
+        _about_relations(promise),
         "This limits what can be learnt about that one record. What is learnt about people in "
         "general is not limited: to teach that is the purpose.",
     )
@@ -136,6 +137,19 @@ def _for_some_values(promise: Promise) -> tuple[str, ...]:
     if not promise.places:
         return ()
     return (f"This is for values {places_words(promise)} only; for others, see below.",)
+
+
+def _about_relations(promise: Promise) -> str:
+    """What a hasty reader would take for granted: that it holds however records are related."""
+    if promise.adversary == "informed":
+        return (
+            "It is not a limit for everybody: where records are related (in a family, say), "
+            "somebody who knows fewer of them may learn more."
+        )
+    return (
+        "It counts what related records may tell about each other, and it holds if they are "
+        "related as described below."
+    )
 
 
 def _strength(promise: Promise) -> tuple[str, ...]:

@@ -10,15 +10,11 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb, ctx
-from hypothesis import example, given
-from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import bayesdp
@@ -26,15 +22,10 @@ from bayesdp import explain
 from bayesdp.certificate import Certificate, Step, content_of, digest
 from bayesdp.cli import app
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.notions import Cost
-from bayesdp.populations import MODELS, MarkovChain, parse
+from bayesdp.populations import MarkovChain, parse
 from bayesdp.release.certify import conversion_certificate
-from bayesdp.report import beliefs
 from bayesdp.report.explain import Explanation
 from bayesdp.report.explain import explain as dispatcher
-from bayesdp.theorems import Question, approximate
-from bayesdp.theorems.with_delta import report_with_delta, stated_report
-from tests.effort import runs
 from tests.kernel import honest
 from tests.report.explained import chain_study, dp_study, family_study, gaussian_study
 
@@ -62,99 +53,6 @@ def certificate(name: str, folder: Path) -> dict[str, Any]:
 def resealed(document: Mapping[str, Any]) -> dict[str, Any]:
     """With the digest of its content, as somebody who lies would write it."""
     return {**document, "digest": digest(content_of(document))}
-
-
-# -- beliefs -----------------------------------------------------------------------------
-
-
-@given(st.sampled_from(PRIORS), st.floats(0.0, 30.0))
-@example(0.1, 0.0)
-@example(0.5, 1e-300)
-@example(0.1, math.log(9.0))
-def test_limits_are_never_sharper_than_true(prior: float, level: float) -> None:
-    """Against balls that contain the truth: shown and stored limits lie outside."""
-    ctx.prec = 400
-    (row,) = beliefs.beliefs(level, priors=(Decimal(str(prior)),))
-    b = arb(Decimal(str(prior)).as_integer_ratio()[0]) / Decimal(str(prior)).as_integer_ratio()[1]
-    factor = arb(level).exp()
-    most, least = b * factor / (1 - b + b * factor), b / (b + (1 - b) * factor)
-    before, low, high = row.words()
-    assert before == f"{100 * prior:g} %"
-    low_shown, high_shown = (
-        arb(Decimal(shown.split()[0]).scaleb(1).to_integral_value().__int__()) / 1000
-        for shown in (low, high)
-    )
-    assert not low_shown > least
-    assert not high_shown < most
-    assert high_shown - most < 0.0011
-    assert least - low_shown < 0.0011
-    told = row.to_dict()
-    assert not arb(told["at_least"]) > least
-    assert not arb(told["at_most"]) < most
-    assert told["at_most"] == pytest.approx(float(most.mid()), rel=1e-12)
-    assert told["at_least"] == pytest.approx(float(least.mid()), rel=1e-12)
-    shown = beliefs.factor_words(beliefs.odds_factor(level))
-    if factor < 10**6:
-        number = Decimal(shown.replace(" ", ""))
-        assert not arb(int(number * 100)) / 100 < factor
-        assert number <= Decimal(float(factor.mid())) * Decimal("1.011") + Decimal("0.01")
-    else:
-        assert shown == "more than a million"
-
-
-def test_nothing_changes_at_level_0() -> None:
-    for row in beliefs.beliefs(0.0):
-        assert row.before == row.at_least == row.at_most
-        assert len(set(row.words())) == 1
-    assert beliefs.factor_words(beliefs.odds_factor(0.0)) == "1"
-
-
-@pytest.mark.parametrize("level", [9_999.0, 1e5, math.inf])
-def test_levels_beyond_all_bounds_promise_nothing(level: float) -> None:
-    for row in beliefs.beliefs(level):
-        assert row.words()[1:] == ("0 %", "100 %")
-        assert 0.0 <= row.to_dict()["at_least"] < 1e-300
-        assert row.to_dict()["at_most"] == 1.0
-
-
-@pytest.mark.parametrize("level", [-1e-9, math.nan])
-def test_what_is_no_level_is_refused(level: float) -> None:
-    with pytest.raises(ValueError, match="expected a number of nats"):
-        beliefs.odds_factor(level)
-
-
-def test_small_chances_round_up() -> None:
-    assert beliefs.chance_words(Decimal("0.000003")) == "1 in 330 000"
-    assert beliefs.chance_words(Decimal("0.3")) == "1 in 3"
-    assert beliefs.chance_words(Decimal("0.6")) == "60 %"
-    assert beliefs.chance_words(Decimal("3e-40")) == "1 in 10^39"
-    for chance in (0.49, 0.01234, 3e-5, 7e-9, 2e-15):
-        of = beliefs.chance_words(Decimal(chance)).removeprefix("1 in ").replace(" ", "")
-        assert chance <= 1 / float(of) <= chance * 1.5
-
-
-def test_a_delta_is_what_the_table_says() -> None:
-    """Random pairs of laws at their own delta: the odds leave the limits as rarely as stated."""
-    rng = np.random.default_rng(5)
-    close = 0.0
-    for _ in range(runs(2000)):
-        size = int(rng.integers(2, 7))
-        p, q = rng.dirichlet(rng.uniform(0.05, 2, size)), rng.dirichlet(rng.uniform(0.05, 2, size))
-        if rng.random() < 0.5:
-            q = 0.9 * p + 0.1 * q
-        epsilon = float(rng.uniform(0.0, 2.0))
-        delta = max(
-            np.maximum(p - math.exp(epsilon) * q, 0).sum(),
-            np.maximum(q - math.exp(epsilon) * p, 0).sum(),
-        )
-        if delta < 1e-12:
-            continue
-        factor = float(beliefs.odds_factor(epsilon, delta)) * (1 + 1e-12)
-        left = (p > factor * q) | (q > factor * p)
-        allowed = float(beliefs.exception(delta)) + 1e-12
-        assert max(p[left].sum(), q[left].sum()) <= allowed
-        close = max(close, max(p[left].sum(), q[left].sum()) / allowed)
-    assert close > 0.3  # the statement is not idle
 
 
 # -- certificates and studies ----------------------------------------------------------------
@@ -469,201 +367,6 @@ def test_other_kinds_of_claims_are_refused_and_not_misread(monkeypatch: Any) -> 
     monkeypatch.setattr("bayesdp.kernel.check", lambda document: valid)
     with pytest.raises(UnsupportedError, match="explain"):
         explain(document)
-
-
-# -- conversions, of every population -----------------------------------------------------------
-
-KINDS = {kind.__name__: kind for kinds in honest.ABOUT.values() for kind in kinds}
-
-
-def test_every_model_is_among_the_kinds() -> None:
-    rng = np.random.default_rng(1)
-    found = {kind(rng)["model"] for kind in KINDS.values() for _ in range(20)}
-    assert found == set(MODELS)
-
-
-@pytest.mark.parametrize("name", sorted(KINDS))
-def test_conversions_of_every_population(name: str) -> None:
-    rng = np.random.default_rng(7)
-    population = parse(KINDS[name](rng))
-    for adversary in ("any", "uninformed", "informed"):
-        gaussian = population.model in ("gaussian", "autoregressive", "family")
-        for kind in ("any", "lipschitz") if gaussian else ("any",):
-            report = population.leakage(0.25, adversary=adversary, kind=kind, seconds=1.0)
-            document = json.loads(conversion_certificate(population, report).to_json())
-            found = explain(document)
-            assert found.verdict == "VALID ASSUMING"
-            epsilon = document["claim"]["epsilon"]
-            assert found.facts["level"] == epsilon >= 0.25 == found.facts["if_independent"]["level"]
-            assert found.facts["odds_factor"] == pytest.approx(math.exp(epsilon), rel=1e-12)
-            assert "population of the model" not in lines(found)  # the words of last resort
-            # Theorems about secrets in an interval are the Gaussian ones, wherever they are used.
-            rules = {document["derivation"]["rule"]}
-            rules |= {one["rule"] for one in document["derivation"]["premises"]}
-            bounded = any(r.startswith("gaussian-") or r == "autoregressive" for r in rules)
-            assert bool(found.facts["secrets"]) == (bounded and adversary != "informed")
-            if found.facts["secrets"]:
-                size = population.group_size
-                assert found.facts["outside"]["level"] == pytest.approx(size * 0.25, rel=1e-9)
-            same = explain(report, population=population)
-            assert same.verdict == "COMPUTED"
-            assert same.facts["level"] == pytest.approx(epsilon, rel=1e-6)
-            assert same.facts["secrets"] == found.facts["secrets"]
-            assert same.facts["outside"] == found.facts["outside"]
-
-
-def test_no_assumption_is_left_out() -> None:
-    """Each is said in a section of its own, in plain words, or verbatim."""
-    rng = np.random.default_rng(3)
-    made = honest.conversion_by(rng, "gaussian-covariance")
-    document = dict(made.document)
-    elsewhere = ("the adversary is", "secret values lie", "adjacency is", "a record is", "not prot")
-    for said in document["assumptions"]:
-        assert said.startswith(elsewhere) or explain(document).section("assumptions").items
-    from bayesdp.report.fine_print import rests_on
-    from bayesdp.report.promise import Standing, of_document
-
-    new = document | {"assumptions": [*document["assumptions"], "the moon is made of cheese"]}
-    section = rests_on(of_document(new, Standing("VALID ASSUMING")))
-    assert "The moon is made of cheese." in section.items
-    assert len(section.items) == 1 + sum(
-        not said.startswith(elsewhere) for said in document["assumptions"]
-    )
-
-
-# -- levels without a certificate, and with a delta ------------------------------------------------
-
-
-def test_strength_in_plain_words() -> None:
-    chain = parse({"model": "unknown", "records": 100})
-
-    def short(dp_epsilon: float) -> str:
-        explained = explain(chain.leakage(dp_epsilon), population=chain)
-        return " ".join(explained.section("short").paragraphs)
-
-    alone = parse({"model": "independent"})
-    nothing = explain(alone.leakage(0.0), population=alone)
-    assert "nothing can be learnt" in lines(nothing)
-    assert "No belief changes at all" in lines(nothing)
-    for silent in (0.01, 0.045):
-        assert "weak" not in short(silent)
-        assert "almost nothing" not in short(silent)
-    # A belief of 1 % may become 50 % at level ln 99 = 4.595, and 90 % at ln 891 = 6.792.
-    assert "weak promise" in short(0.046)
-    assert "weak promise" in short(0.067)
-    assert "almost nothing" in short(0.068)
-    assert "almost nothing" in short(1e6)
-    assert "more than a million" in lines(explain(chain.leakage(1.0), population=chain))
-
-
-def test_a_level_with_a_delta() -> None:
-    chain = parse({"model": "clusters", "size": 2})
-    found = explain(approximate(Question(chain), 0.5, 1e-6), population=chain)
-    facts = found.facts
-    assert facts["level"] == pytest.approx(1.0, rel=1e-12)
-    delta = 1e-6 * (math.exp(1.0) - 1) / (math.exp(0.5) - 1)
-    assert facts["delta"] == pytest.approx(delta, rel=1e-9)
-    assert facts["exception"] == pytest.approx(3 * delta, rel=1e-9)
-    # Twice the factor: odds 1/9 become 2 e / 9.
-    odds = 2 * math.e / 9
-    assert facts["beliefs"][1]["at_most"] == pytest.approx(odds / (1 + odds), rel=1e-9)
-    assert facts["if_independent"]["delta"] == 1e-6
-    words = lines(found)
-    assert "except with a chance of at most 1 in 120 000" in words  # 1 / (3 delta) = 125 846
-    assert "give away the whole record" in " ".join(found.section("chance").paragraphs)
-
-
-@pytest.mark.parametrize("name", STUDIES)
-def test_a_study_with_gaussian_noise(name: str, tmp_path: Path) -> None:
-    study = STUDIES[name](tmp_path, delta=1e-6, noise="gaussian", epsilon=2.0, spend=0.8)
-    for round in range(2):
-        before, document = explain(study), json.loads(study.release().certificate.to_json())
-        found = explain(document)
-        assert found.verdict == "VALID ASSUMING"
-        differ = {key for key in before.facts if before.facts[key] != found.facts[key]}
-        assert differ == {"subject", "verdict"}
-        facts, level = found.facts, document["data_set"]["level"]
-        assert facts["level"] == level
-        assert facts["delta"] == document["data_set"].get("delta", 0) == 1e-6
-        assert facts["odds_factor"] == pytest.approx(2 * math.exp(level), rel=1e-9)
-        assert facts["if_independent"]["level"] <= level * (1 + 1e-9)
-        assert facts["if_independent"]["delta"] == 1e-6
-        assert facts["earlier_queries"] == round
-        assert "except with a chance of at most 1 in 330 000" in lines(found)
-        assert facts["limit"] == {
-            "level": 2.0,
-            "delta": 1e-6,
-            "odds_factor": pytest.approx(2 * math.exp(2.0)),
-            "exception": pytest.approx(3e-6),
-        }
-        assert "When the limits may be broken" in found.text()
-        assert (facts["outside"] is not None) == (name == "gaussian")
-
-
-def test_later_releases_may_have_a_delta_where_this_one_has_none(tmp_path: Path) -> None:
-    study = chain_study(tmp_path, delta=1e-6, noise="laplace", epsilon=2.0, spend=0.8)
-    found = explain(study.release())
-    if found.facts["delta"] == 0.0:
-        assert "When the limits may be broken" not in found.text()
-    assert found.facts["limit"]["delta"] == 1e-6
-    assert "1 in 330 000" in " ".join(found.section("counted").paragraphs)
-
-
-@pytest.mark.parametrize("kind", ["any", "lipschitz"])
-@pytest.mark.parametrize("name", ["markov", "gaussian", "family"])
-def test_gaussian_noise_is_never_explained_as_pure(name: str, kind: Any) -> None:
-    specs: dict[str, dict[str, Any]] = {
-        "markov": {"model": "markov", "transition": [[0.7, 0.3], [0.4, 0.6]], "length": 9},
-        "gaussian": {"model": "gaussian", "size": 3, "max_correlation": 0.275},
-    }
-    specs["family"] = {"model": "family", "members": [specs["gaussian"]] * 2}
-    population = parse(specs[name])
-    report = report_with_delta(Question(population), Cost.of(0.0, kind, rho=0.01), 1e-6)
-    found = explain(report, population=population)
-    assert found.facts["delta"] == report.best.delta > 0.0
-    assert found.facts["exception"] == pytest.approx(3 * report.best.delta, rel=1e-12)
-    assert found.facts["odds_factor"] == pytest.approx(2 * math.exp(report.best.epsilon), rel=1e-9)
-    assert found.facts["if_independent"]["delta"] > 0.0
-    assert found.facts["if_independent"]["level"] <= report.best.epsilon
-    assert "delta = 0.000001" in lines(found)
-    document = json.loads(conversion_certificate(population, report).to_json())
-    certified = explain(document)
-    assert certified.verdict == "VALID ASSUMING"
-    for key in ("delta", "exception", "secrets", "if_independent"):
-        assert certified.facts[key] == found.facts[key]
-    assert bool(found.facts["secrets"]) == (name != "markov" and kind == "lipschitz")
-
-
-def test_a_stated_delta_is_explained_from_its_certificate() -> None:
-    pairs = parse({"model": "clusters", "size": 2})
-    report = stated_report(Question(pairs), 0.5, 1e-6)
-    document = json.loads(conversion_certificate(pairs, report).to_json())
-    found, certified = explain(report, population=pairs), explain(document)
-    assert certified.verdict == "VALID ASSUMING"
-    assert certified.facts["delta"] == document["claim"]["delta"] > 2e-6
-    assert certified.facts["if_independent"] == found.facts["if_independent"]
-    assert found.facts["if_independent"]["delta"] == 1e-6
-
-
-def test_a_large_delta_promises_almost_nothing() -> None:
-    chain = parse({"model": "independent"})
-    for delta, words in ((0.02, "weak promise"), (0.2, "almost nothing"), (0.9, "almost nothing")):
-        found = explain(approximate(Question(chain), 0.1, delta), population=chain)
-        assert words in " ".join(found.section("short").paragraphs)
-    none = approximate(Question(parse({"model": "clusters", "size": 50})), 1.0, 1e-3)
-    assert none.bounds == ()
-    found = explain(none)
-    assert found.facts["level"] is None
-    assert found.facts["odds_factor"] is None
-    assert "almost nothing" in lines(found)
-
-
-def test_a_table_of_levels_without_its_population() -> None:
-    gaussian = parse({"model": "gaussian", "size": 3, "max_correlation": 0.275})
-    found = explain(gaussian.leakage(0.5, kind="lipschitz"))
-    assert found.facts["outside"] is None
-    assert "times the number of records" in lines(found)
-    assert "isn't at hand" in lines(found)
 
 
 # -- the machinery ---------------------------------------------------------------------------

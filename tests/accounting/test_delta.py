@@ -17,6 +17,7 @@ from scipy.stats import norm
 from bayesdp.accounting import Ledger, Reading, Spend, total_cost
 from bayesdp.accounting.composition import converted, cost_for, dp_bound, level
 from bayesdp.accounting.spend import as_zcdp
+from bayesdp.calibration import calibrate_gaussian
 from bayesdp.errors import BudgetExceededError, InputError, Refusal
 from bayesdp.leakage.zcdp import largest_rho, least_epsilon, reserve, shifted, tail
 from bayesdp.notions import Cost
@@ -98,6 +99,16 @@ def test_never_below_the_privacy_loss_distribution() -> None:
             found = dp_bound(Reading("dp", exact, delta=delta), spends, fixed=fixed).epsilon
             assert found >= exact, (sigma, times, delta)
         assert dp_bound(Reading("dp", exact, delta=delta), spends, fixed=True).epsilon < 1.3 * exact
+
+
+def test_close_to_the_noise_by_its_exact_curve() -> None:
+    """`calibrate_gaussian` uses the discrete law's own curve, a ledger keeps only its zCDP cost."""
+    for spec in (CHAIN, {"model": "clusters", "size": 2}):
+        noise = calibrate_gaussian(parse(spec), 1.0, 1e-5)
+        spends = [spend(rho=1 / (2 * noise.sigma**2))]
+        found = converted(reading(spec, 1e-5), spends, fixed=True).best.epsilon
+        exact = 1.0 if spec is CHAIN else 0.8  # clusters: group privacy of zCDP is the sharper one
+        assert exact <= found < 1.3, spec
 
 
 def test_pure_and_gaussian_together() -> None:
@@ -403,6 +414,34 @@ def test_levels_on_finite_populations() -> None:
             assert due <= found.delta * (1 + 1e-9), (spec, spends, read, found)
             closest = max(closest, due / found.delta)
     assert closest > 0.05
+
+
+def test_points_against_every_mechanism() -> None:
+    """The linear program over all events of mechanisms at the point never exceeds the level."""
+    rng = np.random.default_rng(5)
+    closest = 0.0
+    for number in range(runs(60)):
+        rows = 0.6 * rng.dirichlet(np.ones(2), size=2) + 0.2
+        length = int(rng.integers(2, 4))
+        spec = {"model": "markov", "transition": rows.tolist(), "length": length}
+        spends = [spend(rho=float(10 ** rng.uniform(-4, -1))), spend(0.1)]
+        read = reading(spec, float(10 ** rng.uniform(-5, -1)), total=3.0)
+        report = converted(read, spends, fixed=number % 2 == 0)
+        points = [b for b in report.bounds if b.proof.get("way") == "point"]
+        for found in points:
+            point = found.proof["dp_epsilon"], found.proof["dp_delta"]
+            joint = chains.joint(rows, chains.stationary(rows), length)
+            over, _ = finite.delta_violation(joint, *point, found.epsilon, 0.0, "any")
+            assert over <= found.delta * (1 + 1e-6) + 1e-9
+            closest = max(closest, over / found.delta)
+            # The point's delta has room for what the conversion makes of it, and is on the curve.
+            assert found.proof["dp_delta"] < found.delta
+            cost = total_cost(
+                spends if found.proof["counted"] == "pure" else [as_zcdp(s) for s in spends]
+            )
+            due = cost.dp_epsilon + found.proof["alpha"] * cost.rho
+            assert tail(found.proof["alpha"], due, point[0]) <= point[1] * (1 + 1e-9)
+    assert closest > 0.5
 
 
 def test_identical_records_nearly_attain_group_privacy() -> None:

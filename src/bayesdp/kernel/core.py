@@ -146,6 +146,7 @@ def read(text: str) -> object:
 
 def check(document: object) -> Verdict:
     """The verdict on a certificate, given as parsed JSON."""
+    from bayesdp.kernel.declared import check_declared
     from bayesdp.kernel.relations import check_relations
     from bayesdp.kernel.releases import assumptions, check_release
 
@@ -160,6 +161,7 @@ def check(document: object) -> Verdict:
         )
         # Half a letter (a lone surrogate) is JSON, and no text that anybody could be shown.
         json.dumps(document, ensure_ascii=False).encode()
+        check_declared(document)
         if document["derivation"]["rule"] == "relations":
             return Verdict("VALID ASSUMING", check_relations(document))
         if document["derivation"]["rule"] == "release":
@@ -192,7 +194,6 @@ def _check_conversion(document: Mapping[str, Any]) -> None:
     step, claim = document["derivation"], document["claim"]
     if document["rounding"] != ROUNDING:
         raise UnknownError("it rounds in a way that is not known here", "rounding")
-    require(_all_pure(step), "pure costs may be counted as zCDP only in a release", "delta")
     conversion = replace(read_conversion(step, declared_cost(step)), alone=True)
     shown = {k: v for k, v in document["population"].items() if k not in ("source", "covers")}
     require(same(shown, conversion.population), "two populations are named", "population")
@@ -226,10 +227,6 @@ def check_delta(claimed: object, step: Mapping[str, Any]) -> None:
     require(0 <= derived <= number < 1, "delta is below what is derived, or no delta", "claim")
     none = number == 0 or "delta" in step["conclusion"]
     require(none, "a delta is claimed, and none is derived", "claim")
-
-
-def _all_pure(step: Mapping[str, Any]) -> bool:
-    return counted(step) == "pure" and all(_all_pure(one) for one in step["premises"])
 
 
 # -- composition ------------------------------------------------------------------------

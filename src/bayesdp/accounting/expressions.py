@@ -332,7 +332,10 @@ def price(node: Node) -> Price:
 def _priced(node: Node) -> tuple[Spread, Step]:
     if isinstance(node, Mechanism):
         spread = _leaf(node)
-        reads = "all records" if node.records is None else f"{len(node.records)} records"
+        count = None if node.records is None else len(node.records)
+        reads = (
+            "all records" if count is None else "one record" if count == 1 else f"{count} records"
+        )
         return spread, _step(f"'{node.name}'", spread, f"its own cost, on {reads}")
     if isinstance(node, PostProcessing):
         spread, inner = _priced(node.inner)

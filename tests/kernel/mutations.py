@@ -352,7 +352,64 @@ def queries(rng: Rng, made: Honest) -> Document | None:
     return document
 
 
+def prose(rng: Rng, made: Honest) -> Document:
+    """Words that nobody derived, where a reader takes all for checked."""
+    document = copy.deepcopy(made.document)
+    changes: list[Callable[[], object]] = [
+        lambda: document.update(note="certified by the regulator"),
+        lambda: document.update(in_words=["no record depends on another"]),
+        lambda: document["claim"].update(note="whatever the population"),
+        lambda: document["derivation"].update(note="checked by hand"),
+        lambda: document.update(software=7),
+        lambda: document["assumptions"].append("all of this was checked"),
+    ]
+    if is_release(made):
+        said = document["not_protected"]
+        changes += [
+            lambda: document.pop("not_protected"),
+            lambda: said.pop(int(rng.integers(len(said)))),
+            lambda: said.__setitem__(0, "nothing: everything is protected"),
+            lambda: pick(rng, document["results"]).update(note="exact"),
+            lambda: document["data_set"].update(note="never used before"),
+        ]
+    pick(rng, changes)()
+    return document
+
+
+def off_the_grid(rng: Rng, made: Honest) -> Document | None:
+    """A result that no whole number of steps gives."""
+    if not is_release(made):
+        return None
+    document = copy.deepcopy(made.document)
+    counts = [r for r in document["results"] if r["noise"]["step"] == 1.0 and r["kind"] != "sum"]
+    if not counts:
+        return None
+    pick(rng, counts)["value"] += pick(rng, [0.37, 0.5, 1e-9, 1e300])
+    return document
+
+
+def other_states(rng: Rng, made: Honest) -> Document | None:
+    """Fewer states, or more, of a column that a discrete population covers."""
+    population = made.document["population"] or {}
+    if not is_release(made) or population.get("model") not in ("markov", "finite", "graph"):
+        return None
+    document = copy.deepcopy(made.document)
+    columns = [document["columns"][name] for name in population["covers"]]
+    states = [column["states"] for column in columns if "states" in column]
+    if not states:
+        return None
+    chosen = pick(rng, states)
+    if rng.random() < 0.5:
+        chosen.pop(int(rng.integers(len(chosen))))
+    else:
+        chosen.append("another" if isinstance(chosen[0], str) else 97)
+    return document
+
+
 ONE_PLACE: tuple[Change, ...] = (
+    prose,
+    off_the_grid,
+    other_states,
     other_theorem,
     other_adversary,
     population_in_one_place,

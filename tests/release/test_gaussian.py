@@ -91,7 +91,8 @@ def test_members_are_released_verified_and_told(tmp_path):
     study = family(folder=tmp_path)
     release = study.release()
     assert release.certificate.derivation.premises[0].rule == "gaussian-covariance"
-    assert any("child, father, mother" in said for said in release.certificate.body["in_words"])
+    assert "child, father, mother" in study.spec.population.describe()
+    assert any("which row is which" in said for said in release.certificate.body["assumptions"])
     again = Certificate.from_dict(json.loads(release.certificate.to_json()))
     assert verify(again).verdict == "VALID ASSUMING"
 
@@ -148,7 +149,7 @@ def test_a_precision_of_all_records(tmp_path):
     release = Study.load(field(tmp_path, 50, 60)).release()  # ten sites are absent
     assert release.certificate.derivation.premises[0].rule == "gaussian-walk-summable"
     assert 1 / 2.5 < release.dp_epsilon < 1 / 2.3
-    assert any("every such assignment" in said for said in release.certificate.body["in_words"])
+    assert any("which row is which" in said for said in release.certificate.body["assumptions"])
     found = verify(release.certificate)  # the kernel reads no files: it says so, and proves nothing
     assert (found.verdict, "file" in found.reason) == ("UNKNOWN", True)
 

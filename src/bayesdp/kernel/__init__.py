@@ -4,20 +4,22 @@
 fails) or UNKNOWN (a rule without a file in `rules/`, or a file that is not at hand). It uses the
 standard library and python-flint: numbers are exact fractions or balls that contain the true value.
 
-To read it: `core` (what a certificate is, composition, the verdict), `queries` (what a query reads
-and how far one record moves it), `releases` (claims, results, the data set), `populations` (sizes),
-`relations` and `hypotheses` (what one notion says of another), `arithmetic`, and one file for each
-theorem in `rules/`.
+To read it: `core` (what a certificate is, composition, the verdict), `declared` (what it may say at
+all), `queries` (what a query reads and how far one record moves it), `releases` (claims, results,
+the data set), `populations` (sizes), `relations` and `hypotheses` (what one notion says of
+another), `arithmetic`, and one file for each theorem in `rules/`.
 """
 
 from __future__ import annotations
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.core import Verdict, certified_level, check, read
+from bayesdp.kernel.declared import NOT_PROTECTED
 from bayesdp.kernel.relations import derived_assumptions as relation_assumptions
 from bayesdp.kernel.releases import ROUNDING, assumptions
 
 __all__ = [
+    "NOT_PROTECTED",
     "ROUNDING",
     "InvalidError",
     "UnknownError",

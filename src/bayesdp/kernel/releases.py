@@ -429,8 +429,9 @@ def _about_records(document: Mapping[str, Any]) -> list[str]:
 
 def _about_assignment(population: Mapping[str, Any]) -> list[str]:
     """Which row is which record of the model: not checked, and not to depend on values."""
-    model = population.get("model")
-    if model in ALL_RECORDS or (model == "gaussian" and "size" not in population):
+    members = population.get("members", [population])
+    free = ("covariance", "precision", "probabilities")
+    if any(one.get("model") in ALL_RECORDS or any(key in one for key in free) for one in members):
         return [
             "different rows are different records of the model, and which row is which does not "
             "depend on private values"

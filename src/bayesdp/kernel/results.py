@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import ball, exact, require, whole
-from bayesdp.kernel.queries import Shape
+from bayesdp.kernel.queries import Grid, Shape
 from bayesdp.kernel.tails import gaussian_tail, laplace_tail
 
 NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}
@@ -46,13 +46,13 @@ class _Results:
         ]
         require(len(due) == len(self.results), "not as many as were asked for", "results")
         sizes: dict[str, int] = {}
-        for result, (step, _, key, cell) in zip(self.results, due, strict=True):
+        for result, (step, asked, key, cell) in zip(self.results, due, strict=True):
             query = step["evidence"]["query"]
             where = f"result: {query['name']}"
             named = (query["name"], query["kind"], key, cell)
             found = tuple(result.get(part) for part in ("query", "kind", "group", "cell"))
             require(found == named, f"{found!r} stands where {named!r} is due", where)
-            exact(result["value"])
+            self.value(result, step, asked, where)
             gaussian = step["rule"] == "discrete-gaussian"
             cost, concluded = ("dp_rho", "rho") if gaussian else ("dp_epsilon", "epsilon")
             stated, proven = exact(result[cost]), exact(step["conclusion"][concluded])
@@ -65,6 +65,28 @@ class _Results:
             if rows is not None:
                 whole_table = rows == self.n or (asked.public_part and 0 < rows <= self.n)
                 require(whole_table, f"averages over {rows} rows of {self.n}", "results")
+
+    def value(
+        self, result: Mapping[str, Any], step: Mapping[str, Any], asked: Shape, where: str
+    ) -> None:
+        """A whole number of steps, in 64 bits: no noise gives anything in between.
+
+        Sums of values that don't start at 0 are over public numbers of rows, which a certificate
+        tells of the whole table only.
+        """
+        query, stated = step["evidence"]["query"], exact(result["value"])
+        length, offset = Fraction(*step["evidence"]["step"]), Fraction(0)
+        averaged = result["kind"] in ("mean", "proportion")
+        rows = whole(result["rows"], "rows", 1) if averaged else 1
+        if asked.sums and not asked.masked:
+            if not averaged and ("where" in query or "by" in query):
+                return
+            over = rows if averaged else self.n
+            offset = exact(Grid.read(step["evidence"]["grid"]).low) * over
+        near = round((stated * rows - offset) / length)
+        found = (total for total in (near - 1, near, near + 1) if abs(total) <= 2**63)
+        on_grid = any(float((offset + length * total) / rows) == stated for total in found)
+        require(on_grid, f"{result['value']!r} is no whole number of steps", where)
 
     def noise(self, result: Mapping[str, Any], step: Mapping[str, Any], where: str) -> None:
         noise, error = result["noise"], result["error"]

@@ -66,7 +66,7 @@ class Population(BaseModel):
         """One sentence in plain English."""
 
     def assumptions(self) -> tuple[str, ...]:
-        """What a certificate must repeat because nothing checks it."""
+        """What a level under it rests on and nothing checks, in words."""
         vouched = self.source or "nobody is named as vouching for it"
         return (f"the records depend on each other as declared: {self.describe()}; {vouched}",)
 

@@ -90,7 +90,7 @@ class Finite(Population):
         )
 
     def assumptions(self) -> tuple[str, ...]:
-        """What a certificate must repeat because nothing checks it."""
+        """What a level under it rests on and nothing checks, in words."""
         said = super().assumptions()
         return said if self.roles is not None else (*said, _PLACES)
 

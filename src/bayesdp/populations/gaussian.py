@@ -228,7 +228,7 @@ class Gaussian(Population):
         )
 
     def assumptions(self) -> tuple[str, ...]:
-        """What a certificate must repeat because nothing checks it."""
+        """What a level under it rests on and nothing checks, in words."""
         said = super().assumptions()
         if self.precision is not None:
             said += (_PLACES.format("of the table", "precision matrix"),)

@@ -288,7 +288,7 @@ class Graph(Population):
         return f"the {self.records} records depend on each other {form} of a graphical model"
 
     def assumptions(self) -> tuple[str, ...]:
-        """What a certificate must repeat because nothing checks it."""
+        """What a level under it rests on and nothing checks, in words."""
         return (
             *super().assumptions(),
             "every row is one record of the declared graph, different rows are different records, "

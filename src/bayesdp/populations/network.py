@@ -222,7 +222,7 @@ class Network(Population):
         )
 
     def assumptions(self) -> tuple[str, ...]:
-        """What a certificate must repeat because nothing checks it."""
+        """What a level under it rests on and nothing checks, in words."""
         return (
             *super().assumptions(),
             "every row is one record of the declared network, different rows are different "

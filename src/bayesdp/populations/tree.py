@@ -187,7 +187,7 @@ class Tree(Population):
         )
 
     def assumptions(self) -> tuple[str, ...]:
-        """What a certificate must repeat because nothing checks it."""
+        """What a level under it rests on and nothing checks, in words."""
         return (
             *super().assumptions(),
             "every row is one record of the declared tree, different rows are different records, "

@@ -30,12 +30,6 @@ from bayesdp.tables.columns import Column
 from bayesdp.theorems import Bound, LeakageReport, Question
 from bayesdp.theorems.with_delta import report_with_delta
 
-NOT_PROTECTED = (
-    "that somebody's record is in the table, and how many records there are",
-    "columns declared public, and who belongs to which cluster or series",
-    "facts about the group or the population that would be learned without the record too",
-)
-
 
 def certify(
     plan: Plan,
@@ -47,7 +41,6 @@ def certify(
 ) -> Certificate:
     """The certificate. `before` are the data set's earlier spends."""
     derivation = derive(plan, before)
-    study = plan.study
     declared = declarations(plan, before) | {"results": list(results)}
     declared["claim"] |= {"epsilon": derivation.conclusion["epsilon"]}
     body: dict[str, Any] = {
@@ -57,9 +50,8 @@ def certify(
         "time": time,
         **declared,
         "data_set": data_set_state(plan, before, derivation),
-        "in_words": list(study.population.assumptions()) if study.population else [],
         "assumptions": kernel.assumptions(plain_details(declared)),
-        "not_protected": list(NOT_PROTECTED),
+        "not_protected": list(kernel.NOT_PROTECTED),
     }
     return Certificate(plain_details(body), derivation)
 

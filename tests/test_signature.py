@@ -209,7 +209,9 @@ def test_without_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def test_a_leakage_certificate_is_of_one_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    run("leakage", PAIR, "--epsilon", ".5", "--delta", "1e-6", "--certificate", "c", status=2)
+    run("leakage", PAIR, "--epsilon", ".5", "--delta", "1e-6", "--certificate", "d.json")
+    assert json.loads(Path("d.json").read_text())["claim"]["delta"] > 2e-6
+    run("verify", "d.json")
     run("leakage", PAIR, "--epsilon", ".5", "--certificate", "nowhere/c.json", status=2)
     chain = '{"model": "markov", "transition": [[0.9, 0.1], [0.3, 0.7]], "length": 50}'
     found = json.loads(

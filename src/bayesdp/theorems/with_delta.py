@@ -294,8 +294,13 @@ def modes_for(question: Question, total: float, delta: float) -> tuple[Mode, ...
 def dp_modes(total: float, delta: float) -> tuple[Mode, ...]:
     """The orders where a Rényi divergence is converted at the end: those of DP itself too."""
     parts = [down(share * delta, 1) for share in SHARES]
-    _, alpha = largest_rho(total, parts[0])
-    return tuple(Mode(1.0 + (alpha - 1.0) * 2.0**k, part) for k, part in enumerate(parts))
+    alpha = _rounded(largest_rho(total, parts[0])[1] - 1.0)
+    return tuple(Mode(1.0 + alpha * 2.0**k, part) for k, part in enumerate(parts))
+
+
+def _rounded(value: float) -> float:
+    """Three digits: the last bits of another machine must not change the orders of a ledger."""
+    return float(f"{value:.3g}")
 
 
 @lru_cache(maxsize=64)
@@ -313,10 +318,10 @@ def _modes(question: Question, total: float, delta: float) -> tuple[Mode, ...]:
         return dp_modes(total, delta)
     return tuple(
         Mode(
-            1.0 + (alpha - 1.0) * 2.0**k,
+            1.0 + _rounded(alpha - 1.0) * 2.0**k,
             part,
             theorem,
-            down(dp_delta * share / SHARES[0], 3),
+            down(_rounded(0.995 * dp_delta) * share / SHARES[0], 3),
         )
         for k, (part, share) in enumerate(zip(parts, SHARES, strict=True))
     )

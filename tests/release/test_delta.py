@@ -322,6 +322,27 @@ def changes(document: dict[str, Any]) -> dict[str, Any]:
         "state: delta": update(state, delta=DELTA / 2),
         "assumptions": lambda: document["assumptions"].pop(),
     }
+    asked = evidence["query"]["name"]
+    mine = [one for one in document["results"] if one["query"] == asked]
+
+    def quieter() -> None:
+        for part in (evidence, *(one["noise"] for one in mine)):
+            part["scale"] *= 0.999
+
+    made["less noise at the same cost"] = quieter
+    parts = [*document["derivation"]["premises"], *own["premises"]]
+    costs = [part["evidence"]["cost"] for part in parts if "cost" in part["evidence"]]
+    if any(cost["rho_slack"] > 0 for cost in costs):
+
+        def no_slack() -> None:
+            for step in composition["premises"]:
+                step["evidence"]["spend"]["slack"] = 0.0
+            for spent in document["data_set"]["earlier_spends"]:
+                spent["slack"] = 0.0
+            for cost in costs:
+                cost["rho_slack"] = 0.0
+
+        made["no slack"] = no_slack
     if "delta" in own["evidence"]:
         proof = own["evidence"]["delta"]
         numerator, denominator = proof["alpha"]

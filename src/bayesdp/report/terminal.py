@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.calibration import Calibration, GaussianCalibration
 from bayesdp.leakage.channel import ChannelLeakage, record_namer
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Cost
@@ -298,7 +299,8 @@ def show_ledger(
         title = f"{dataset['dataset']} (one record: {dataset['unit']})"
         table = _table(escape(title), "reading", "level", "total", "left")
         table.add_row("DP spent", number(dataset["spent"]), "", "")
-        rho = sum(spend.get("rho", 0.0) for one in dataset["releases"] for spend in one["spends"])
+        spends = [Spend.from_dict(one) for done in dataset["releases"] for one in done["spends"]]
+        rho = total_cost(spends).rho
         if rho > 0.0:
             table.add_row("zCDP spent (Gaussian noise)", number(rho), "", "")
         for reading in dataset["readings"]:

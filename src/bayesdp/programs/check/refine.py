@@ -1,0 +1,144 @@
+"""The refinement tier: folds, preconditions, asserted sensitivities.
+
+*Fold.* `fold(data, start, step)` moves by at most c when one record changes, if (1) a step never
+widens a gap, `|step(a, r) - step(b, r)| <= |a - b|` for every row r, and (2) one differing row
+opens a gap of at most c: `|step(a, r) - step(a, r')| <= c`. Induction over the rows. Both folds run
+in step with each other: replace-one only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from bayesdp.programs.check.intervals import Context, Interval
+from bayesdp.programs.check.refusals import Rejected, Unknown
+from bayesdp.programs.check.rows import check_row
+from bayesdp.programs.check.solvers import Encoder, Problem, solvers_present
+from bayesdp.programs.ir import Expr
+
+
+class Refinements:
+    """Asks the solvers, and keeps what they were asked and who agreed."""
+
+    def __init__(self, context: Context, requires: Sequence[Expr]) -> None:
+        self.context, self.requires = context, tuple(requires)
+        self.obligations: list[dict[str, object]] = []
+        self.folds: dict[Expr, Fraction] = {}
+
+    @property
+    def solvers(self) -> tuple[str, ...]:
+        """Who agreed on every obligation; empty if there was none."""
+        return solvers_present() if self.obligations else ()
+
+    def prove(self, what: str, problem: Problem, at: Expr | None) -> None:
+        """Raise `Unknown` unless every solver says that the negation can't be."""
+        answer = problem.unsatisfiable()
+        if not answer.holds:
+            raise Unknown("unproved", f"Not proved: {what} ({answer.reason}).", at)
+        self.obligations.append(
+            {"what": what, "text": problem.text(), "solvers": list(answer.solvers)}
+        )
+
+    def _problem(self) -> tuple[Problem, Encoder]:
+        problem = Problem()
+        encoder = Encoder(problem, self.context.columns, self.context.public)
+        for one in self.requires:
+            problem.say(encoder.term(one, "public"))
+        return problem, encoder
+
+    def precondition(self) -> None:
+        """The preconditions can hold for some size. A vacuous one would prove anything."""
+        if not self.requires:
+            return
+        problem, encoder = self._problem()
+        encoder.term(Expr("public", (), ("db.size",)), "public")
+        answer = problem.satisfiable()
+        if not answer.holds and "unsat" in answer.reason:
+            raise Rejected(
+                "precondition", "No table satisfies the preconditions.", self.requires[0]
+            )
+        if not answer.holds:
+            raise Unknown("unproved", f"The preconditions: {answer.reason}.", self.requires[0])
+
+    def at_least(self, asserted: Expr, derived: Expr, code: str, what: str) -> None:
+        """Asserted >= derived for every admitted size."""
+        problem, encoder = self._problem()
+        left, right = encoder.term(asserted, "public"), encoder.term(derived, "public")
+        problem.say(f"(< {left} {right})")
+        answer = problem.unsatisfiable()
+        if answer.holds:
+            self.obligations.append(
+                {"what": what, "text": problem.text(), "solvers": list(answer.solvers)}
+            )
+        elif "says sat" in answer.reason:
+            raise Rejected(code, f"{what}: not so for every admitted size.", asserted)
+        else:
+            raise Unknown("unproved", f"Not proved: {what} ({answer.reason}).", asserted)
+
+    def fold(self, expr: Expr) -> Fraction:
+        """How far a fold moves when one record is replaced."""
+        if expr in self.folds:
+            return self.folds[expr]
+        data, step = expr.args
+        if data.data[0] or data.args[0] != Expr("const", (), (True,)):
+            # A filtered row leaves the value as it is: the same as a step that may do nothing.
+            step = Expr("if", (data.args[0], step, Expr("acc")))
+            if data.data[0]:
+                raise Unknown("unproved", "A fold over a piece of a partition.", expr)
+        check_row(step, self.context)
+        problem, encoder = self._problem()
+        a, b = problem.real("a"), problem.real("b")
+        x, y = encoder.term(step, "row", a), encoder.term(step, "row", b)
+        problem.say(f"(>= {a} {b})")
+        problem.say(f"(or (> (- {x} {y}) (- {a} {b})) (> (- {y} {x}) (- {a} {b})))")
+        self.prove("a step of the fold never widens a gap", problem, expr)
+        for candidate in self._candidates(step):
+            problem, encoder = self._problem()
+            a = problem.real("a")
+            x, y = encoder.term(step, "row", a), encoder.term(step, "other", a)
+            bound = (
+                f"{candidate.numerator}.0"
+                if candidate.denominator == 1
+                else (f"(/ {candidate.numerator}.0 {candidate.denominator}.0)")
+            )
+            problem.say(f"(> (- {x} {y}) {bound})")
+            if problem.unsatisfiable().holds:
+                self.prove(f"one record moves the fold by at most {candidate}", problem, expr)
+                self.folds[expr] = candidate
+                return candidate
+        raise Unknown(
+            "unproved", "No bound was proved on how far one record moves this fold.", expr,
+            "sum(clip(...)) has one by its bounds.",
+        )  # fmt: skip
+
+    def _candidates(self, step: Expr) -> list[Fraction]:
+        """Bounds to try, least first: widths that occur in the step, and their sums."""
+        found = {Fraction(1)}
+        for one in _nodes(step):
+            if one.op == "field":
+                width = _width(self.context, str(one.data[0]))
+                found |= {width} if width is not None else set()
+            if one.op == "clip":
+                ends = [_constant(end) for end in one.args[1:]]
+                if ends[0] is not None and ends[1] is not None:
+                    found.add(ends[1] - ends[0])
+            if one.op == "const" and isinstance(one.data[0], Fraction):
+                found.add(abs(one.data[0]))
+        base = sorted(one for one in found if one > 0)[:12]
+        more = {x + y for x in base for y in base} | {x * y for x in base for y in base}
+        return sorted({*base, *more})[:60]
+
+
+def _nodes(expr: Expr) -> list[Expr]:
+    return [expr, *(node for one in expr.args for node in _nodes(one))]
+
+
+def _constant(expr: Expr) -> Fraction | None:
+    value = expr.data[0] if expr.op == "const" else None
+    return value if isinstance(value, Fraction) else None
+
+
+def _width(context: Context, column: str) -> Fraction | None:
+    kind = context.columns[column]
+    return Interval(kind.low, kind.high).width

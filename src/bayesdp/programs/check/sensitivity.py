@@ -1,0 +1,403 @@
+"""How far a private value moves when one record changes: the rules, the least of them wins.
+
+A sensitivity is a public expression: a constant, or in the public size where the value is scaled by
+it. `l1` is the sum of the entries' moves, `l2` here is the *square* of the root of squares.
+Source: theory 8 (programs), and PrivInfer (CCS 2016) for the calculus.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from bayesdp.programs.check.intervals import Context, bounds, nonzero, one_bound
+from bayesdp.programs.check.refusals import Rejected, Unknown
+from bayesdp.programs.check.rows import (
+    ONE,
+    ZERO,
+    Entry,
+    NotExact,
+    Part,
+    check_row,
+    condition_columns,
+    entry_value,
+    part_bounds,
+    part_columns,
+    settings,
+    values_of,
+)
+from bayesdp.programs.ir import Adjacency, Expr
+
+Norm = Literal["l1", "l2"]
+MOST_SETTINGS = 200
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """An upper bound: `value` (l2: its square) by a named rule."""
+
+    value: Expr
+    by: str
+
+    @property
+    def constant(self) -> Fraction | None:
+        """The number, if it is one."""
+        return constant_of(self.value)
+
+
+@dataclass(frozen=True)
+class World:
+    """What the rules need to know."""
+
+    adjacency: Adjacency
+    context: Context
+    fold: Callable[[Expr], Fraction]  # the refinement tier
+
+    @property
+    def public(self) -> frozenset[str]:
+        """The columns that a neighbour shares."""
+        if self.adjacency == "add-remove":
+            return frozenset()
+        return frozenset(one for one, kind in self.context.columns.items() if kind.public)
+
+    def entering(self) -> World:
+        """The same world where a record enters or leaves."""
+        return World("add-remove", self.context, self.fold)
+
+
+def constant_of(expr: Expr) -> Fraction | None:
+    """The value of a constant expression."""
+    if expr.op == "const":
+        value = expr.data[0]
+        return Fraction(value) if isinstance(value, bool | int | Fraction) else None
+    parts = [constant_of(one) for one in expr.args]
+    numbers = [one for one in parts if one is not None]
+    if len(numbers) != len(parts) or not parts:
+        return None
+    if expr.op == "add":
+        return numbers[0] + numbers[1]
+    if expr.op == "mul":
+        return numbers[0] * numbers[1]
+    if expr.op == "abs":
+        return abs(numbers[0])
+    if expr.op == "div" and numbers[1] != 0:
+        return numbers[0] / numbers[1]
+    return max(numbers) if expr.op == "max" else None
+
+
+def number(value: Fraction) -> Expr:
+    """A constant expression."""
+    return Expr("const", (), (value,))
+
+
+def is_private(expr: Expr, world: World) -> bool:
+    """Whether a value moves when a record changes, as far as its syntax says."""
+    if expr.op in ("sum", "count"):
+        _, data = expr.op, expr.args[0]
+        return bool(_data_columns(data) - world.public) or world.adjacency == "add-remove"
+    return expr.op == "fold" or any(is_private(one, world) for one in expr.args)
+
+
+def _data_columns(data: Expr) -> frozenset[str]:
+    pieces = data.data[0]
+    assert isinstance(pieces, tuple)
+    part = Part(_pieces(data), data.args[0], data.args[1], 0, Fraction(1))
+    return part_columns(part)
+
+
+def _pieces(data: Expr) -> tuple[tuple[str, str], ...]:
+    found = data.data[0]
+    assert isinstance(found, tuple)
+    return tuple((str(one[0]), str(one[1])) for one in found if isinstance(one, tuple))
+
+
+# -- from a private value to row functions -----------------------------------------------------
+
+
+def entries(expr: Expr, world: World) -> list[Entry] | None:
+    """The value as sums of one row function, if it is linear with constant factors."""
+    op = expr.op
+    if not is_private(expr, world):
+        found = bounds(expr, world.context)
+        return [()] * (len(found) if isinstance(found, tuple) else 1)
+    if op in ("sum", "count"):
+        return _summed(expr, world)
+    if op == "tuple":
+        parts = [entries(one, world) for one in expr.args]
+        if any(one is None for one in parts):
+            return None
+        return [entry for one in parts if one is not None for entry in one]
+    if op == "item":
+        whole = entries(expr.args[0], world)
+        index = expr.data[0]
+        assert isinstance(index, int | Fraction)
+        return None if whole is None else [whole[int(index)]]
+    if op in ("add", "sub"):
+        return _joined(expr, world)
+    if op == "neg":
+        return _scaled(entries(expr.args[0], world), Fraction(-1))
+    if op in ("mul", "div"):
+        return _multiplied(expr, world)
+    return None
+
+
+def _summed(expr: Expr, world: World) -> list[Entry]:
+    data = expr.args[0]
+    group = ONE if expr.op == "count" else data.args[1]
+    check_row(group, world.context)
+    check_row(data.args[0], world.context)
+    found = bounds(group, world.context)
+    size = len(found) if isinstance(found, tuple) else 1
+    pieces = _pieces(data)
+    return [(Part(pieces, data.args[0], group, i, Fraction(1)),) for i in range(size)]
+
+
+def _joined(expr: Expr, world: World) -> list[Entry] | None:
+    left, right = (entries(one, world) for one in expr.args)
+    if expr.op == "sub":
+        right = _scaled(right, Fraction(-1))
+    if left is None or right is None:
+        return None
+    longest = max(len(left), len(right))
+    if len(left) != longest and len(left) == 1:
+        left = left * longest
+    if len(right) != longest and len(right) == 1:
+        right = right * longest
+    if len(left) != len(right):
+        raise Rejected("type", "Two vectors of different lengths.", expr)
+    return [a + b for a, b in zip(left, right, strict=True)]
+
+
+def _scaled(parts: list[Entry] | None, factor: Fraction) -> list[Entry] | None:
+    if parts is None:
+        return None
+    return [
+        tuple(Part(p.pieces, p.filter, p.group, p.index, p.factor * factor) for p in entry)
+        for entry in parts
+    ]
+
+
+def _multiplied(expr: Expr, world: World) -> list[Entry] | None:
+    left, right = expr.args
+    if expr.op == "div":
+        factor = constant_of(right)
+        if factor == 0:
+            raise Rejected("division", "This divides by 0.", right)
+        return None if factor is None else _scaled(entries(left, world), 1 / factor)
+    for one, other in ((left, right), (right, left)):
+        factor = constant_of(one)
+        if factor is not None:
+            return _scaled(entries(other, world), factor)
+    return None
+
+
+# -- the rules -----------------------------------------------------------------------------------
+
+
+def sensitivity(expr: Expr, norm: Norm, world: World) -> Sensitivity:
+    """The least bound that the rules give. Raises `Rejected` or `Unknown`."""
+    if not is_private(expr, world):
+        return Sensitivity(ZERO, "public")
+    linear = entries(expr, world)
+    if linear is not None:
+        value, by = joint(linear, norm, world)
+        return Sensitivity(number(value), by)
+    return _structural(expr, norm, world)
+
+
+def _structural(expr: Expr, norm: Norm, world: World) -> Sensitivity:
+    """Scaling by public values, 1-Lipschitz operations, sums of the parts' bounds."""
+    op = expr.op
+    if op == "fold":
+        moved = world.fold(expr)
+        return Sensitivity(number(moved if norm == "l1" else moved * moved), "fold")
+    if op in ("mul", "div"):
+        return _by_public(expr, norm, world)
+    if op == "neg" or op == "abs":
+        inner = sensitivity(expr.args[0], norm, world)
+        return Sensitivity(inner.value, inner.by)
+    if op == "clip":
+        if any(is_private(one, world) for one in expr.args[1:]):
+            raise Rejected("private-parameter", "The ends of a clip depend on private data.", expr)
+        return sensitivity(expr.args[0], norm, world)
+    if op in ("add", "sub", "min", "max", "tuple"):
+        parts = [sensitivity(one, "l1", world) for one in expr.args]
+        total = parts[0].value
+        for one in parts[1:]:
+            total = Expr("add", (total, one.value))
+        # The l2 norm is at most the l1 norm.
+        value = total if norm == "l1" else Expr("mul", (total, total))
+        return Sensitivity(_simple(value), "sum of " + ", ".join(one.by for one in parts))
+    if op == "item":
+        return sensitivity(expr.args[0], norm, world)
+    raise Unknown("unproved", f"No rule bounds how far '{op}' moves.", expr)
+
+
+def _by_public(expr: Expr, norm: Norm, world: World) -> Sensitivity:
+    left, right = expr.args
+    if expr.op == "mul" and is_private(left, world) and is_private(right, world):
+        raise Rejected("nonlinear", "A product of two private values.", expr)
+    if expr.op == "div":
+        if is_private(right, world):
+            raise Rejected("nonlinear", "This divides by a private value.", expr)
+        if not nonzero(one_bound(right, world.context)):
+            raise Rejected("division", "The divisor may be 0.", right, "require(... > 0)")
+    private, factor = (left, right) if is_private(left, world) else (right, left)
+    inner = sensitivity(private, norm, world)
+    size = Expr("abs", (_bounded_factor(factor, world),))
+    powers = 1 if norm == "l1" else 2
+    value = inner.value
+    for _ in range(powers):
+        value = Expr(expr.op, (value, size))
+    return Sensitivity(_simple(value), inner.by)
+
+
+def _bounded_factor(factor: Expr, world: World) -> Expr:
+    """The factor itself if it is known when the noise is drawn, else its largest size."""
+    if _names(factor) <= {"db.size"} and not _has_data(factor):
+        return factor
+    found = one_bound(factor, world.context)
+    if found.largest is None:
+        raise Rejected(
+            "bounds",
+            "A private value is scaled by a public one without bounds.",
+            factor,
+            "Scale after the release: the noise then doesn't depend on it.",
+        )
+    return number(found.largest)
+
+
+def _names(expr: Expr) -> frozenset[str]:
+    found = {str(expr.data[0])} if expr.op == "public" else set()
+    for one in expr.args:
+        found |= _names(one)
+    return frozenset(found)
+
+
+def _has_data(expr: Expr) -> bool:
+    return expr.op in ("sum", "count", "fold") or any(_has_data(one) for one in expr.args)
+
+
+def _simple(expr: Expr) -> Expr:
+    found = constant_of(expr)
+    return expr if found is None else number(found)
+
+
+def joint(found: Sequence[Entry], norm: Norm, world: World) -> tuple[Fraction, str]:
+    """The sensitivity of a vector of row functions: the least of the rules that apply."""
+    rules = (box, onehot, moments, enumerated)
+    answers = [
+        (value, rule.__name__) for rule in rules if (value := rule(found, norm, world)) is not None
+    ]
+    return min(answers, key=lambda one: one[0])
+
+
+def box(found: Sequence[Entry], norm: Norm, world: World) -> Fraction:
+    """Entry by entry: the width of its interval."""
+    total = Fraction(0)
+    for entry in found:
+        width = sum((_part_width(part, world) for part in entry), Fraction(0))
+        total += width if norm == "l1" else width * width
+    return total
+
+
+def _part_width(part: Part, world: World) -> Fraction:
+    inside = part_bounds(part, world.context)
+    if world.adjacency == "add-remove":
+        assert inside.largest is not None
+        return inside.largest
+    if part_columns(part) <= world.public:
+        return Fraction(0)
+    if condition_columns(part) <= world.public:
+        assert inside.width is not None
+        return inside.width
+    width = inside.with_zero().width
+    assert width is not None
+    return width
+
+
+def _one_group(found: Sequence[Entry], op: str) -> tuple[Part, Fraction] | None:
+    """The group, if the entries are exactly its entries, all times one factor."""
+    if not all(len(entry) == 1 for entry in found):
+        # Several parts may stand in an entry only if they are all of one kind: not looked for.
+        return None
+    first = found[0][0]
+    same = all(
+        (one.pieces, one.filter, one.group, abs(one.factor))
+        == (first.pieces, first.filter, first.group, abs(first.factor))
+        for (one,) in found
+    )
+    distinct = len({one.index for (one,) in found}) == len(found)
+    return (first, abs(first.factor)) if same and distinct and first.group.op == op else None
+
+
+def onehot(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | None:
+    """Cells of a table: a record leaves one and enters another."""
+    group = _one_group(found, "onehot")
+    if group is None:
+        return None
+    _, factor = group
+    cells = 1 if world.adjacency == "add-remove" else min(2, len(found))
+    return cells * (factor if norm == "l1" else factor * factor)
+
+
+def moments(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | None:
+    """Products of pairs of entries in [-1, 1], jointly (theory 8.3)."""
+    group = _one_group(found, "moments")
+    if group is None:
+        return None
+    part, factor = group
+    base = bounds(part.group.args[0], world.context)
+    if not isinstance(base, tuple):
+        return None
+    if any(one.low is None or one.high is None or one.low < -1 or one.high > 1 for one in base):
+        return None
+    d = len(base)
+    constant_one = any(one.low == one.high == 1 for one in base)
+    triangle = Fraction(d * (d + 1), 2)
+    replaced = triangle if norm == "l1" else Fraction(4 * (d * d // 4))
+    if norm == "l2" and not constant_one:
+        # Without an entry that is 1 the corners need not be the worst place.
+        replaced = min(Fraction(4 * ((d + 1) ** 2 // 4)), Fraction(4 * (d * d // 4) + d))
+    if world.adjacency == "add-remove":
+        value = triangle
+    elif condition_columns(part) <= world.public:
+        value = replaced
+    else:
+        value = max(replaced, triangle)
+    return value * (factor if norm == "l1" else factor * factor)
+
+
+def enumerated(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | None:
+    """All pairs of settings of the columns involved, where these are finite and few."""
+    names = frozenset().union(*(part_columns(p) for entry in found for p in entry))
+    kinds = {one: world.context.columns[one] for one in names}
+    total = 1
+    for kind in kinds.values():
+        values = values_of(kind)
+        total *= len(values) if values is not None else MOST_SETTINGS + 1
+    if total > MOST_SETTINGS or len(found) > 64:
+        return None
+    groups: dict[tuple[object, ...], list[tuple[Fraction, ...]]] = {}
+    shared = sorted(names & world.public)
+    try:
+        for row in settings(kinds):
+            value = tuple(entry_value(entry, row, world.context.columns) for entry in found)
+            groups.setdefault(tuple(row[one] for one in shared), []).append(value)
+    except NotExact:
+        return None
+    zero = (Fraction(0),) * len(found)
+    worst = Fraction(0)
+    for rows in groups.values():
+        against = [zero] if world.adjacency == "add-remove" else rows
+        for x in rows:
+            for y in against:
+                worst = max(worst, _distance(x, y, norm))
+    return worst
+
+
+def _distance(x: Sequence[Fraction], y: Sequence[Fraction], norm: Norm) -> Fraction:
+    moves = [abs(a - b) for a, b in zip(x, y, strict=True)]
+    return sum(moves, Fraction(0)) if norm == "l1" else sum((m * m for m in moves), Fraction(0))

@@ -1,0 +1,283 @@
+"""The intermediate representation: what checker, kernel, interpreter and falsifier read.
+
+A program is a list of commands over one private database. Every expression is an `Expr`: an
+operation, its arguments, and constants. Literals are exact fractions. Private values have no names
+here: the front end substitutes them, so that a cost can belong to commands only. Names are of
+public parameters and of released or derived values.
+
+Levels of expressions (each has the operations listed in its table and no others):
+
+* row: the value of one record, e.g. `clip(field("height"), 140, 200)`;
+* data: a sequence of row values, `data(pieces, filter, map)`;
+* private: numbers made of sums over data;
+* public: numbers made of literals, parameters, the public size and released values;
+* model: `observe(data, likelihood, prior)`;
+* after: post-processing of released values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+Adjacency = Literal["replace-one", "add-remove"]
+Constant = bool | int | Fraction | str | None | tuple["Constant", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """A place in the source: 1-based line and column, end column exclusive."""
+
+    line: int
+    column: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Type:
+    """`kind` is bool, int, real, category, vector or text.
+
+    int and real carry `low` and `high` (inclusive; None: unbounded, for public values only),
+    category its `labels`, vector its `items`. `public`: adjacency doesn't change the column.
+    """
+
+    kind: str
+    low: Fraction | None = None
+    high: Fraction | None = None
+    labels: tuple[str, ...] = ()
+    items: tuple[Type, ...] = ()
+    public: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """An operation on expressions. `data` holds its constants, in the tables' order."""
+
+    op: str
+    args: tuple[Expr, ...] = ()
+    data: tuple[Constant, ...] = ()
+    where: Where | None = field(default=None, compare=False)
+
+
+# op: (number of arguments or None, names of the constants, meaning)
+ROW = {
+    "const": (0, ("value",), "a literal: bool, Fraction or label"),
+    "field": (0, ("name",), "a column of the record; '' where a record is one scalar"),
+    "public": (0, ("name",), "a public scalar: parameter, 'db.size', released or derived value"),
+    "add": (2, (), ""),
+    "sub": (2, (), ""),
+    "mul": (2, (), ""),
+    "neg": (1, (), ""),
+    "abs": (1, (), ""),
+    "div": (2, (), "the divisor is public and proved not 0"),
+    "min": (None, (), ""),
+    "max": (None, (), ""),
+    "clip": (3, (), "value, low, high; low <= high, both public"),
+    "lt": (2, (), ""),
+    "le": (2, (), ""),
+    "gt": (2, (), ""),
+    "ge": (2, (), ""),
+    "eq": (2, (), "numbers, bools or labels"),
+    "ne": (2, (), ""),
+    "and": (None, (), ""),
+    "or": (None, (), ""),
+    "not": (1, (), ""),
+    "if": (3, (), "test, then, else"),
+    "onehot": (1, ("k",), "a category or int 0..k-1 as k zeros and ones"),
+    "cross": (None, (), "categories as one category, the last running fastest"),
+    "tuple": (None, (), "a vector"),
+    "item": (1, ("index",), "an entry of a vector"),
+    "moments": (1, (), "of a tuple of D entries: the products of the upper triangle, row by row"),
+    "acc": (0, (), "the value so far, in the step of a fold"),
+}
+DATA = {
+    # pieces: ((column, label), ...) of the partitions that it lies in, outermost first.
+    "data": (2, ("pieces",), "args = (filter: truth value of a row, map: value of a row)"),
+}
+PRIVATE = {
+    "sum": (1, (), "of a data expression; a vector where its rows are"),
+    "count": (1, (), "of a data expression; also its private size"),
+    "fold": (2, ("start",), "args = (data, step over 'acc' and the row)"),
+    # and ROW's arithmetic, clip, tuple and item over private and public values
+}
+MODEL = {
+    # likelihood: bernoulli, categorical, normal (sd), poisson (exposure), linear_model (noise_sd);
+    # prior: beta (a, b), dirichlet (a...), normal (mean, sd), gamma (shape, rate), all public
+    # statistics(model) and parameters(posterior) are written out as sums by the front end.
+    "observe": (3, (), "args = (data, 'public' noisy data, or 'nothing', likelihood, prior)"),
+    "nothing": (0, (), "a model without its data, for what is derived from noisy statistics"),
+    "likelihood": (None, ("family",), "public parameters"),
+    "prior": (None, ("family",), "public parameters"),
+    "posterior": (1, (), "infer(model)"),
+}
+SCORE = {
+    "hellinger": (1, (), "args = (posterior,): minus the Hellinger distance of a candidate to it"),
+    "score": (
+        1,
+        ("variable",),
+        "args = (body,): private; the candidate is 'public' variable in it",
+    ),
+    "row-score": (1, ("variable",), "the same as a row expression, for per_record_exponential"),
+}
+CANDIDATES = {
+    "posteriors-of": (2, (), "args = (prior, n: public)"),
+    "grid-of": (
+        2,
+        ("family",),
+        "args = (points of the first parameter, of the second): two linspace/range",
+    ),
+    "linspace": (3, (), "low, high, k: public"),
+    "range": (3, (), "start, stop, step: public integers"),
+    "values": (None, (), "a literal list"),
+}
+AFTER = {
+    "plug-in": (1, (), ""),
+    "noise-aware": (1, (), ""),
+    # args = a public name, an observe over noisy data, or both where a statistic belongs to a model
+    "nuts": (1, ("draws",), ""),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """`name = op(...)`: the only commands that touch data, and the only ones that cost.
+
+    op: laplace (value), gaussian (value), exponential (score, candidates), per-record-exponential
+    (data, score, candidates), randomized-response (data), posterior-sample (model, grid).
+    `options`: epsilon, delta, sensitivity, sigma, low, high, power: public expressions.
+    """
+
+    name: str
+    op: str
+    args: tuple[Expr, ...]
+    options: tuple[tuple[str, Expr], ...]
+    where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Derive:
+    """`name = expression of public, released and derived values`: free."""
+
+    name: str
+    value: Expr
+    where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """`if test: ... else: ...` on a public or released value. Costs what the dearer side costs."""
+
+    test: Expr
+    then: tuple[Command, ...]
+    otherwise: tuple[Command, ...]
+    where: Where | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A static `for` over partition(db, by=column): one list of commands for each label."""
+
+    column: str
+    public: bool
+    parts: tuple[tuple[str, tuple[Command, ...]], ...]
+    where: Where | None = None
+
+
+Command = Release | Derive | Branch | Parts
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A whole program, as the front end lowers it."""
+
+    name: str
+    adjacency: Adjacency
+    database: str
+    record: tuple[tuple[str, Type], ...]  # ('' , type) where a record is one scalar
+    scalar: bool
+    parameters: tuple[
+        tuple[str, Type, Constant], ...
+    ]  # public scalars with the values they were fixed to
+    requires: tuple[Expr, ...]
+    body: tuple[Command, ...]
+    returns: tuple[Expr, ...]
+    return_types: tuple[str, ...]  # as annotated: Beta, Normal, Int, ...
+    declared_epsilon: Fraction | None
+    declared_delta: Fraction | None
+    source_hash: str
+    doc: str = ""
+
+
+# -- plain data --------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """The IR as plain JSON data: fractions as "p/q" texts, places left out."""
+    if isinstance(value, Expr):
+        return [
+            value.op,
+            [plain(one) for one in value.args],
+            [_constant(one) for one in value.data],
+        ]
+    if isinstance(value, Type):
+        return {
+            "kind": value.kind,
+            "low": _constant(value.low),
+            "high": _constant(value.high),
+            "labels": list(value.labels),
+            "public": value.public,
+        }
+    if isinstance(value, Release):
+        return {
+            "release": value.name,
+            "op": value.op,
+            "args": [plain(one) for one in value.args],
+            "options": {name: plain(one) for name, one in value.options},
+        }
+    if isinstance(value, Derive):
+        return {"derive": value.name, "value": plain(value.value)}
+    if isinstance(value, Branch):
+        sides = [[plain(one) for one in side] for side in (value.then, value.otherwise)]
+        return {"if": plain(value.test), "then": sides[0], "else": sides[1]}
+    if isinstance(value, Parts):
+        parts = [[label, [plain(one) for one in part]] for label, part in value.parts]
+        return {"parts": value.column, "public": value.public, "of": parts}
+    assert isinstance(value, Program)
+    return {
+        "name": value.name,
+        "adjacency": value.adjacency,
+        "record": [[name, plain(kind)] for name, kind in value.record],
+        "scalar": value.scalar,
+        "parameters": [[n, plain(t), _constant(v)] for n, t, v in value.parameters],
+        "requires": [plain(one) for one in value.requires],
+        "body": [plain(one) for one in value.body],
+        "returns": [plain(one) for one in value.returns],
+        "return_types": list(value.return_types),
+        "declared": [_constant(value.declared_epsilon), _constant(value.declared_delta)],
+        "source": value.source_hash,
+    }
+
+
+def _constant(value: Constant) -> Any:
+    """A number is a text in a list of one, so that no label looks like a number."""
+    if isinstance(value, tuple):
+        return [_constant(one) for one in value]
+    if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
+        return {"number": str(Fraction(value))}
+    return value
+
+
+def expression(data: Any) -> Expr:
+    """The inverse of `plain` for an expression."""
+    op, args, constants = data
+    return Expr(op, tuple(expression(one) for one in args), tuple(_read(one) for one in constants))
+
+
+def _read(data: Any) -> Constant:
+    if isinstance(data, dict):
+        return Fraction(data["number"])
+    if isinstance(data, list):
+        return tuple(_read(one) for one in data)
+    assert data is None or isinstance(data, bool | str)
+    return data

@@ -1,0 +1,48 @@
+"""The front end: program files are parsed, typed and lowered; never imported, never executed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.programs.ir import Program
+from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError
+from bayesdp.programs.source.literals import Literal
+from bayesdp.programs.source.lower import lower
+from bayesdp.programs.source.module import SourceFile, read_file, read_text
+
+__all__ = ["Diagnostic", "ProgramError", "SourceFile", "core_of", "lower", "read_file", "read_text"]
+
+
+def core_of(source: SourceFile, name: str | None, parameters: Mapping[str, object]) -> Program:
+    """The program of this name (or the only one) as IR. Raises `ProgramError` or `InputError`."""
+    known = sorted(source.programs)
+    if not known:
+        raise InputError(
+            "program", source.path, expected="a file with a @program function", shown=True
+        )
+    if name is None and len(known) > 1:
+        raise InputError(
+            "program", source.path, expected=f"a name: one of {', '.join(known)} (FILE:NAME)"
+        )
+    chosen = name if name is not None else known[0]
+    if chosen not in source.programs:
+        raise InputError(
+            "program", chosen, expected="a program of this file", remedy=did_you_mean(chosen, known)
+        )
+    return lower(source, chosen, {key: exact(key, one) for key, one in parameters.items()})
+
+
+def exact(key: str, value: object) -> Literal:
+    """A public argument's value, exact: a float means the decimal that it is shown as."""
+    if isinstance(value, bool | str | Fraction):
+        return value
+    if isinstance(value, int):
+        return Fraction(value)
+    if isinstance(value, float | Decimal):
+        number = Decimal(repr(value)) if isinstance(value, float) else value
+        if number.is_finite():
+            return Fraction(number)
+    raise InputError(key, value, expected="a number, a truth value or a text")

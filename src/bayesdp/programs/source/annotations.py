@@ -1,0 +1,167 @@
+"""Types as they are written: Bool, Int[lo, hi], Real[lo, hi], Category[...], records, results."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from bayesdp.programs.ir import Type
+from bayesdp.programs.source.diagnostics import refuse
+from bayesdp.programs.source.literals import literal
+
+RESULTS = (
+    "Beta",
+    "Dirichlet",
+    "Normal",
+    "Gamma",
+    "Samples",
+    "Bool",
+    "Int",
+    "Real",
+    "Category",
+    "Vector",
+    "Matrix",
+)
+"""What a program may return."""
+
+MOST_LABELS = 1024
+
+
+def read_type(node: ast.expr, surface: Mapping[str, str], types: Mapping[str, Type]) -> Type:
+    """A column's or a scalar record's type. Raises `ProgramError`."""
+    if isinstance(node, ast.Name) and node.id in types:
+        return types[node.id]
+    head, inner = _split(node)
+    if head == "Bool" and inner is None and "Bool" in surface:
+        return Type("bool", Fraction(0), Fraction(1))
+    if head in ("Int", "Real") and head in surface and inner is not None:
+        return _bounded(node, head, inner)
+    if head == "Category" and head in surface and inner is not None:
+        return _category(node, inner)
+    if head == "Public" and head in surface and inner is not None:
+        return replace(read_type(inner, surface, types), public=True)
+    if head in ("Int", "Real") and inner is None:
+        raise refuse(
+            "bounds",
+            node,
+            f"{head} has no bounds, so one record could change a result without limit.",
+            f"Write {head}[low, high]: values outside are clamped when the table is read.",
+        )
+    raise refuse(
+        "annotation",
+        node,
+        f"{ast.unparse(node)} is no type of the language.",
+        'Types are Bool, Int[lo, hi], Real[lo, hi], Category["a", "b"] and Public[...] of those'
+        + (f"; import {head} from bayesdp.programs." if head in RESULTS else "."),
+    )
+
+
+def _split(node: ast.expr) -> tuple[str, ast.expr | None]:
+    if isinstance(node, ast.Name):
+        return node.id, None
+    if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+        return node.value.id, node.slice
+    return "", None
+
+
+def _bounded(node: ast.expr, head: str, inner: ast.expr) -> Type:
+    ends = literal(inner, {})
+    if not (
+        isinstance(ends, tuple)
+        and len(ends) == 2
+        and all(isinstance(one, Fraction) for one in ends)
+    ):
+        raise refuse("annotation", node, f"{head} takes two numbers: {head}[low, high].")
+    low, high = ends
+    assert isinstance(low, Fraction)
+    assert isinstance(high, Fraction)
+    if head == "Int" and (low.denominator != 1 or high.denominator != 1):
+        raise refuse("annotation", node, "The bounds of an Int are whole numbers.")
+    if not low < high:
+        raise refuse(
+            "annotation", node, "The lower bound lies below the upper one.", f"{head}[low, high]."
+        )
+    return Type(head.lower(), low, high)
+
+
+def _category(node: ast.expr, inner: ast.expr) -> Type:
+    found = literal(inner, {})
+    labels = found if isinstance(found, tuple) else (found,)
+    if not all(isinstance(one, str) and one for one in labels):
+        raise refuse("annotation", node, 'A Category lists texts: Category["a", "b"].')
+    texts = tuple(str(one) for one in labels)
+    if len(set(texts)) != len(texts) or not 2 <= len(texts) <= MOST_LABELS:
+        raise refuse(
+            "annotation", node, f"A Category has 2 to {MOST_LABELS} labels, each of them once."
+        )
+    return Type("category", Fraction(0), Fraction(len(texts) - 1), texts)
+
+
+def record_fields(
+    node: ast.ClassDef, surface: Mapping[str, str], types: Mapping[str, Type]
+) -> tuple[tuple[str, Type], ...]:
+    """The columns of a @record class."""
+    fields: list[tuple[str, Type]] = []
+    for statement in node.body:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
+            continue
+        if isinstance(statement, ast.Pass):
+            continue
+        if (
+            not isinstance(statement, ast.AnnAssign)
+            or not isinstance(statement.target, ast.Name)
+            or statement.value is not None
+        ):
+            raise refuse(
+                "annotation",
+                statement,
+                "A @record lists columns with their types.",
+                "Write `height: Real[50, 250]`.",
+            )
+        name = statement.target.id
+        if name in dict(fields):
+            raise refuse("name", statement, f"The column '{name}' is listed twice.")
+        fields.append((name, read_type(statement.annotation, surface, types)))
+    if not fields:
+        raise refuse("annotation", node, "A @record has at least one column.")
+    return tuple(fields)
+
+
+def read_results(node: ast.expr | None, at: ast.AST, surface: Mapping[str, str]) -> tuple[str, ...]:
+    """The names in `Private[...]`, the return annotation."""
+    if node is None:
+        raise refuse(
+            "signature",
+            at,
+            "A program says what it returns.",
+            "Write `-> Private[Beta]`, for example.",
+        )
+    head, inner = _split(node)
+    if head != "Private" or inner is None or "Private" not in surface:
+        raise refuse(
+            "signature",
+            node,
+            "A program returns Private[...]: what is returned has been released.",
+            "Private[Beta] or Private[tuple[Beta, Int]], for example.",
+        )
+    head, parts = _split(inner)
+    if head == "tuple" and parts is not None:
+        items = parts.elts if isinstance(parts, ast.Tuple) else [parts]
+        if len(items) == 2 and isinstance(items[1], ast.Constant) and items[1].value is Ellipsis:
+            return (_result(items[0], surface), "...")
+        return tuple(_result(one, surface) for one in items)
+    return (_result(inner, surface),)
+
+
+def _result(node: ast.expr, surface: Mapping[str, str]) -> str:
+    head, _ = _split(node)
+    if head not in RESULTS or head not in surface:
+        raise refuse(
+            "annotation",
+            node,
+            f"{ast.unparse(node)} is nothing that a program returns.",
+            f"It returns {', '.join(RESULTS)} or a tuple of those.",
+        )
+    return head

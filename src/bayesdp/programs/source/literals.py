@@ -1,0 +1,107 @@
+"""Literals: exact numbers, texts, truth values and tuples of them, with static arithmetic.
+
+0.1 is one tenth: a number is read from its source text, not from the double next to it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+
+from bayesdp.programs.source.diagnostics import refuse
+
+Literal = bool | Fraction | str | tuple["Literal", ...]
+
+MOST_DIGITS = 400
+
+
+def number(node: ast.Constant) -> Fraction:
+    """The exact value of a numeric literal. Source text is kept on the node by the parser."""
+    value = node.value
+    if isinstance(value, int):
+        if abs(value) >= 10**MOST_DIGITS:
+            raise refuse("static", node, "This number is too large.")
+        return Fraction(value)
+    if not isinstance(value, float):
+        raise refuse("type", node, "Numbers are integers or decimals.")
+    exact: Fraction | None = getattr(node, "exact", None)  # from the source text, see `attach`
+    if exact is None:
+        raise refuse("static", node, "This is no finite number.")
+    return exact
+
+
+def attach(tree: ast.AST, text: str) -> None:
+    """Keep on each decimal literal the number that its text means."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, float):
+            written = ast.get_source_segment(text, node) or ""
+            try:
+                decimal = Decimal(written.replace("_", ""))
+            except InvalidOperation:
+                continue
+            if decimal.is_finite() and abs(decimal.adjusted()) < MOST_DIGITS:
+                node.exact = Fraction(decimal)  # type: ignore[attr-defined]
+
+
+def literal(node: ast.expr, constants: Mapping[str, Literal]) -> Literal:
+    """The value of a literal expression. Raises `ProgramError`."""
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, bool | str):
+            return node.value
+        if isinstance(node.value, int | float):
+            return number(node)
+    if isinstance(node, ast.Name) and node.id in constants:
+        return constants[node.id]
+    if isinstance(node, ast.Tuple | ast.List):
+        return tuple(literal(one, constants) for one in node.elts)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
+        value = literal(node.operand, constants)
+        if isinstance(value, Fraction):
+            return -value if isinstance(node.op, ast.USub) else value
+    if isinstance(node, ast.BinOp):
+        left, right = literal(node.left, constants), literal(node.right, constants)
+        if isinstance(left, tuple) and isinstance(right, tuple) and isinstance(node.op, ast.Add):
+            return left + right
+        if isinstance(left, Fraction) and isinstance(right, Fraction):
+            return arithmetic(node, left, right)
+    raise refuse(
+        "static",
+        node,
+        "A literal is wanted here.",
+        "It is a number, a text, True, False, a tuple of those, or arithmetic on them.",
+    )
+
+
+def arithmetic(node: ast.BinOp, left: Fraction, right: Fraction) -> Fraction:
+    """Exact static arithmetic."""
+    if isinstance(node.op, ast.Add):
+        found = left + right
+    elif isinstance(node.op, ast.Sub):
+        found = left - right
+    elif isinstance(node.op, ast.Mult):
+        found = left * right
+    elif isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod):
+        if right == 0:
+            raise refuse("division", node, "This divides by zero.")
+        if isinstance(node.op, ast.Div):
+            found = left / right
+        elif isinstance(node.op, ast.FloorDiv):
+            found = Fraction(left // right)
+        else:
+            found = left % right
+    elif isinstance(node.op, ast.Pow) and right.denominator == 1 and abs(right) <= 64:
+        if left == 0 and right < 0:
+            raise refuse("division", node, "This divides by zero.")
+        found = left ** int(right)
+    else:
+        raise refuse(
+            "construct",
+            node,
+            "This operation is not one of programs.",
+            "They have + - * / // % **.",
+        )
+    if max(abs(found.numerator), found.denominator) >= 10**MOST_DIGITS:
+        raise refuse("static", node, "This number has too many digits.")
+    return found

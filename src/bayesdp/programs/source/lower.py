@@ -1,0 +1,454 @@
+"""From a program's syntax tree to the intermediate representation.
+
+Statements are run once, with names standing for what they mean: private values are substituted,
+helpers inlined, static loops unrolled, static conditions decided. What is left is a list of
+commands. Nothing of the program's own code is ever executed on data.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+
+from bayesdp.programs.ir import (
+    Adjacency,
+    Constant,
+    Expr,
+    Program,
+    Type,
+)
+from bayesdp.programs.source.annotations import RESULTS, read_results, read_type
+from bayesdp.programs.source.calls import POSTERIOR, bind
+from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.expressions import Scope
+from bayesdp.programs.source.flow import Flow
+from bayesdp.programs.source.literals import Literal, literal
+from bayesdp.programs.source.module import SourceFile
+from bayesdp.programs.source.syntax import check_syntax
+from bayesdp.programs.source.values import (
+    TRUE,
+    Data,
+    Items,
+    Named,
+    Row,
+    Scalar,
+    Thing,
+    Value,
+    described,
+    scalar,
+    static,
+)
+from bayesdp.programs.surface_names import BUILTINS
+
+MOST_DEPTH = 40
+
+
+def lower(
+    source: SourceFile, name: str, parameters: Mapping[str, Literal] | None = None
+) -> Program:
+    """The program as IR. `parameters` fixes its public arguments. Raises `ProgramError`."""
+    try:
+        return _Lowering(source, name, dict(parameters or {})).program()
+    except ProgramError as error:
+        raise source.located(error) from None
+    except RecursionError:
+        found = refuse("size", source.programs[name], "This program is nested too deeply.")
+        raise source.located(found) from None
+
+
+class _Lowering(Flow):
+    def __init__(self, source: SourceFile, name: str, given: dict[str, Literal]) -> None:
+        super().__init__()
+        self.source = source
+        self.function = source.programs[name]
+        self.given = given
+        options = source.options.get(name, {})
+        adjacency = options.get("adjacency", "replace-one")
+        self.adjacency: Adjacency = "add-remove" if adjacency == "add-remove" else "replace-one"
+        self.epsilon_declared = options.get("epsilon")
+        self.delta_declared = options.get("delta")
+        self.requires: list[Expr] = []
+        self.stack: list[str] = []
+        self.statistics_of: dict[str, Thing] = {}
+        self.public_columns: frozenset[str] = frozenset()
+
+    def program(self) -> Program:
+        database, fields, is_scalar = self._database()
+        self.public_columns = frozenset(one for one, kind in fields if kind.public)
+        names = self._globals()
+        parameters = self._parameters(names)
+        row: Row | Scalar = Row(fields)
+        if is_scalar:
+            row = Scalar("row", Expr("field", (), ("",)), fields[0][1])
+        names[database] = Data((), TRUE, row)
+        results = read_results(self.function.returns, self.function, self.source.surface)
+        check_syntax(self.function)
+        returned = self._body(self.function, Scope(names, self.adjacency))
+        returns, types = self._returns(returned, results)
+        return Program(
+            self.function.name,
+            self.adjacency,
+            database,
+            fields,
+            is_scalar,
+            parameters,
+            tuple(self.requires),
+            tuple(self.commands),
+            returns,
+            types,
+            _fraction(self.epsilon_declared),
+            _fraction(self.delta_declared),
+            self.source.digest,
+            ast.get_docstring(self.function) or "",
+        )
+
+    # -- signature ---------------------------------------------------------------------------
+
+    def _database(self) -> tuple[str, tuple[tuple[str, Type], ...], bool]:
+        given = self.function.args
+        if given.vararg or given.kwarg or given.posonlyargs or given.defaults:
+            raise refuse("signature", self.function, "A program takes one Database parameter.")
+        if len(given.args) != 1:
+            raise refuse(
+                "signature",
+                given.args[1] if len(given.args) > 1 else self.function,
+                "A program takes exactly one Database, and public arguments by keyword.",
+                "def name(people: Database[Person], *, level: Public[Real[0, 1]] = 0.5)",
+            )
+        argument = given.args[0]
+        node = argument.annotation
+        if (
+            not isinstance(node, ast.Subscript)
+            or not isinstance(node.value, ast.Name)
+            or node.value.id != "Database"
+            or "Database" not in self.source.surface
+        ):
+            raise refuse(
+                "signature",
+                node or argument,
+                f"'{argument.arg}' is not declared as Database[...].",
+                "Its records are a @record class or a type: Database[Person], Database[Bool].",
+            )
+        if isinstance(node.slice, ast.Name) and node.slice.id in self.source.records:
+            return argument.arg, self.source.records[node.slice.id], False
+        kind = read_type(node.slice, self.source.surface, self.source.types)
+        return argument.arg, (("", kind),), True
+
+    def _globals(self) -> dict[str, Value]:
+        names: dict[str, Value] = {
+            one: Named("surface", one) for one in self.source.surface if not one[:1].isupper()
+        }
+        names |= {one: Named("builtin", one) for one in BUILTINS}
+        names |= {one: Named("helper", one) for one in self.source.helpers}
+        names |= {one: static(value) for one, value in self.source.constants.items()}
+        return names
+
+    def _parameters(self, names: dict[str, Value]) -> tuple[tuple[str, Type, Constant], ...]:
+        found: list[tuple[str, Type, Constant]] = []
+        given = self.function.args
+        known = [one.arg for one in given.kwonlyargs]
+        for name in self.given:
+            if name not in known:
+                raise refuse(
+                    "arguments",
+                    self.function,
+                    f"The program has no public argument '{name}'.",
+                    f"It has {', '.join(known) or 'none'}.",
+                )
+        for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+            kind = self._public_type(argument)
+            if argument.arg in self.given:
+                value = self.given[argument.arg]
+            elif default is not None:
+                value = literal(default, self.source.constants)
+            else:
+                raise refuse(
+                    "arguments",
+                    argument,
+                    f"'{argument.arg}' has no value.",
+                    "Give it a default, or a value when the program is checked.",
+                )
+            _admit(value, kind, argument)
+            assert not isinstance(value, tuple)
+            found.append((argument.arg, kind, value))
+            names[argument.arg] = static(value, argument)
+        return tuple(found)
+
+    def _public_type(self, argument: ast.arg) -> Type:
+        node = argument.annotation
+        kind = read_type(node, self.source.surface, self.source.types) if node is not None else None
+        if kind is None or not kind.public:
+            raise refuse(
+                "signature",
+                argument,
+                f"'{argument.arg}' is not declared as Public[...].",
+                "Only the database is private: Public[Real[0, 1]], for example.",
+            )
+        return kind
+
+    # -- statements --------------------------------------------------------------------------
+
+    def _body(self, function: ast.FunctionDef, scope: Scope) -> Value:
+        """Run a function's statements; its one return stands last."""
+        body = list(function.body)
+        if not body or not isinstance(body[-1], ast.Return) or body[-1].value is None:
+            raise refuse(
+                "return",
+                body[-1] if body else function,
+                "The last statement is the return of a value.",
+                "Programs and helpers end with `return ...`.",
+            )
+        self.run(body[:-1], scope)
+        last = body[-1]
+        assert last.value is not None
+        return self.value(last.value, scope)
+
+    def run(self, statements: Iterable[ast.stmt], scope: Scope) -> None:
+        for statement in statements:
+            self.tick(statement)
+            self._statement(statement, scope)
+
+    def _statement(self, statement: ast.stmt, scope: Scope) -> None:
+        if isinstance(statement, ast.Assign):
+            if len(statement.targets) != 1:
+                raise refuse("construct", statement, "One name is assigned at a time.")
+            self._assign(statement.targets[0], statement.value, scope)
+        elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
+            self._assign(statement.target, statement.value, scope)
+        elif isinstance(statement, ast.AugAssign):
+            if not isinstance(statement.target, ast.Name):
+                raise refuse("construct", statement, "Only a name is changed by += and the like.")
+            name = ast.copy_location(ast.Name(statement.target.id, ast.Load()), statement.target)
+            both = ast.copy_location(ast.BinOp(name, statement.op, statement.value), statement)
+            self._assign(statement.target, both, scope)
+        elif isinstance(statement, ast.For):
+            self._loop(statement, scope)
+        elif isinstance(statement, ast.If):
+            self._condition(statement, scope)
+        elif isinstance(statement, ast.Expr):
+            self._expression(statement, scope)
+        elif isinstance(statement, ast.Return):
+            raise refuse(
+                "return",
+                statement,
+                "A return before the end would tell which way the program went.",
+                "Assign the value, and return it on the last line.",
+            )
+        elif not isinstance(statement, ast.Pass):
+            raise refuse("construct", statement, "This statement is not part of the language.")
+
+    def _assign(self, target: ast.expr, value: ast.expr, scope: Scope) -> None:
+        found = self.value(value, scope)
+        if isinstance(target, ast.Name):
+            self._name(target, found, scope)
+            model = self._model_behind(value, scope)
+            if model is not None:
+                self.statistics_of[target.id] = model
+            return
+        if isinstance(target, ast.Tuple | ast.List):
+            names = [one for one in target.elts if isinstance(one, ast.Name)]
+            parts = self.entries(found, target)
+            if len(names) != len(target.elts) or len(parts) != len(names):
+                raise refuse("construct", target, f"There are {len(parts)} values to unpack.")
+            for name, part in zip(names, parts, strict=True):
+                self._name(name, part, scope)
+            return
+        raise refuse(
+            "effect",
+            target,
+            "Only names are assigned: changing a column or an entry would change the data.",
+            "Give the new value a name.",
+        )
+
+    def _name(self, target: ast.Name, value: Value, scope: Scope) -> None:
+        taken = scope.names.get(target.id)
+        if isinstance(taken, Named) or (
+            isinstance(taken, Data) and not taken.pieces and taken.filter == TRUE
+        ):
+            raise refuse(
+                "name", target, f"'{target.id}' already means something here.", "Use another name."
+            )
+        scope.names[target.id] = value
+        self.statistics_of.pop(target.id, None)
+
+    def entries(self, found: Value, node: ast.AST) -> tuple[Value, ...]:
+        if isinstance(found, Items):
+            return found.items
+        if isinstance(found, Scalar) and found.type.kind == "vector":
+            return tuple(
+                replace(
+                    found, expr=Expr("item", (found.expr,), (Fraction(i),), place(node)), type=kind
+                )
+                if found.expr.op != "tuple"
+                else replace(found, expr=found.expr.args[i], type=kind)
+                for i, kind in enumerate(found.type.items)
+            )
+        raise refuse("type", node, f"{described(found).capitalize()} can't be unpacked.")
+
+    def _expression(self, statement: ast.Expr, scope: Scope) -> None:
+        node = statement.value
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id == "require"
+        ):
+            self.value(node, scope)
+            return
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in (
+            "print", "open", "exec", "eval", "repr", "str", "setattr", "getattr", "globals",
+        ):  # fmt: skip
+            raise refuse(
+                "effect", node, f"{node.func.id} is a way out for private values.", "Return values."
+            )
+        raise refuse("construct", statement, "This value is not used.", "Assign or return it.")
+
+    def call_require(self, node: ast.Call, scope: Scope) -> Value:
+        """require(condition on public values)."""
+        bound = bind(node, ["condition"], needed=1)
+        found = self.truth(bound.given["condition"], scope)
+        if found.level not in ("static", "public") or found.released:
+            raise refuse(
+                "private-control",
+                node,
+                "A precondition is about public values only: failing it would tell about others.",
+                "require(db.size >= 10)",
+            )
+        if self.branches or self.commands:
+            raise refuse("construct", node, "Preconditions stand before the first release.")
+        self.requires.append(found.expr)
+        return found
+
+    # -- helpers -----------------------------------------------------------------------------
+
+    def inline(self, name: str, node: ast.Call, scope: Scope) -> Value:
+        """A helper's body in place of its call."""
+        function = self.source.helpers[name]
+        known = [one.arg for one in function.args.args]
+        bound = bind(node, known, needed=0)
+        values = {key: self.value(one, scope) for key, one in bound.given.items()}
+        defaults = function.args.defaults
+        for one, default in zip(known[len(known) - len(defaults) :], defaults, strict=True):
+            values.setdefault(one, static(literal(default, self.source.constants), default))
+        missing = [one for one in known if one not in values]
+        if missing:
+            raise refuse("arguments", node, f"{name} needs {', '.join(missing)}.")
+        return self._inlined(function, values, node)
+
+    def apply(self, helper: str, values: Sequence[Value], node: ast.AST) -> Value:
+        """A helper applied to values."""
+        function = self.source.helpers[helper]
+        known = [one.arg for one in function.args.args]
+        if len(known) != len(values):
+            raise refuse("arguments", node, f"{helper} takes {len(known)} arguments.")
+        before = len(self.commands)
+        found = self._inlined(function, dict(zip(known, values, strict=True)), node)
+        if len(self.commands) != before:
+            raise refuse("construct", node, "A step of fold releases nothing.")
+        return found
+
+    def _inlined(self, function: ast.FunctionDef, values: dict[str, Value], node: ast.AST) -> Value:
+        given = function.args
+        if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs:
+            raise refuse("signature", function, "A helper has plain parameters.")
+        if function.name in self.stack or len(self.stack) > MOST_DEPTH:
+            raise refuse("recursion", node, f"'{function.name}' ends up calling itself.")
+        check_syntax(function)
+        self.stack.append(function.name)
+        kept, self.statistics_of = self.statistics_of, {}
+        found = self._body(function, Scope({**self._globals(), **values}, self.adjacency))
+        self.statistics_of = kept
+        self.stack.pop()
+        return found
+
+    # -- results -----------------------------------------------------------------------------
+
+    def _returns(
+        self, value: Value, wanted: tuple[str, ...]
+    ) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
+        last = self.function.body[-1]
+        many = wanted[-1:] == ("...",) or len(wanted) > 1
+        parts = value.items if isinstance(value, Items) and many else (value,)
+        types = wanted
+        if wanted[-1:] == ("...",):
+            types = (wanted[0],) * len(parts)
+        if len(parts) != len(types):
+            raise refuse(
+                "type",
+                last,
+                f"{len(parts)} values are returned, and {len(types)} announced.",
+                "Name each in Private[tuple[...]].",
+            )
+        return tuple(self._result(p, t, last) for p, t in zip(parts, types, strict=True)), types
+
+    def _result(self, value: Value, wanted: str, node: ast.stmt) -> Expr:
+        if isinstance(value, Thing):
+            if value.kind == "released-posterior" and POSTERIOR[value.family] == wanted:
+                return value.expr
+            if value.kind == "samples" and wanted == "Samples":
+                return value.expr
+            if value.kind == "noisy-data" and wanted in ("Vector", "Samples"):
+                return value.expr
+            if not value.released or value.kind in ("model", "posterior", "score"):
+                raise refuse(
+                    "private-output",
+                    node,
+                    f"A {value.kind} is returned that has not been released.",
+                    "Release it: exponential(...), or laplace(statistics(model), ...).",
+                )
+            raise refuse("type", node, f"{described(value).capitalize()} is returned as {wanted}.")
+        found = scalar(value, node) if isinstance(value, Items | Scalar) else None
+        if found is None:
+            raise refuse(
+                "private-output",
+                node,
+                f"{described(value).capitalize()} is returned.",
+                "Release it.",
+            )
+        if found.level in ("row", "private"):
+            raise refuse(
+                "private-output",
+                node,
+                "A private value is returned as it is.",
+                "Release it: laplace(value, epsilon=...), for example.",
+            )
+        fits = {
+            "Int": ("int", "bool"),
+            "Bool": ("bool",),
+            "Real": ("real", "int", "bool"),
+            "Vector": ("vector",),
+            "Matrix": ("vector",),
+            "Category": ("text", "category"),
+        }
+        if found.type.kind not in fits.get(wanted, ()):
+            raise refuse(
+                "type", node, f"A value of kind {found.type.kind} is returned as {wanted}.", ""
+            )
+        return found.expr
+
+
+def _admit(value: Literal, kind: Type, node: ast.AST) -> None:
+    inside = {
+        "bool": isinstance(value, bool),
+        "category": isinstance(value, str) and value in kind.labels,
+    }.get(kind.kind)
+    if inside is None:
+        assert kind.low is not None
+        assert kind.high is not None
+        inside = (
+            isinstance(value, Fraction)
+            and kind.low <= value <= kind.high
+            and (kind.kind == "real" or value.denominator == 1)
+        )
+    if not inside:
+        raise refuse("bounds", node, f"{value} is not in the declared type of this argument.")
+
+
+def _fraction(value: Literal | None) -> Fraction | None:
+    return value if isinstance(value, Fraction) else None
+
+
+__all__ = ["RESULTS", "lower"]

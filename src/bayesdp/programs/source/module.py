@@ -1,0 +1,286 @@
+"""Reading a program file: it is parsed, never imported and never executed.
+
+At module level a file holds imports from `bayesdp.programs`, constants, type aliases, `@record`
+classes, `@helper` and `@program` functions.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from pathlib import Path
+
+from bayesdp.errors import did_you_mean
+from bayesdp.programs.ir import Type
+from bayesdp.programs.source.annotations import read_type, record_fields
+from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError, refuse
+from bayesdp.programs.source.literals import Literal, attach, literal
+from bayesdp.programs.surface_names import SURFACE
+
+MOST_CHARACTERS = 200_000
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A program file, read: what it names, and its functions as syntax trees."""
+
+    path: str
+    text: str
+    surface: Mapping[str, str]  # name here -> name in bayesdp.programs
+    constants: Mapping[str, Literal]
+    types: Mapping[str, Type]
+    records: Mapping[str, tuple[tuple[str, Type], ...]]
+    helpers: Mapping[str, ast.FunctionDef]
+    programs: Mapping[str, ast.FunctionDef]
+    options: Mapping[str, Mapping[str, Literal]] = field(default_factory=dict)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the text."""
+        return "sha256:" + hashlib.sha256(self.text.encode("utf-8")).hexdigest()
+
+    def located(self, error: ProgramError) -> ProgramError:
+        """The same error with the file's name and the line that it points at."""
+        found = error.diagnostic
+        lines = self.text.splitlines()
+        line, where = "", found.where
+        if where is not None and 1 <= where.line <= len(lines):
+            line = lines[where.line - 1]
+            # The parser counts bytes; a reader counts characters.
+            start, end = (_characters(line, one - 1) + 1 for one in (where.column, where.end))
+            where = replace(where, column=start, end=end)
+        return ProgramError(replace(found, source_line=line, file=self.path, where=where))
+
+
+def read_file(path: Path | str) -> SourceFile:
+    """Read a program file. Raises `ProgramError`."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError, ValueError) as error:
+        raise ProgramError(
+            Diagnostic("module", f"{path} can't be read ({error}).", "", file=path.name)
+        ) from None
+    return read_text(text, path.name)
+
+
+def read_text(text: str, path: str = "program") -> SourceFile:
+    """Read the text of a program file. Raises `ProgramError`."""
+    if len(text) > MOST_CHARACTERS:
+        message = f"{path} has more than {MOST_CHARACTERS} characters."
+        raise ProgramError(Diagnostic("size", message, "", file=path))
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        said = f"This is not Python: {getattr(error, 'msg', error)}" + (
+            f" (line {line})." if line else "."
+        )
+        raise ProgramError(Diagnostic("syntax", said, "", file=path)) from None
+    attach(tree, text)
+    reader = _Reader(path, text)
+    try:
+        for statement in tree.body:
+            reader.take(statement)
+    except ProgramError as error:
+        raise reader.done().located(error) from None
+    return reader.done()
+
+
+class _Reader:
+    def __init__(self, path: str, text: str) -> None:
+        self.path, self.text = path, text
+        self.surface: dict[str, str] = {}
+        self.constants: dict[str, Literal] = {}
+        self.types: dict[str, Type] = {}
+        self.records: dict[str, tuple[tuple[str, Type], ...]] = {}
+        self.helpers: dict[str, ast.FunctionDef] = {}
+        self.programs: dict[str, ast.FunctionDef] = {}
+        self.options: dict[str, dict[str, Literal]] = {}
+
+    def done(self) -> SourceFile:
+        return SourceFile(
+            self.path,
+            self.text,
+            self.surface,
+            self.constants,
+            self.types,
+            self.records,
+            self.helpers,
+            self.programs,
+            self.options,
+        )
+
+    def take(self, statement: ast.stmt) -> None:
+        if isinstance(statement, ast.ImportFrom):
+            self._import(statement)
+        elif isinstance(statement, ast.Import):
+            raise refuse(
+                "import",
+                statement,
+                "A program file imports nothing but the names of bayesdp.programs.",
+                "Write `from bayesdp.programs import ...`.",
+            )
+        elif isinstance(statement, ast.Assign | ast.AnnAssign):
+            self._constant(statement)
+        elif isinstance(statement, ast.ClassDef):
+            self._record(statement)
+        elif isinstance(statement, ast.FunctionDef):
+            self._function(statement)
+        elif not _is_text(statement):
+            raise refuse(
+                "module",
+                statement,
+                "At module level stand imports from bayesdp.programs, constants, type aliases, "
+                "@record classes, @helper and @program functions.",
+                "Nothing else is read.",
+            )
+
+    def _new(self, name: str, node: ast.AST) -> None:
+        taken = (self.surface, self.constants, self.types, self.records, self.helpers)
+        if any(name in one for one in (*taken, self.programs)):
+            raise refuse("name", node, f"'{name}' is defined twice.", "Give it another name.")
+        if name in SURFACE:
+            raise refuse(
+                "name", node, f"'{name}' is a name of the language.", "Give it another name."
+            )
+
+    def _import(self, statement: ast.ImportFrom) -> None:
+        names = [one.name for one in statement.names]
+        if (statement.level, statement.module, names) == (0, "__future__", ["annotations"]):
+            return
+        if statement.level or statement.module != "bayesdp.programs":
+            raise refuse(
+                "import",
+                statement,
+                f"Nothing is imported from {statement.module or '.'!r}.",
+                "Write `from bayesdp.programs import ...`.",
+            )
+        for one in statement.names:
+            if one.name not in SURFACE:
+                raise refuse(
+                    "import",
+                    one,
+                    f"bayesdp.programs has no '{one.name}'.",
+                    did_you_mean(one.name, sorted(SURFACE)),
+                )
+            if one.asname is not None and one.asname != one.name:
+                raise refuse(
+                    "import",
+                    one,
+                    "A name of the language keeps its name, so that programs read alike.",
+                    f"Import {one.name} without `as`.",
+                )
+            self.surface[one.name] = one.name
+
+    def _constant(self, statement: ast.Assign | ast.AnnAssign) -> None:
+        if isinstance(statement, ast.AnnAssign):
+            targets: list[ast.expr] = [statement.target]
+        else:
+            targets = statement.targets
+        target = targets[0]
+        if len(targets) != 1 or not isinstance(target, ast.Name) or statement.value is None:
+            raise refuse("module", statement, "A constant is one name with one literal.")
+        self._new(target.id, target)
+        if _is_type(statement.value, self.surface, self.types):
+            self.types[target.id] = read_type(statement.value, self.surface, self.types)
+            return
+        self.constants[target.id] = literal(statement.value, self.constants)
+
+    def _record(self, statement: ast.ClassDef) -> None:
+        self._new(statement.name, statement)
+        marks = [one.id for one in statement.decorator_list if isinstance(one, ast.Name)]
+        if marks != ["record"] or "record" not in self.surface:
+            raise refuse(
+                "module", statement, "A class here is a @record.", "Write @record above it."
+            )
+        if statement.bases or statement.keywords:
+            raise refuse("module", statement, "A @record has no base classes.")
+        self.records[statement.name] = record_fields(statement, self.surface, self.types)
+
+    def _function(self, statement: ast.FunctionDef) -> None:
+        self._new(statement.name, statement)
+        marks = statement.decorator_list
+        if len(marks) != 1:
+            raise refuse(
+                "module",
+                statement,
+                "A function here is either a @program or a @helper.",
+                "Write one of the two above it, and no other decorator.",
+            )
+        mark: ast.expr = marks[0]
+        keywords: list[ast.keyword] = []
+        if isinstance(mark, ast.Call):
+            if mark.args:
+                raise refuse("arguments", mark, "@program takes keyword arguments only.")
+            keywords = mark.keywords
+            mark = mark.func
+        name = mark.id if isinstance(mark, ast.Name) else ""
+        if name not in ("program", "helper") or name not in self.surface:
+            raise refuse(
+                "module",
+                marks[0],
+                "A function here is either a @program or a @helper of bayesdp.programs.",
+                "Import the decorator and write it above the function.",
+            )
+        if name == "helper":
+            if keywords:
+                raise refuse("arguments", marks[0], "@helper takes no arguments.")
+            self.helpers[statement.name] = statement
+            return
+        self.options[statement.name] = {
+            self._option(one): literal(one.value, self.constants) for one in keywords
+        }
+        self.programs[statement.name] = statement
+
+    def _option(self, keyword: ast.keyword) -> str:
+        known = ("adjacency", "epsilon", "delta")
+        if keyword.arg not in known:
+            raise refuse(
+                "arguments",
+                keyword,
+                f"@program has no argument {keyword.arg!r}.",
+                "It takes adjacency, epsilon and delta.",
+            )
+        value = literal(keyword.value, self.constants)
+        if keyword.arg == "adjacency":
+            if value not in ("replace-one", "add-remove"):
+                raise refuse(
+                    "arguments",
+                    keyword.value,
+                    f"{value!r} is no adjacency.",
+                    'It is "replace-one" (the default) or "add-remove".',
+                )
+        elif (
+            not isinstance(value, Fraction) or value < 0 or (keyword.arg == "delta" and value >= 1)
+        ):
+            raise refuse(
+                "arguments",
+                keyword.value,
+                f"{keyword.arg} is a number of at least 0"
+                + (" and below 1." if keyword.arg == "delta" else "."),
+            )
+        return keyword.arg
+
+
+def _characters(line: str, count: int) -> int:
+    return len(line.encode("utf-8")[:count].decode("utf-8", "ignore"))
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _is_type(node: ast.expr, surface: Mapping[str, str], types: Mapping[str, Type]) -> bool:
+    """Whether a module-level value is a type alias: Bool, Int[...], another alias."""
+    head = node.value if isinstance(node, ast.Subscript) else node
+    if not isinstance(head, ast.Name):
+        return False
+    return head.id in types or (head.id in surface and head.id[:1].isupper())

@@ -1,0 +1,120 @@
+"""The whitelist of constructs: what isn't in it is refused before anything gets a meaning."""
+
+from __future__ import annotations
+
+import ast
+
+from bayesdp.programs.source.diagnostics import ProgramError, refuse
+
+ALLOWED: tuple[type[ast.AST], ...] = (
+    *(ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign),
+    *(ast.AnnAssign, ast.For, ast.If, ast.Expr, ast.Pass, ast.Name, ast.Load, ast.Store),
+    *(ast.Constant, ast.Tuple, ast.List, ast.BinOp, ast.UnaryOp, ast.BoolOp, ast.Compare),
+    *(ast.IfExp, ast.Call, ast.keyword, ast.Attribute, ast.Subscript, ast.GeneratorExp),
+    *(ast.ListComp, ast.comprehension, ast.Lambda),
+    *(ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow, ast.USub, ast.UAdd),
+    *(ast.Not, ast.And, ast.Or, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
+)
+
+REFUSED: dict[type[ast.AST], tuple[str, str, str]] = {
+    ast.While: (
+        "private-control",
+        "A loop whose length is not known beforehand would be a channel.",
+        "Use `for` over a literal tuple, a range of public literals, or partition(...).",
+    ),
+    ast.Try: (
+        "exception",
+        "An exception that depends on data is a channel.",
+        "Programs neither raise nor catch: bounds are clamped and missing values refused on load.",
+    ),
+    ast.Raise: (
+        "exception",
+        "An exception that depends on data is a channel.",
+        "For a condition on public values write require(...).",
+    ),
+    ast.Assert: (
+        "exception",
+        "An assertion that fails on data is a channel.",
+        "For a condition on public values write require(...).",
+    ),
+    ast.With: ("effect", "Programs open nothing.", "They only read their database."),
+    ast.Import: ("import", "Programs import nothing inside a function.", ""),
+    ast.ImportFrom: ("import", "Programs import nothing inside a function.", ""),
+    ast.Global: ("effect", "Programs change nothing outside themselves.", "Return the value."),
+    ast.Nonlocal: ("effect", "Programs change nothing outside themselves.", "Return the value."),
+    ast.Delete: ("effect", "Programs delete nothing.", ""),
+    ast.ClassDef: ("construct", "A class stands at module level, as a @record.", ""),
+    ast.JoinedStr: ("effect", "A text made from values is a way out for them.", "Return values."),
+    ast.FormattedValue: ("effect", "A text made from values is a way out for them.", ""),
+    ast.NamedExpr: ("construct", "`:=` is not part of the language.", "Assign on its own line."),
+    ast.Yield: ("construct", "Programs return once.", "Return a tuple."),
+    ast.YieldFrom: ("construct", "Programs return once.", "Return a tuple."),
+    ast.Await: ("construct", "Programs don't wait for anything.", ""),
+    ast.Break: (
+        "private-control",
+        "Leaving a loop early would tell where it ended.",
+        "A static loop runs to its end.",
+    ),
+    ast.Continue: ("private-control", "A static loop runs to its end.", "Use a row condition."),
+    ast.Dict: ("construct", "Dictionaries are not part of the language.", "Use tuples."),
+    ast.DictComp: ("construct", "Dictionaries are not part of the language.", "Use tuples."),
+    ast.Set: ("construct", "Sets are not part of the language.", "Use tuples."),
+    ast.SetComp: ("construct", "Sets are not part of the language.", "Use tuples."),
+    ast.Starred: ("construct", "Starred arguments are not part of the language.", "List them."),
+    ast.Is: ("construct", "`is` compares identities, not values.", "Use == or !=."),
+    ast.IsNot: ("construct", "`is` compares identities, not values.", "Use == or !=."),
+    ast.In: ("construct", "`in` is not part of the language.", "Use == with `or`."),
+    ast.NotIn: ("construct", "`in` is not part of the language.", "Use != with `and`."),
+    ast.Slice: ("construct", "Slices are not part of the language.", "Take single entries."),
+    ast.MatMult: ("construct", "`@` is not part of the language.", "Use sums of products."),
+}
+
+DEEPEST = 60
+
+
+def check_syntax(function: ast.FunctionDef) -> None:
+    """Raise `ProgramError` for the first construct outside the whitelist."""
+    for statement in function.body:
+        _walk(statement, 0)
+
+
+def _walk(node: ast.AST, depth: int) -> None:
+    if depth > DEEPEST:
+        raise refuse("size", node, "This is nested too deeply.", "Name the parts.")
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        raise refuse(
+            "construct",
+            node,
+            "A function inside a program could close over private data.",
+            "Write it at module level as a @helper.",
+        )
+    _check(node)
+    for child in ast.iter_child_nodes(node):
+        _walk(child, depth + 1)
+
+
+def _check(node: ast.AST) -> None:
+    if type(node) in REFUSED:
+        code, message, accepted = REFUSED[type(node)]
+        raise refuse(code, node if hasattr(node, "lineno") else None, message, accepted)
+    if not isinstance(node, ALLOWED):
+        raise _unknown(node)
+    if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
+        raise refuse(
+            "attribute",
+            node,
+            f"'.{node.attr}' reaches into Python's own workings.",
+            "Attributes are the columns of a row (row.height) and a database's size.",
+        )
+    if isinstance(node, ast.Name) and node.id.startswith("__"):
+        raise refuse("name", node, f"'{node.id}' belongs to Python.", "Programs can't reach it.")
+
+
+def _unknown(node: ast.AST) -> ProgramError:
+    what = type(node).__name__
+    return refuse(
+        "construct",
+        node if hasattr(node, "lineno") else None,
+        f"'{what}' is not part of the language.",
+        "",
+    )

@@ -1,0 +1,176 @@
+"""What names stand for while a program is lowered. None of these holds data."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal as OneOf
+
+from bayesdp.programs.ir import Constant, Expr, Type
+from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.literals import Literal
+
+Level = OneOf["static", "public", "row", "private"]
+ORDER: tuple[Level, ...] = ("static", "public", "row", "private")
+
+BOOL = Type("bool", Fraction(0), Fraction(1))
+INT = Type("int")
+REAL = Type("real")
+TEXT = Type("text")
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number, truth value, label or vector: of a row, private, public or static.
+
+    `released` says that a public value depends on data through a release.
+    """
+
+    level: Level
+    expr: Expr
+    type: Type
+    released: bool = False
+
+
+@dataclass(frozen=True)
+class Items:
+    """A Python tuple or list, its length static."""
+
+    items: tuple[Value, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One record, as the variable of a generator."""
+
+    fields: tuple[tuple[str, Type], ...]
+
+
+@dataclass(frozen=True)
+class Data:
+    """A sequence of rows: the database, a piece of it, or a generator over one.
+
+    `row` is the value of one row: a `Row` before any mapping of records, else a row-level scalar.
+    """
+
+    pieces: tuple[tuple[str, str], ...]
+    filter: Expr
+    row: Row | Scalar | Items
+
+
+@dataclass(frozen=True)
+class Parted:
+    """partition(db, by=column)."""
+
+    data: Data
+    column: str
+    labels: tuple[str, ...]
+    public: bool
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A likelihood, prior, model, posterior, set of candidates, score or released distribution.
+
+    `about` is what else the front end knows: a model's family, a noisy value's model.
+    """
+
+    kind: str
+    expr: Expr
+    family: str = ""
+    about: tuple[Value, ...] = ()
+    released: bool = False
+
+
+@dataclass(frozen=True)
+class Named:
+    """A function: of the language, of Python, or a helper."""
+
+    kind: OneOf["surface", "builtin", "helper"]
+    name: str
+
+
+Value = Scalar | Items | Row | Data | Parted | Thing | Named
+
+TRUE = Expr("const", (), (True,))
+
+
+def constant(value: Constant, node: ast.AST | None = None) -> Expr:
+    """A literal as an expression."""
+    return Expr("const", (), (value,), None if node is None else place(node))
+
+
+def static(value: Literal, node: ast.AST | None = None) -> Value:
+    """A literal as a value."""
+    if isinstance(value, tuple):
+        return Items(tuple(static(one, node) for one in value))
+    if isinstance(value, bool):
+        return Scalar("static", constant(value, node), BOOL)
+    if isinstance(value, str):
+        return Scalar("static", constant(value, node), TEXT)
+    kind = INT if value.denominator == 1 else REAL
+    return Scalar("static", constant(value, node), kind)
+
+
+def static_of(value: Value) -> Literal | None:
+    """The literal behind a static value, or None."""
+    if isinstance(value, Items):
+        parts = [static_of(one) for one in value.items]
+        return (
+            None if any(one is None for one in parts) else tuple(p for p in parts if p is not None)
+        )
+    if isinstance(value, Scalar) and value.level == "static":
+        found = value.expr.data[0]
+        assert isinstance(found, bool | str | Fraction)
+        return found
+    return None
+
+
+def highest(*levels: Level) -> Level:
+    """The level of what is computed from values of these levels."""
+    return max(levels, key=ORDER.index)
+
+
+def scalar(value: Value, node: ast.AST, what: str = "a number") -> Scalar:
+    """The value as a scalar; a tuple of scalars becomes a vector. Else a diagnostic."""
+    if isinstance(value, Scalar):
+        return value
+    if isinstance(value, Items) and value.items:
+        parts = [scalar(one, node, what) for one in value.items]
+        if any(one.type.kind == "vector" for one in parts):
+            raise refuse("type", node, "A vector of vectors is not part of the language.", "")
+        level = highest(*(one.level for one in parts))
+        _unmixed([one.level for one in parts], node)
+        expr = Expr("tuple", tuple(one.expr for one in parts), (), place(node))
+        kind = Type("vector", items=tuple(one.type for one in parts))
+        return Scalar(level, expr, kind, any(one.released for one in parts))
+    raise refuse("type", node, f"Here stands {described(value)}, and {what} is wanted.", "")
+
+
+def _unmixed(levels: list[Level], node: ast.AST) -> None:
+    if "row" in levels and "private" in levels:
+        raise refuse(
+            "nonlinear",
+            node,
+            "This mixes the value of one record with a private value of all of them.",
+            "Release the private value first, then use the released one.",
+        )
+
+
+def described(value: Value) -> str:
+    """What a value is, in words, for messages."""
+    if isinstance(value, Scalar):
+        of = {"static": "a literal", "public": "a public value", "row": "a value of one record"}
+        return of.get(value.level, "a private value")
+    if isinstance(value, Items):
+        return "a tuple"
+    if isinstance(value, Row):
+        return "a record"
+    if isinstance(value, Data):
+        return "private data"
+    if isinstance(value, Parted):
+        return "a partition"
+    if isinstance(value, Named):
+        return f"the function {value.name}"
+    return f"a {value.kind.replace('-', ' ')}"

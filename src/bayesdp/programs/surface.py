@@ -1,0 +1,116 @@
+"""The names of the language as Python objects, so that a program file can also be imported.
+
+Importing runs nothing of a program: `@program` keeps the function's name and file, and everything
+else here is a stand-in. The checker and the interpreter read the file's text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from bayesdp.programs.surface_names import DECORATORS, SURFACE, TYPES
+
+if TYPE_CHECKING:
+    from bayesdp.programs.check.verdict import Verdict
+    from bayesdp.programs.ir import Program as Core
+
+
+class _TypeName:
+    """Bool, Int[0, 5], Category["a", "b"], ...: written in annotations, never used as values."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getitem__(self, _: object) -> _TypeName:
+        return self
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+def _stand_in(name: str) -> Callable[..., NoReturn]:
+    def call(*_: object, **__: object) -> NoReturn:
+        raise TypeError(
+            f"{name} is part of a program, and programs are read, not run as Python. "
+            "Use PROGRAM.check() or PROGRAM.run(table, ...)."
+        )
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+class ProgramSource:
+    """A program, by the file and the name that it is read from. Decoration never raises.
+
+    `check()` gives the verdict, `core()` the intermediate representation.
+    """
+
+    def __init__(self, path: Path | None, name: str, text: str | None = None) -> None:
+        self.path, self.name, self._text = path, name, text
+
+    def __repr__(self) -> str:
+        return f"<program {self.name} of {self.path.name if self.path else 'text'}>"
+
+    def core(self, **parameters: object) -> Core:
+        """The program as the checker reads it. Raises `ProgramError`."""
+        from bayesdp.programs.source import core_of
+
+        return core_of(self._source(), self.name, parameters)
+
+    def _source(self) -> Any:
+        from bayesdp.errors import InputError
+        from bayesdp.programs.source.module import read_file, read_text
+
+        if self._text is not None:
+            return read_text(self._text, self.name)
+        if self.path is None:
+            raise InputError(
+                "program",
+                self.name,
+                expected="a program written in a file",
+                remedy="What is typed at a prompt has no source to read: save it in a file.",
+            )
+        return read_file(self.path)
+
+    def check(self, n: int | None = None, **parameters: object) -> Verdict:
+        """ACCEPTED with a cost, REJECTED with the line, or UNKNOWN. Never reads data.
+
+        `n` is the public number of records, where sharper constants are wanted; without it the
+        verdict holds for every size that the program admits.
+        """
+        from bayesdp.programs.verdicts import verdict_on
+
+        return verdict_on(self, n, parameters)
+
+
+def program(function: Any = None, **_: object) -> Any:
+    """Mark a function as a program. It is never run: its text is read."""
+    if function is None:
+        return lambda one: program(one)
+    code = getattr(function, "__code__", None)
+    path = Path(code.co_filename) if code is not None else None
+    if path is not None and not path.is_file():
+        path = None
+    return ProgramSource(path, getattr(function, "__name__", "program"))
+
+
+def helper(function: Any) -> Any:
+    """Mark a function as a helper: programs inline its text."""
+    return _stand_in(getattr(function, "__name__", "helper"))
+
+
+def record(cls: Any) -> Any:
+    """Mark a class as the columns of a record."""
+    return _TypeName(getattr(cls, "__name__", "record"))
+
+
+def names() -> Mapping[str, Any]:
+    """Every name of the surface."""
+    found: dict[str, Any] = {one: _TypeName(one) for one in TYPES}
+    found |= {one: _stand_in(one) for one in SURFACE - set(TYPES) - set(DECORATORS)}
+    return found | {"program": program, "helper": helper, "record": record}
+
+
+__all__ = ["ProgramSource", "helper", "names", "program", "record"]

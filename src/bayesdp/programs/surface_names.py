@@ -1,0 +1,32 @@
+"""The names that a program file may import, in one place. No imports: reading it costs nothing."""
+
+from __future__ import annotations
+
+TYPES = (
+    *("Bool", "Int", "Real", "Category", "Public", "Database", "Private"),
+    *("Beta", "Dirichlet", "Normal", "Gamma", "Samples", "Vector", "Matrix"),
+)
+DECORATORS = ("program", "helper", "record")
+DATA = ("count", "clip", "onehot", "cross", "field", "fold", "partition")
+MODEL = (
+    *("observe", "infer", "statistics", "parameters"),
+    *("bernoulli", "categorical", "normal", "poisson", "linear_model"),
+    *("beta", "dirichlet", "gamma"),
+)
+RELEASES = (
+    "laplace",
+    "gaussian",
+    "randomized_response",
+    "exponential",
+    "per_record_exponential",
+    "posterior_sample",
+)
+CANDIDATES = ("hellinger", "posteriors_of", "grid_of", "linspace")
+AFTER = ("plug_in", "noise_aware", "nuts", "require")
+SURFACE = frozenset(TYPES + DECORATORS + DATA + MODEL + RELEASES + CANDIDATES + AFTER)
+"""Every name of the language."""
+
+BUILTINS = frozenset(
+    ("sum", "abs", "min", "max", "range", "tuple", "list", "zip", "enumerate", "len")
+)
+"""Python's own that programs may use, with the meaning that they have here."""

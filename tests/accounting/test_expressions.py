@@ -40,6 +40,7 @@ from bayesdp.populations import (
     Population,
     Unknown,
 )
+from bayesdp.theorems.markov_count import count_mechanism
 from bayesdp.theorems.relations import counterexamples
 from tests.oracles import finite
 from tests.oracles.mechanisms import randomized_response
@@ -382,6 +383,17 @@ def test_kinds_on_different_blocks() -> None:
     assert level(reading, spends) == pytest.approx(1.1 * 0.5 + 2 * 0.25)
     twice = [*spends, spend(0.5, "west", **moved)]
     assert level(reading, twice) == pytest.approx(1.1 * 0.5 + 2 * 0.25)
+
+
+def test_what_is_known_of_a_count_needs_the_whole_series() -> None:
+    chain = {"model": "markov", "transition": [[0.1, 0.9], [0.9, 0.1]], "length": 6}
+    reading = Reading("bdp", 9.0, chain | {"complete": True}, covers=("x",))
+    counted = {"mechanism": count_mechanism(6)}
+    whole, part = (
+        level(reading, [spend(0.5, **counted)]),
+        level(reading, [spend(0.5, "a", **counted)]),
+    )
+    assert whole < part == level(reading, [spend(0.5)])
 
 
 def test_blocks_and_their_words() -> None:

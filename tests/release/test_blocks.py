@@ -67,6 +67,8 @@ def test_disjoint_blocks_in_one_study_cost_the_largest(ledger: Path) -> None:
     (alone,) = costs(study(ledger, "region == 'north'"))
     both = costs(study(ledger, "region == 'north'", "region == 'south'"))
     assert both == pytest.approx([alone, alone], rel=1e-6)
+    wheres = [f"region == '{one}'" for one in ("north", "south", "west")]
+    assert costs(study(ledger, *wheres)) == pytest.approx([alone] * 3, rel=1e-6)
     shared = costs(study(ledger, "region == 'north'", "region in ['north', 'south']"))
     assert shared == pytest.approx([alone / 2, alone / 2], rel=1e-6)
     whole = costs(study(ledger, "region == 'north'", "region == 'south'", None))

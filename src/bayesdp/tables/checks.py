@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.errors import InputError, TableError, did_you_mean
+from bayesdp.errors import InputError, did_you_mean
 from bayesdp.tables import reading
 from bayesdp.tables.columns import Column
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, mismatch
@@ -31,6 +31,7 @@ _MOST_STEPS = 2.0**53  # from 0 to an order key: beyond, doubles don't tell step
 _WORDS = {
     reading.MISSING: "are missing a value that is not imputed",
     reading.NOT_A_NUMBER: "hold text that is not a number",
+    reading.NOT_A_TIME: "hold no date or time of the years 1 to 9999",
     reading.NOT_FINITE: "hold NaN or an infinity",
     reading.UNDECLARED: "hold a value that is not a declared state",
 }
@@ -267,35 +268,16 @@ def _order_key(table: Table, column: Column) -> Any:
     import ibis
 
     raw: Any = table.require(column.name, f"data.columns.{column.name}")
-    kind = raw.type()
-    if table.text_cells:
-        # Trimmed as all cells are; without it DuckDB 2.0 moves the cast into its CSV reader, where
-        # a failing TRY_CAST is an error.
-        raw = raw.strip()
-        dated = column.step_seconds is not None
-        number = _microseconds(raw) if dated else raw.try_cast("float64")
-    elif (kind.is_date() or kind.is_timestamp()) and column.step_seconds is not None:
-        number = _microseconds(raw)
-    elif column.name in table.hollow or (kind.is_numeric() and column.step_seconds is None):
+    if column.is_dated:
+        number = reading.time_of(table, raw, column).epoch_seconds().cast("float64") * 1e6
+    elif table.text_cells:
+        number = raw.strip().try_cast("float64")
+    elif column.name in table.hollow or raw.type().is_numeric():
         number = raw.cast("float64")
     else:
-        raise reading.wrong_type(
-            table,
-            raw,
-            TableError(
-                f"data.columns.{column.name}.step",
-                column.step,
-                expected=f"a step for a column of type {reading.type_words(kind)}",
-                remedy="A number for numbers, a text such as '1 day' for dates and times.",
-            ),
-        )
+        raise reading.wrong_step(table, raw, column)
     exact = (number / reading.literal(_step(column))).abs() < _MOST_STEPS
     return ibis.cases((exact & ~number.isnan(), number))
-
-
-def _microseconds(raw: Any) -> Any:
-    time = raw.try_cast("timestamp")
-    return time.epoch_seconds().cast("float64") * 1e6
 
 
 def _step(column: Column) -> float:
@@ -339,6 +321,8 @@ def _order_findings(
     unreadable = table.numbers(staged, staged.count(where=staged["order"].isnull()))[0]
     if unreadable:
         message = f"Column '{column.name}': {unreadable} records have no readable order key."
+        if _holds_dates(table, column):
+            message += f' It holds dates, so its step is a text such as "1 day", not {column.step}.'
         findings.append(Finding("order-key", message))
     length = expected.series_length
     span = ((series.end - series.start) / reading.literal(step)).round().max()
@@ -363,6 +347,16 @@ def _order_findings(
         message = f"{off} records lie off the declared step {column.step} of '{column.name}'."
         findings.append(Finding("off-step", message))
     return findings + _misordered(table, staged, expected)
+
+
+def _holds_dates(table: Table, column: Column) -> bool:
+    """Whether the step of an order column is a number, and its cells are dates."""
+    if column.is_dated or not table.text_cells:
+        return False
+    cells: Any = table.require(column.name, f"data.columns.{column.name}").strip()
+    kept = cells.name("cells").as_table()
+    dated = kept.cells.try_cast("timestamp").notnull() & kept.cells.try_cast("float64").isnull()
+    return bool(table.numbers(kept, kept.count(where=dated))[0])
 
 
 def _misordered(table: Table, staged: Any, expected: Structure) -> list[Finding]:

@@ -9,7 +9,8 @@ The keys are those of `[data.columns]` in a study file:
   the value (0, 1, ...), or `{ from = "steps", where = "steps > 0" }`, with states 0 and 1;
 - roles: `{ role = "cluster" }`, `{ role = "member", states = ["child", "father"] }` (which one of
   its cluster a record is), `{ role = "series" }`, `{ role = "order", step = 1 }`; the step is
-  a number, or a text such as "15 minutes" or "1 day" where the column holds dates or times;
+  a number, or a text such as "15 minutes" or "1 day" where the column holds dates or times; with
+  `states` where it is used in `by`: the clusters, the series, the positions;
 - public: `{ public = true }`, not protected, with `states` where it is used in `by`.
 
 `independent = true` on a private column with bounds, states or a derivation declares that, once a
@@ -24,6 +25,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -135,10 +137,20 @@ class Column(BaseModel):
 
     @property
     def reads(self) -> Literal["number", "text", "boolean"] | None:
-        """What its values are; None for plain public columns and roles: the table decides."""
+        """What its values are; None for plain public columns and roles: the table decides.
+
+        Dates and times of an order column are texts whose order is theirs: see `is_time`.
+        """
         if self.bounds is not None or self.is_derived:
             return "number"
+        if self.is_dated:
+            return "text"
         return None if self.states is None else value_kind(self.states[0])
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether it is an order column that holds dates or times."""
+        return self.role == "order" and isinstance(self.step, str)
 
     @property
     def step_seconds(self) -> float | None:
@@ -151,6 +163,21 @@ def value_kind(value: object) -> Literal["number", "text", "boolean"]:
     if isinstance(value, bool):
         return "boolean"
     return "text" if isinstance(value, str) else "number"
+
+
+TIME_WORDS = "a date such as '2026-02-01', or a time such as '2026-02-01 08:15:00'"
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?")
+
+
+def is_time(value: object) -> bool:
+    """Whether this is the one text of a date or time, midnight being the date alone."""
+    if not isinstance(value, str) or not _TIME.fullmatch(value) or value.endswith(" 00:00:00"):
+        return False
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
 
 
 def parse_columns(raw: Mapping[str, Any]) -> dict[str, Column]:
@@ -199,9 +226,20 @@ def group_keys(columns: Mapping[str, Column], by: str, key: str = "by") -> tuple
             key,
             by,
             expected="a public column whose group keys are declared",
-            remedy=f"Declare them: data.columns.{by} = {{ public = true, states = [...] }}.",
+            remedy=f"Declare them: data.columns.{by} = {{ {_with_role(column)}, states = [...] }}.",
         )
     return column.levels
+
+
+def _with_role(column: Column) -> str:
+    """How a public column is declared, as in a study file."""
+    if column.role is None:
+        return "public = true"
+    said = f'role = "{column.role}"'
+    if column.step is None:
+        return said
+    step = f'"{column.step}"' if isinstance(column.step, str) else f"{column.step:g}"
+    return f"{said}, step = {step}"
 
 
 def _build(name: str, spec: Mapping[str, Any]) -> Column:
@@ -293,10 +331,12 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
     if role == "order":
         raw["step"] = _step(name, raw.get("step"))
     declared = [key for key in ("bounds", "states", "from", "role") if key in raw]
-    if role == "member":
-        if "states" not in raw:
-            _fail(name, "states", None, "the names of the members of a cluster", "states = [...]")
+    if role == "member" and "states" not in raw:
+        _fail(name, "states", None, "the names of the members of a cluster", "states = [...]")
+    if role is not None and "states" in declared:  # the public groups of `by`
         declared.remove("states")
+    if role == "order":
+        _check_positions(name, raw)
     if len(declared) > 1:
         _fail(name, declared[1], raw[declared[1]], f"not to stand beside '{declared[0]}'")
     if not declared and not raw.get("public", False):
@@ -316,6 +356,16 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
         _fail(name, "independent", True, "to stand on a private column (bounds, states or from)")
     if role is not None and raw.get("public") is False:
         _fail(name, "public", False, "true or left out: a role is public")
+
+
+def _check_positions(name: str, raw: dict[str, Any]) -> None:
+    """The states of an order column are what its step counts: times or numbers."""
+    dated = isinstance(raw["step"], str)
+    for state in raw.get("states", ()):
+        if dated and not is_time(state):
+            _fail(name, "states", state, TIME_WORDS, "Midnight is the date alone.")
+        if not dated and value_kind(state) != "number":
+            _fail(name, "states", state, "numbers, as the step is one", 'Dates: step = "1 day".')
 
 
 def _check_impute(name: str, raw: dict[str, Any]) -> None:

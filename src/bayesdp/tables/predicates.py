@@ -5,7 +5,9 @@
 
 A predicate reads values as the sums do: after imputation and clipping. Texts are compared with
 texts and numbers with numbers; a value compared with a column of declared states must be one of
-them. Everything else is refused with `InputError`. A derived `where` column reads as 0 and 1.
+them. An order column whose step is a time is compared with dates and times, such as '2026-02-01' or
+'2026-02-01 08:15:00'. Everything else is refused with `InputError`. A derived `where` column reads
+as 0 and 1.
 
 Public name: `Predicate`.
 """
@@ -20,7 +22,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from bayesdp.errors import InputError, did_you_mean
-from bayesdp.tables.columns import Column, Value, value_kind
+from bayesdp.tables.columns import TIME_WORDS, Column, Value, is_time, value_kind
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -40,6 +42,7 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.NotIn: "not in",
 }
 _MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_ORDERED = ("<", "<=", ">", ">=")
 _MAX_LENGTH = 10_000
 _MAX_DEPTH = 50
 
@@ -178,13 +181,20 @@ class _Parser:
             self.refuse(name, "a declared column", did_you_mean(name, self.columns))
         if column.kind == "where":  # the states of a boolean column are 0 and 1
             values = tuple(int(v) if isinstance(v, bool) else v for v in values)
+        for value in values if column.is_dated else ():
+            if not is_time(value):
+                self.refuse(value, TIME_WORDS, "Midnight is the date alone.")
         reads = column.reads or self.reads.get(name) or value_kind(values[0])
         for value in values:
             if value_kind(value) != reads:
                 self.refuse(value, f"a {reads}, because '{name}' is compared as one")
-        if reads != "number" and operator in ("<", "<=", ">", ">="):
+        if reads != "number" and operator in _ORDERED and not column.is_dated:
             self.refuse(
-                f"{name} {operator} {values[0]!r}", f"== , != or in, because '{name}' is a {reads}"
+                f"{name} {operator} {values[0]!r}",
+                f"==, != or in, because '{name}' is read as a {reads}",
+                'Dates have an order in a column { role = "order", step = "1 day" }.'
+                if is_time(values[0])
+                else "",
             )
         levels = column.levels
         if levels is not None and operator in ("==", "!=", "in", "not in"):
@@ -210,8 +220,13 @@ def _holds(tree: _Comparison | _Joined, row: Mapping[str, Any]) -> bool:
 
 
 def _truth(tree: _Comparison | _Joined, column: str, value: Value) -> bool | None:
-    """Whether it holds where the column has this value; `None` where other columns decide."""
+    """Whether it holds where the column has this value; `None` where other columns decide.
+
+    The kernel knows no order of texts, so neither does this.
+    """
     if isinstance(tree, _Comparison):
+        if isinstance(value, str) and tree.operator in _ORDERED:
+            return None
         return _holds(tree, {column: value}) if tree.column == column else None
     parts = [_truth(part, column, value) for part in tree.parts]
     if tree.how == "not":

@@ -1,10 +1,12 @@
 """How one declared column is read: its clean value, and what is wrong with a row.
 
 A value is read as a double, a text or a boolean, missing values imputed where that is declared, and
-clipped to the bounds. It is NULL exactly in the rows that one of the `faults` marks. NaN and
-infinities are never imputed or clipped: they are faults.
+clipped to the bounds; dates and times are texts whose order is theirs. It is NULL exactly in the
+rows that one of the `faults` marks. NaN and infinities are never imputed or clipped: they are
+faults.
 
-Public names: `Reading`, `read`, `literal`, `wrong_type`, `type_words`.
+Public names: `Reading`, `read`, `literal`, `time_of`, `wrong_type`, `wrong_step`,
+`type_words`.
 """
 
 from __future__ import annotations
@@ -25,9 +27,10 @@ if TYPE_CHECKING:
 
 Reads = Literal["number", "text", "boolean"]
 
-MISSING, NOT_A_NUMBER, NOT_FINITE, UNDECLARED = (
+MISSING, NOT_A_NUMBER, NOT_A_TIME, NOT_FINITE, UNDECLARED = (
     "missing",
     "not-a-number",
+    "not-a-time",
     "not-finite",
     "undeclared",
 )
@@ -114,15 +117,17 @@ def bin_index(value: Any, edges: tuple[float, ...]) -> Any:
 
 @dataclass(frozen=True)
 class _Cells:
-    """A column before imputation: its typed value, where it is missing, where it is no number."""
+    """A column before imputation: its typed value, where it is missing, where it can't be read."""
 
     value: Any
     missing: Any
-    not_a_number: Any | None
+    unreadable: Any | None
     may_be_infinite: bool = False
 
 
 def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Cells:
+    if column.is_dated:
+        return _time_cells(table, raw, column)
     if table.text_cells:
         return _text_cells(raw, kind, column)
     found = raw.type()
@@ -148,6 +153,46 @@ def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Ce
     if kind == "text" and not found.is_string():
         value = raw.cast("string")
     return _Cells(value, raw.isnull(), None, kind == "number" and found.is_floating())
+
+
+def time_of(table: Table, raw: Any, column: Column) -> Any:
+    """An order column of dates or times as a timestamp; NULL where a text is none."""
+    kind = raw.type()
+    if kind.is_string():
+        # Trimmed as all cells are; without it DuckDB 2.0 moves the cast into its CSV reader, where
+        # a failing TRY_CAST is an error.
+        return raw.strip().try_cast("timestamp")
+    if kind.is_date() or kind.is_timestamp() or raw.get_name() in table.hollow:
+        return raw.try_cast("timestamp")
+    raise wrong_step(table, raw, column)
+
+
+def wrong_step(table: Table, raw: Any, column: Column) -> TableError | UnreadableCellsError:
+    """The error for an order column whose type its step doesn't fit."""
+    return wrong_type(
+        table,
+        raw,
+        TableError(
+            f"data.columns.{column.name}.step",
+            column.step,
+            expected=f"a step for a column of type {type_words(raw.type())}",
+            remedy="A number for numbers, a text such as '1 day' for dates and times.",
+        ),
+    )
+
+
+def _time_cells(table: Table, raw: Any, column: Column) -> _Cells:
+    """Each time as the one text of it: the order of the texts is that of the times."""
+    import ibis
+
+    missing = raw.isnull()
+    if raw.type().is_string():
+        missing = missing | raw.strip().isin(("", "NA"))
+    time = time_of(table, raw, column)
+    day = time.strftime("%Y-%m-%d")
+    text = ibis.ifelse(time == time.truncate("D"), day, time.strftime("%Y-%m-%d %H:%M:%S"))
+    known = time.year().between(1, 9999).fill_null(False)
+    return _Cells(ibis.cases((known, text)), missing, ~missing & ~known)
 
 
 def wrong_type(table: Table, raw: Any, error: TableError) -> TableError | UnreadableCellsError:
@@ -191,8 +236,8 @@ def _finished(cells: _Cells, column: Column) -> Reading:
 
     value, faults = cells.value, {}
     sound = None  # holds in the rows whose value is not NULL
-    if cells.not_a_number is not None:
-        faults[NOT_A_NUMBER] = cells.not_a_number
+    if cells.unreadable is not None:
+        faults[NOT_A_TIME if column.is_dated else NOT_A_NUMBER] = cells.unreadable
     if column.imputed is None:
         faults[MISSING] = cells.missing
     else:  # NaN and infinities are not missing, and stay

@@ -334,15 +334,15 @@ def changes(document: dict[str, Any]) -> dict[str, Any]:
     costs = [part["evidence"]["cost"] for part in parts if "cost" in part["evidence"]]
     if any(cost["rho_slack"] > 0 for cost in costs):
 
-        def no_slack() -> None:
+        def half_slack() -> None:
             for step in composition["premises"]:
-                step["evidence"]["spend"]["slack"] = 0.0
+                step["evidence"]["spend"]["slack"] *= 0.5
             for spent in document["data_set"]["earlier_spends"]:
-                spent["slack"] = 0.0
+                spent["slack"] *= 0.5
             for cost in costs:
-                cost["rho_slack"] = 0.0
+                cost["rho_slack"] *= 0.5
 
-        made["no slack"] = no_slack
+        made["half the slack"] = half_slack
     if "delta" in own["evidence"]:
         proof = own["evidence"]["delta"]
         numerator, denominator = proof["alpha"]

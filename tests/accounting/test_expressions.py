@@ -361,6 +361,9 @@ def test_spends_on_disjoint_blocks_cost_the_largest() -> None:
     # Read as text and as a number it may be the same cell.
     assert total_cost([spend(0.5, "1"), spend(0.5, 2)]).dp_epsilon == 1.0
     assert total_cost([spend(0.5, True), spend(0.5, 0)]).dp_epsilon == 1.0
+    # Read as a time and as the text that stands there it may be the same cell.
+    assert total_cost([spend(0.5, "2026-02-01"), spend(0.5, "01/02/2026")]).dp_epsilon == 1.0
+    assert total_cost([spend(0.5, "2026-02-01"), spend(0.5, "2026-02-02")]).dp_epsilon == 0.5
     assert total_cost([spend(0.5, 1), spend(0.5, 2)]).dp_epsilon == 0.5
 
 

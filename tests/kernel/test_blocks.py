@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from bayesdp.accounting import Block, Reading, Spend, total_cost
+from bayesdp.accounting.blocks import cell as ledger_cell
 from bayesdp.accounting.composition import cost_for
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.blocks import cell, check_block, heaviest
@@ -183,5 +184,14 @@ def test_the_kernel_and_the_ledger_find_the_same_cost() -> None:
 
 
 def test_cells() -> None:
+    both = (cell, ledger_cell)
+    days = ["2026-02-01", "2026-02-02", "2026-02-01 08:15:00"]
+    others = ["2026-02-01 00:00:00", "2026/02/01", "1 Feb 2026", "2026-02-01T08:15:00", "2026-2-1"]
+    for of in both:
+        assert {of(day)[0] for day in days} == {"time"}
+        assert {of(other)[0] for other in others} == {"text"}
+        assert len({of(day) for day in days}) == 3
+    for value in [*days, *others, "North ", 1, 2.5, True]:
+        assert cell(value) == ledger_cell(value)
     assert cell("North ") == cell("nörth") != cell("south")
     assert cell(1) == cell(1.0) != cell(True) != cell("1")

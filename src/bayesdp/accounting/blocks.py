@@ -8,6 +8,7 @@ a record is several rows this holds for no column of rows, and spends have no bl
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ CellValue = bool | int | float | str
 """A value of a public column."""
 
 MOST_EXACT = 2**53
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( (?!00:00:00)[0-9]{2}:[0-9]{2}:[0-9]{2})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +72,17 @@ class Block:
 
 
 def cell(value: CellValue) -> tuple[str, Any]:
-    """The cell of a value. Texts that some engine may take for equal are one cell."""
+    """The cell of a value. Texts that some engine may take for equal are one cell.
+
+    The one text of a date or time is of a kind of its own: a study may read the cells of a column
+    as times, and another one as the texts that stand there.
+    """
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, int | float):
         return ("number", float(value))
+    if _TIME.fullmatch(value):
+        return ("time", value)
     plain = unicodedata.normalize("NFKD", value).casefold()
     letters = (c for c in plain if not unicodedata.combining(c) and not c.isspace())
     return ("text", "".join(letters))

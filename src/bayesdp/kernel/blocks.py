@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -18,6 +19,7 @@ from bayesdp.kernel.arithmetic import exact, require
 
 Spend = Mapping[str, Any]
 Cell = tuple[str, Any]
+_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( (?!00:00:00)[0-9]{2}:[0-9]{2}:[0-9]{2})?")
 
 _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq,
@@ -30,12 +32,18 @@ _COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
 
 
 def cell(value: object) -> Cell:
-    """The cell of a value. Texts that some engine may take for equal are one cell."""
+    """The cell of a value. Texts that some engine may take for equal are one cell.
+
+    The one text of a date or time is of a kind of its own: a study may read the cells of a column
+    as times, and another one as the texts that stand there.
+    """
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, int | float):
         return ("number", float(exact(value)))
     require(isinstance(value, str), f"no value of a column: {value!r}", "block")
+    if _TIME.fullmatch(str(value)):
+        return ("time", value)
     plain = unicodedata.normalize("NFKD", str(value)).casefold()
     letters = (c for c in plain if not unicodedata.combining(c) and not c.isspace())
     return ("text", "".join(letters))

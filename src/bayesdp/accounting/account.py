@@ -37,14 +37,51 @@ def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_f
                 remedy="A study can't raise a total, nor lower one.",
             )
     if only_if_first and account.readings:
+        nearest = min(account.readings, key=lambda one: len(differences(reading, one)))
         there = "; ".join(one.words() for one in account.readings)
         raise LedgerError(
             "budget",
-            reading.words(),
             expected=f"a reading that is registered for the data set '{dataset}' ({there})",
-            remedy="Match it, or add this one with `bayesdp ledger register`.",
+            remedy=f"This study's differs in {', '.join(differences(reading, nearest))}. "
+            "Match it, or add this one with `bayesdp ledger register`.",
+            shown=False,
         )
     return False
+
+
+def differences(reading: Reading, other: Reading) -> list[str]:
+    """In which keys of a study two readings differ, with both values where they are short."""
+    here, there = _by_key(reading), _by_key(other)
+    told = []
+    for key in dict.fromkeys([*here, *there]):
+        one, two = here.get(key), there.get(key)
+        if one != two:
+            short = max(len(repr(one)), len(repr(two))) <= _SHORT
+            told.append(
+                f"{key} ({one!r} here, {two!r} there)" if short else f"{key} (other values)"
+            )
+    return told
+
+
+_SHORT = 60
+
+
+def _by_key(reading: Reading) -> dict[str, object]:
+    """The parts of a reading under the names that they have in a study file."""
+    declared = {f"population.{key}": value for key, value in (reading.population or {}).items()}
+    of_bdp = {
+        "budget.adversary": reading.adversary,
+        "budget.secrets": reading.secrets,
+        "population.covers": list(reading.covers),
+        "the independent columns": list(reading.independent),
+        "the bounds of the covered column": list(reading.interval or ()),
+    }
+    return {
+        "budget.notion": reading.notion,
+        "budget.epsilon": reading.total,
+        "budget.delta": reading.delta,
+        **(declared | of_bdp if reading.notion == "bdp" else {}),
+    }
 
 
 def declared(private: Sequence[str], public: Sequence[str]) -> dict[str, bool]:

@@ -32,7 +32,7 @@ from .account import (
     is_registered,
     new_columns,
 )
-from .rounded import STEPS, down, left, scaled, spent, up
+from .rounded import STEPS, left, left_words, scaled, spent, up
 from .spend import (
     LevelFunction,
     Reading,
@@ -338,7 +338,8 @@ class Ledger:
             after = self._level(reading, [*account.spends, *spends])
             lines.append(
                 f"{reading.words()}: now at {up(now)}, it would rise to {up(after)}; "
-                f"{down(left(reading.total, now))} of {reading.total:.12g} is left."
+                f"{left_words(reading.total, left(reading.total, now))} of {reading.total:.12g} is "
+                "left."
             )
         fits = self._fits(account, spends)
         advice = (

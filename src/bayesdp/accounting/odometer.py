@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from ..errors import BudgetExceededError, InputError
 from ..notions import Cost
 from .composition import level
-from .rounded import down, left, up
+from .rounded import left, left_words, up
 from .spend import Reading, Spend, total_cost
 
 
@@ -107,7 +107,7 @@ class Filter(Odometer):
             told = "; ".join(
                 f"{reading.words()}: now at {up(self.level(reading))}, it would rise to "
                 f"{up(level(reading, together))}, and "
-                f"{down(left(reading.total, self.level(reading)))} is left"
+                f"{left_words(reading.total, left(reading.total, self.level(reading)))} is left"
                 for reading in broken
             )
             raise BudgetExceededError(f"This step is refused, and nothing is spent. {told}.")

@@ -39,18 +39,24 @@ def spent(cost: Cost) -> str:
 
 def up(value: float) -> str:
     """Six digits that never say less than the value."""
-    return _digits(value, +1)
-
-
-def down(value: float) -> str:
-    """Six digits that never say more than the value."""
-    return _digits(value, -1)
-
-
-def _digits(value: float, direction: int) -> str:
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
-    step = Fraction(10) ** (math.floor(math.log10(abs(value))) - 5)
-    steps = Fraction(value) / step
-    rounded = math.ceil(steps) if direction > 0 else math.floor(steps)
-    return f"{float(rounded * step):.6g}"
+    step = _sixth_digit(value)
+    return f"{float(math.ceil(_said(value) / step) * step):.6g}"
+
+
+def left_words(total: float, left: float) -> str:
+    """What is left, rounded down to six digits of the total: less than that is nothing."""
+    if not 0.0 < left < math.inf:
+        return f"{left:g}"
+    step = _sixth_digit(total)
+    return f"{float(math.floor(_said(left) / step) * step):.6g}"
+
+
+def _sixth_digit(value: float) -> Fraction:
+    return Fraction(10) ** (math.floor(math.log10(abs(value))) - 5)
+
+
+def _said(value: float) -> Fraction:
+    """The shortest decimal that names the double, so that 0.1 is said as 0.1, not 0.100001."""
+    return Fraction(repr(float(value)))

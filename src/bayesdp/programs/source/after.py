@@ -8,8 +8,8 @@ from fractions import Fraction
 from bayesdp.programs.ir import Derive, Expr
 from bayesdp.programs.source.calls import Bound, bind
 from bayesdp.programs.source.diagnostics import place, refuse
-from bayesdp.programs.source.expressions import Scope
 from bayesdp.programs.source.releases import Releases
+from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import Scalar, Thing, Value
 
 

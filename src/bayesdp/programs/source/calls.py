@@ -11,7 +11,8 @@ from math import prod
 from bayesdp.errors import did_you_mean
 from bayesdp.programs.ir import Expr, Type
 from bayesdp.programs.source.diagnostics import place, refuse
-from bayesdp.programs.source.expressions import Expressions, Scope
+from bayesdp.programs.source.expressions import Expressions
+from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
     INT,
     REAL,

@@ -7,9 +7,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.errors import did_you_mean
-from bayesdp.programs.ir import Adjacency, Constant, Expr, Type
-from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.ir import Adjacency, Command, Expr, Type
+from bayesdp.programs.source.conditions import Conditions
+from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.literals import arithmetic, number
+from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
     BOOL,
     INT,
@@ -18,59 +20,36 @@ from bayesdp.programs.source.values import (
     Data,
     Items,
     Level,
-    Named,
     Parted,
     Row,
     Scalar,
-    Thing,
     Value,
+    combined,
     constant,
     described,
     highest,
     scalar,
     static,
     static_of,
+    unmixed,
 )
+
+MOST_ENTRIES = 20_000
 
 OPERATIONS: dict[type[ast.AST], str] = {
     ast.Add: "add",
     ast.Sub: "sub",
     ast.Mult: "mul",
     ast.Div: "div",
-    ast.Eq: "eq",
-    ast.NotEq: "ne",
-    ast.Lt: "lt",
-    ast.LtE: "le",
-    ast.Gt: "gt",
-    ast.GtE: "ge",
 }
-PRIVATE_BRANCH = "Release it first (laplace, gaussian, ...), then decide on the released value."
 
 
-class Scope:
-    """What the names of one function body stand for."""
-
-    def __init__(self, names: dict[str, Value], adjacency: Adjacency) -> None:
-        self.names = names
-        self.adjacency = adjacency
-
-    def look_up(self, node: ast.Name) -> Value:
-        """The value of a name, or a diagnostic with the nearest name."""
-        if node.id in self.names:
-            return self.names[node.id]
-        raise refuse(
-            "name",
-            node,
-            f"'{node.id}' is not known here.",
-            did_you_mean(node.id, sorted(self.names))
-            or "Names are parameters, assigned values and the names of bayesdp.programs.",
-        )
-
-
-class Expressions:
+class Expressions(Conditions):
     """The meaning of expressions. Calls and statements are in the classes that build on it."""
 
     adjacency: Adjacency
+    commands: list[Command]
+    public_columns: frozenset[str]
 
     def call(self, node: ast.Call, scope: Scope) -> Value:
         """In `calls.py`."""
@@ -118,21 +97,27 @@ class Expressions:
     def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
         found = scalar(self.value(node.operand, scope), node.operand)
         if isinstance(node.op, ast.Not):
-            self._decidable(found, node.operand)
+            self.decidable(found, node.operand)
             if found.level == "static":
                 return static(not found.expr.data[0], node)
-            return Scalar(found.level, self._op("not", node, found), BOOL, found.released)
+            return Scalar(found.level, self.operation("not", node, found), BOOL, found.released)
         self.numeric(found, node.operand)
         if isinstance(node.op, ast.UAdd):
             return found
         if found.level == "static" and found.type.kind != "vector":
             return static(-self._fraction(found), node)
-        return replace(found, expr=self._op("neg", node, found), type=_loose(found.type))
+        return replace(found, expr=self.operation("neg", node, found), type=_loose(found.type))
 
     def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
         if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
+            if len(left.items) + len(right.items) > MOST_ENTRIES:
+                raise refuse("size", node, f"A tuple of more than {MOST_ENTRIES} entries.")
             return Items(left.items + right.items)
+        if isinstance(node.op, ast.Mod) and _is_text(left):
+            raise refuse(
+                "effect", node, "A text made from values is a way out for them.", "Return values."
+            )
         a, b = scalar(left, node.left), scalar(right, node.right)
         self.numeric(a, node.left)
         self.numeric(b, node.right)
@@ -145,12 +130,13 @@ class Expressions:
                 "construct",
                 node,
                 "On data and released values the operations are + - * / and squares.",
+                "x ** 2 is a square; other functions are applied to what is returned.",
             )
         return self.arithmetic(OPERATIONS[type(node.op)], node, a, b)
 
     def arithmetic(self, op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
         """A op b, with the rules about private factors and divisors."""
-        _unmixed(a.level, b.level, node)
+        unmixed([a.level, b.level], node)
         if op == "mul" and a.level == b.level == "private":
             raise refuse(
                 "nonlinear",
@@ -171,11 +157,8 @@ class Expressions:
         if kinds == ("vector", "vector") and op in ("mul", "div") and a.level != "public":
             raise refuse("nonlinear", node, "Vectors are added, or scaled by one public number.")
         level = highest(a.level, b.level)
-        kind = _kind(op, a.type, b.type)
-        return Scalar(level, self._op(op, node, a, b), kind, a.released or b.released)
-
-    def _op(self, op: str, node: ast.AST, *args: Scalar, data: tuple[Constant, ...] = ()) -> Expr:
-        return Expr(op, tuple(one.expr for one in args), data, place(node))
+        kind = combined(op, a.type, b.type)
+        return Scalar(level, self.operation(op, node, a, b), kind, a.released or b.released)
 
     def numeric(self, value: Scalar, node: ast.AST) -> None:
         """Refuse labels and texts where numbers are wanted."""
@@ -192,124 +175,6 @@ class Expressions:
         found = value.expr.data[0]
         assert isinstance(found, bool | Fraction)
         return Fraction(found)
-
-    # -- truth values ----------------------------------------------------------------------
-
-    def _compare(self, node: ast.Compare, scope: Scope) -> Value:
-        operands = [node.left, *node.comparators]
-        values = [scalar(self.value(one, scope), one) for one in operands]
-        parts = [
-            self._comparison(OPERATIONS[type(op)], node, values[i], values[i + 1], operands[i])
-            for i, op in enumerate(node.ops)
-        ]
-        return parts[0] if len(parts) == 1 else self._all("and", node, parts)
-
-    def _comparison(self, op: str, node: ast.AST, a: Scalar, b: Scalar, at: ast.AST) -> Scalar:
-        level = highest(a.level, b.level)
-        if level == "private":
-            raise refuse(
-                "private-control",
-                node,
-                "A comparison with a private value is private, and nothing may depend on it.",
-                PRIVATE_BRANCH,
-            )
-        if "vector" in (a.type.kind, b.type.kind):
-            raise refuse("type", node, "Vectors are not compared.", "Compare their entries.")
-        labels = [one for one in (a, b) if one.type.kind in ("category", "text")]
-        if labels:
-            if op not in ("eq", "ne") or len(labels) < 2:
-                raise refuse("type", node, "A label is compared with a label, by == or !=.")
-            self._known_label(a, b, node)
-        if level == "static":
-            return self._static_comparison(op, node, a, b)
-        return Scalar(level, self._op(op, node, a, b), BOOL, a.released or b.released)
-
-    def _known_label(self, a: Scalar, b: Scalar, node: ast.AST) -> None:
-        for one, other in ((a, b), (b, a)):
-            if one.type.kind == "category" and other.level == "static":
-                label = str(other.expr.data[0])
-                if label not in one.type.labels:
-                    raise refuse(
-                        "type",
-                        node,
-                        f"{label!r} is no label of this column.",
-                        did_you_mean(label, one.type.labels)
-                        or f"Its labels are {', '.join(one.type.labels)}.",
-                    )
-
-    def _static_comparison(self, op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
-        x, y = a.expr.data[0], b.expr.data[0]
-        if isinstance(x, str) or isinstance(y, str):
-            truth = (x == y) == (op == "eq")
-        else:
-            assert isinstance(x, bool | Fraction)
-            assert isinstance(y, bool | Fraction)
-            u, v = Fraction(x), Fraction(y)
-            truth = {
-                "lt": u < v, "le": u <= v, "gt": u > v, "ge": u >= v, "eq": u == v, "ne": u != v
-            }[op]  # fmt: skip
-        return Scalar("static", constant(truth, node), BOOL)
-
-    def _boolean(self, node: ast.BoolOp, scope: Scope) -> Value:
-        parts = []
-        for one in node.values:
-            found = scalar(self.value(one, scope), one, "a truth value")
-            self._decidable(found, one)
-            parts.append(found)
-        return self._all("and" if isinstance(node.op, ast.And) else "or", node, parts)
-
-    def _all(self, op: str, node: ast.AST, parts: list[Scalar]) -> Scalar:
-        level = highest(*(one.level for one in parts))
-        if level == "static":
-            truths = [bool(one.expr.data[0]) for one in parts]
-            return Scalar("static", constant(all(truths) if op == "and" else any(truths)), BOOL)
-        return Scalar(level, self._op(op, node, *parts), BOOL, any(p.released for p in parts))
-
-    def _decidable(self, value: Scalar, node: ast.AST) -> None:
-        if value.level == "private":
-            raise refuse(
-                "private-control",
-                node,
-                "The truth of a private value is private, and nothing may depend on it.",
-                PRIVATE_BRANCH,
-            )
-        if value.type.kind != "bool":
-            raise refuse(
-                "type",
-                node,
-                "A truth value is wanted; numbers and labels have none here.",
-                "Write the comparison: x != 0.",
-            )
-
-    def truth(self, node: ast.expr, scope: Scope) -> Scalar:
-        """A truth value, not private."""
-        found = scalar(self.value(node, scope), node, "a truth value")
-        self._decidable(found, node)
-        return found
-
-    def _choice(self, node: ast.IfExp, scope: Scope) -> Value:
-        test = self.truth(node.test, scope)
-        if test.level == "static":
-            return self.value(node.body if test.expr.data[0] else node.orelse, scope)
-        a = scalar(self.value(node.body, scope), node.body)
-        b = scalar(self.value(node.orelse, scope), node.orelse)
-        _unmixed(highest(a.level, b.level), test.level, node)
-        if "private" in (a.level, b.level):
-            raise refuse(
-                "private-control",
-                node,
-                "A condition chooses between private values.",
-                "Release first; or put the condition inside the row.",
-            )
-        if a.type.kind == "vector" or b.type.kind == "vector":
-            raise refuse("type", node, "A condition chooses between numbers, not vectors.")
-        if (a.type.kind in ("category", "text")) or (b.type.kind in ("category", "text")):
-            raise refuse("type", node, "A condition chooses between numbers or truth values.")
-        level = highest(test.level, a.level, b.level)
-        both = a.type.kind == b.type.kind == "bool"
-        kind = BOOL if both else _kind("add", a.type, b.type)
-        released = test.released or a.released or b.released
-        return Scalar(level, self._op("if", node, test, a, b), kind, released)
 
     # -- access ----------------------------------------------------------------------------
 
@@ -350,11 +215,10 @@ class Expressions:
         """How many rows: public under replace-one unless a private column decides it."""
         if self.adjacency == "replace-one" and not data.pieces and data.filter == TRUE:
             return Scalar("public", Expr("public", (), ("db.size",), place(node)), INT)
-        counted = Expr(
-            "count", (self.data_expr(data, constant(Fraction(1)), node),), (), place(node)
-        )
-        level: Level = "public" if self.is_public_data(data, constant(Fraction(1))) else "private"
-        return Scalar(level, counted, INT)
+        one = constant(Fraction(1))
+        counted = Expr("count", (self.data_expr(data, one, node),), (), place(node))
+        level: Level = "public" if self.is_public_data(data, one) else "private"
+        return Scalar(level, counted, INT, reads_released(counted))
 
     def is_public_data(self, data: Data, mapped: Expr) -> bool:
         """Whether a sum over this data moves under no adjacency."""
@@ -367,14 +231,19 @@ class Expressions:
             and _columns(mapped) <= public
         )
 
-    public_columns: frozenset[str]
-
     def data_expr(self, data: Data, mapped: Expr, node: ast.AST) -> Expr:
         """The `data` expression of a sequence with this row value."""
         return Expr("data", (data.filter, mapped), (data.pieces,), place(node))
 
     def _entry(self, node: ast.Subscript, scope: Scope) -> Value:
         of = self.value(node.value, scope)
+        if isinstance(of, Data | Row):
+            raise refuse(
+                "private-output",
+                node,
+                f"{described(of).capitalize()} has no entries: one record is never taken out.",
+                "Records are reached by sum, count and generators, columns by row.height.",
+            )
         index = static_of(self.value(node.slice, scope))
         if not isinstance(index, Fraction) or index.denominator != 1:
             raise refuse("static", node, "An index is a whole number known beforehand.")
@@ -397,20 +266,24 @@ class Expressions:
     def generator(self, node: ast.GeneratorExp | ast.ListComp, scope: Scope) -> Value:
         """A generator over data is data; one over a static sequence is a tuple."""
         first = node.generators[0]
-        over = self.value(first.iter, scope)
+        over = self.sequence(first.iter, scope)
         if isinstance(over, Data):
             if len(node.generators) != 1:
-                raise refuse(
-                    "construct",
-                    node,
-                    "A generator goes over private data once: pairs of records have no bound.",
-                    "Write one `for`.",
-                )
+                raise pairs(node)
             return self._rows(node, first, over, scope)
-        return self._static_generator(node, scope)
+        return self.listed(node, over, scope)
 
-    def _static_generator(self, node: ast.GeneratorExp | ast.ListComp, scope: Scope) -> Value:
-        """In `statements.py`, which knows static loops."""
+    def sequence(self, node: ast.expr, scope: Scope) -> Data | Parted | tuple[Value, ...]:
+        """In `flow.py`: what a loop goes over."""
+        raise NotImplementedError
+
+    def listed(
+        self,
+        node: ast.GeneratorExp | ast.ListComp,
+        over: Parted | tuple[Value, ...],
+        scope: Scope,
+    ) -> Value:
+        """In `flow.py`: a generator over a static sequence."""
         raise NotImplementedError
 
     def _rows(
@@ -420,13 +293,8 @@ class Expressions:
         data: Data,
         scope: Scope,
     ) -> Data:
-        if not isinstance(part.target, ast.Name):
-            if isinstance(part.target, ast.Tuple) and isinstance(data.row, Items | Scalar):
-                inner = self._unpacked(part.target, data.row, scope)
-            else:
-                raise refuse("construct", part.target, "A generator names one row at a time.")
-        else:
-            inner = Scope({**scope.names, part.target.id: data.row}, scope.adjacency)
+        before = len(self.commands)
+        inner = self.row_scope(part.target, data, scope)
         tests = [data.filter] if data.filter != TRUE else []
         for condition in part.ifs:
             found = self.truth(condition, inner)
@@ -436,6 +304,13 @@ class Expressions:
         if len(tests) > 1:
             filtered = Expr("and", tuple(tests), (), place(node))
         mapped = self.value(node.elt, inner)
+        if len(self.commands) != before:
+            raise refuse(
+                "construct",
+                node,
+                "A release inside a generator would be made anew for each record.",
+                "Release before it, and use the released value inside.",
+            )
         if isinstance(mapped, Row):
             return Data(data.pieces, filtered, mapped)
         row = scalar(mapped, node.elt, "a value of the row")
@@ -450,24 +325,53 @@ class Expressions:
             return Data(data.pieces, filtered, mapped)
         return Data(data.pieces, filtered, replace(row, level="row"))
 
-    def _unpacked(self, target: ast.Tuple, row: Items | Scalar, scope: Scope) -> Scope:
+    def row_scope(self, target: ast.expr, data: Data, scope: Scope) -> Scope:
+        """The scope in which a generator's names stand for one row."""
+        if isinstance(target, ast.Name):
+            return scope.inside_rows(**{target.id: data.row})
+        if not isinstance(target, ast.Tuple) or not isinstance(data.row, Items | Scalar):
+            raise refuse("construct", target, "A generator names one row at a time.")
+        parts = self.entries(data.row, target)
         names = [one.id for one in target.elts if isinstance(one, ast.Name)]
-        items = row.items if isinstance(row, Items) else ()
-        if len(names) != len(target.elts) or len(names) != len(items):
-            raise refuse("construct", target, "Names and entries don't match.")
-        return Scope({**scope.names, **dict(zip(names, items, strict=True))}, scope.adjacency)
+        if len(names) != len(target.elts) or len(names) != len(parts):
+            raise refuse("construct", target, f"A row here has {len(parts)} entries.")
+        return scope.inside_rows(**dict(zip(names, parts, strict=True)))
+
+    def entries(self, found: Value, node: ast.AST) -> tuple[Value, ...]:
+        """The entries of a tuple or vector."""
+        if isinstance(found, Items):
+            return found.items
+        if isinstance(found, Scalar) and found.type.kind == "vector":
+            return tuple(
+                replace(
+                    found, expr=Expr("item", (found.expr,), (Fraction(i),), place(node)), type=kind
+                )
+                if found.expr.op != "tuple"
+                else replace(found, expr=found.expr.args[i], type=kind)
+                for i, kind in enumerate(found.type.items)
+            )
+        raise refuse("type", node, f"{described(found).capitalize()} can't be unpacked.")
 
 
-def _kind(op: str, a: Type, b: Type) -> Type:
-    if "vector" in (a.kind, b.kind):
-        items = a.items if a.kind == "vector" else b.items
-        other = b if a.kind == "vector" else a
-        others = other.items if other.kind == "vector" else (other,) * len(items)
-        return Type(
-            "vector", items=tuple(_kind(op, x, y) for x, y in zip(items, others, strict=True))
-        )
-    whole = all(one.kind in ("int", "bool") for one in (a, b)) and op != "div"
-    return INT if whole else REAL
+def pairs(node: ast.AST) -> ProgramError:
+    """The refusal of a second walk over the data inside the first."""
+    return refuse(
+        "construct",
+        node,
+        "A generator goes over private data once: pairs of records have no bound.",
+        "Write one `for` over the data; a sum of squares or products is taken inside one row.",
+    )
+
+
+def reads_released(expr: Expr) -> bool:
+    """Whether a released or derived value stands in an expression."""
+    if expr.op == "public" and expr.data[0] != "db.size":
+        return True
+    return any(reads_released(one) for one in expr.args)
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, Scalar) and value.type.kind == "text"
 
 
 def _loose(kind: Type) -> Type:
@@ -482,16 +386,3 @@ def _columns(expr: Expr) -> frozenset[str]:
     for one in expr.args:
         found |= _columns(one)
     return frozenset(found)
-
-
-def _unmixed(a: Level, b: Level, node: ast.AST) -> None:
-    if {a, b} == {"row", "private"}:
-        raise refuse(
-            "nonlinear",
-            node,
-            "This mixes the value of one record with a private value of all of them.",
-            "Release the private value first, then use the released one.",
-        )
-
-
-__all__ = ["Expressions", "Named", "Parted", "Scope", "Thing"]

@@ -10,7 +10,9 @@ from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Type
 from bayesdp.programs.source.after import After
 from bayesdp.programs.source.calls import bind
 from bayesdp.programs.source.diagnostics import place, refuse
-from bayesdp.programs.source.expressions import Scope
+from bayesdp.programs.source.expressions import pairs
+from bayesdp.programs.source.scope import Scope
+from bayesdp.programs.source.sizes import Sizes
 from bayesdp.programs.source.values import (
     Data,
     Items,
@@ -23,6 +25,11 @@ from bayesdp.programs.source.values import (
 )
 
 MOST_STEPS = 20_000
+MOST_NODES = 20_000
+ENDED = (
+    "belongs to one piece of a partition, and the loop over the pieces has ended: release inside "
+    "the loop."
+)
 
 
 class Flow(After):
@@ -32,13 +39,25 @@ class Flow(After):
     """How deep the statement stands in branches."""
     steps = 0
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.sizes = Sizes()
+
     def run(self, statements: Iterable[ast.stmt], scope: Scope) -> None:
         """In `lower.py`: the meaning of statements."""
         raise NotImplementedError
 
-    def entries(self, found: Value, node: ast.AST) -> tuple[Value, ...]:
-        """In `lower.py`: the entries of a tuple or vector."""
-        raise NotImplementedError
+    database: str
+
+    def weigh(self, value: Value, node: ast.AST) -> None:
+        """Refuse expressions that grow without end when they are written out."""
+        if self.sizes.of(value) > MOST_NODES:
+            raise refuse(
+                "size",
+                node,
+                f"Written out, this has more than {MOST_NODES} parts.",
+                "Release parts of it, and use the released values.",
+            )
 
     def tick(self, node: ast.AST) -> None:
         """Count one step of unrolling."""
@@ -48,79 +67,98 @@ class Flow(After):
 
     def _loop(self, statement: ast.For, scope: Scope) -> None:
         if statement.orelse:
-            raise refuse("construct", statement, "A loop has no else here.")
-        over = self._sequence(statement.iter, scope)
+            raise refuse("construct", statement, "A loop has no else here.", "Write it after it.")
+        over = self.sequence(statement.iter, scope)
+        if isinstance(over, Data):
+            raise refuse(
+                "private-control",
+                statement.iter,
+                "A loop over private rows would let each of them do anything.",
+                "Use sum(...), count(...) or fold(...) over a generator.",
+            )
         if isinstance(over, Parted):
-            self._parts(statement, over, scope)
+            self._pieces(
+                over, statement.target, statement, scope, lambda: self.run(statement.body, scope)
+            )
             return
         for one in over:
             self.tick(statement)
-            self._bind_target(statement.target, one, scope)
+            self.assign(statement.target, one, scope)
             self.run(statement.body, scope)
 
-    def _bind_target(self, target: ast.expr, value: Value, scope: Scope) -> None:
+    def assign(self, target: ast.expr, value: Value, scope: Scope) -> None:
+        """Give a name, or several, a value."""
         if isinstance(target, ast.Name):
-            scope.names[target.id] = value
-        elif isinstance(target, ast.Tuple):
+            if target.id == self.database and isinstance(scope.names.get(target.id), Data):
+                raise refuse("name", target, f"'{target.id}' is the database.", "Use another name.")
+            self.weigh(value, target)
+            scope.bind(target.id, value)
+        elif isinstance(target, ast.Tuple | ast.List):
             parts = self.entries(value, target)
             if len(parts) != len(target.elts):
                 raise refuse("construct", target, f"There are {len(parts)} values to unpack.")
             for one, part in zip(target.elts, parts, strict=True):
-                self._bind_target(one, part, scope)
+                self.assign(one, part, scope)
         else:
-            raise refuse("construct", target, "A loop names its value.")
+            raise refuse(
+                "effect",
+                target,
+                "Only names are assigned: changing a column or an entry would change the data.",
+                "Give the new value a name.",
+            )
 
-    def _sequence(self, node: ast.expr, scope: Scope) -> Parted | tuple[Value, ...]:
-        """What a static loop goes over."""
+    def sequence(self, node: ast.expr, scope: Scope) -> Data | Parted | tuple[Value, ...]:
+        """What a loop goes over: private data, the pieces of a partition, or static entries."""
         called = node.func if isinstance(node, ast.Call) else None
         if isinstance(called, ast.Name) and called.id in ("zip", "enumerate"):
             assert isinstance(node, ast.Call)
             return self._zipped(node, scope)
         found = self.value(node, scope)
-        if isinstance(found, Parted):
+        if isinstance(found, Parted | Data):
             return found
-        if isinstance(found, Data):
-            raise refuse(
-                "private-control",
-                node,
-                "A loop over private rows would let each of them do anything.",
-                "Use sum(...), count(...) or fold(...) over a generator.",
-            )
         if isinstance(found, Thing) and found.kind == "candidates" and found.expr.op == "range":
             ends = [one.data[0] for one in found.expr.args]
-            if not all(isinstance(one, Fraction) for one in ends):
-                raise refuse("static", node, "A loop's range is known before the data is read.")
             start, stop, step = (int(one) for one in ends if isinstance(one, Fraction))
-            if len(range(start, stop, step)) > MOST_STEPS:
+            steps = range(start, stop, step)
+            if abs(stop - start) > MOST_STEPS * abs(step):
                 raise refuse("size", node, f"This loop has more than {MOST_STEPS} steps.")
-            return tuple(static(Fraction(one), node) for one in range(start, stop, step))
+            return tuple(static(Fraction(one), node) for one in steps)
         if isinstance(found, Items):
             return found.items
-        if isinstance(found, Scalar) and found.type.kind == "vector" and found.level == "public":
+        if isinstance(found, Scalar) and found.type.kind == "vector":
             return self.entries(found, node)
         raise refuse(
             "private-control" if isinstance(found, Scalar) and found.level == "private" else "type",
             node,
-            "A loop goes over a tuple, a range of literals or partition(...), and here stands "
-            f"{described(found)}.",
-            "",
+            f"A loop goes over what is known beforehand, and here stands {described(found)}.",
+            "A tuple, range(...) of literals, or partition(people, by=...).",
         )
 
     def _zipped(self, node: ast.Call, scope: Scope) -> tuple[Value, ...]:
         assert isinstance(node.func, ast.Name)
         lists = []
         for one in node.args:
-            found = self._sequence(one, scope)
+            found = self.sequence(one, scope)
+            if isinstance(found, Data):
+                raise pairs(node)
             if isinstance(found, Parted):
                 raise refuse("construct", one, "A partition is looped over by itself.")
             lists.append(found)
+        if node.keywords or not lists:
+            raise refuse("arguments", node, f"{node.func.id} takes tuples.")
         if node.func.id == "enumerate":
-            if len(lists) != 1 or node.keywords:
+            if len(lists) != 1:
                 raise refuse("arguments", node, "enumerate takes one tuple.")
             lists.insert(0, tuple(static(Fraction(i), node) for i in range(len(lists[0]))))
         if len({len(one) for one in lists}) > 1:
             raise refuse("type", node, "zip takes tuples of one length.")
         return tuple(Items(tuple(parts)) for parts in zip(*lists, strict=True))
+
+    def call_zip(self, node: ast.Call, scope: Scope) -> Value:
+        """zip(a, b) and enumerate(a) of static tuples."""
+        return Items(self._zipped(node, scope))
+
+    call_enumerate = call_zip
 
     def call_range(self, node: ast.Call, scope: Scope) -> Value:
         """range(stop), range(start, stop[, step]) of public whole numbers."""
@@ -152,41 +190,58 @@ class Flow(After):
             raise refuse("private-output", node, "Private rows are not collected.", "Sum them up.")
         if isinstance(found, Items):
             return found
-        sequence = self._sequence(bound.given["items"], scope)
-        if isinstance(sequence, Parted):
-            raise refuse("type", node, "A partition is looped over.", "for piece in partition(...)")
-        return Items(sequence)
+        raise refuse("type", node, f"{described(found).capitalize()} is no list of values.")
 
     call_list = call_tuple
 
-    def _static_generator(self, node: ast.GeneratorExp | ast.ListComp, scope: Scope) -> Value:
-        part = node.generators[0]
-        if len(node.generators) != 1:
-            raise refuse("construct", node, "One `for` at a time.", "Write a loop.")
-        over = self._sequence(part.iter, scope)
-        inner = Scope(dict(scope.names), scope.adjacency)
+    def listed(
+        self,
+        node: ast.GeneratorExp | ast.ListComp,
+        over: Parted | tuple[Value, ...],
+        scope: Scope,
+    ) -> Value:
+        """A generator over a static sequence: a tuple."""
         kept: list[Value] = []
-        if isinstance(over, Parted):
-            if part.ifs:
-                raise refuse("construct", node, "Pieces of a partition are all taken.")
-            self._pieces(
-                over, part.target, node, inner, lambda: kept.append(self.value(node.elt, inner))
-            )
-            return Items(tuple(kept))
-        for one in over:
-            self.tick(node)
-            self._bind_target(part.target, one, inner)
-            truths = [self.truth(test, inner) for test in part.ifs]
-            if any(one.level != "static" for one in truths):
-                raise refuse("static", node, "Which entries are kept must be known beforehand.")
-            if all(one.expr.data[0] for one in truths):
-                kept.append(self.value(node.elt, inner))
+        self._each(node, over, 0, Scope(dict(scope.names), scope.adjacency, scope.gone), kept)
         return Items(tuple(kept))
 
-    def _parts(self, statement: ast.For, over: Parted, scope: Scope) -> None:
-        self._pieces(
-            over, statement.target, statement, scope, lambda: self.run(statement.body, scope)
-        )
+    def _each(
+        self,
+        node: ast.GeneratorExp | ast.ListComp,
+        over: Parted | tuple[Value, ...],
+        depth: int,
+        scope: Scope,
+        kept: list[Value],
+    ) -> None:
+        part = node.generators[depth]
+
+        def one_entry() -> None:
+            truths = [self.truth(test, scope) for test in part.ifs]
+            if any(one.level != "static" for one in truths):
+                raise refuse(
+                    "static",
+                    node,
+                    "Which entries are kept must be known beforehand.",
+                    "Test literals and public parameters only.",
+                )
+            if not all(one.expr.data[0] for one in truths):
+                return
+            if depth + 1 == len(node.generators):
+                kept.append(self.value(node.elt, scope))
+                self.weigh(Items(tuple(kept[-1:])), node)
+                return
+            within = self.sequence(node.generators[depth + 1].iter, scope)
+            if isinstance(within, Data):
+                raise pairs(node)
+            self._each(node, within, depth + 1, scope, kept)
+
+        if isinstance(over, Parted):
+            self._pieces(over, part.target, node, scope, one_entry)
+            return
+        for one in over:
+            self.tick(node)
+            self.assign(part.target, one, scope)
+            one_entry()
 
     def _pieces(
         self, over: Parted, target: ast.expr, node: ast.AST, scope: Scope, run: Callable[[], None]
@@ -200,17 +255,17 @@ class Flow(After):
             self.commands = []
             piece = Data((*data.pieces, (over.column, label)), data.filter, data.row)
             shown = static(label, node)
-            self._bind_target(target, Items((shown, piece)) if pair else piece, scope)
+            self.assign(target, Items((shown, piece)) if pair else piece, scope)
             run()
             parts.append((label, tuple(self.commands)))
         self.commands = outer
         for one in ast.walk(target):
             if isinstance(one, ast.Name):
-                scope.names.pop(one.id, None)
+                scope.lose(one.id, ENDED)
         # What was made of a piece inside the loop is private to it and can't be used after it.
         for name, value in list(scope.names.items()):
             if _holds_piece(value, (over.column,), data.pieces):
-                del scope.names[name]
+                scope.lose(name, ENDED)
         self.commands.append(Parts(over.column, over.public, tuple(parts), place(node)))
 
     def _condition(self, statement: ast.If, scope: Scope) -> None:
@@ -218,75 +273,133 @@ class Flow(After):
         if test.level == "static":
             self.run(statement.body if test.expr.data[0] else statement.orelse, scope)
             return
-        if test.level == "row":
-            raise refuse("private-control", statement, "A condition on one record's value.")
-        before = dict(scope.names)
         sides = []
         self.branches += 1
         outer = self.commands
         for body in (statement.body, statement.orelse):
             self.commands = []
-            names = dict(before)
-            self.run(body, Scope(names, scope.adjacency))
-            sides.append((self.commands, names))
+            inner = Scope(dict(scope.names), scope.adjacency, scope.gone)
+            self.run(body, inner)
+            sides.append((self.commands, inner.names))
         self.commands = outer
         self.branches -= 1
-        self._join(statement, test, sides, before, scope)
+        self._join(statement, test, sides, scope)
 
     def _join(
         self,
         statement: ast.If,
         test: Scalar,
         sides: Sequence[tuple[list[Command], dict[str, Value]]],
-        before: dict[str, Value],
         scope: Scope,
     ) -> None:
         """After a branch a name has one value, whichever way was taken; else it is unknown."""
         (then, first), (otherwise, second) = sides
-        changed = [one for one in {**first, **second} if first.get(one) != before.get(one)]
-        changed += [one for one in second if second[one] != before.get(one) and one not in changed]
+        before = scope.names
+        if test.level == "row" and (then or otherwise):
+            raise refuse(
+                "private-control",
+                statement,
+                "Whether this releases something depends on one record.",
+                "Release outside the row's function.",
+            )
+        names = dict.fromkeys((*first, *second))
+        changed = [one for one in names if not first.get(one) is second.get(one) is before.get(one)]
         for name in changed:
             a, b = first.get(name), second.get(name)
-            joined = None if a is None or b is None else self._joined(name, a, b, then, otherwise)
+            if a is None or b is None:
+                scope.lose(
+                    name,
+                    f"has a value on one side of the condition in line "
+                    f"{statement.lineno} only: give it one on both sides.",
+                )
+                continue
+            joined = self._joined(statement, test, name, (a, b), (then, otherwise))
             if joined is None:
-                scope.names.pop(name, None)
+                scope.lose(
+                    name,
+                    f"stands for private values that the condition in line "
+                    f"{statement.lineno} chooses between: release them inside it.",
+                )
             else:
-                scope.names[name] = joined
-        self.commands.append(Branch(test.expr, tuple(then), tuple(otherwise), place(statement)))
+                scope.bind(name, joined)
+        if then or otherwise:
+            self.commands.append(Branch(test.expr, tuple(then), tuple(otherwise), place(statement)))
+
+    def either(self, node: ast.IfExp, test: Scalar, scope: Scope) -> Value:
+        """A choice between two values; between two commands where a side releases something."""
+        outer, sides, values = self.commands, [], []
+        self.branches += 1
+        for one in (node.body, node.orelse):
+            self.commands = []
+            values.append(self.value(one, scope))
+            sides.append(self.commands)
+        self.commands = outer
+        self.branches -= 1
+        both = (values[0], values[1])
+        if not sides[0] and not sides[1]:
+            return self.chosen(node, test, both)
+        if test.level == "row":
+            raise refuse(
+                "private-control", node, "Whether this releases something depends on one record."
+            )
+        joined = self._joined(node, test, "chosen", both, (sides[0], sides[1]))
+        if joined is None:
+            raise refuse(
+                "private-control",
+                node,
+                "A condition chooses between values that are not both released.",
+                "Release on both sides.",
+            )
+        self.commands.append(Branch(test.expr, tuple(sides[0]), tuple(sides[1]), place(node)))
+        return joined
 
     def _joined(
-        self, name: str, a: Value, b: Value, then: list[Command], otherwise: list[Command]
+        self,
+        node: ast.If | ast.IfExp,
+        test: Scalar,
+        name: str,
+        values: tuple[Value, Value],
+        sides: tuple[list[Command], list[Command]],
     ) -> Value | None:
-        if a == b:
+        a, b = values
+        if a is b or a == b:
             return a
         if isinstance(a, Items) and isinstance(b, Items) and len(a.items) == len(b.items):
             parts = [
-                self._joined(name, x, y, then, otherwise)
-                for x, y in zip(a.items, b.items, strict=True)
+                self._joined(node, test, name, both, sides)
+                for both in zip(a.items, b.items, strict=True)
             ]
             kept = tuple(one for one in parts if one is not None)
             return Items(kept) if len(kept) == len(parts) else None
-        one = self.fresh(name)
-        where = Expr("public", (), (one,))
         if isinstance(a, Scalar) and isinstance(b, Scalar):
-            if "private" in (a.level, b.level) or "row" in (a.level, b.level):
+            if "private" in (a.level, b.level):
                 return None
+            if "row" in (a.level, b.level, test.level) or not (sides[0] or sides[1]):
+                return self.chosen(node, test, (a, b))
             if len(a.type.items) != len(b.type.items):
                 return None
-            then.append(Derive(one, a.expr))
-            otherwise.append(Derive(one, b.expr))
             kind = a.type if a.type == b.type else Type("real")
-            return Scalar("public", where, kind, True)
+            return Scalar("public", self._named(name, (a.expr, b.expr), sides), kind, True)
         if (
             isinstance(a, Thing)
             and isinstance(b, Thing)
             and a.kind == b.kind
             and a.family == b.family
-        ) and a.kind in ("released-posterior", "samples"):
-            then.append(Derive(one, a.expr))
-            otherwise.append(Derive(one, b.expr))
-            return Thing(a.kind, where, a.family, (), True)
+            and a.kind in ("released-posterior", "samples")
+            and test.level != "row"
+        ):
+            named = self._named(name, (a.expr, b.expr), sides)
+            return Thing(a.kind, named, a.family, (), True)
         return None
+
+    def _named(
+        self, name: str, values: tuple[Expr, Expr], sides: tuple[list[Command], list[Command]]
+    ) -> Expr:
+        """One name for a value that each side of a branch derives."""
+        one = self.fresh(name)
+        for value, side in zip(values, sides, strict=True):
+            side.append(Derive(one, value))
+        return Expr("public", (), (one,))
 
 
 def _holds_piece(value: Value, columns: tuple[str, ...], outside: object) -> bool:

@@ -34,15 +34,22 @@ def number(node: ast.Constant) -> Fraction:
 
 def attach(tree: ast.AST, text: str) -> None:
     """Keep on each decimal literal the number that its text means."""
+    lines = [one.encode("utf-8") for one in lines_of(text)]
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, float):
-            written = ast.get_source_segment(text, node) or ""
+            assert node.end_col_offset is not None
+            written = lines[node.lineno - 1][node.col_offset : node.end_col_offset]
             try:
-                decimal = Decimal(written.replace("_", ""))
+                decimal = Decimal(written.decode("utf-8").replace("_", ""))
             except InvalidOperation:
                 continue
             if decimal.is_finite() and abs(decimal.adjusted()) < MOST_DIGITS:
                 node.exact = Fraction(decimal)  # type: ignore[attr-defined]
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines as Python's parser counts them."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
 
 def literal(node: ast.expr, constants: Mapping[str, Literal]) -> Literal:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.programs.ir import (
@@ -21,11 +20,11 @@ from bayesdp.programs.ir import (
 )
 from bayesdp.programs.source.annotations import RESULTS, read_results, read_type
 from bayesdp.programs.source.calls import POSTERIOR, bind
-from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
-from bayesdp.programs.source.expressions import Scope
+from bayesdp.programs.source.diagnostics import ProgramError, refuse
 from bayesdp.programs.source.flow import Flow
 from bayesdp.programs.source.literals import Literal, literal
 from bayesdp.programs.source.module import SourceFile
+from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.syntax import check_syntax
 from bayesdp.programs.source.values import (
     TRUE,
@@ -71,11 +70,12 @@ class _Lowering(Flow):
         self.delta_declared = options.get("delta")
         self.requires: list[Expr] = []
         self.stack: list[str] = []
-        self.statistics_of: dict[str, Thing] = {}
+        self.seen: set[str] = set()
         self.public_columns: frozenset[str] = frozenset()
 
     def program(self) -> Program:
         database, fields, is_scalar = self._database()
+        self.database = database
         self.public_columns = frozenset(one for one, kind in fields if kind.public)
         names = self._globals()
         parameters = self._parameters(names)
@@ -84,7 +84,7 @@ class _Lowering(Flow):
             row = Scalar("row", Expr("field", (), ("",)), fields[0][1])
         names[database] = Data((), TRUE, row)
         results = read_results(self.function.returns, self.function, self.source.surface)
-        check_syntax(self.function)
+        check_syntax(self.function, self.source.surface)
         returned = self._body(self.function, Scope(names, self.adjacency))
         returns, types = self._returns(returned, results)
         return Program(
@@ -213,16 +213,16 @@ class _Lowering(Flow):
     def _statement(self, statement: ast.stmt, scope: Scope) -> None:
         if isinstance(statement, ast.Assign):
             if len(statement.targets) != 1:
-                raise refuse("construct", statement, "One name is assigned at a time.")
-            self._assign(statement.targets[0], statement.value, scope)
+                raise refuse(
+                    "construct", statement, "One name is assigned at a time.", "Write two lines."
+                )
+            self.assign(statement.targets[0], self.value(statement.value, scope), scope)
         elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
-            self._assign(statement.target, statement.value, scope)
+            found = self.value(statement.value, scope)
+            self._announced(statement, found)
+            self.assign(statement.target, found, scope)
         elif isinstance(statement, ast.AugAssign):
-            if not isinstance(statement.target, ast.Name):
-                raise refuse("construct", statement, "Only a name is changed by += and the like.")
-            name = ast.copy_location(ast.Name(statement.target.id, ast.Load()), statement.target)
-            both = ast.copy_location(ast.BinOp(name, statement.op, statement.value), statement)
-            self._assign(statement.target, both, scope)
+            self._augmented(statement, scope)
         elif isinstance(statement, ast.For):
             self._loop(statement, scope)
         elif isinstance(statement, ast.If):
@@ -239,53 +239,49 @@ class _Lowering(Flow):
         elif not isinstance(statement, ast.Pass):
             raise refuse("construct", statement, "This statement is not part of the language.")
 
-    def _assign(self, target: ast.expr, value: ast.expr, scope: Scope) -> None:
-        found = self.value(value, scope)
-        if isinstance(target, ast.Name):
-            self._name(target, found, scope)
-            model = self._model_behind(value, scope)
-            if model is not None:
-                self.statistics_of[target.id] = model
-            return
-        if isinstance(target, ast.Tuple | ast.List):
-            names = [one for one in target.elts if isinstance(one, ast.Name)]
-            parts = self.entries(found, target)
-            if len(names) != len(target.elts) or len(parts) != len(names):
-                raise refuse("construct", target, f"There are {len(parts)} values to unpack.")
-            for name, part in zip(names, parts, strict=True):
-                self._name(name, part, scope)
+    def _augmented(self, statement: ast.AugAssign, scope: Scope) -> None:
+        """X += 1 is x = x + 1, of numbers: a Python list would change under its other names."""
+        target = statement.target
+        if not isinstance(target, ast.Name):
+            raise refuse(
+                "effect",
+                statement,
+                "Only a name is changed by += and the like.",
+                "Give the new value a name.",
+            )
+        if isinstance(scope.look_up(_loaded(target)), Items):
+            raise refuse(
+                "effect",
+                statement,
+                "Tuples and lists don't change here.",
+                f"Write {target.id} = {target.id} + (...,).",
+            )
+        both = ast.copy_location(
+            ast.BinOp(_loaded(target), statement.op, statement.value), statement
+        )
+        self.assign(target, self.value(both, scope), scope)
+
+    def _announced(self, statement: ast.AnnAssign, found: Value) -> None:
+        """An annotation inside a function clamps nothing, so it must be true as it stands."""
+        node = statement.annotation
+        if isinstance(node, ast.Name) and isinstance(found, Scalar) and found.level != "row":
+            fits = {"Bool": ("bool",), "Int": ("int", "bool"), "Real": ("real", "int", "bool")}
+            if found.type.kind in fits.get(node.id, ()):
+                return
+        if (
+            isinstance(node, ast.Name)
+            and isinstance(found, Thing)
+            and found.released
+            and POSTERIOR.get(found.family) == node.id
+        ):
             return
         raise refuse(
-            "effect",
-            target,
-            "Only names are assigned: changing a column or an entry would change the data.",
-            "Give the new value a name.",
+            "annotation",
+            node,
+            f"Nothing makes this value {ast.unparse(node)}: an annotation inside a program "
+            "clamps nothing.",
+            "Leave it out; clip(value, low, high) gives bounds.",
         )
-
-    def _name(self, target: ast.Name, value: Value, scope: Scope) -> None:
-        taken = scope.names.get(target.id)
-        if isinstance(taken, Named) or (
-            isinstance(taken, Data) and not taken.pieces and taken.filter == TRUE
-        ):
-            raise refuse(
-                "name", target, f"'{target.id}' already means something here.", "Use another name."
-            )
-        scope.names[target.id] = value
-        self.statistics_of.pop(target.id, None)
-
-    def entries(self, found: Value, node: ast.AST) -> tuple[Value, ...]:
-        if isinstance(found, Items):
-            return found.items
-        if isinstance(found, Scalar) and found.type.kind == "vector":
-            return tuple(
-                replace(
-                    found, expr=Expr("item", (found.expr,), (Fraction(i),), place(node)), type=kind
-                )
-                if found.expr.op != "tuple"
-                else replace(found, expr=found.expr.args[i], type=kind)
-                for i, kind in enumerate(found.type.items)
-            )
-        raise refuse("type", node, f"{described(found).capitalize()} can't be unpacked.")
 
     def _expression(self, statement: ast.Expr, scope: Scope) -> None:
         node = statement.value
@@ -298,12 +294,7 @@ class _Lowering(Flow):
         ):
             self.value(node, scope)
             return
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in (
-            "print", "open", "exec", "eval", "repr", "str", "setattr", "getattr", "globals",
-        ):  # fmt: skip
-            raise refuse(
-                "effect", node, f"{node.func.id} is a way out for private values.", "Return values."
-            )
+        self.value(node, scope)  # what is wrong with it is said first
         raise refuse("construct", statement, "This value is not used.", "Assign or return it.")
 
     def call_require(self, node: ast.Call, scope: Scope) -> Value:
@@ -327,13 +318,19 @@ class _Lowering(Flow):
     def inline(self, name: str, node: ast.Call, scope: Scope) -> Value:
         """A helper's body in place of its call."""
         function = self.source.helpers[name]
-        known = [one.arg for one in function.args.args]
-        bound = bind(node, known, needed=0)
+        given = function.args
+        plain = [one.arg for one in given.args]
+        named = [one.arg for one in given.kwonlyargs]
+        bound = bind(node, plain, needed=0, keyword=named)
         values = {key: self.value(one, scope) for key, one in bound.given.items()}
-        defaults = function.args.defaults
-        for one, default in zip(known[len(known) - len(defaults) :], defaults, strict=True):
-            values.setdefault(one, static(literal(default, self.source.constants), default))
-        missing = [one for one in known if one not in values]
+        defaults: list[tuple[str, ast.expr | None]] = [
+            *zip(plain[len(plain) - len(given.defaults) :], given.defaults, strict=True),
+            *zip(named, given.kw_defaults, strict=True),
+        ]
+        for one, default in defaults:
+            if default is not None:
+                values.setdefault(one, static(literal(default, self.source.constants), default))
+        missing = [one for one in (*plain, *named) if one not in values]
         if missing:
             raise refuse("arguments", node, f"{name} needs {', '.join(missing)}.")
         return self._inlined(function, values, node)
@@ -351,17 +348,23 @@ class _Lowering(Flow):
         return found
 
     def _inlined(self, function: ast.FunctionDef, values: dict[str, Value], node: ast.AST) -> Value:
-        given = function.args
-        if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs:
-            raise refuse("signature", function, "A helper has plain parameters.")
         if function.name in self.stack or len(self.stack) > MOST_DEPTH:
-            raise refuse("recursion", node, f"'{function.name}' ends up calling itself.")
-        check_syntax(function)
+            raise refuse(
+                "recursion",
+                node,
+                f"'{function.name}' ends up calling itself.",
+                "Helpers are written out where they are called: use a loop of known length.",
+            )
+        if function.name not in self.seen:
+            check_syntax(function, self.source.surface)
+            self.seen.add(function.name)
+        self.tick(node)
+        for value in values.values():
+            self.weigh(value, node)
         self.stack.append(function.name)
-        kept, self.statistics_of = self.statistics_of, {}
         found = self._body(function, Scope({**self._globals(), **values}, self.adjacency))
-        self.statistics_of = kept
         self.stack.pop()
+        self.weigh(found, node)
         return found
 
     # -- results -----------------------------------------------------------------------------
@@ -445,6 +448,10 @@ def _admit(value: Literal, kind: Type, node: ast.AST) -> None:
         )
     if not inside:
         raise refuse("bounds", node, f"{value} is not in the declared type of this argument.")
+
+
+def _loaded(name: ast.Name) -> ast.Name:
+    return ast.copy_location(ast.Name(name.id, ast.Load()), name)
 
 
 def _fraction(value: Literal | None) -> Fraction | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.programs.ir import Expr, Type
 from bayesdp.programs.source.calls import ONE, PAIRS, Bound, Calls, bind, number_of, sum_type
 from bayesdp.programs.source.diagnostics import place, refuse
-from bayesdp.programs.source.expressions import Scope
+from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
     INT,
     REAL,
@@ -226,7 +227,8 @@ class Models(Calls):
     def call_statistics(self, node: ast.Call, scope: Scope) -> Value:
         """statistics(model): the minimal sufficient statistics, given what is public."""
         model = self.model(bind(node, ["model"], needed=1).given["model"], scope, "statistics")
-        return self.statistics(model, node)
+        found = self.statistics(model, node)
+        return replace(found, statistics=(found.expr, model))
 
     def statistics(self, model: Thing, node: ast.AST) -> Scalar:
         """The sums behind a model."""

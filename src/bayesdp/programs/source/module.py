@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 
-from bayesdp.errors import did_you_mean
-from bayesdp.programs.ir import Type
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.programs.ir import Type, Where
 from bayesdp.programs.source.annotations import read_type, record_fields
 from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError, refuse
-from bayesdp.programs.source.literals import Literal, attach, literal
+from bayesdp.programs.source.literals import Literal, attach, lines_of, literal
+from bayesdp.programs.source.syntax import check_name
 from bayesdp.programs.surface_names import SURFACE
 
 MOST_CHARACTERS = 200_000
@@ -45,7 +47,7 @@ class SourceFile:
     def located(self, error: ProgramError) -> ProgramError:
         """The same error with the file's name and the line that it points at."""
         found = error.diagnostic
-        lines = self.text.splitlines()
+        lines = lines_of(self.text)
         line, where = "", found.where
         if where is not None and 1 <= where.line <= len(lines):
             line = lines[where.line - 1]
@@ -56,38 +58,46 @@ class SourceFile:
 
 
 def read_file(path: Path | str) -> SourceFile:
-    """Read a program file. Raises `ProgramError`."""
+    """Read a program file. Raises `InputError` where there is none, else `ProgramError`."""
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError, ValueError) as error:
-        raise ProgramError(
-            Diagnostic("module", f"{path} can't be read ({error}).", "", file=path.name)
-        ) from None
+        raise InputError("program", str(path), expected=f"a readable text file ({error})") from None
     return read_text(text, path.name)
 
 
 def read_text(text: str, path: str = "program") -> SourceFile:
     """Read the text of a program file. Raises `ProgramError`."""
     if len(text) > MOST_CHARACTERS:
-        message = f"{path} has more than {MOST_CHARACTERS} characters."
-        raise ProgramError(Diagnostic("size", message, "", file=path))
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        line = getattr(error, "lineno", None)
-        said = f"This is not Python: {getattr(error, 'msg', error)}" + (
-            f" (line {line})." if line else "."
-        )
-        raise ProgramError(Diagnostic("syntax", said, "", file=path)) from None
-    attach(tree, text)
+        message = f"The file has more than {MOST_CHARACTERS} characters."
+        raise ProgramError(Diagnostic("size", message, "", Where(1, 1, 2), file=path))
     reader = _Reader(path, text)
     try:
+        tree = _parsed(text)
         for statement in tree.body:
             reader.take(statement)
     except ProgramError as error:
         raise reader.done().located(error) from None
+    except RecursionError:
+        found = refuse("size", Where(1, 1, 2), "This file is nested too deeply.", "")
+        raise reader.done().located(found) from None
     return reader.done()
+
+
+def _parsed(text: str) -> ast.Module:
+    """The syntax tree. Python's own warnings about odd code are not shown: nothing runs it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except SyntaxError as error:
+        where = Where(error.lineno or 1, error.offset or 1, (error.offset or 1) + 1)
+        raise refuse("syntax", where, f"This is not Python: {error.msg}.") from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise refuse("syntax", Where(1, 1, 2), f"This can't be parsed: {error}.") from None
+    attach(tree, text)
+    return tree
 
 
 class _Reader:
@@ -143,10 +153,7 @@ class _Reader:
         taken = (self.surface, self.constants, self.types, self.records, self.helpers)
         if any(name in one for one in (*taken, self.programs)):
             raise refuse("name", node, f"'{name}' is defined twice.", "Give it another name.")
-        if name in SURFACE:
-            raise refuse(
-                "name", node, f"'{name}' is a name of the language.", "Give it another name."
-            )
+        check_name(name, node)
 
     def _import(self, statement: ast.ImportFrom) -> None:
         names = [one.name for one in statement.names]

@@ -9,8 +9,8 @@ from fractions import Fraction
 from bayesdp.programs.ir import Command, Expr, Release, Type
 from bayesdp.programs.source.calls import POSTERIOR, Bound, bind
 from bayesdp.programs.source.diagnostics import place, refuse
-from bayesdp.programs.source.expressions import Scope
 from bayesdp.programs.source.models import Models
+from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
     INT,
     REAL,
@@ -151,26 +151,9 @@ class Releases(Models):
         value = self.private_value(at, scope)
         name = self.emit(op, bound.node, [value.expr], options)
         kind = value.type if value.type.kind == "vector" else _plain(value.type)
-        model = self._model_behind(at, scope)
-        if model is not None:
-            self.models[str(name.data[0])] = model
+        if value.model is not None:
+            self.models[str(name.data[0])] = value.model
         return Scalar("public", name, kind, released=True)
-
-    def _model_behind(self, node: ast.expr, scope: Scope) -> Thing | None:
-        """The model whose statistics are released, if nothing else is."""
-        if isinstance(node, ast.Name):
-            return self.statistics_of.get(node.id)
-        if (
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Name)
-            and node.func.id == "statistics"
-        ):
-            bound = bind(node, ["model"], needed=1)
-            return self.model(bound.given["model"], scope, "statistics")
-        return None
-
-    statistics_of: dict[str, Thing]
-    """Names that stand for statistics(model), so that naming them loses nothing."""
 
     # -- answers about records -----------------------------------------------------------------
 

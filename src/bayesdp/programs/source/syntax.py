@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Collection
+from unicodedata import name as name_of
 
 from bayesdp.programs.source.diagnostics import ProgramError, refuse
+from bayesdp.programs.surface_names import BUILTINS, SURFACE
 
 ALLOWED: tuple[type[ast.AST], ...] = (
     *(ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign),
@@ -72,13 +75,53 @@ REFUSED: dict[type[ast.AST], tuple[str, str, str]] = {
 DEEPEST = 60
 
 
-def check_syntax(function: ast.FunctionDef) -> None:
-    """Raise `ProgramError` for the first construct outside the whitelist."""
+def check_syntax(function: ast.FunctionDef, imported: Collection[str]) -> None:
+    """Raise `ProgramError` for the first construct outside the whitelist.
+
+    `imported` are the names of the language in this file: no function gives them another meaning.
+    """
+    taken = frozenset(imported) | BUILTINS
+    given = function.args
+    for one in (*given.posonlyargs, *given.args, *given.kwonlyargs):
+        check_name(one.arg, one, taken)
+    if given.vararg or given.kwarg or given.posonlyargs:
+        raise refuse(
+            "signature",
+            given.vararg or given.kwarg or given.posonlyargs[0],
+            "A function here lists its parameters: no *args, **kwargs or `/`.",
+            "def name(people, level)",
+        )
     for statement in function.body:
-        _walk(statement, 0)
+        _walk(statement, 0, taken)
 
 
-def _walk(node: ast.AST, depth: int) -> None:
+def check_name(name: str, node: ast.AST, taken: Collection[str] = SURFACE | BUILTINS) -> None:
+    """Refuse a new meaning for a name of the language, and names that look like others."""
+    if name in taken:
+        raise refuse(
+            "name",
+            node,
+            f"'{name}' is a name of the language.",
+            "Give the value another name: a reader must be able to trust what it says.",
+        )
+    if name.startswith("__"):
+        raise refuse("name", node, f"'{name}' belongs to Python.", "Programs can't reach it.")
+    scripts = {_script(one) for one in name if one.isalpha()}
+    if len(scripts) > 1:
+        raise refuse(
+            "name",
+            node,
+            f"'{name}' mixes letters of several alphabets ({', '.join(sorted(scripts))}), and so "
+            "may look like another name.",
+            "Write it in one alphabet.",
+        )
+
+
+def _script(letter: str) -> str:
+    return "LATIN" if letter.isascii() else name_of(letter, "UNKNOWN").split()[0]
+
+
+def _walk(node: ast.AST, depth: int, taken: Collection[str]) -> None:
     if depth > DEEPEST:
         raise refuse("size", node, "This is nested too deeply.", "Name the parts.")
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -89,8 +132,12 @@ def _walk(node: ast.AST, depth: int) -> None:
             "Write it at module level as a @helper.",
         )
     _check(node)
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        check_name(node.id, node, taken)
+    if isinstance(node, ast.arg):
+        check_name(node.arg, node, taken)
     for child in ast.iter_child_nodes(node):
-        _walk(child, depth + 1)
+        _walk(child, depth + 1, taken)
 
 
 def _check(node: ast.AST) -> None:

@@ -24,13 +24,23 @@ TEXT = Type("text")
 class Scalar:
     """A number, truth value, label or vector: of a row, private, public or static.
 
-    `released` says that a public value depends on data through a release.
+    `released` says that a public value depends on data through a release. `statistics` is the
+    model whose statistics this is, with the expression that they are: what is made of the value
+    later is another expression, and so no longer the statistics.
     """
 
     level: Level
     expr: Expr
     type: Type
     released: bool = False
+    statistics: tuple[Expr, Thing] | None = None
+
+    @property
+    def model(self) -> Thing | None:
+        """The model whose statistics this is, or None."""
+        if self.statistics is None or self.statistics[0] is not self.expr:
+            return None
+        return self.statistics[1]
 
 
 @dataclass(frozen=True)
@@ -141,14 +151,15 @@ def scalar(value: Value, node: ast.AST, what: str = "a number") -> Scalar:
         if any(one.type.kind == "vector" for one in parts):
             raise refuse("type", node, "A vector of vectors is not part of the language.", "")
         level = highest(*(one.level for one in parts))
-        _unmixed([one.level for one in parts], node)
+        unmixed([one.level for one in parts], node)
         expr = Expr("tuple", tuple(one.expr for one in parts), (), place(node))
         kind = Type("vector", items=tuple(one.type for one in parts))
         return Scalar(level, expr, kind, any(one.released for one in parts))
     raise refuse("type", node, f"Here stands {described(value)}, and {what} is wanted.", "")
 
 
-def _unmixed(levels: list[Level], node: ast.AST) -> None:
+def unmixed(levels: list[Level], node: ast.AST) -> None:
+    """Refuse one record's value beside a private value of all records."""
     if "row" in levels and "private" in levels:
         raise refuse(
             "nonlinear",
@@ -156,6 +167,19 @@ def _unmixed(levels: list[Level], node: ast.AST) -> None:
             "This mixes the value of one record with a private value of all of them.",
             "Release the private value first, then use the released one.",
         )
+
+
+def combined(op: str, a: Type, b: Type) -> Type:
+    """The type of a op b."""
+    if "vector" in (a.kind, b.kind):
+        items = a.items if a.kind == "vector" else b.items
+        other = b if a.kind == "vector" else a
+        others = other.items if other.kind == "vector" else (other,) * len(items)
+        return Type(
+            "vector", items=tuple(combined(op, x, y) for x, y in zip(items, others, strict=True))
+        )
+    whole = all(one.kind in ("int", "bool") for one in (a, b)) and op != "div"
+    return INT if whole else REAL
 
 
 def described(value: Value) -> str:

@@ -1,0 +1,123 @@
+"""What the names of one function body stand for, and what is said of names without a value."""
+
+from __future__ import annotations
+
+import ast
+
+from bayesdp.errors import did_you_mean
+from bayesdp.programs.ir import Adjacency
+from bayesdp.programs.source.diagnostics import ProgramError, refuse
+from bayesdp.programs.source.values import Items, Row, Scalar, Value
+
+WAYS_OUT = frozenset(
+    (
+        *("print", "repr", "str", "format", "ascii", "bytes", "bytearray", "open", "input"),
+        *("exec", "eval", "compile", "breakpoint", "getattr", "setattr", "delattr", "hasattr"),
+        *("vars", "dir", "globals", "locals", "id", "hash", "type", "isinstance", "issubclass"),
+        *("callable", "object", "super", "iter", "next", "memoryview", "help", "exit", "quit"),
+    )
+)
+"""Python's own that show a value, or reach into Python's workings."""
+
+INSTEAD = {
+    "sorted": "For a quantile: exponential(score=lambda t: ..., candidates=linspace(...), ...).",
+    "reversed": "Sums and counts don't depend on the order of records.",
+    "set": "Declare the values: Category[...], and count each with onehot.",
+    "frozenset": "Declare the values: Category[...], and count each with onehot.",
+    "dict": "Use tuples.",
+    "any": "Whether any record has a property can be seen from a noisy count(...).",
+    "all": "Whether all records have a property can be seen from a noisy count(...).",
+    "map": "Write a generator: (f(row) for row in people).",
+    "filter": "Write a generator: (row for row in people if ...).",
+    "int": "A truth value counts as 0 or 1 as it is.",
+    "float": "Numbers are numbers as they are.",
+    "bool": "Write the comparison: x != 0.",
+    "complex": "Numbers are real.",
+    "round": "Round what is returned, after the program.",
+    "pow": "Write x * x, or x ** 2.",
+    "divmod": "On data the operations are + - * / and squares.",
+    "mean": "sum(...) / people.size is a mean where the size is public.",
+    "median": "exponential(score=lambda t: ..., candidates=linspace(...), epsilon=...).",
+    "quantile": "exponential(score=lambda t: ..., candidates=linspace(...), epsilon=...).",
+    "log": "The operations are + - * / and squares; transform the column before it is read.",
+    "exp": "The operations are + - * / and squares; transform the column before it is read.",
+    "sqrt": "The operations are + - * / and squares; transform the column before it is read.",
+    "math": "The operations are + - * / and squares.",
+    "np": "Sums, counts and folds are written out.",
+    "numpy": "Sums, counts and folds are written out.",
+    "random": "Releases draw their own noise.",
+}
+"""Names that one would expect to work, and what to write instead."""
+
+
+class Scope:
+    """What the names of one function body stand for; `gone` says why a name has no value."""
+
+    def __init__(
+        self, names: dict[str, Value], adjacency: Adjacency, gone: dict[str, str] | None = None
+    ) -> None:
+        self.names = names
+        self.adjacency = adjacency
+        self.gone: dict[str, str] = dict(gone or {})
+
+    def look_up(self, node: ast.Name) -> Value:
+        """The value of a name, or a diagnostic with the nearest name."""
+        if node.id in self.names:
+            return self.names[node.id]
+        raise self.unknown(node)
+
+    def unknown(self, node: ast.Name) -> ProgramError:
+        """Why this name stands for nothing."""
+        name = node.id
+        if name in self.gone:
+            return refuse("name", node, f"'{name}' {self.gone[name]}")
+        if name in WAYS_OUT:
+            return refuse(
+                "effect",
+                node,
+                f"{name} is a way out for private values, or into Python's own workings.",
+                "What a program says is what it returns: release it and return it.",
+            )
+        if name in INSTEAD:
+            return refuse("name", node, f"Programs have no {name}.", INSTEAD[name])
+        return refuse(
+            "name",
+            node,
+            f"'{name}' is not known here.",
+            did_you_mean(name, sorted(self.names))
+            if len(self.names) > 1
+            else "Names are parameters, assigned values and the names of bayesdp.programs.",
+        )
+
+    def bind(self, name: str, value: Value) -> None:
+        """Give a name a value."""
+        self.names[name] = value
+        self.gone.pop(name, None)
+
+    def lose(self, name: str, why: str) -> None:
+        """A name has no value any more."""
+        self.names.pop(name, None)
+        self.gone[name] = why
+
+    def inside_rows(self, **more: Value) -> Scope:
+        """The scope inside a generator: rows of another generator can't be reached.
+
+        Both would be called by their columns alone, and so taken for one record.
+        """
+        inner = Scope(dict(self.names), self.adjacency, self.gone)
+        for name, value in self.names.items():
+            if _of_row(value):
+                inner.lose(
+                    name,
+                    "is a row of another generator: pairs of records have no bound. Write one "
+                    "`for` over the data.",
+                )
+        for name, value in more.items():
+            inner.bind(name, value)
+        return inner
+
+
+def _of_row(value: Value) -> bool:
+    if isinstance(value, Items):
+        return any(_of_row(one) for one in value.items)
+    return isinstance(value, Row) or (isinstance(value, Scalar) and value.level == "row")

@@ -1,0 +1,36 @@
+"""How large values are when they are written out: shared parts count each time."""
+
+from __future__ import annotations
+
+from bayesdp.programs.ir import Expr
+from bayesdp.programs.source.values import Data, Items, Scalar, Thing, Value
+
+
+class Sizes:
+    """Numbers of parts, each expression looked at once."""
+
+    def __init__(self) -> None:
+        # The expression is kept, so that its id stays its own.
+        self.known: dict[int, tuple[Expr, int]] = {}
+
+    def of(self, value: Value) -> int:
+        """How many operations a value holds."""
+        if isinstance(value, Scalar | Thing):
+            return self.expression(value.expr)
+        if isinstance(value, Items):
+            return 1 + sum(self.of(one) for one in value.items)
+        if isinstance(value, Data):
+            row = value.row
+            return self.expression(value.filter) + (
+                self.of(row) if isinstance(row, Scalar | Items) else 1
+            )
+        return 1
+
+    def expression(self, expr: Expr) -> int:
+        """How many operations an expression holds."""
+        found = self.known.get(id(expr))
+        if found is not None:
+            return found[1]
+        size = 1 + sum(self.expression(one) for one in expr.args)
+        self.known[id(expr)] = (expr, size)
+        return size

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from bayesdp.accounting.rounded import up
 from bayesdp.cli import app
 from tests.golden.cases import DAYS, FILES, PEOPLE
 
@@ -49,10 +51,71 @@ def test_check_reads_no_data() -> None:
     assert found["queries"][0]["error"]["value"] > 0
     assert found["queries"][1]["error"]["value"] is None  # it depends on the sizes of the groups
     shown = run("check", "people.toml").stdout
-    assert "depends on group sizes" in shown
+    assert re.search(r"by role .* [0-9.]+ / the rows of the ?group", " ".join(shown.split()))
     assert "cluster-size" in shown
     run("check", "people.toml", "--data", status=2)
     assert not Path("ledger.db").exists()
+
+
+def test_nothing_spent_is_shown_as_0_and_all_spent_as_nothing_left() -> None:
+    shown = run("check", "people.toml").stdout
+    assert "e-324" not in shown
+    for _ in range(3):
+        run("release", "people.toml")
+    shown = run("ledger", "show").stdout
+    row = next(line for line in shown.splitlines() if "Bayesian DP" in line)
+    assert [cell.strip() for cell in row.split("│")[2:5]] == ["3", "3", "0"]
+    refused = run("release", "people.toml", status=1).stderr
+    assert " 0 of 3 is left" in refused
+    # The same number in every place, and never below what was spent.
+    spent = document("ledger", "show")["datasets"][0]["spent"]
+    told = up(spent)
+    assert float(told) >= spent
+    assert f"DP spent so far {told})" in refused
+    assert told in next(line for line in shown.splitlines() if "DP spent" in line)
+
+
+def test_a_cost_of_0_says_0() -> None:
+    chain = '{"model":"markov","transition":[[0.9,0.1],[0.3,0.7]],"length":9}'
+    shown = run("leakage", chain, "--epsilon", "0").stdout
+    assert "e-324" not in shown
+    assert "at most e^0 = 1" in " ".join(shown.split())
+    assert document("leakage", chain, "--epsilon", "0")["best"]["epsilon"] == 0.0
+    assert document("leakage", chain, "--epsilon", "1e-12")["best"]["epsilon"] >= 1e-12
+
+
+def test_readings_are_told_apart() -> None:
+    run("release", "people.toml")
+    for size in (30, 31):
+        Path("wide.toml").write_text(
+            PEOPLE.replace("size = 3", f"size = {size}").replace("epsilon = 3.0", "epsilon = 15.0")
+        )
+        run("ledger", "register", "wide.toml")
+    shown = " ".join(run("ledger", "show").stdout.split())
+    for reading in document("ledger", "show")["datasets"][0]["readings"]:
+        assert f"size = {reading['population']['size']}" in shown
+        assert f"[{reading['key'][:8]}]" in shown
+
+
+def test_a_reading_that_does_not_match_says_in_what() -> None:
+    run("release", "people.toml")
+    for old, new, told in (
+        ("size = 3", "size = 30", "population.size (30 here, 3 there)"),
+        ("epsilon = 3.0", 'epsilon = 3.0\nadversary = "informed"', "budget.adversary ('informed'"),
+    ):
+        Path("other.toml").write_text(PEOPLE.replace(old, new))
+        refused = run("check", "other.toml", status=2).stderr
+        assert f"This study's differs in {told}" in refused
+        assert refused.count(" here, ") == 1
+
+
+def test_tables_have_no_empty_headers() -> None:
+    chain = '{"model":"markov","transition":[[0.9,0.1],[0.3,0.7]],"length":9}'
+    commands = (["leakage", chain, "--epsilon", "1"], ["calibrate", chain, "--target", "1"])
+    for command in commands:
+        lines = run(*command).stdout.splitlines()
+        heads = [line for line in lines if line.startswith("┃")]
+        assert all(cell.strip() for line in heads for cell in line.strip("┃").split("┃"))
 
 
 def test_check_with_data_is_for_the_curator() -> None:

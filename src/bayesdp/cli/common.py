@@ -25,7 +25,11 @@ app = typer.Typer(
 P = ParamSpec("P")
 
 PopulationText = Annotated[
-    str, typer.Argument(metavar="POP", help="A population: a TOML or JSON file, or inline JSON.")
+    str,
+    typer.Argument(
+        metavar="POP",
+        help="A population: a TOML or JSON file, a study file (its population), or inline JSON.",
+    ),
 ]
 CertificatePath = Annotated[Path, typer.Argument(metavar="CERT", help="A certificate (JSON).")]
 StudyPath = Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML).")]

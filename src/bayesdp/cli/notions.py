@@ -20,7 +20,9 @@ def notions(
     ],
     population: Annotated[
         str | None,
-        typer.Option(metavar="POP", help="A population: a TOML or JSON file, or inline JSON."),
+        typer.Option(
+            metavar="POP", help="A population: a TOML or JSON file, a study file, or inline JSON."
+        ),
     ] = None,
     assume: Annotated[
         list[str] | None,

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from bayesdp.accounting.rounded import left_words, up
 from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.calibration import Calibration, GaussianCalibration
 from bayesdp.leakage.channel import ChannelLeakage, record_namer
@@ -28,8 +29,14 @@ def number(value: float | None, digits: int = 6) -> str:
     return "-" if value is None else f"{value:.{digits}g}"
 
 
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="")
+def _table(title: str, *columns: str, headed: bool = True) -> Table:
+    table = Table(
+        title=title,
+        title_justify="left",
+        title_style="bold",
+        header_style="",
+        show_header=headed,
+    )
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
@@ -45,7 +52,7 @@ def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advic
         f"What a DP cost of {cost_words(report.cost)} means here{at_delta}",
         "theorem",
         "BDP level",
-        "",
+        "what it says and knows",
     )
     for position, bound in enumerate(best_by_theorem(report)):
         note = (
@@ -89,8 +96,8 @@ def best_by_theorem(report: LeakageReport) -> list[Bound]:
 
 def cost_words(cost: Cost) -> str:
     """The pure sum, the sum in zCDP, or both."""
-    parts = [number(cost.dp_epsilon)] if cost.dp_epsilon > 0.0 or cost.rho == 0.0 else []
-    return " and ".join([*parts, *([f"rho = {number(cost.rho)}"] if cost.rho > 0.0 else [])])
+    parts = [up(cost.dp_epsilon)] if cost.dp_epsilon > 0.0 or cost.rho == 0.0 else []
+    return " and ".join([*parts, *([f"rho = {up(cost.rho)}"] if cost.rho > 0.0 else [])])
 
 
 def _in_odds(report: LeakageReport) -> str:
@@ -117,7 +124,7 @@ def _knows(bound: Bound) -> str:
 
 def show_exact(console: Console, exact: ChannelLeakage) -> None:
     """What one given mechanism leaks: no bound, but the number itself."""
-    table = _table("What this mechanism leaks, exactly", "", "level")
+    table = _table("What this mechanism leaks, exactly", "notion", "level")
     table.add_row("DP", number(exact.tensor.dp))
     for adversary, level in exact.tensor.levels.items():
         chosen = " (asked for)" if adversary == exact.adversary else ""
@@ -167,7 +174,7 @@ def show_with_delta(console: Console, report: LeakageReport) -> None:
 
 def show_gaussian(console: Console, noise: GaussianCalibration) -> None:
     """Discrete Gaussian noise for an (epsilon, delta) target."""
-    table = _table("Discrete Gaussian noise for the target", "", "")
+    table = _table("Discrete Gaussian noise for the target", "", "", headed=False)
     table.add_row("target", f"({number(noise.target)}, {number(noise.target_delta)})")
     table.add_row(f"sigma, at sensitivity {noise.sensitivity}", number(noise.sigma))
     table.add_row(
@@ -183,7 +190,7 @@ def show_gaussian(console: Console, noise: GaussianCalibration) -> None:
 
 def show_calibration(console: Console, calibration: Calibration) -> None:
     """The DP budget for a target."""
-    table = _table("DP budget for the target", "", "")
+    table = _table("DP budget for the target", "", "", headed=False)
     table.add_row("BDP target", number(calibration.target))
     table.add_row("DP budget (dp_epsilon)", number(calibration.dp_epsilon, 10))
     table.add_row("noise multiplier (target / DP budget)", number(calibration.noise_multiplier))
@@ -212,10 +219,10 @@ def show_check(console: Console, check: Check) -> None:
         table.add_row(
             escape(query.shape.spec.name),
             query.shape.spec.kind,
-            number(query.dp_rho or query.dp_epsilon),
+            up(query.dp_rho or query.dp_epsilon),
             number(float(query.noise.scale * query.step), 4),
-            _error(query.error(CONFIDENCE, None if query.shape.spec.by else plan.n)),
-            *([_error(others[position])] if others else []),
+            _error(query, plan),
+            *([_other(others[position])] if others else []),
             escape(_unit(query)),
         )
     console.print(table)
@@ -224,7 +231,7 @@ def show_check(console: Console, check: Check) -> None:
     at_delta = f" at delta = {number(plan.reading.delta)}" if plan.reading.delta > 0.0 else ""
     console.print(
         f"Together: DP cost {_spent(plan)}, {plan.reading.notion.upper()} level "
-        f"{number(plan.level)} of {number(plan.target)}{at_delta} that this study may spend.",
+        f"{up(plan.level)} of {number(plan.target)}{at_delta} that this study may spend.",
         highlight=False,
     )
     _show_readings(console, check.preview.readings)
@@ -232,16 +239,25 @@ def show_check(console: Console, check: Check) -> None:
         console.print(f"A release would be refused: {escape(check.preview.refusal)}")
 
 
-def _error(error: float | None) -> str:
-    return number(error, 4) if error is not None else "depends on group sizes or n"
+def _error(query: PlannedQuery, plan: Plan) -> str:
+    """The error of one number. That of an average goes with its rows, where only data tell them."""
+    error = query.error(CONFIDENCE, None if query.shape.spec.by else plan.n)
+    if error is not None:
+        return number(error, 4)
+    rows = "the rows of the group" if query.shape.spec.by else "n"
+    return f"{number(query.error(CONFIDENCE, 1), 4)} / {rows}"
+
+
+def _other(error: float | None) -> str:
+    return number(error, 4) if error is not None else "depends on the number of rows"
 
 
 def _spent(plan: Plan) -> str:
     """The study's DP cost: with Gaussian noise rho, and the epsilon that it is at the delta."""
     if plan.dp_rho == 0.0:
-        return number(plan.dp_epsilon)
-    dp = f"({number(plan.dp_level)}, {number(plan.reading.delta)})-DP"
-    return f"rho = {number(plan.dp_rho)} in zCDP, which is {dp}"
+        return up(plan.dp_epsilon)
+    dp = f"({up(plan.dp_level)}, {number(plan.reading.delta)})-DP"
+    return f"rho = {up(plan.dp_rho)} in zCDP, which is {dp}"
 
 
 def _unit(query: PlannedQuery) -> str:
@@ -256,8 +272,8 @@ def _show_readings(console: Console, readings: Sequence[Mapping[str, Any]]) -> N
     for reading in readings:
         table.add_row(
             reading["notion"] + _at_delta(reading),
-            number(reading["level"]),
-            number(reading["level_after"]),
+            up(reading["level"]),
+            up(reading["level_after"]),
             number(reading["total"]),
         )
     console.print(table)
@@ -279,7 +295,7 @@ def show_release(console: Console, release: Release, notion: str) -> None:
     cost = cost_words(Cost(any=release.dp_epsilon, rho_any=release.dp_rho))
     at_delta = f" at delta = {number(release.delta)}" if release.delta > 0.0 else ""
     console.print(
-        f"DP cost {cost}, {notion.upper()} level {number(release.level)}{at_delta}. "
+        f"DP cost {cost}, {notion.upper()} level {up(release.level)}{at_delta}. "
         "The error is the noise's; clipping to the bounds may add to it.",
         highlight=False,
     )
@@ -298,17 +314,17 @@ def show_ledger(
     for dataset in datasets:
         title = f"{dataset['dataset']} (one record: {dataset['unit']})"
         table = _table(escape(title), "reading", "level", "total", "left")
-        table.add_row("DP spent", number(dataset["spent"]), "", "")
+        table.add_row("DP spent", up(dataset["spent"]), "", "")
         spends = [Spend.from_dict(one) for done in dataset["releases"] for one in done["spends"]]
         rho = total_cost(spends).rho
         if rho > 0.0:
-            table.add_row("zCDP spent (Gaussian noise)", number(rho), "", "")
+            table.add_row("zCDP spent (Gaussian noise)", up(rho), "", "")
         for reading in dataset["readings"]:
             table.add_row(
-                escape(reading_words(reading)),
-                number(reading["level"]),
+                escape(reading["words"]),
+                up(reading["level"]),
                 number(reading["total"]),
-                number(reading["left"]),
+                left_words(reading["total"], reading["left"]),
             )
         console.print(table)
         for release in dataset["releases"]:
@@ -322,14 +338,6 @@ def show_ledger(
         console.print(
             f"Refused {times} because of what is in the table: {escape(dataset)}", highlight=False
         )
-
-
-def reading_words(reading: Mapping[str, Any]) -> str:
-    """A reading in a few words."""
-    if reading["notion"] == "dp":
-        return "DP" + _at_delta(reading)
-    model = (reading["population"] or {}).get("model", "?")
-    return f"BDP under '{model}', adversary '{reading['adversary']}'" + _at_delta(reading)
 
 
 def _at_delta(reading: Mapping[str, Any]) -> str:

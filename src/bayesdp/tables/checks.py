@@ -29,11 +29,11 @@ __all__ = ["Finding", "Structure", "count_records", "inspect", "mismatch", "stru
 _TOLERANCE = 1e-6
 _MOST_STEPS = 2.0**53  # from 0 to an order key: beyond, doubles don't tell steps apart
 _WORDS = {
-    reading.MISSING: "are missing a value that is not imputed",
-    reading.NOT_A_NUMBER: "hold text that is not a number",
-    reading.NOT_A_TIME: "hold no date or time of the years 1 to 9999",
-    reading.NOT_FINITE: "hold NaN or an infinity",
-    reading.UNDECLARED: "hold a value that is not a declared state",
+    reading.MISSING: "missing values that are not imputed",
+    reading.NOT_A_NUMBER: "text that is not a number",
+    reading.NOT_A_TIME: "no date or time of the years 1 to 9999",
+    reading.NOT_FINITE: "NaN or an infinity",
+    reading.UNDECLARED: "values that are not declared states",
 }
 
 
@@ -100,7 +100,7 @@ def _checks(
     marked = [query.count(where=query[f"f{i}"]) for i in range(len(faults))]
     counts = table.numbers(query, query.count(), *marked)
     yield [
-        Finding(code, f"Column '{name}': {count} rows {_WORDS[code]}.")
+        Finding(code, f"Column '{name}': {_WORDS[code]} in {_counted(count, 'row')}.")
         for (name, code, _), count in zip(faults, counts[1:], strict=True)
         if count
     ]
@@ -169,7 +169,8 @@ def structure_findings(
     findings: list[Finding] = []
     records, count = _records(table, columns, keys, expected, rows, findings)
     if expected.n is not None and count != expected.n:
-        message = f"The table holds {count} records, and n = {expected.n} is declared."
+        held = _counted(count, "record")
+        message = f"The table holds {held}, and n = {expected.n} is declared."
         findings.append(Finding("n", message))
     if "member" in keys:
         findings += _member_findings(table, records, "cluster" in keys)
@@ -178,6 +179,10 @@ def structure_findings(
     if expected.series_length is not None or keys.keys() & {"series", "order"}:
         findings += _series_findings(table, records, columns, keys, count, expected)
     return findings, count
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _one() -> Any:
@@ -225,7 +230,7 @@ def _records(
         findings.append(Finding("unit-rows", message))
     for role, number in zip(chosen, split, strict=True):
         if number:
-            message = f"{number} records lie in more than one {role}."
+            message = f"In more than one {role}: {_counted(number, 'record')}."
             findings.append(Finding(f"unit-{role}", message))
     return records, count
 
@@ -242,7 +247,8 @@ def _cluster_findings(
         largest, number = count, int(count > size)
     if not number:
         return []
-    message = f"{number} clusters exceed the declared {size} records; the largest has {largest}."
+    above = _counted(number, "cluster")
+    message = f"Above the declared size of {size}: {above}; the largest has {largest} records."
     if not declared:
         message = f"The table is one cluster of {count} records, and at most {size} are declared."
     return [Finding("cluster-size", message)]
@@ -256,7 +262,8 @@ def _member_findings(table: Table, records: Any, clustered: bool) -> list[Findin
     repeated = table.numbers(sizes, sizes.count(where=sizes["size"] > 1))[0]
     if not repeated:
         return []
-    message = f"{repeated} times, two or more records of a cluster are the same member."
+    times = "Once" if repeated == 1 else f"{repeated} times"
+    message = f"{times}, two or more records of a cluster are the same member."
     return [Finding("duplicate-member", message)]
 
 
@@ -320,7 +327,8 @@ def _order_findings(
     findings: list[Finding] = []
     unreadable = table.numbers(staged, staged.count(where=staged["order"].isnull()))[0]
     if unreadable:
-        message = f"Column '{column.name}': {unreadable} records have no readable order key."
+        records = _counted(unreadable, "record")
+        message = f"Column '{column.name}': no readable order key in {records}."
         if _holds_dates(table, column):
             message += f' It holds dates, so its step is a text such as "1 day", not {column.step}.'
         findings.append(Finding("order-key", message))
@@ -341,10 +349,11 @@ def _order_findings(
     shared = occupied.count(where=occupied["size"] > 1)
     repeats, off = table.numbers(occupied, shared, occupied.off.sum())
     if repeats:
-        message = f"{repeats} steps of a series hold more than one record."
+        message = f"More than one record: at {_counted(repeats, 'step')} of a series."
         findings.append(Finding("duplicate-order", message))
     if off:
-        message = f"{off} records lie off the declared step {column.step} of '{column.name}'."
+        records = _counted(off, "record")
+        message = f"Off the declared step {column.step} of '{column.name}': {records}."
         findings.append(Finding("off-step", message))
     return findings + _misordered(table, staged, expected)
 
@@ -371,7 +380,8 @@ def _misordered(table: Table, staged: Any, expected: Structure) -> list[Finding]
     late = table.numbers(pairs, pairs.count(where=pairs["order"] < pairs.before))[0]
     if not late:
         return []
-    message = f"{late} rows stand after a row of the same series with a later order key."
+    rows = _counted(late, "row")
+    message = f"After a row of the same series with a later order key: {rows}."
     return [Finding("misordered", message)]
 
 
@@ -383,6 +393,7 @@ def _empty_groups(table: Table, columns: Mapping[str, Column], plan: Plan) -> li
         groups = table.expression.select(group_=value).distinct()
         present = {row[0] for row in table.rows(groups, limit=len(levels) + 1)}
         if empty := [level for level in levels if level not in present]:
-            message = f"Column '{name}' is grouped by and has no rows in {len(empty)} groups."
+            groups = _counted(len(empty), "group")
+            message = f"Column '{name}' is grouped by and has no rows in {groups}."
             findings.append(Finding("empty-group", message))
     return findings

@@ -7,7 +7,7 @@ that is about a population what a DP cost means there; the refused ones keep the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bayesdp.certificate import plain_number
@@ -255,10 +255,16 @@ def approximate(question: Question, dp_epsilon: float, dp_delta: float) -> Appro
     )
 
 
+_ROUNDING_OF_NOTHING = 1e-300
+"""What spends nothing tells nothing: a level below this is 0, rounded up."""
+
+
 def _at_least_dp(bound: Bound, cost: Cost) -> Bound:
     """`L(eps) >= eps` always holds (theory 2.1): a lower number would be a rounding mistake."""
     if math.isnan(bound.epsilon):
         return Bound(bound.theorem, math.inf, "upper", bound.source, bound.evidence)
+    if cost.dp_epsilon == cost.slack == 0.0 and bound.epsilon < _ROUNDING_OF_NOTHING:
+        return replace(bound, epsilon=0.0)
     if bound.epsilon >= cost.dp_epsilon:
         return bound
     return Bound(bound.theorem, cost.dp_epsilon, bound.tight, bound.source, bound.evidence)

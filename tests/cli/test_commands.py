@@ -82,6 +82,9 @@ def test_a_cost_of_0_says_0() -> None:
     assert "at most e^0 = 1" in " ".join(shown.split())
     assert document("leakage", chain, "--epsilon", "0")["best"]["epsilon"] == 0.0
     assert document("leakage", chain, "--epsilon", "1e-12")["best"]["epsilon"] >= 1e-12
+    law = '{"model":"finite","probabilities":[[0.4,0.1],[0.1,0.4]]}'
+    run("leakage", law, "--epsilon", "0", "--certificate", "nothing.json")
+    assert run("verify", "nothing.json").stdout.startswith("VALID")
 
 
 def test_readings_are_told_apart() -> None:

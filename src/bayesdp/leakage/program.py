@@ -134,6 +134,8 @@ _STEPS = (1e-14, 1e-13, 1e-12, 1e-11, 1e-10)
 
 def _integers(h: Floats, domain: Domain, dp_epsilon: float) -> Ints:
     """The integers nearest to `ln h / eps`, lowered where they change by more than 1."""
+    if dp_epsilon == 0.0:
+        return np.zeros(h.shape, dtype=np.int64)
     logs = np.log(np.maximum(h, 1e-300)) / dp_epsilon
     far = 2 * len(domain.shape)
     rounded = np.rint(np.maximum(logs - logs.max(), -far)).astype(np.int64)

@@ -21,6 +21,7 @@ from bayesdp.cli import explanations  # noqa: F401
 from bayesdp.cli import ledgers  # noqa: F401
 from bayesdp.cli import causal  # noqa: F401
 from bayesdp.cli import notions  # noqa: F401
+from bayesdp.cli import programs  # noqa: F401
 
 # isort: on
 from bayesdp.cli.common import app

@@ -15,6 +15,7 @@ from bayesdp.programs.surface_names import DECORATORS, SURFACE, TYPES
 if TYPE_CHECKING:
     from bayesdp.programs.check.verdict import Verdict
     from bayesdp.programs.ir import Program as Core
+    from bayesdp.programs.source.module import SourceFile
 
 
 class _TypeName:
@@ -57,9 +58,10 @@ class ProgramSource:
         """The program as the checker reads it. Raises `ProgramError`."""
         from bayesdp.programs.source import core_of
 
-        return core_of(self._source(), self.name, parameters)
+        return core_of(self.source(), self.name, parameters)
 
-    def _source(self) -> Any:
+    def source(self) -> SourceFile:
+        """The file, read. Raises `ProgramError`, or `InputError` where there is none."""
         from bayesdp.errors import InputError
         from bayesdp.programs.source.module import read_file, read_text
 

@@ -3,28 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from bayesdp.errors import InputError
 from bayesdp.programs.check.verdict import Verdict, check
-from bayesdp.programs.source.diagnostics import ProgramError
+from bayesdp.programs.source import core_of
+from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError, place
 
 if TYPE_CHECKING:
+    from bayesdp.programs.source.module import SourceFile
     from bayesdp.programs.surface import ProgramSource
 
 
 def verdict_on(
     program: ProgramSource, n: int | None = None, parameters: Mapping[str, object] | None = None
 ) -> Verdict:
-    """The verdict on a program. What the front end refuses is REJECTED, with its place."""
+    """The verdict on a program. What the front end refuses is REJECTED, with its place.
+
+    Raises `InputError` where there is no such file or program, or `n` is no number of records.
+    """
+    _size(n)
     try:
-        core = program.core(**(parameters or {}))
+        source = program.source()
     except ProgramError as error:
-        found = error.diagnostic
-        return Verdict(
-            "REJECTED",
-            code=found.code,
-            reason=found.message,
-            accepted=found.accepted,
-            where=found.where,
-        )
-    return check(core, n)
+        return refused(error, program.name)
+    return verdict_in(source, program.name, n, parameters)
+
+
+def verdict_in(
+    source: SourceFile,
+    name: str | None = None,
+    n: int | None = None,
+    parameters: Mapping[str, object] | None = None,
+) -> Verdict:
+    """The same for a file that has been read."""
+    _size(n)
+    try:
+        core = core_of(source, name, parameters or {})
+    except ProgramError as error:
+        return refused(error, name)
+    found = replace(check(core, n), name=core.name, adjacency=core.adjacency)
+    if found.verdict == "ACCEPTED":
+        return found
+    where = found.where or place(source.programs[core.name])
+    told = source.located(
+        ProgramError(Diagnostic(found.code or "unproved", found.reason, found.accepted, where))
+    ).diagnostic
+    return replace(found, where=told.where, shown=told.text())
+
+
+def _size(n: int | None) -> None:
+    if n is not None and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
+        raise InputError("n", n, expected="a number of records, at least 1")
+
+
+def refused(error: ProgramError, name: str | None) -> Verdict:
+    """The verdict on what the front end refuses."""
+    found = error.diagnostic
+    return Verdict(
+        "REJECTED",
+        code=found.code,
+        reason=found.message,
+        accepted=found.accepted,
+        where=found.where,
+        name=name or "",
+        shown=found.text(),
+    )

@@ -44,6 +44,20 @@ class Verdict:
     obligations: tuple[dict[str, Any], ...] = ()
     solvers: tuple[str, ...] = ()
     n: int | None = None
+    name: str = ""
+    adjacency: str = "replace-one"
+    shown: str = ""  # the reason with the source line and a caret under the place
+
+    def __str__(self) -> str:
+        from bayesdp.programs.words import in_words
+
+        return in_words(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: the verdict, the cost, and where and why if it is no."""
+        from bayesdp.programs.words import as_data
+
+        return as_data(self)
 
     @property
     def line(self) -> int | None:

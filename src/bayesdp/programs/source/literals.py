@@ -81,6 +81,17 @@ def literal(node: ast.expr, constants: Mapping[str, Literal]) -> Literal:
     )
 
 
+def setting(text: str) -> Literal:
+    """A public argument as typed on a command line: 0.5, 1/2, true, or a text."""
+    lowered = text.strip().lower()
+    if lowered in ("true", "false"):
+        return lowered == "true"
+    try:
+        return Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        return text
+
+
 def arithmetic(node: ast.BinOp, left: Fraction, right: Fraction) -> Fraction:
     """Exact static arithmetic."""
     if isinstance(node.op, ast.Add):

@@ -11,6 +11,7 @@ import ast
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
+from bayesdp.errors import InputError
 from bayesdp.programs.ir import (
     Adjacency,
     Constant,
@@ -151,16 +152,20 @@ class _Lowering(Flow):
         known = [one.arg for one in given.kwonlyargs]
         for name in self.given:
             if name not in known:
-                raise refuse(
-                    "arguments",
-                    self.function,
-                    f"The program has no public argument '{name}'.",
-                    f"It has {', '.join(known) or 'none'}.",
+                raise InputError(
+                    name,
+                    expected=f"a public argument of {self.function.name}",
+                    remedy=f"It has {', '.join(known) or 'none'}.",
+                    shown=False,
                 )
         for argument, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
             kind = self._public_type(argument)
             if argument.arg in self.given:
                 value = self.given[argument.arg]
+                if not admitted(value, kind):
+                    raise InputError(
+                        argument.arg, _plain(value), expected=f"a value of {_written(kind)}"
+                    )
             elif default is not None:
                 value = literal(default, self.source.constants)
             else:
@@ -170,7 +175,13 @@ class _Lowering(Flow):
                     f"'{argument.arg}' has no value.",
                     "Give it a default, or a value when the program is checked.",
                 )
-            _admit(value, kind, argument)
+            if not admitted(value, kind):
+                raise refuse(
+                    "bounds",
+                    default or argument,
+                    f"{_plain(value)} is no value of {_written(kind)}.",
+                    "Change the default, or the declared type.",
+                )
             assert not isinstance(value, tuple)
             found.append((argument.arg, kind, value))
             names[argument.arg] = static(value, argument)
@@ -433,21 +444,33 @@ class _Lowering(Flow):
         return found.expr
 
 
-def _admit(value: Literal, kind: Type, node: ast.AST) -> None:
-    inside = {
-        "bool": isinstance(value, bool),
-        "category": isinstance(value, str) and value in kind.labels,
-    }.get(kind.kind)
-    if inside is None:
-        assert kind.low is not None
-        assert kind.high is not None
-        inside = (
-            isinstance(value, Fraction)
-            and kind.low <= value <= kind.high
-            and (kind.kind == "real" or value.denominator == 1)
-        )
-    if not inside:
-        raise refuse("bounds", node, f"{value} is not in the declared type of this argument.")
+def admitted(value: Literal, kind: Type) -> bool:
+    """Whether a public argument's value is of its declared type."""
+    if kind.kind == "bool":
+        return isinstance(value, bool)
+    if kind.kind == "category":
+        return isinstance(value, str) and value in kind.labels
+    assert kind.low is not None
+    assert kind.high is not None
+    return (
+        isinstance(value, Fraction)
+        and kind.low <= value <= kind.high
+        and (kind.kind == "real" or value.denominator == 1)
+    )
+
+
+def _plain(value: Literal) -> object:
+    return float(value) if isinstance(value, Fraction) else value
+
+
+def _written(kind: Type) -> str:
+    if kind.kind == "category":
+        return f"Category[{', '.join(repr(one) for one in kind.labels)}]"
+    if kind.kind == "bool":
+        return "Bool (true or false)"
+    assert kind.low is not None
+    assert kind.high is not None
+    return f"{kind.kind.capitalize()}[{float(kind.low):g}, {float(kind.high):g}]"
 
 
 def _loaded(name: ast.Name) -> ast.Name:

@@ -1,0 +1,93 @@
+"""A verdict in words, and as plain data."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import inf, nextafter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bayesdp.programs.check.verdict import Verdict
+
+NEIGHBOURS = {
+    "replace-one": "when one record is replaced",
+    "add-remove": "when one record enters or leaves",
+}
+
+
+def decimal(value: Fraction) -> str:
+    """The number as a decimal where it is a short one, else as a fraction."""
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest != 1 or value.denominator > 10**15:
+        return str(value)
+    digits = 0
+    while (value * 10**digits).denominator != 1:
+        digits += 1
+    whole = str(abs(int(value * 10**digits))).rjust(digits + 1, "0")
+    sign = "-" if value < 0 else ""
+    return sign + (f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole)
+
+
+def rounded_up(value: Fraction) -> float:
+    """The number that JSON shows: its decimal is never below the exact value."""
+    found = float(value)
+    # JSON holds decimals: 0.3 is three tenths there, whatever the double.
+    return found if Fraction(repr(found)) >= value else nextafter(found, inf)
+
+
+def in_words(verdict: Verdict) -> str:
+    """What a terminal shows."""
+    name = f" {verdict.name}" if verdict.name else ""
+    if verdict.verdict != "ACCEPTED":
+        return f"{verdict.verdict}{name} ({verdict.code})\n{verdict.shown or verdict.reason}"
+    cost = f"({decimal(verdict.dp_epsilon)}, {decimal(verdict.dp_delta)})"
+    sizes = "every number of records that it admits"
+    if verdict.n is not None:
+        sizes = f"{verdict.n} record{'s' * (verdict.n != 1)}"
+    lines = [
+        f"ACCEPTED{name}: {cost}-differentially private {NEIGHBOURS[verdict.adjacency]}, "
+        f"for {sizes}.",
+        f"Kind: {_kind(verdict)}",
+        "Trusted:",
+        *(f"  - {one}" for one in verdict.trusted),
+    ]
+    return "\n".join(lines)
+
+
+def _kind(verdict: Verdict) -> str:
+    if verdict.kind == "any" or verdict.interval is None:
+        return "any (nothing is known of its releases but their cost)."
+    low, high = (decimal(one) for one in verdict.interval)
+    return (
+        f"lipschitz (every release adds Laplace noise to a multiple of the sum of "
+        f"'{verdict.column}', clipped to [{low}, {high}])."
+    )
+
+
+def as_data(verdict: Verdict) -> dict[str, Any]:
+    """What `bayesdp program check --json` prints."""
+    where = verdict.where
+    accepted = verdict.verdict == "ACCEPTED"
+    return {
+        "name": verdict.name,
+        "verdict": verdict.verdict,
+        "dp_epsilon": rounded_up(verdict.dp_epsilon) if accepted else None,
+        "dp_delta": rounded_up(verdict.dp_delta) if accepted else None,
+        "exact": [str(verdict.dp_epsilon), str(verdict.dp_delta)] if accepted else None,
+        "adjacency": verdict.adjacency if accepted else None,
+        "kind": verdict.kind if accepted else None,
+        "column": verdict.column,
+        "interval": None if verdict.interval is None else [float(one) for one in verdict.interval],
+        "n": verdict.n,
+        "code": verdict.code or None,
+        "reason": verdict.reason or None,
+        "accepted": verdict.accepted or None,
+        "line": verdict.line,
+        "place": None if where is None else [where.line, where.column, where.end],
+        "shown": verdict.shown or None,
+        "solvers": list(verdict.solvers),
+        "trusted": list(verdict.trusted) if accepted else [],
+    }

@@ -30,10 +30,8 @@ def test_limits_are_never_sharper_than_true(prior: float, level: float) -> None:
     most, least = b * factor / (1 - b + b * factor), b / (b + (1 - b) * factor)
     before, low, high = row.words()
     assert before == f"{100 * prior:g} %"
-    low_shown, high_shown = (
-        arb(Decimal(shown.split()[0]).scaleb(1).to_integral_value().__int__()) / 1000
-        for shown in (low, high)
-    )
+    exact = [Decimal(shown.split()[0]).as_integer_ratio() for shown in (low, high)]
+    low_shown, high_shown = (arb(top) / (100 * bottom) for top, bottom in exact)
     assert not low_shown > least
     assert not high_shown < most
     assert high_shown - most < 0.0011
@@ -50,6 +48,14 @@ def test_limits_are_never_sharper_than_true(prior: float, level: float) -> None:
         assert number <= Decimal(float(factor.mid())) * Decimal("1.011") + Decimal("0.01")
     else:
         assert shown == "more than a million"
+
+
+def test_digits_near_0_and_100_percent() -> None:
+    # Odds 1/9 over e^8 are 1 to 26 828: 0.003727 %. Odds 1 times e^8: 1 - 0.00033535.
+    ten, even = beliefs.beliefs(8.0)[1:]
+    assert ten.words()[1:] == ("0.0037 %", "99.7 %")
+    assert even.words()[1:] == ("0.033 %", "99.967 %")
+    assert beliefs.beliefs(20.0)[2].words()[1:] == ("0 %", "100 %")
 
 
 def test_nothing_changes_at_level_0() -> None:

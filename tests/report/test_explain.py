@@ -121,6 +121,7 @@ def test_all_releases_of_the_data_set_are_counted(name: str, tmp_path: Path) -> 
     )
     words = lines(second)
     assert "1 earlier query of the same data set" in words
+    assert "This release alone has the level" in words
     assert "now and before" in words
     most = max(row["at_most"] for row in facts["beliefs"])
     assert f"{math.ceil(1000 * most) / 10:g} %" in words
@@ -167,7 +168,7 @@ def test_what_is_not_promised_is_said(name: str, tmp_path: Path) -> None:
         "Public columns",
     ):
         assert word in said
-    assert ("in another way than stated" in said) == (name != "dp")
+    assert ("in another way than described" in said) == (name != "dp")
     assert ("Which of the possible descriptions" in said) == (name == "family")
     assert ("outside the stated interval" in said) == (name == "gaussian")
     assert ("does not know all the other records" in said) == (name == "dp")
@@ -186,9 +187,10 @@ def test_a_dp_level_speaks_of_related_records(tmp_path: Path) -> None:
     assert found.facts["scope"] == "all populations"
     assert found.facts["adversary"] == "informed"
     # e^2 / (9 + e^2) = 0.4509 and e^5 / (9 + e^5) = 0.9429, up; 1 / (1 + 9 e^2) = 0.0148, down.
+    # 1 / (1 + 9 e^5) = 0.000748, down; 1 / (1 + e^2) = 0.1192 and 1 / (1 + e^5) = 0.00669, down.
     assert [row[1:3] for row in found.section("related").table[1:]] == [
-        ("1.4 %", "45.1 %"),
-        ("0 %", "94.3 %"),
+        ("1.4 % to 45.1 %", "11.9 % to 88.1 %"),
+        ("0.074 % to 94.3 %", "0.6 % to 99.4 %"),
     ]
     assert "may learn more than these limits" in lines(found)
 
@@ -211,7 +213,8 @@ def test_unbounded_secrets_need_no_interval(tmp_path: Path) -> None:
     found = explain(gaussian_study(tmp_path, secrets="unbounded").release())
     assert found.facts["secrets"] == []
     assert found.facts["outside"] is None
-    assert "Whatever value a record has" in lines(found)
+    assert "of one record, whatever its value" in lines(found)
+    assert "secrets" not in [section.key for section in found.sections]
 
 
 def test_vectors_have_an_interval_for_each_column() -> None:
@@ -233,7 +236,12 @@ def test_facts_about_a_whole_series_have_a_level(tmp_path: Path) -> None:
     assert found.facts["joint"]["level"] == pytest.approx(
         7 * found.facts["if_independent"]["level"], rel=1e-12
     )
-    assert "at most 7" in " ".join(found.section("protected").paragraphs)
+    for key in ("protected", "short"):
+        said = " ".join(found.section(key).paragraphs)
+        assert "all rows with the same 'patient' (at most 7 rows)" in said
+    # e^(7 * 0.5227...) at the DP level: the person's own figures stand in the summary.
+    joint = math.exp(found.facts["joint"]["level"])
+    assert f"10 % can become at most {math.ceil(1000 * joint / (9 + joint)) / 10:g} %" in said
 
 
 @pytest.mark.parametrize(
@@ -258,16 +266,21 @@ def test_adversaries_in_words(
 @pytest.mark.parametrize("name", STUDIES)
 def test_the_summary_says_what_it_depends_on(name: str, tmp_path: Path) -> None:
     short = " ".join(explain(STUDIES[name](tmp_path)).section("short").paragraphs)
-    assert ("not a limit for everybody" in short) == (name == "dp")
-    assert ("holds if they are related as described below" in short) == (name != "dp")
-    assert "What is learnt about people in general is not limited" in short
+    assert ("if records have nothing to do with each other" in short) == (name == "dp")
+    assert ("takes records to be related as" in short) == (name != "dp")
+    assert ("unsure which is right may learn more" in short) == (name == "family")
+    assert "about people in general comes on top, and is not limited" in short
+    assert short.startswith("One record is one row of the table")
+    assert ("one 'day' of one 'patient'" in short) == (name == "chain")
+    assert ("not for the person" in short) == (name == "dp")
     assert ("from 120 to 220 cm" in short) == (name == "gaussian")
 
 
 def test_the_family_is_a_family(tmp_path: Path) -> None:
     found = explain(family_study(tmp_path))
     assert found.facts["scope"] == "a family of 2 populations"
-    assert "whichever is the right one" in lines(found)
+    assert "sure of one of them, whichever that is" in lines(found)
+    assert "no/no 56 %, no/yes 14 %, yes/no 14 %, yes/yes 16 %" in lines(found)
     single = explain(chain_study(tmp_path))
     assert single.facts["scope"] == "this population"
 
@@ -285,7 +298,7 @@ def test_who_vouches_is_quoted_as_one_line(tmp_path: Path) -> None:
     assert "<b>" not in found.html()
     assert "&lt;b&gt;" in found.html()
     study.spec = study.spec.model_copy(update={"population": parse({**population, "source": ""})})
-    assert "Nobody is named who vouches for it" in lines(explain(study))
+    assert "Nobody is named who stated this" in lines(explain(study))
 
 
 # -- certificates that don't hold -----------------------------------------------------------

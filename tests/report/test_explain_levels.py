@@ -14,7 +14,9 @@ from bayesdp import explain
 from bayesdp.notions import Cost
 from bayesdp.populations import MODELS, parse
 from bayesdp.release.certify import conversion_certificate
+from bayesdp.report.dependence import grouping, in_numbers
 from bayesdp.report.explain import Explanation
+from bayesdp.report.promise import VAGUE
 from bayesdp.theorems import Question, approximate
 from bayesdp.theorems.with_delta import report_with_delta, stated_report
 from tests.kernel import honest
@@ -85,7 +87,7 @@ def test_no_assumption_is_left_out() -> None:
 
     new = document | {"assumptions": [*document["assumptions"], "the moon is made of cheese"]}
     section = rests_on(of_document(new, Standing("VALID ASSUMING")))
-    assert "The moon is made of cheese." in section.items
+    assert "the moon is made of cheese" in section.items
     assert len(section.items) == 1 + sum(
         not said.startswith(elsewhere) for said in document["assumptions"]
     )
@@ -224,3 +226,78 @@ def test_a_table_of_levels_without_its_population() -> None:
     assert found.facts["outside"] is None
     assert "times the number of records" in lines(found)
     assert "isn't at hand" in lines(found)
+
+
+# -- vague knowledge, and numbers of descriptions --------------------------------------------------
+
+
+def test_vague_knowledge_is_promised_where_it_is_proved_only() -> None:
+    independent = {"model": "independent"}
+    pairs = {"model": "clusters", "size": 2}
+    chain = {"model": "markov", "transition": [[0.7, 0.3], [0.4, 0.6]], "length": 9}
+    cases = [
+        (independent, "any", True),
+        (pairs, "any", True),
+        (pairs, "uninformed", False),
+        (chain, "any", False),
+        ({"model": "family", "members": [independent, pairs]}, "any", True),
+        ({"model": "family", "members": [independent, chain]}, "any", False),
+    ]
+    for spec, adversary, covered in cases:
+        population = parse(spec)
+        report = population.leakage(0.5, adversary=adversary)
+        document = json.loads(conversion_certificate(population, report).to_json())
+        for found in (explain(report, population=population), explain(document)):
+            words = lines(found)
+            assert ("such as a guess, is covered too" in words) == (covered and adversary == "any")
+            assert ("a good guess at some of them" in words) == (not covered)
+    delta = explain(approximate(Question(parse(pairs)), 0.5, 1e-6), population=parse(pairs))
+    assert "is covered too" not in lines(delta)
+
+
+def test_what_vague_knowledge_can_do() -> None:
+    """Weights on single records, as guesses are: the theorems that are said to cover them do."""
+    rng = np.random.default_rng(8)
+    exceeded = 0
+    for _ in range(25):
+        rows = rng.dirichlet(np.full(2, 0.8), 2) * 0.98 + 0.01
+        chain = parse({"model": "markov", "transition": rows.tolist(), "length": 4})
+        bounds = {one.theorem: one.epsilon for one in chain.leakage(0.5).bounds}
+        start = np.array([rows[1, 0], rows[0, 1]]) / (rows[1, 0] + rows[0, 1])
+        law = np.einsum("a,ab,bc,cd->abcd", start, rows, rows, rows)
+        for axis in range(4):
+            weight = np.exp(rng.uniform(-4, 4, 2))
+            law = law * weight.reshape([2 if place == axis else 1 for place in range(4)])
+        guessed = parse({"model": "finite", "probabilities": (law / law.sum()).tolist()})
+        found = guessed.leakage(0.5)
+        exact = next(one.epsilon for one in found.bounds if one.theorem == "finite-law")
+        for theorem in VAGUE & set(bounds):
+            assert exact <= bounds[theorem] + 1e-9
+        exceeded += exact > bounds["markov-recursion"] + 1e-6
+    assert exceeded > 0  # so it's for a reason that the recursion doesn't say so
+
+
+def test_small_descriptions_are_told_with_their_numbers() -> None:
+    def told(spec: dict[str, Any], states: Any) -> str:
+        columns = {"ill": {"states": states}, "day": {"role": "order"}}
+        return in_numbers(spec, grouping(columns, ["ill"]))
+
+    chain = {"model": "markov", "transition": [[0.9, 0.1], [1 / 3, 2 / 3]], "length": 3}
+    assert told(chain, ["no", "yes"]) == (
+        "For 'ill': after no comes no with 90 %, yes with 10 %; "
+        "after yes comes no with about 33.33 %, yes with about 66.67 %."
+    )
+    limits = {
+        "model": "markov",
+        "transition_lower": [[0.8, 0.1], [0.3, 0.5]],
+        "transition_upper": [[0.9, 0.2], [0.3, 0.7]],
+    }
+    assert "after 0 comes 0 with 80 % to 90 %, 1 with 10 % to 20 %" in told(limits, [0, 1])
+    assert "after 1 comes 0 with 30 %, 1" in told(limits, [0, 1])
+    second = {"model": "markov", "order": 2, "transition": [[[0.5, 0.5]] * 2] * 2}
+    wide = {"model": "markov", "transition": [[0.25] * 4] * 4}
+    for spec, states in ((second, [0, 1]), (wide, [0, 1, 2, 3]), (chain, None), (chain, [0])):
+        assert told(spec, states) == ""
+    assert told({"model": "finite", "probabilities": [[0.5, 0.2], [0.2, 0.1]]}, [0, 1]) == (
+        "'ill' of such records together: 0/0 50 %, 0/1 20 %, 1/0 20 %, 1/1 10 %."
+    )

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from bayesdp.notions.catalogue import CATALOGUE, NotionClaim
 from bayesdp.report.words import (
     belief_table,
+    delta_sentence,
     error_up,
     highest_belief,
     level_sentences,
@@ -101,3 +105,42 @@ def test_limits_mention_presence_and_the_interval_where_it_applies() -> None:
     assert any("replace one record" in text for text in not_promised())
     assert not any("interval" in text for text in not_promised())
     assert any("interval" in text for text in not_promised("bounded"))
+
+
+@given(st.floats(1e-12, 0.3), st.floats(0.0, 9.0))
+@example(0.2000001 / 6, 1.0)
+@example(0.012345674, 2.0000004)
+def test_a_delta_is_never_shown_smaller_than_true(delta: float, level: float) -> None:
+    text = " ".join(level_sentences(level, "any", delta=delta))
+    chance = text.split("with a probability of at most ")[1].split(". This")[0].split(". For")[0]
+    assert Fraction(chance) >= 3 * Fraction(repr(delta))
+    assert float(chance) <= 3 * delta * 1.00002
+    power = delta_sentence(level, delta).split("e^")[1].split(" times")[0]
+    assert Fraction(power) >= Fraction(repr(level))
+    allowance = delta_sentence(level, delta).split("delta = ")[1].rstrip(".")
+    assert Fraction(allowance) >= Fraction(repr(delta))
+
+
+@given(st.floats(0.0, 800.0), st.floats(1e-12, 0.5))
+@example(0.0, 1e-6)
+@example(51.00049, 0.00123449)
+def test_the_words_of_notions_round_outward(level: float, delta: float) -> None:
+    said = CATALOGUE["bdp"].in_words(level)
+    shown = said.split("by at most ")[1].split(":")[0]
+    exact = Decimal(level).exp()
+    if shown.startswith("e^"):
+        assert Decimal(shown[2:]) >= Decimal(level)
+    else:
+        assert Decimal(shown) >= exact * (1 - Decimal("1e-25"))
+    most = Decimal(said.split("becomes at most ")[1].split(" %")[0]) / 100
+    assert most >= exact / (9 + exact) * (1 - Decimal("1e-25"))
+    assert most <= exact / (9 + exact) + Decimal("0.00101")
+    allowed = NotionClaim("dp", level, "all", delta=delta).in_words()
+    assert Fraction(allowed.split("allowance of ")[1].split(" in")[0]) >= Fraction(repr(delta))
+
+
+@given(st.floats(0.0, 1.0, exclude_max=True))
+def test_distances_of_notions_round_up(level: float) -> None:
+    said = CATALOGUE["sp"].in_words(level)
+    points = Fraction(said.split("at most ")[1].split(" percentage")[0])
+    assert points >= 100 * Fraction(level) * (1 - Fraction(1, 10**15))

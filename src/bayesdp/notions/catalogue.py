@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Decimal
 from types import MappingProxyType
 from typing import Literal
 
@@ -105,11 +106,10 @@ class PrivacyNotion:
         if level == self.largest:
             return f"{self.title}: nothing is promised."
         if self.unit == "probability":
-            return self.reads.format(level=f"{level:.4g}", points=f"{_up(100.0 * level):g}")
+            return self.reads.format(points=_up(level, 1, percent=True))
         return self.reads.format(
-            level=f"{level:.4g}",
             factor=_factor(level),
-            after=f"{_up(100.0 * believed(0.1, level)):g}",
+            after=_up(believed(0.1, level) * _MORE, 1, percent=True) if level else "10",
             size=size,
         )
 
@@ -150,7 +150,7 @@ class NotionClaim:
         said = notion_of(self.notion).in_words(self.level, size=self.size).rstrip(".")
         if self.delta > 0.0:
             # Not "except with probability delta": delta bounds a difference of probabilities.
-            said += f", with an allowance of {self.delta:.3g} in the probability of outputs"
+            said += f", with an allowance of {_digits(self.delta, 3)} in the probability of outputs"
         named = f" ({self.about})" if self.about else ""
         return f"{said}; {SCOPE_MEANING[self.scope]}{named}."
 
@@ -176,15 +176,30 @@ def notion_of(key: str) -> PrivacyNotion:
     return found
 
 
-def _up(value: float) -> float:
-    """Rounded up to a tenth: words must not promise more than the level does."""
-    return math.ceil(round(value * 10.0, 9)) / 10.0
+_MORE = 1.0 + 1e-14
+"""More than double precision can be wrong in a few operations."""
+
+
+def _up(value: float, places: int, *, percent: bool = False) -> str:
+    """Rounded up to so many decimals: words must not promise more than the level does."""
+    exact = Decimal(repr(value)).scaleb(2) if percent else Decimal(repr(value))
+    rounded = exact.quantize(Decimal(1).scaleb(-places), ROUND_CEILING).normalize()
+    return f"{min(rounded, Decimal(100)) if percent else rounded:f}"
+
+
+def _digits(value: float, digits: int) -> str:
+    """Rounded up to so many digits."""
+    exact = Decimal(repr(value))
+    unit = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
+    return f"{float(exact.quantize(unit, ROUND_CEILING)):g}"
 
 
 def _factor(level: float) -> str:
-    if level > 50.0:
-        return f"e^{level:.4g}"
-    return f"{math.ceil(round(math.exp(level) * 100.0, 7)) / 100.0:g}"
+    if level == 0.0:
+        return "1"
+    if level > 15.0:
+        return f"e^{_digits(level, 4)}"
+    return _up(math.exp(level) * _MORE, 2)
 
 
 _ODDS = (

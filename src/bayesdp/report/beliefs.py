@@ -44,8 +44,11 @@ class Belief:
     at_most: Decimal
 
     def words(self) -> tuple[str, str, str]:
-        """In percent, the limits rounded outward."""
-        return percent_up(self.before), percent_down(self.at_least), percent_up(self.at_most)
+        """In percent, the limits rounded outward; with more digits near 0 % and 100 %."""
+        least = _near_0(self.at_least) or percent_down(self.at_least)
+        to_100 = _near_0(_EXACT.subtract(_ONE, self.at_most))
+        most = f"{100 - Decimal(to_100.split()[0]):f} %" if to_100 else percent_up(self.at_most)
+        return percent_up(self.before), least, most
 
     def to_dict(self) -> dict[str, float]:
         """As doubles, the limits rounded outward."""
@@ -113,6 +116,15 @@ def level_words(level: float) -> str:
     if level >= BEYOND:
         return f"more than {BEYOND:.0f}" if math.isfinite(level) else "unlimited"
     return plain(Decimal(level_up(level)))
+
+
+def _near_0(probability: Decimal) -> str:
+    """Two digits of less than 0.1 %, rounded down; empty for more, and for nearly nothing."""
+    if not Decimal("1e-6") <= probability < Decimal("1e-3"):
+        return ""
+    percent = probability.scaleb(2)
+    places = _ONE.scaleb(percent.adjusted() - 1)
+    return f"{plain(percent.quantize(places, rounding=ROUND_FLOOR))} %"
 
 
 def chance_words(probability: Decimal) -> str:

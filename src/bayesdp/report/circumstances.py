@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 from bayesdp.report import beliefs, dependence
@@ -11,90 +12,80 @@ from bayesdp.report.dependence import clean, number
 from bayesdp.report.phrases import (
     IN_SHORT,
     Section,
+    becomes,
     delta_words,
     exception_words,
     level_and_factor,
     protected_columns,
     single,
+    together,
 )
 from bayesdp.report.promise import Level, Place, Promise, group_level
+
+EVEN = Decimal("0.5")
+
+MOST_SHOWN = 4
+"""Of no more members than these, a family's numbers are shown."""
 
 RELATED = (2, 5)
 """For DP: how many related records the section on populations speaks of."""
 
 
 def protected(promise: Promise) -> Section:
-    """What a record is, and which facts are meant."""
-    text = [_record(promise)]
-    facts = protected_columns(promise)
-    if facts:
-        text.append(f"The promise is about facts in {facts} of one record.")
-    else:
-        text.append("The promise is about facts in the private part of one record.")
-    text.append(_several(promise))
+    """How many records there are, and which facts are meant."""
+    facts = protected_columns(promise) or "the private part"
+    value = "" if promise.places else ", whatever its value"
+    text = [f"The promise is about facts in {facts} of one record{value}.", _several(promise)]
+    if promise.dataset:
+        count = f" There are {number(promise.n)} records." if promise.n else ""
+        text.insert(0, f"The table is '{clean(promise.dataset)}'.{count}")
     return Section("protected", "Who and what is protected", tuple(text))
 
 
 def _several(promise: Promise) -> str:
-    """That it is about one record at a time, and what holds for several at once."""
-    one = "record" if promise.unit == "row" else f"'{clean(promise.unit)}'"
-    text = f"It is about one {one} at a time. "
+    """What holds for facts about several records at once."""
     if promise.notion == "dp":
-        return text + (
-            "For facts that join several (two of one household, say) the promise is weaker: the "
-            "limits for groups of that size hold for them, which are given below."
+        return (
+            "For facts that join several records (two of one household, say) there are the weaker "
+            "limits for groups, under 'How records are related'."
         )
-    joint = promise.joint
-    groups = dependence.grouping(promise.columns)
-    name = groups.cluster or groups.series
-    if joint is None or name is None:
-        return text + (
-            "Facts that join several (of one person, say, or one household) are not limited by "
-            "these numbers."
+    several = together(promise)
+    if promise.joint is None or not several:
+        return (
+            "Facts that join several records (of one person, say, or one household) are not "
+            "limited by these numbers."
         )
-    return text + (
-        f"For facts that join several with the same '{name}' (there are at most "
-        f"{number(promise.group)}) a weaker promise holds. Its level is "
-        f"{level_and_factor(joint)}."
-    )
-
-
-def _record(promise: Promise) -> str:
-    if promise.subject in ("conversion", "leakage"):
-        return "A record is one entry of a table: what is known of one person, or one day, say."
-    count = f" There are {number(promise.n)} records." if promise.n else ""
-    named = f"the table '{clean(promise.dataset)}'"
-    if promise.unit == "row":
-        return f"A record is one row of {named}.{count}"
-    most = number(promise.rows_per_unit)
     return (
-        f"A record is all rows of {named} with the same '{clean(promise.unit)}', "
-        f"at most {most} rows.{count}"
+        f"For facts about {several} there is a weaker promise, with the level "
+        f"{level_and_factor(promise.joint)}."
     )
 
 
 def attackers(promise: Promise) -> Section:
     """The class of adversaries, in words."""
-    text = {
-        "any": (
-            "Against anybody, whoever they are: they may know exactly as many of the other records "
-            "as they like (none, some or all), besides anything that has nothing to do with this "
-            "table. About the records that they don't know, they believe what the next section "
-            "says."
-        ),
-        "uninformed": (
-            "Against somebody who knows how records are related, as the next section says, but not "
-            "a single one of the other records. Somebody who knows some of them may learn more "
-            "than these limits."
-        ),
-        "informed": (
-            "Against somebody who knows every other record exactly. Where records have nothing "
-            "to do with each other, the limits hold against anybody. Where they are related, "
-            "somebody who knows fewer of them may learn more than these limits: one record then "
-            "tells about another."
-        ),
+    return Section("attackers", "Against whom", (_attackers(promise),))
+
+
+def _attackers(promise: Promise) -> str:
+    if promise.adversary == "informed":
+        return (
+            "Against somebody who knows every other record exactly, and against others where "
+            "records have nothing to do with each other. Where they are related, one record tells "
+            "about another, and somebody who knows fewer of them may learn more than these limits."
+        )
+    knows = {
+        "any": "who may know any number of the other records (none, some or all), each of them "
+        "exactly.",
+        "uninformed": "who knows not a single one of the other records. Somebody who knows some "
+        "may learn more than these limits.",
     }[promise.adversary]
-    return Section("attackers", "Against whom", (text,))
+    vague = " Vague knowledge of single other records, such as a guess, is covered too."
+    return (
+        f"Against somebody {knows}{vague if promise.vague else ''} What they think of records that "
+        "they don't know is taken to follow the description in the next section: it says how "
+        "likely other records are, given the one in question. Of that one itself they may have "
+        "thought anything before, 10 % or 50 %."
+    )
 
 
 def related(promise: Promise) -> Section:
@@ -102,24 +93,20 @@ def related(promise: Promise) -> Section:
     if promise.notion == "dp" or promise.population is None:
         return _related_dp(promise)
     spec = promise.population
-    groups = dependence.grouping(promise.columns)
-    text = [" ".join(dependence.sentences(spec, groups))]
+    groups = dependence.grouping(promise.columns, spec.get("covers") or ())
+    said = [*dependence.sentences(spec, groups), dependence.in_numbers(spec, groups)]
+    text = [" ".join(filter(None, said))]
     items = _descriptions(spec, groups)
     if dependence.leaves_open(spec):
         text.append(
-            "The promise holds whichever is the right one, for somebody who has made up their mind "
-            "about which that is."
+            "The promise holds for somebody who is sure of one of them, whichever that is."
+            if items
+            else "The promise holds for somebody who is sure of the numbers, whichever they are "
+            "within these limits."
         )
-    else:
-        text.append("The promise is for this one description of how records are related.")
     source = clean(spec.get("source") or "")
-    vouched = (
-        f'Who vouches for it: "{source}".' if source else "Nobody is named who vouches for it."
-    )
-    after = [
-        vouched + " If records are related in another way, the promise does not hold.",
-        *_if_independent(promise),
-    ]
+    stated = f'This was stated by: "{source}".' if source else "Nobody is named who stated this."
+    after = [f"{stated} It was not checked.", _if_related_otherwise(promise)]
     return Section(
         "related", "How records are related", tuple(text), after=tuple(after), items=tuple(items)
     )
@@ -127,27 +114,28 @@ def related(promise: Promise) -> Section:
 
 def _descriptions(spec: Mapping[str, Any], groups: dependence.Grouping) -> list[str]:
     """The members of a family; those that differ in numbers only are one item."""
-    words: dict[str, list[str]] = {}
+    words: dict[str, list[tuple[int, str]]] = {}
     for position, member in enumerate(dependence.members(spec), start=1):
         said = " ".join(dependence.sentences(member, groups))
-        words.setdefault(said, []).append(str(position))
-    return [
-        f"Description {where[0]}: {said}"
-        if len(where) == 1
-        else f"Descriptions {', '.join(where)}, each with its own numbers: {said}"
-        for said, where in words.items()
-    ]
+        words.setdefault(said, []).append((position, dependence.in_numbers(member, groups)))
+    items = []
+    for said, found in words.items():
+        if len(found) == 1:
+            position, numbers = found[0]
+            items.append(f"Description {position}: {said} {numbers}".rstrip())
+            continue
+        which = ", ".join(str(position) for position, _ in found)
+        each = [f"{position}: {numbers}" for position, numbers in found if numbers]
+        numbers = " ".join(each) if len(each) <= MOST_SHOWN else ""
+        items.append(f"Descriptions {which}, each with its own numbers: {said} {numbers}".rstrip())
+    return items
 
 
-def _if_independent(promise: Promise) -> list[str]:
-    if promise.level == promise.cost:
-        return []
-    cost, level = promise.cost, promise.level
-    return [
-        "If records had nothing to do with each other, the same release would have the level "
-        f"{level_and_factor(cost)} instead of {level_and_factor(level)}. The rest is what "
-        "related records may give away about each other."
-    ]
+def _if_related_otherwise(promise: Promise) -> str:
+    return (
+        "If records are related in another way, all that is left is the level "
+        f"{level_and_factor(promise.cost)}, against somebody who knows every other record exactly."
+    )
 
 
 def _related_dp(promise: Promise) -> Section:
@@ -156,24 +144,26 @@ def _related_dp(promise: Promise) -> Section:
             "related",
             "How records are related",
             ("The level was computed for a population that isn't at hand here: look there.",),
-            after=tuple(_if_independent(promise)),
+            after=(_if_related_otherwise(promise),),
         )
     text = [
         "Nothing is assumed of how records are related. What is limited is what this one record "
-        "itself adds: whatever stands in it, each possible outcome of the release has nearly the "
-        f"same probability, up to {_closeness(promise.level)}.",
-        "If records are related (members of a family, days of one person), then the others tell "
-        "about this one too, and somebody who doesn't know them may learn more than the table "
-        "says. If each record is related to a few others only, these limits hold against anybody:",
+        "itself adds: whatever stands in it, the probabilities of what may be published differ by "
+        f"at most {_closeness(promise.level)}.",
+        "If records are related inside small groups only (families, days of one person), these "
+        "limits for groups hold against people who know fewer records, too. Records of different "
+        "groups must have nothing to do with each other for that.",
     ]
-    header = ("related records", "10 % becomes at least", "at most", "odds: factor")
+    header = ("records in a group", "10 % becomes", "50 % becomes", "odds: factor")
     rows = []
     for size in RELATED:
         group = group_level(promise.level, size)
         factor = odds_factor(group.epsilon, group.delta)
-        _, least, most = beliefs.belief(IN_SHORT, factor).words()
-        rows.append((f"groups of {size}", least, most, factor_words(factor)))
-    after = ["Records in different groups must have nothing to do with each other for this."]
+        found = (beliefs.belief(before, factor).words() for before in (IN_SHORT, EVEN))
+        rows.append(
+            (str(size), *(f"{least} to {most}" for _, least, most in found), factor_words(factor))
+        )
+    after = []
     if promise.level.delta > 0.0:
         each = (
             f"{exception_words(group_level(promise.level, size))} for groups of {size}"
@@ -188,15 +178,11 @@ def _closeness(level: Level) -> str:
     return f"{factor}, plus delta = {delta_words(level.delta)}" if level.delta > 0.0 else factor
 
 
-def secrets(promise: Promise) -> Section:
-    """Which values are meant, and what holds for the others."""
+def secrets(promise: Promise) -> Section | None:
+    """Which values are meant, and what holds for the others; `None` where all are."""
     if not promise.places:
-        text: tuple[str, ...] = (
-            "Whatever value a record has, the promise holds for it: any two values that are "
-            "possible at all are equally well hidden from each other.",
-        )
-        return Section("secrets", "For which values", text)
-    text = (
+        return None
+    text: tuple[str, ...] = (
         f"Only for values {places_words(promise)}, and against somebody who takes it that the "
         "value lies there.",
     )
@@ -250,29 +236,31 @@ def counted(promise: Promise) -> Section:
                 "from the same records adds to it.",
             ),
         )
-    this = "this study" if promise.subject == "study" else "this release"
+    level = level_and_factor(promise.level)
     text = [
-        f"Everything in {this}. Before it nothing was released from this data set, as far as its "
-        "ledger tells."
+        "Everything in this release. Before it nothing was released from this data set, as far as "
+        "its ledger tells (the list that bayesdp keeps of all releases)."
     ]
     if promise.earlier:
         many = "1 earlier query" if promise.earlier == 1 else f"{promise.earlier} earlier queries"
         text = [
-            f"Everything in {this}, together with {many} of the same data set. "
-            f"Taken alone, {this} has the level {level_and_factor(promise.own)}."
+            f"Everything in this release, together with {many} of the same data set (a query is "
+            "a question put to it). This release alone has the level "
+            f"{level_and_factor(promise.own)}, all together {level}."
         ]
     if promise.limit is not None and promise.limit.epsilon > promise.level.epsilon * (1.0 + 1e-6):
         text.append(_later(promise.limit))
     elif promise.limit is not None:
-        text.append("The budget of this data set is then used up: its ledger allows no more.")
+        text.append(
+            "The budget, the most that the ledger allows for all releases together, is then used "
+            "up: this program refuses further ones. Others could still publish from the same data."
+        )
     return Section("counted", "What is counted", tuple(text))
 
 
 def _later(limit: Level) -> str:
-    _, least, most = beliefs.belief(IN_SHORT, odds_factor(limit.epsilon, limit.delta)).words()
-    chance = f", except with a chance of at most {exception_words(limit)}" if limit.delta else ""
     return (
-        "Later releases may use what is left: the ledger of this data set ends at the level "
-        f"{level_and_factor(limit)}. A belief of 10 % could then become at most {most} and at "
-        f"least {least}{chance}."
+        "The ledger, the list that bayesdp keeps of all releases, allows them up to the level "
+        f"{level_and_factor(limit)}, those above included. Once later releases have used that up, "
+        f"10 % can become {becomes(limit)}."
     )

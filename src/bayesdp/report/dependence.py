@@ -5,20 +5,30 @@ Works on the plain data of certificates, so that no file that a spec names needs
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from itertools import product
 from typing import Any
 
 Spec = Mapping[str, Any]
 
+MOST_NUMBERS = 9
+"""Descriptions with no more probabilities than these are told with them."""
+
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """How a table says which records belong together: names of columns, where it has any."""
+    """How a table says which records belong together: names of columns, where it has any.
+
+    `values` are those of the one column that a description is about, `column` its name.
+    """
 
     cluster: str | None = None
     series: str | None = None
     order: str | None = None
+    column: str = ""
+    values: tuple[str, ...] = ()
 
     @property
     def members(self) -> str:
@@ -36,10 +46,18 @@ class Grouping:
         return f"Records, {order}, form series, each"
 
 
-def grouping(columns: Mapping[str, Mapping[str, Any]]) -> Grouping:
+def grouping(columns: Mapping[str, Mapping[str, Any]], covers: Sequence[str] = ()) -> Grouping:
     """The columns with a role, from the declared columns of a certificate."""
     roles = {column.get("role"): clean(name) for name, column in columns.items()}
-    return Grouping(roles.get("cluster"), roles.get("series"), roles.get("order"))
+    states = columns.get(covers[0], {}).get("states") if len(covers) == 1 else None
+    named = isinstance(states, list | tuple)
+    return Grouping(
+        roles.get("cluster"),
+        roles.get("series"),
+        roles.get("order"),
+        column=clean(covers[0]) if named else "",
+        values=tuple(clean(state, 20) for state in states or ()) if named else (),
+    )
 
 
 def sentences(spec: Spec, groups: Grouping) -> list[str]:
@@ -48,6 +66,12 @@ def sentences(spec: Spec, groups: Grouping) -> list[str]:
     if say is None:
         return [f"Records are related as a population of the model '{clean(spec.get('model'))}'."]
     return say(spec, groups)
+
+
+def in_numbers(spec: Spec, groups: Grouping) -> str:
+    """The probabilities of a small description; empty for a large one, or unnamed values."""
+    say = {"markov": _steps, "finite": _cells}.get(str(spec.get("model")))
+    return say(spec, groups) if say is not None and groups.values else ""
 
 
 def members(spec: Spec) -> list[Spec]:
@@ -97,9 +121,23 @@ def _unknown(spec: Spec, groups: Grouping) -> list[str]:
 def _finite(spec: Spec, groups: Grouping) -> list[str]:
     return [
         f"{groups.members} belong together, at most {_axes(spec.get('probabilities'))} of them.",
-        "How their values go together is given by a table of probabilities.",
+        *([] if in_numbers(spec, groups) else ["How likely their values are together is given."]),
         _APART,
     ]
+
+
+def _cells(spec: Spec, groups: Grouping) -> str:
+    table: Any = spec.get("probabilities")
+    axes = _depth(table)
+    if not axes or len(table) != len(groups.values) or len(table) ** axes > MOST_NUMBERS:
+        return ""
+    said = []
+    for places in product(range(len(groups.values)), repeat=axes):
+        cell = table
+        for place in places:
+            cell = cell[place]
+        said.append(f"{'/'.join(groups.values[place] for place in places)} {_percent(cell)}")
+    return f"'{groups.column}' of such records together: {', '.join(said)}."
 
 
 def _markov(spec: Spec, groups: Grouping) -> list[str]:
@@ -107,18 +145,29 @@ def _markov(spec: Spec, groups: Grouping) -> list[str]:
     before = "the one right before it" if order == 1 else f"the {number(order)} right before it"
     states = len(spec.get("transition") or spec.get("transition_lower") or ())
     most = "of exactly" if spec.get("complete") is True else "of at most"
-    known = (
-        "are known to lie between given limits"
-        if "transition_lower" in spec
-        else "are given numbers"
-    )
+    known = "are known to lie between given limits" if "transition_lower" in spec else "are given"
     return [
         f"{groups.sequence} {most} {number(spec.get('length'))} records.",
         f"A value (one of {states}) depends on the earlier ones only through {before} "
         "(a Markov chain).",
-        f"The probabilities of what follows what {known}.",
+        *([] if in_numbers(spec, groups) else [f"The probabilities of what follows what {known}."]),
         _SERIES_APART,
     ]
+
+
+def _steps(spec: Spec, groups: Grouping) -> str:
+    low = spec.get("transition") or spec.get("transition_lower") or ()
+    high, values = spec.get("transition_upper") or low, groups.values
+    if _depth(low) != 2 or len(low) != len(values) or len(values) ** 2 > MOST_NUMBERS:
+        return ""
+    said = []
+    for value, least, most in zip(values, low, high, strict=True):
+        chances = (
+            f"{after} with {_percent(a)}" + ("" if a == b else f" to {_percent(b)}")
+            for after, a, b in zip(values, least, most, strict=True)
+        )
+        said.append(f"after {value} comes {', '.join(chances)}")
+    return f"For '{groups.column}': {'; '.join(said)}."
 
 
 def _tree(spec: Spec, groups: Grouping) -> list[str]:
@@ -176,7 +225,7 @@ def _autoregressive(spec: Spec, groups: Grouping) -> list[str]:
 
 
 def _family(spec: Spec, groups: Grouping) -> list[str]:
-    return [f"One of {len(members(spec))} descriptions holds, and nobody needs to say which."]
+    return [f"There are {len(members(spec))} descriptions of how records are related."]
 
 
 _WORDS: dict[str, Callable[[Spec, Grouping], list[str]]] = {
@@ -195,7 +244,18 @@ _WORDS: dict[str, Callable[[Spec, Grouping], list[str]]] = {
 
 
 def _axes(table: object) -> str:
+    return number(_depth(table)) if _depth(table) else "a few"
+
+
+def _depth(table: object) -> int:
     depth = 0
     while isinstance(table, list | tuple) and table:
         table, depth = table[0], depth + 1
-    return number(depth) if depth else "a few"
+    return depth
+
+
+def _percent(probability: object) -> str:
+    """A declared probability, with "about" where more than two decimals are declared."""
+    exact = Decimal(str(probability)) * 100
+    shown = round(exact, 2)
+    return ("" if shown == exact else "about ") + f"{shown.normalize():f} %"

@@ -21,6 +21,7 @@ from bayesdp.release.study import Study
 from bayesdp.report import beliefs
 from bayesdp.report.circumstances import RELATED
 from bayesdp.report.dependence import clean, leaves_open, members
+from bayesdp.report.implied import RULE, follows
 from bayesdp.report.passages import all_sections, refuted
 from bayesdp.report.phrases import Section
 from bayesdp.report.promise import (
@@ -116,6 +117,8 @@ def _document(subject: Mapping[str, Any], *, population: Population | None = Non
     if standing.verdict == "INVALID":
         return _nothing(standing)
     try:
+        if subject["derivation"]["rule"] == RULE:
+            return Explanation(_FOLLOWS, standing.verdict, *follows(subject, standing))
         return _explained(of_document(subject, standing))
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
         # Only a certificate that the kernel knows nothing of can be malformed here.
@@ -151,10 +154,13 @@ def _leakage(
     return _explained(of_leakage(subject, population))
 
 
+_FOLLOWS = "What follows from given levels of privacy"
+
+
 def _explained(promise: Promise) -> Explanation:
     what = {
         "release": f"What the release from '{clean(promise.dataset)}' promises about one record",
-        "study": f"What the study of '{clean(promise.dataset)}' would promise about one record",
+        "study": f"What a release from '{clean(promise.dataset)}' would promise about one record",
     }.get(promise.subject, "What such a release promises about one record")
     if promise.standing.verdict == "UNKNOWN":
         what = what.replace("promises", "claims to promise")
@@ -237,7 +243,7 @@ def _scope(promise: Promise) -> str:
 
 def _section_text(section: Section, width: int) -> str:
     lines = [section.title, "-" * len(section.title)]
-    lines += [textwrap.fill(text, width) for text in section.paragraphs]
+    lines += [_filled(text, width) for text in section.paragraphs]
     if section.table:
         columns = list(zip(*section.table, strict=True))
         widths = [max(map(len, column)) for column in columns]
@@ -245,11 +251,17 @@ def _section_text(section: Section, width: int) -> str:
             cells = (cell.rjust(size) for cell, size in zip(row, widths, strict=True))
             lines.append("  " + "   ".join(cells))
     lines += [
-        textwrap.fill(item, width, initial_indent="- ", subsequent_indent="  ")
-        for item in section.items
+        _filled(item, width, initial_indent="- ", subsequent_indent="  ") for item in section.items
     ]
-    lines += [textwrap.fill(text, width) for text in section.after]
+    lines += [_filled(text, width) for text in section.after]
     return "\n".join(lines)
+
+
+def _filled(text: str, width: int, **indents: str) -> str:
+    """Lines of this width; numbers keep their percent sign."""
+    kept = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    filled = textwrap.fill(kept, width, **indents)  # type: ignore[arg-type]
+    return filled.replace("\N{NO-BREAK SPACE}%", " %")
 
 
 def _section_html(section: Section) -> str:

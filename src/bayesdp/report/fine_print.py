@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bayesdp.notions import Adversary
+from collections.abc import Sequence
+
 from bayesdp.report import dependence
 from bayesdp.report.beliefs import level_words
 from bayesdp.report.dependence import clean
@@ -14,21 +15,17 @@ def not_promised(promise: Promise) -> Section:
     """The list of what no reader should take for promised."""
     items = [
         "Presence: that somebody's record is in the table is not hidden, nor is the number of "
-        "records. Both are taken as known.",
-        "Facts about the group: averages, shares, how things go together. To publish them is the "
-        "purpose. Somebody who did not know them may think differently of anybody then, in the "
-        "table or not, and the limits do not count that.",
-        "What is learned without your record: from what the records of others teach about "
-        "everybody, from other studies, from other people.",
+        "records.",
+        "Facts about the group: averages, shares, how things go together. Somebody who learns "
+        "them may think differently of anybody, in the table or not; the limits do not count that.",
+        "What is learned without your record: from what those of others teach about everybody, "
+        "or from other sources.",
         "The full promise for facts about several records at once.",
-        "Protection from somebody who knows how certain records compare (that two of them are "
-        "equal, for example) without knowing the records themselves.",
+        _not_promised_knowledge(promise),
     ]
     public, unspoken = public_columns(promise), unspoken_columns(promise)
     if public:
-        items.append(
-            f"Public columns: {_quoted(public)}. Everybody is taken to know them, of each record."
-        )
+        items.append(f"Public columns: {_quoted(public)}. Everybody is taken to know them.")
     elif promise.subject in ("conversion", "leakage"):
         items.append("Public columns: whatever is declared public is taken as known to everybody.")
     if unspoken:
@@ -37,7 +34,7 @@ def not_promised(promise: Promise) -> Section:
             "They may go together with what is published."
         )
     items += _not_promised_population(promise)
-    items += _not_promised_attackers(promise.adversary)
+    items += _not_promised_attackers(promise)
     if promise.places:
         items.append(
             "The full promise for people whose values lie outside the stated interval; the weaker "
@@ -54,26 +51,34 @@ def _not_promised_population(promise: Promise) -> list[str]:
     if promise.notion == "dp":
         return []
     items = [
-        "Anything, if records are related in another way than stated: more closely, in larger "
-        "groups, or over longer times. Nobody can see that from the data for certain."
+        "More than is said above, if records are related in another way than described. The data "
+        "can't show that for certain."
     ]
     if promise.population is not None and dependence.leaves_open(promise.population):
-        items.append(
-            "Which of the possible descriptions is the right one: the release may tell. Somebody "
-            "who is unsure of it may learn more than these limits allow."
-        )
+        items.append("Which of the possible descriptions is right: the results may tell.")
     return items
 
 
-def _not_promised_attackers(adversary: Adversary) -> list[str]:
+def _not_promised_attackers(promise: Promise) -> list[str]:
+    beyond = " (beyond the limits for groups)" if promise.notion == "dp" else ""
     return {
         "any": [],
         "uninformed": ["Protection from somebody who knows one or more of the other records."],
         "informed": [
             "Protection from somebody who does not know all the other records, where records are "
-            "related: what the others tell about this one is not limited by the table."
+            f"related{beyond}."
         ],
-    }[adversary]
+    }[promise.adversary]
+
+
+def _not_promised_knowledge(promise: Promise) -> str:
+    compare = "how certain records compare (that two of them are equal, for example)"
+    if promise.vague or promise.adversary == "informed":
+        return f"Protection from somebody who knows {compare} without knowing the records."
+    return (
+        "Protection from somebody with other knowledge of the other records than said above: a "
+        f"good guess at some of them, or {compare}."
+    )
 
 
 def _quoted(names: list[str]) -> str:
@@ -89,49 +94,64 @@ _SAID_ELSEWHERE = (
     "secret values lie ",
 )
 _IN_PLAIN = (
-    ("the records depend on each other as", "Records are related as stated above."),
+    ("the records depend on each other as", "records are related as described above"),
     (
         "different rows are different records of the model",
-        "Different rows are different records of the description, and which row is which does not "
-        "depend on private values.",
+        "different rows are different records of the description, and which row is which does not "
+        "depend on private values",
     ),
-    ("noise is drawn from OpenDP's", "The random noise comes from OpenDP's sampler, as it should."),
+    (
+        "noise is drawn from OpenDP's",
+        "the random noise comes from OpenDP's sampler, and that works",
+    ),
     (
         "the mechanism has the stated DP cost",
-        "The release really has the cost that is stated, and is of the stated kind.",
+        "the release really has the cost that is stated, and is of the stated kind",
     ),
 )
 
 
 def rests_on(promise: Promise) -> Section:
-    """What nobody checked, in short. Assumptions without plain words here are given verbatim."""
+    """What was not checked, in short. Assumptions without plain words are given verbatim."""
     items = []
     for said in promise.assumptions:
         if said.startswith(_SAID_ELSEWHERE):
             continue
         plain = next((words for start, words in _IN_PLAIN if said.startswith(start)), None)
-        items.append(plain or clean(said[0].upper() + said[1:], 500) + ".")
+        items.append(plain or clean(said, 500))
     if promise.subject == "leakage":
         items += [plain for _, plain in (_IN_PLAIN[0], _IN_PLAIN[3])]
     if promise.subject in ("release", "study"):
         items += [
-            "The ledger is complete: nothing else was ever released from this table.",
-            "The table was collected, kept and released by people who can be trusted with it.",
+            "the ledger is complete: nothing else was ever released from this table",
+            "the people who collected, kept and released the table can be trusted with it",
         ]
-    return Section("assumptions", "What it rests on, unchecked", items=tuple(items))
+    return trusted(items)
+
+
+def trusted(items: Sequence[str]) -> Section:
+    """The section of what nobody checked; `items` are clauses."""
+    text = ("We take on trust that",) if items else ("Nothing.",)
+    return Section("assumptions", "What is taken on trust", text, items=tuple(items))
+
+
+CHECK = (
+    "Anybody can check the certificate without the data (bayesdp verify). It proves that the "
+    "promise follows, and not that this is what was published: for that, ask whoever published it "
+    "to sign the certificate (bayesdp sign)."
+)
 
 
 def how_to_check(promise: Promise) -> Section:
     """Where to look for verification, and the promise in the terms of the field."""
     text = {
-        "study": "A release comes with a certificate. Anybody can check it without the data: "
-        "bayesdp verify.",
+        "study": "A release comes with a certificate. Anybody can check it without the data "
+        "(bayesdp verify).",
         "leakage": "A level with a certificate can be checked by anybody: bayesdp leakage "
         "--certificate FILE, then bayesdp verify FILE.",
     }.get(
         promise.subject,
-        "Anybody can check the certificate without the data: bayesdp verify. It proves that the "
-        "promise follows, and not that this is what was published: ask for a signature for that.",
+        CHECK,
     )
     return Section("check", "How to check it", (text, technical(promise)))
 

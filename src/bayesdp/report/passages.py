@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from bayesdp.report import beliefs
+from bayesdp.report import beliefs, dependence
 from bayesdp.report.beliefs import factor_words, level_words, odds_factor
 from bayesdp.report.circumstances import (
     attackers,
@@ -25,18 +25,21 @@ from bayesdp.report.fine_print import how_to_check, not_promised, rests_on
 from bayesdp.report.phrases import (
     IN_SHORT,
     Section,
+    becomes,
     delta_words,
     exception_words,
     in_status,
+    one_record,
     single,
+    together,
 )
-from bayesdp.report.promise import Level, Promise
+from bayesdp.report.promise import Level, Promise, Standing
 
 
 def all_sections(promise: Promise) -> tuple[Section, ...]:
     """Every section that this promise needs, in the order of reading."""
     made = (
-        status(promise),
+        status(promise.standing, described=promise.population is not None),
         in_short(promise),
         protected(promise),
         promised(promise),
@@ -74,9 +77,8 @@ def refuted(verdict: str, step: str, reason: str) -> Section:
 # -- does it hold -----------------------------------------------------------------------
 
 
-def status(promise: Promise) -> Section:
-    """Whether somebody checked what follows."""
-    found = promise.standing
+def status(found: Standing, *, described: bool) -> Section:
+    """Whether somebody checked what follows. `described`: a description of relations goes in."""
     if found.verdict == "UNKNOWN":
         return Section(
             "status",
@@ -95,15 +97,16 @@ def status(promise: Promise) -> Section:
         )
         return Section("status", "NOT PROMISED: this study would be refused", refusal)
     said = {
-        "BEFORE RELEASE": "Nothing has been released yet, and no data were read. What follows is "
-        "what a release of this study would promise, with all that was released from the data set "
-        "before.",
+        "BEFORE RELEASE": "This is about a plan (a study): nothing has been released yet, and no "
+        "data were read. What follows is what the release would promise, together with all "
+        "earlier ones from the same data.",
         "COMPUTED": "This is a computed level and not a certificate: it is about any release of "
         "the stated cost, and says nothing of whether there is one.",
     }.get(
         found.verdict,
-        "The certificate was checked just now: its promise follows from what it says, if the "
-        "assumptions at the end are true.",
+        "This program checked the certificate just now: its promise follows from what it says. It "
+        "did not check what is taken on trust (a list below)"
+        + (", such as how records are related." if described else "."),
     )
     return Section("status", "Does this hold?", (said,))
 
@@ -112,7 +115,7 @@ def status(promise: Promise) -> Section:
 
 
 def in_short(promise: Promise) -> Section:
-    """The promise in three sentences, for the case of a belief of 10 %."""
+    """The promise in a few sentences, for the case of a belief of 10 %."""
     level = promise.level
     limits = beliefs.belief(IN_SHORT, odds_factor(level.epsilon, level.delta))
     before, least, most = limits.words()
@@ -120,17 +123,27 @@ def in_short(promise: Promise) -> Section:
     if level.delta > 0.0:
         except_for = f", except with a chance of at most {exception_words(level)}"
     text = (
-        f"Think of somebody who {_knowing(promise)}, and who believes some fact about one record "
-        f"to be {before} likely before anything is published. Having seen everything that "
-        f"{_published(promise)}, they can believe it to be at most {most} likely, and at least "
-        f"{least} likely{except_for}.",
-        *_strength(promise),
+        one_record(promise),
+        f"Take a fact about one record that somebody believes to be {before} likely, with all that "
+        f"they know already. Having seen everything that {_published(promise)}, they can believe "
+        f"it to be at most {most} likely, and at least {least} likely{except_for}.",
+        *_about_several(promise),
+        "What the results teach about people in general comes on top, and is not limited: to teach "
+        "that is the purpose.",
+        *_strength(level),
         *_for_some_values(promise),
-        _about_relations(promise),
-        "This limits what can be learnt about that one record. What is learnt about people in "
-        "general is not limited: to teach that is the purpose.",
+        _holds_for(promise),
     )
     return Section("short", in_status(promise, "In short"), text)
+
+
+def _about_several(promise: Promise) -> tuple[str, ...]:
+    """The figures of a person, where a person can be several records."""
+    several = together(promise)
+    if promise.joint is None or not several:
+        return ()
+    weak = " That is almost no promise." if promise.joint.epsilon >= beliefs.EMPTY else ""
+    return (f"For a fact about {several}, 10 % can become {becomes(promise.joint)}.{weak}",)
 
 
 def _for_some_values(promise: Promise) -> tuple[str, ...]:
@@ -139,22 +152,29 @@ def _for_some_values(promise: Promise) -> tuple[str, ...]:
     return (f"This is for values {places_words(promise)} only; for others, see below.",)
 
 
-def _about_relations(promise: Promise) -> str:
-    """What a hasty reader would take for granted: that it holds however records are related."""
+def _holds_for(promise: Promise) -> str:
+    """What a hasty reader would take for granted: that it holds for everybody."""
     if promise.adversary == "informed":
         return (
-            "It is not a limit for everybody: where records are related (in a family, say), "
-            "somebody who knows fewer of them may learn more."
+            "This holds for somebody who knows all the other records exactly, and for others if "
+            "records have nothing to do with each other. If they are related (in a family, or by "
+            "an infection), somebody who knows fewer of them may learn more."
         )
-    return (
-        "It counts what related records may tell about each other, and it holds if they are "
-        "related as described below."
-    )
+    knows = {
+        "any": "may know any number of the other records, each of them exactly",
+        "uninformed": "knows none of the other records",
+    }[promise.adversary]
+    text = f"This holds for somebody who {knows}, and takes records to be related as "
+    spec = promise.population
+    if spec is None or not dependence.leaves_open(spec):
+        return text + "described below."
+    listed = dependence.members(spec)
+    of = f"one of the {len(listed)} descriptions" if listed else "one of the descriptions"
+    return text + f"{of} below says. Somebody who is unsure which is right may learn more."
 
 
-def _strength(promise: Promise) -> tuple[str, ...]:
+def _strength(level: Level) -> tuple[str, ...]:
     """Plain words for levels at both ends."""
-    level = promise.level
     if level.epsilon == 0.0 and level.delta == 0.0:
         return ("So nothing can be learnt about one record from what is published.",)
     chance = beliefs.exception(level.delta)
@@ -165,18 +185,10 @@ def _strength(promise: Promise) -> tuple[str, ...]:
         )
     if level.epsilon >= beliefs.WEAK or chance >= Decimal("0.05"):
         return (
-            "This is a weak promise: what is published may tell much about one record. A fact "
-            "that was thought very unlikely may come to be thought likely.",
+            "This is a weak promise: a fact that was thought very unlikely may come to be thought "
+            "likely.",
         )
     return ()
-
-
-def _knowing(promise: Promise) -> str:
-    return {
-        "any": "may know any of the other records, all of them or none",
-        "uninformed": "knows how records are related, but none of the other records",
-        "informed": "knows all the other records exactly",
-    }[promise.adversary]
 
 
 def _published(promise: Promise) -> str:
@@ -187,9 +199,7 @@ def _published(promise: Promise) -> str:
         f"{so_far} published from this table, now and before"
         if promise.earlier
         else (
-            "would be published by this study"
-            if promise.subject == "study"
-            else "was published by this release"
+            "this release would publish" if promise.subject == "study" else "this release published"
         )
     )
 
@@ -203,19 +213,30 @@ def promised(promise: Promise) -> Section:
     after = [_about_odds(factor)]
     if factor > 1:
         after.append(
-            "These are limits for the worst case: whoever looks, however cleverly, and with "
-            "whatever computers. Beliefs may well change less."
+            "These are limits, and a belief may change by less. They hold whatever methods and "
+            "computers are used, by those described under 'Against whom'."
         )
     if any(row[2] == "100 %" for row in rows):
-        after.append("Here 100 % means certain, or so nearly certain that it makes no difference.")
+        after.append(
+            "Here 100 % means certain and 0 % ruled out, or so nearly that it makes no difference."
+        )
     after.append(_level_sentence(level))
     return Section(
         "promise",
         in_status(promise, "What is promised"),
-        ("How likely somebody believes a fact about one record to be, before and after:",),
+        (
+            *_blurred(promise),
+            "How likely somebody believes a fact about one record to be, before and after:",
+        ),
         (header, *rows),
         tuple(after),
     )
+
+
+def _blurred(promise: Promise) -> tuple[str, ...]:
+    if promise.subject in ("conversion", "leakage"):
+        return ()
+    return ("Results are blurred by random amounts (noise). That is what sets the limits.",)
 
 
 def _about_odds(factor: Decimal) -> str:
@@ -228,9 +249,8 @@ def _about_odds(factor: Decimal) -> str:
         )
     shown = factor_words(factor)
     return (
-        "In odds (how likely a fact is against how likely it is not; 10 % are odds of 1 to 9): "
-        f"whatever was believed before, the odds become at most {shown} times as large, and at "
-        f"least 1/{shown} of what they were."
+        "In odds (how likely a fact is against how likely it is not; 10 % are odds of 1 to 9) "
+        f"beliefs change by a factor of at most {shown}, up or down."
     )
 
 

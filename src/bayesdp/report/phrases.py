@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
-from bayesdp.report import beliefs
+from bayesdp.report import beliefs, dependence
 from bayesdp.report.beliefs import chance_words, factor_words, level_words, odds_factor
-from bayesdp.report.dependence import clean
+from bayesdp.report.dependence import clean, number
 from bayesdp.report.promise import Level, Promise
 
 IN_SHORT = Decimal("0.10")
@@ -60,6 +60,45 @@ def level_and_factor(level: Level) -> str:
     if level.delta > 0.0:
         return f"epsilon = {level_words(level.epsilon)}, delta = {delta_words(level.delta)}"
     return f"{level_words(level.epsilon)} (odds: factor {factor_words(single(level))})"
+
+
+def becomes(level: Level, before: Decimal = IN_SHORT) -> str:
+    """What a belief can become at most and at least, with the chance of an exception."""
+    _, least, most = beliefs.belief(before, odds_factor(level.epsilon, level.delta)).words()
+    chance = f", except with a chance of at most {exception_words(level)}" if level.delta else ""
+    return f"at most {most} and at least {least}{chance}"
+
+
+def one_record(promise: Promise) -> str:
+    """What one record is."""
+    if promise.subject in ("conversion", "leakage"):
+        return "One record is one entry of a table: one person, or one day of one person, say."
+    if promise.unit != "row":
+        most = number(promise.rows_per_unit)
+        return (
+            f"One record is all rows of the table with the same '{clean(promise.unit)}', at most "
+            f"{most} rows."
+        )
+    groups = dependence.grouping(promise.columns)
+    row = "One record is one row of the table"
+    if groups.order:
+        of = f" of one '{groups.series}'" if groups.series else ""
+        return f"{row}: one '{groups.order}'{of}."
+    if promise.joint is not None:
+        return f"{row}."
+    return (
+        f"{row}. If a person has several rows, the limits are for one row and not for the person."
+    )
+
+
+def together(promise: Promise) -> str:
+    """The records that belong together, where there is a level for them."""
+    groups = dependence.grouping(promise.columns)
+    name = groups.cluster or groups.series
+    if promise.joint is None or name is None:
+        return ""
+    what = "rows" if promise.unit == "row" else "records"
+    return f"all {what} with the same '{name}' (at most {number(promise.group)} {what})"
 
 
 def in_status(promise: Promise, title: str) -> str:

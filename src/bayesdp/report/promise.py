@@ -32,6 +32,9 @@ Subject = Literal["release", "conversion", "study", "leakage"]
 GAUSSIAN = frozenset({"autoregressive"})
 """Theorems about secrets in an interval, beside those whose names start with `gaussian-`."""
 
+VAGUE = frozenset({"independent", "cluster-size", "markov-contraction", "graph-contraction"})
+"""Theorems that cover vague knowledge of single other records (theory 3.1, 3.2, 3.6, 3.7)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
@@ -76,7 +79,8 @@ class Promise:
     of all of them, `limit` what the ledger allows in total. `places` are set where the level is
     about secret values inside intervals; `outside` is then the level for all others. `group` is how
     many records may be related to each other, `joint` the level for facts about all of them at
-    once. `earlier` is the number of queries that were released before.
+    once. `earlier` is the number of queries that were released before. `vague` tells whether it is
+    proved for people with vague knowledge of single other records, too.
     """
 
     subject: Subject
@@ -100,6 +104,7 @@ class Promise:
     columns: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     assumptions: tuple[str, ...] = ()
     theorem: str = ""
+    vague: bool = False
 
 
 def of_document(document: Mapping[str, Any], standing: Standing) -> Promise:
@@ -108,7 +113,7 @@ def of_document(document: Mapping[str, Any], standing: Standing) -> Promise:
     `UnsupportedError` for a certificate of another kind of claim.
     """
     rule = document["derivation"]["rule"]
-    if rule == "relations" or document["claim"]["notion"] not in ("dp", "bdp"):
+    if document["claim"]["notion"] not in ("dp", "bdp"):
         raise UnsupportedError(
             "explain",
             rule,
@@ -149,10 +154,11 @@ def of_leakage(found: LeakageReport | ApproximateReport, population: Population 
             level = Level(found.best.epsilon, found.best.delta)
         cost = Level(found.dp_epsilon, found.dp_delta)
         theorem, restricted = (found.best.theorem if found.bounds else ""), False
+        evidence: Mapping[str, Any] = {}
     else:
         level, cost = Level(found.best.epsilon, found.best.delta), _cost_of(found)
-        theorem = found.best.theorem
-        restricted = _about_intervals(theorem, found.best.evidence.get("members", ()))
+        theorem, evidence = found.best.theorem, found.best.evidence
+        restricted = _about_intervals(theorem, evidence.get("members", ()))
         restricted = restricted and found.adversary != "informed"
     return Promise(
         "leakage",
@@ -166,6 +172,7 @@ def of_leakage(found: LeakageReport | ApproximateReport, population: Population 
         places=_places_of(spec) if restricted else (),
         outside=_outside(spec, found.adversary, cost) if restricted else None,
         theorem=theorem,
+        vague=_vague(level, found.adversary, (theorem, evidence.get("members", ()))),
     )
 
 
@@ -221,6 +228,9 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
         columns=columns,
         assumptions=tuple(document["assumptions"]),
         theorem=steps[1]["rule"] if notion == "bdp" else "",
+        vague=_vague(
+            Level(0.0, delta), adversary, *((one["rule"], one["premises"]) for one in steps[1:])
+        ),
     )
 
 
@@ -243,6 +253,7 @@ def _of_conversion(document: Mapping[str, Any], standing: Standing) -> Promise:
         outside=_outside(population, adversary, cost) if restricted else None,
         assumptions=tuple(document["assumptions"]),
         theorem=step["rule"],
+        vague=_vague(level, adversary, (step["rule"], step["premises"])),
     )
 
 
@@ -282,6 +293,23 @@ def _about_intervals(rule: str, under: Sequence[Mapping[str, Any]]) -> bool:
     if rule == "family":
         return any(_about_intervals(_rule(one), one.get("premises", ())) for one in under)
     return rule.startswith("gaussian-") or rule in GAUSSIAN
+
+
+def _vague(
+    level: Level, adversary: Adversary, *steps: tuple[str, Sequence[Mapping[str, Any]]]
+) -> bool:
+    """Whether the theorems of all conversions cover vague knowledge of single records."""
+    known = adversary == "any" and level.delta == 0.0
+    return known and all(_covers_vague(rule, under) for rule, under in steps)
+
+
+def _covers_vague(rule: str, under: Sequence[Mapping[str, Any]]) -> bool:
+    if rule == "family":
+        used = [one for one in under if _rule(one) != "sequential-composition"]
+        return bool(used) and all(
+            _covers_vague(_rule(one), one.get("premises", ())) for one in used
+        )
+    return rule in VAGUE
 
 
 def _rule(step: Mapping[str, Any]) -> str:

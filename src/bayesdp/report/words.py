@@ -86,7 +86,7 @@ def level_sentences(
     shown = level_of_beliefs(epsilon, delta)
     most = percent_up(highest_belief(prior, shown))
     least = percent_down(lowest_belief(prior, shown))
-    but = f", except with a probability of at most {up(3.0 * delta)}" if delta > 0.0 else ""
+    but = f", except with a probability of at most {_thrice(delta)}" if delta > 0.0 else ""
     sentences = [
         f"Take a fact about one record that somebody believes with probability "
         f"{percent_up(prior)}. Having seen {seen}, they believe it "
@@ -172,6 +172,12 @@ def _percent(probability: float | Decimal, rounding: str) -> str:
     rounded = exact.quantize(Decimal("0.001"), rounding=rounding) * 100
     whole = rounded == rounded.to_integral_value()
     return f"{rounded:.0f} %" if whole else f"{rounded:.1f} %"
+
+
+def _thrice(delta: float) -> str:
+    """Three times a delta: exact, then rounded up to six digits as `up` does."""
+    exact = 3 * Decimal(repr(delta))
+    return f"{float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - 5), ROUND_CEILING)):.6g}"
 
 
 def _check(prior: float, epsilon: float) -> None:

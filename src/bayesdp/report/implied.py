@@ -1,0 +1,102 @@
+"""A certificate of what follows from given levels of notions, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bayesdp.notions.catalogue import NotionClaim, ScopeKind, notion_of
+from bayesdp.report import dependence
+from bayesdp.report.beliefs import level_words
+from bayesdp.report.dependence import clean
+from bayesdp.report.fine_print import CHECK, trusted
+from bayesdp.report.passages import status
+from bayesdp.report.phrases import Section
+from bayesdp.report.promise import Standing
+from bayesdp.report.words import percent_up
+
+RULE = "relations"
+
+Told = tuple[tuple[Section, ...], dict[str, Any]]
+
+
+def follows(document: Mapping[str, Any], standing: Standing) -> Told:
+    """Sections and facts. Malformed ones raise what reading them raises.
+
+    Levels that follow are rounded up, given ones are as they stand.
+    """
+    body, population = document["claim"], document["population"]
+    given = list(dict.fromkeys(_given(document["derivation"])))
+    size = body["parameters"]["size"]
+    about = "the one that the given levels are about" if population is None else ""
+    claimed = "What follows" + ("" if standing.holds else " (claimed only)")
+    sections = (
+        status(standing, described=population is not None),
+        Section(
+            "given",
+            "From what",
+            ("This is about any program or release that has, as somebody says,",),
+            items=tuple(f"{_title(notion)}, at the level {level!r}" for notion, level in given),
+        ),
+        Section(
+            "follows",
+            claimed,
+            ("Then it also has",),
+            items=tuple(_claim(one, size, about) for one in body["claims"]),
+        ),
+        *_related(population),
+        trusted([clean(said, 500) for said in document["assumptions"]]),
+        Section("check", "How to check it", (CHECK,)),
+    )
+    facts = {
+        "subject": RULE,
+        "verdict": standing.verdict,
+        "step": standing.step,
+        "reason": standing.reason,
+        "given": [{"notion": notion, "level": level} for notion, level in given],
+        "claims": [{"notion": one["notion"], "level": one["level"]} for one in body["claims"]],
+        "population": None if population is None else population["model"],
+        "assumptions": list(document["assumptions"]),
+    }
+    return sections, facts
+
+
+def _title(notion: str) -> str:
+    return f"{notion_of(notion).title} [{notion}]"
+
+
+def _claim(claim: Mapping[str, Any], size: int, about: str) -> str:
+    notion, level = notion_of(claim["notion"]), float(claim["level"])
+    scope: ScopeKind = "all" if not notion.relative else "population"
+    sized = size if "size" in notion.parameters else None
+    whose = about if notion.relative else ""
+    words = NotionClaim(notion.key, level, scope, whose, size=sized).in_words()
+    shown = level_words(level) if notion.unit == "nats" else percent_up(level)
+    return f"{_title(notion.key)}, at the level {shown}: {words}"
+
+
+def _given(step: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """The levels at the ends of all chains."""
+    if step["rule"] == "given":
+        yield str(step["conclusion"]["notion"]), float(step["conclusion"]["level"])
+    for premise in step["premises"]:
+        yield from _given(premise)
+
+
+def _related(population: Mapping[str, Any] | None) -> tuple[Section, ...]:
+    if population is None:
+        return ()
+    groups = dependence.Grouping()
+    said = dependence.sentences(population, groups)
+    items = [" ".join(dependence.sentences(one, groups)) for one in dependence.members(population)]
+    source = clean(population.get("source") or "")
+    stated = f'This was stated by: "{source}".' if source else "Nobody is named who stated this."
+    return (
+        Section(
+            "related",
+            "How records are related",
+            (" ".join(said),),
+            after=(f"{stated} It was not checked.",),
+            items=tuple(items),
+        ),
+    )

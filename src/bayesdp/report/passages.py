@@ -142,7 +142,8 @@ def _about_several(promise: Promise) -> tuple[str, ...]:
     several = together(promise)
     if promise.joint is None or not several:
         return ()
-    weak = " That is almost no promise." if promise.joint.epsilon >= beliefs.EMPTY else ""
+    empty = _promises_almost_nothing(promise.joint)
+    weak = " That is almost no promise." if empty else ""
     return (f"For a fact about {several}, 10 % can become {becomes(promise.joint)}.{weak}",)
 
 
@@ -177,18 +178,21 @@ def _strength(level: Level) -> tuple[str, ...]:
     """Plain words for levels at both ends."""
     if level.epsilon == 0.0 and level.delta == 0.0:
         return ("So nothing can be learnt about one record from what is published.",)
-    chance = beliefs.exception(level.delta)
-    if level.epsilon >= beliefs.EMPTY or chance >= Decimal("0.5"):
+    if _promises_almost_nothing(level):
         return (
             "This promises almost nothing. What is published may leave somebody all but certain "
             "of a fact that they thought very unlikely.",
         )
-    if level.epsilon >= beliefs.WEAK or chance >= Decimal("0.05"):
+    if level.epsilon >= beliefs.WEAK or beliefs.exception(level.delta) >= Decimal("0.05"):
         return (
             "This is a weak promise: a fact that was thought very unlikely may come to be thought "
             "likely.",
         )
     return ()
+
+
+def _promises_almost_nothing(level: Level) -> bool:
+    return level.epsilon >= beliefs.EMPTY or beliefs.exception(level.delta) >= Decimal("0.5")
 
 
 def _published(promise: Promise) -> str:

@@ -19,6 +19,7 @@ from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.populations import Autoregressive, Gaussian
 from bayesdp.release.noise import NOISES, NoiseName
 from bayesdp.release.pricing import CONFIDENCE, PlannedQuery, Pricing, own_level
+from bayesdp.release.programs import PlannedProgram, plan_programs
 from bayesdp.release.queries import covered_labels, independent_labels, shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.tables.checks import Structure
@@ -65,7 +66,10 @@ class NoiseChoice:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A priced study. `report` is the conversion of its own spends; `None` for the notion `dp`."""
+    """A priced study. `report` is the conversion of its own spends; `None` for the notion `dp`.
+
+    `queries` are those that release numbers with noise, `programs` the others.
+    """
 
     study: StudySpec
     n: int | None
@@ -76,20 +80,22 @@ class Plan:
     target: float
     noise: NoiseName = "laplace"
     choice: NoiseChoice | None = None
+    programs: tuple[PlannedProgram, ...] = ()
 
     @property
     def spends(self) -> tuple[Spend, ...]:
-        """What a release of the whole study spends."""
-        return tuple(query.spend for query in self.queries)
+        """What a release of the whole study spends: its numbers first, then its programs."""
+        numbers = [query.spend for query in self.queries]
+        return (*numbers, *(spend for program in self.programs for spend in program.spends))
 
     @property
     def dp_epsilon(self) -> float:
-        """The pure DP sum of the study, rounded up; 0 with Gaussian noise."""
+        """The pure DP sum of the study, rounded up."""
         return total_cost(self.spends).dp_epsilon
 
     @property
     def dp_rho(self) -> float:
-        """The sum of the study's costs in zCDP, rounded up; 0 with Laplace noise."""
+        """The sum of the study's costs in zCDP, rounded up; 0 without Gaussian noise."""
         return total_cost(self.spends).rho
 
     @property
@@ -201,7 +207,8 @@ def make_plan(
     """
     if noise is not None:
         return _plan(study, n, within, noise)
-    if study.budget.delta == 0.0:
+    numbers = any(query.kind != "program" for query in study.queries)
+    if study.budget.delta == 0.0 or not numbers:
         return _plan(study, n, within, "laplace")
     if study.budget.noise != "auto":
         return _plan(study, n, within, study.budget.noise)
@@ -248,20 +255,28 @@ def error_ratio(one: Plan, other: Plan) -> float:
 def _plan(study: StudySpec, n: int | None, within: float | None, noise: NoiseName) -> Plan:
     if study.data.n != FROM_DATA:
         n = int(study.data.n)
-    shapes = [shape(study, position) for position in range(len(study.queries))]
+    shapes = [
+        shape(study, position)
+        for position, query in enumerate(study.queries)
+        if query.kind != "program"
+    ]
+    programs = plan_programs(study, n)
     reading = reading_of(study)
     _check_unknown(study, n)
     target = study.budget.spend or study.budget.epsilon
     aim = min(target, within or target)
-    queries = Pricing(study, shapes, n, reading, aim, NOISES[noise]).solve()
-    spends = [query.spend for query in queries]
+    others = [spend for program in programs for spend in program.spends]
+    queries = Pricing(study, shapes, n, reading, aim, NOISES[noise], others).solve()
+    spends = [*(query.spend for query in queries), *others]
     report = converted(reading, spends, fixed=True) if reading.notion == "bdp" else None
     reached = own_level(reading, spends)
     if not reached <= target:
         raise BudgetExceededError(
             f"The study would reach the level {reached:.6g}, above its budget of {target:.6g}."
         )
-    return Plan(study, n, reading, tuple(queries), report, reached, target, noise)
+    return Plan(
+        study, n, reading, tuple(queries), report, reached, target, noise, programs=programs
+    )
 
 
 def _check_unknown(study: StudySpec, n: int | None) -> None:

@@ -129,7 +129,10 @@ class PlannedQuery:
 
 
 class Pricing:
-    """Two passes: costs without the grid's slack, then grids, then costs with it."""
+    """Two passes: costs without the grid's slack, then grids, then costs with it.
+
+    `others` are spends of the same study that are fixed already: its programs'.
+    """
 
     def __init__(
         self,
@@ -139,8 +142,10 @@ class Pricing:
         reading: Reading,
         target: float,
         noise: NoiseKind,
+        others: Sequence[Spend] = (),
     ) -> None:
         self.study = study
+        self.others = list(others)
         self.noise = noise
         self.shapes = shapes
         self.rows = (n or _PROVISIONAL_RECORDS) * (study.data.rows_per_unit or 1)
@@ -182,7 +187,7 @@ class Pricing:
         value = spec.weight if spec.error is None else spec.error
         part = "" if value is None else ".weight" if spec.error is None else ".error"
         raise InputError(
-            f"query[{position}]{part}",
+            f"query[{self.shapes[position].position}]{part}",
             value,
             shown=value is not None,
             expected=f"a DP cost of at least {SMALLEST_COST:g} nats for the query '{spec.name}', "
@@ -208,34 +213,47 @@ class Pricing:
         """The DP budget that the weighted queries share."""
 
         def spends(total: float) -> list[Spend]:
-            made = []
+            made = list(self.others)
             for position, known in enumerate(fixed):
                 cost = known if known is not None else total * self.weights[position] / weighted
                 if cost > 0.0:
                     made.append(self._spend(self.shapes[position], cost, grids[position]))
             return made
 
-        alone = self._level(spends(0.0)) if any(k is not None for k in fixed) else 0.0
+        known = [*self.others, *(one for one in fixed if one is not None)]
+        alone = self._level(spends(0.0)) if known else 0.0
         if not alone <= self.target:
             raise BudgetExceededError(
-                f"The wanted errors alone reach the level {alone:.6g}, above the study's budget of "
-                f"{self.target:.6g}. Ask for larger errors; nothing was released or spent."
+                f"{self._fixed_costs()} alone reach the level {alone:.6g}, above the study's "
+                f"budget of {self.target:.6g}. {self._ask()}; nothing was released or spent."
             )
         if weighted == 0.0:
             return 0.0
         total = self._largest(lambda x: self._level(spends(x)))
-        if total <= 0.0 and not any(known is not None for known in fixed):
+        if total <= 0.0 and not known:
             raise BudgetExceededError(
                 f"No {self.noise.name} noise has a level for this population within the budget of "
                 f"{self.target:.6g}" + self._at_delta() + "; nothing was released or spent."
             )
         if total <= 0.0:
             raise BudgetExceededError(
-                "The wanted errors use up the study's budget: nothing is left for the queries with "
-                "a weight. Ask for larger errors; nothing was released or spent."
+                f"{self._fixed_costs()} use up the study's budget: nothing is left for the queries "
+                f"with a weight. {self._ask()}; nothing was released or spent."
             )
         # A hair less, so that no rounding, here or in the kernel, can push the sum over the budget.
         return total * (1.0 - 1e-9)
+
+    def _fixed_costs(self) -> str:
+        """What has a cost before the weighted queries share the rest."""
+        wanted = any(shape.spec.error is not None for shape in self.shapes)
+        if not self.others:
+            return "The wanted errors"
+        return "The programs and the wanted errors" if wanted else "The programs"
+
+    def _ask(self) -> str:
+        if not self.others:
+            return "Ask for larger errors"
+        return "Write smaller epsilons in the programs, or allow the study more"
 
     def _level(self, spends: Sequence[Spend]) -> float:
         """The study's own level; more where the data set's total would not hold them otherwise."""
@@ -325,7 +343,7 @@ class Pricing:
         """The DP cost of the wanted error: the noise with the largest scale that keeps to it."""
         spec = shape.spec
         assert spec.error is not None
-        key = f"query[{self.shapes.index(shape)}].error"
+        key = f"query[{shape.position}].error"
         error = Fraction(spec.error)
         if spec.kind in ("mean", "proportion"):
             if self.n is None or spec.by is not None or (spec.kind == "mean" and spec.where):

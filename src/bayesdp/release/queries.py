@@ -6,6 +6,7 @@ does not speak about, a group key that is not declared, a mean over a group whos
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -35,6 +36,7 @@ class Shape:
     """
 
     spec: QuerySpec
+    position: int
     kind: Kind
     masked: bool
     reads: tuple[str, ...]
@@ -55,6 +57,7 @@ class Shape:
 def shape(study: StudySpec, position: int) -> Shape:
     """The shape of the study's query at this position, or `InputError` saying why it can't be."""
     query = study.queries[position]
+    assert query.kind != "program"
     key = f"query[{position}]"
     where = _predicate(study, query, key)
     keys = _groups(study, query, key)
@@ -91,9 +94,12 @@ def shape(study: StudySpec, position: int) -> Shape:
     masked = private_where or several_rows
     return Shape(
         spec=query,
+        position=position,
         kind="lipschitz" if _is_lipschitz(query, column, masked) else "any",
         masked=masked,
-        reads=_labels(study, read, position),
+        reads=labels(
+            study, read, key, {name: "column" if name == query.column else "where" for name in read}
+        ),
         predicate=where,
         column=column,
         cells=cells,
@@ -302,12 +308,15 @@ def independent_labels(study: StudySpec) -> tuple[str, ...]:
     )
 
 
-def _labels(study: StudySpec, names: set[str], position: int) -> tuple[str, ...]:
+def labels(
+    study: StudySpec, names: set[str], key: str, places: Mapping[str, str]
+) -> tuple[str, ...]:
     """Labels of the private columns among `names`; each must be spoken about (theory 7).
 
-    A column derived from a covered or an independent one is a function of it, and is covered too.
+    `places` are the parts of the query, at `key`, that name them. A column derived from a covered
+    or an independent one is a function of it, and is covered too.
     """
-    labels = []
+    found = []
     covers = study.population.covers if study.population is not None else ()
     for name in sorted(names):
         column = study.columns[name]
@@ -318,12 +327,11 @@ def _labels(study: StudySpec, names: set[str], position: int) -> tuple[str, ...]
         if name not in covers and not column.independent and source is not None:
             base = source
         if study.budget.notion == "bdp" and base.name not in covers and not base.independent:
-            place = "column" if name == study.queries[position].column else "where"
             raise InputError(
-                f"query[{position}].{place}",
+                f"{key}.{places[name]}",
                 name,
                 expected="a query that reads only what the population speaks about",
                 remedy=THREE_WAYS_OUT,
             )
-        labels.append(label(base))
-    return tuple(labels)
+        found.append(label(base))
+    return tuple(found)

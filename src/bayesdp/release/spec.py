@@ -30,9 +30,10 @@ from bayesdp.populations import (
 )
 from bayesdp.populations.base import explain_validation
 from bayesdp.populations.files import search_in
+from bayesdp.release.program_files import ProgramFile, check_program_keys, named, read_programs
 from bayesdp.tables.columns import Column, parse_columns
 
-QueryKind = Literal["count", "sum", "mean", "proportion", "histogram"]
+QueryKind = Literal["count", "sum", "mean", "proportion", "histogram", "program"]
 NoiseChoice = Literal["auto", "laplace", "gaussian"]
 FROM_DATA = "from data"
 MOST_RECORDS = 2**40
@@ -71,7 +72,11 @@ class BudgetSpec(_Part):
 
 
 class QuerySpec(_Part):
-    """`[[query]]`: one number, or one number for each declared group or cell."""
+    """`[[query]]`: one number, or one number for each declared group or cell; or a program.
+
+    A program, as `"file.py:name"`, has public `parameters`, and `columns` of the table where its
+    record's fields are named otherwise. Its cost is its own.
+    """
 
     name: str = Field(min_length=1)
     kind: QueryKind
@@ -83,10 +88,16 @@ class QuerySpec(_Part):
     error: float | None = Field(default=None, gt=0)
     confidence: float = Field(default=0.95, gt=0.5, lt=1)
     tightness: Literal["dp", "mechanism"] = "dp"
+    program: str | None = Field(default=None, min_length=1)
+    parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
+    columns: dict[str, str] = Field(default_factory=dict)
 
 
 class StudySpec(BaseModel):
-    """A whole study. `population` is `None` only where the notion is `dp`."""
+    """A whole study. `population` is `None` only where the notion is `dp`.
+
+    `programs` are the program files that its queries name, as they were read when it was loaded.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
 
@@ -95,6 +106,7 @@ class StudySpec(BaseModel):
     population: Population | None
     budget: BudgetSpec
     queries: tuple[QuerySpec, ...]
+    programs: dict[str, ProgramFile] = Field(default_factory=dict)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -115,8 +127,11 @@ def read_toml(path: Path) -> dict[str, Any]:
     return raw
 
 
-def parse_study(raw: Mapping[str, Any]) -> StudySpec:
-    """A study from plain data, as read from TOML or built in Python."""
+def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec:
+    """A study from plain data, as read from TOML or built in Python.
+
+    Program files are looked for relative to `folder`, and read now.
+    """
     known = {"data", "population", "budget", "query"}
     for key in raw:
         if key not in known:
@@ -132,13 +147,15 @@ def parse_study(raw: Mapping[str, Any]) -> StudySpec:
     data = dict(raw["data"])
     columns = parse_columns(data.pop("columns", {}))
     budget = _part(BudgetSpec, raw["budget"], "budget")
+    queries = _queries(raw.get("query"))
     return _consistent(
         StudySpec(
             data=_data(data),
             columns=columns,
             population=_population(raw.get("population"), budget),
             budget=budget,
-            queries=_queries(raw.get("query")),
+            queries=queries,
+            programs=read_programs(queries, folder or Path()),
         )
     )
 
@@ -207,7 +224,7 @@ def _queries(raw: object) -> tuple[QuerySpec, ...]:
     if not isinstance(raw, list | tuple) or not raw:
         raise InputError("query", expected="at least one [[query]]", shown=False)
     queries = tuple(
-        one if isinstance(one, QuerySpec) else _part(QuerySpec, one, f"query[{position}]")
+        one if isinstance(one, QuerySpec) else _part(QuerySpec, named(one), f"query[{position}]")
         for position, one in enumerate(raw)
     )
     seen: set[str] = set()
@@ -215,6 +232,7 @@ def _queries(raw: object) -> tuple[QuerySpec, ...]:
         if query.name in seen:
             raise InputError(f"query[{position}].name", query.name, expected="a name used once")
         seen.add(query.name)
+        check_program_keys(query, f"query[{position}]")
         if query.weight is not None and query.error is not None:
             raise InputError(
                 f"query[{position}]",

@@ -1,0 +1,167 @@
+"""A program's record and a study's columns: the same values, the same secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.release.spec import QuerySpec, StudySpec
+from bayesdp.tables.columns import Column, value_kind
+
+if TYPE_CHECKING:
+    from bayesdp.programs.ir import Command, Expr, Program, Type
+
+
+def agreed(
+    core: Program, study: StudySpec, query: QuerySpec, key: str
+) -> tuple[dict[str, str], tuple[str, ...]]:
+    """The table's columns by the record's fields that a program reads, and notes on their bounds.
+
+    A record that is one value goes by the name of the program's database. `InputError` where a
+    field has no column, or one of another kind, or one that is private where the program takes it
+    for public.
+    """
+    types = dict(core.record)
+    shown = {core.database if core.scalar else name: name for name in types}
+    for given in query.columns:
+        if given not in shown:
+            raise InputError(
+                f"{key}.columns.{given}",
+                query.columns[given],
+                expected="a field of the program's record: " + ", ".join(shown),
+                remedy=did_you_mean(given, shown),
+            )
+    read = fields_read(core)
+    fields: dict[str, str] = {}
+    notes: list[str] = []
+    for said, name in shown.items():
+        if name not in read:
+            continue
+        place = f"{key}.columns.{said}"
+        stated = query.columns.get(said, said)
+        column = study.columns.get(stated)
+        if column is None:
+            raise InputError(
+                place,
+                stated,
+                expected=f"a declared column for '{said}', which '{query.program}' reads",
+                remedy=did_you_mean(stated, study.columns)
+                or f"Declare it, or name another one: columns = {{ {said} = 'column' }}.",
+            )
+        _check(said, types[name], column, place)
+        fields[name] = stated
+        notes += _notes(said, types[name], column)
+    return fields, tuple(notes)
+
+
+def fields_read(core: Program) -> frozenset[str]:
+    """The fields of the record that any command reads, public ones too."""
+    return frozenset(_fields(core.body))
+
+
+def _fields(commands: Iterable[Command]) -> Iterator[str]:
+    from bayesdp.programs.ir import Branch, Derive, Parts, Release
+
+    for one in commands:
+        if isinstance(one, Release):
+            for expr in (*one.args, *(option for _, option in one.options)):
+                yield from _in(expr)
+        elif isinstance(one, Derive):
+            yield from _in(one.value)
+        elif isinstance(one, Branch):
+            yield from _in(one.test)
+            yield from _fields((*one.then, *one.otherwise))
+        elif isinstance(one, Parts):
+            yield one.column
+            for _, part in one.parts:
+                yield from _fields(part)
+
+
+def _in(expr: Expr) -> Iterator[str]:
+    if expr.op == "field":
+        yield str(expr.data[0])
+    if expr.op == "data":
+        pieces = expr.data[0]
+        assert isinstance(pieces, tuple)
+        for piece in pieces:
+            assert isinstance(piece, tuple)
+            yield str(piece[0])
+    for one in expr.args:
+        yield from _in(one)
+
+
+def _check(said: str, kind: Type, column: Column, place: str) -> None:
+    if kind.public and column.is_private:
+        raise InputError(
+            place,
+            column.name,
+            expected=f"a public column: the program takes '{said}' for Public[...]",
+            remedy=f"Declare data.columns.{column.name} = {{ public = true }} if it is not to be "
+            "protected, or leave Public[...] out of the record.",
+        )
+    levels = column.levels
+    if levels is None and column.bounds is None:
+        return  # public, and nothing is declared of it: the table is held against the program
+    if kind.kind == "category":
+        _check_category(kind, column, place)
+    elif kind.kind == "bool":
+        if levels is None or not set(levels) <= {0, 1}:  # True == 1, False == 0
+            _refuse(place, column, "a column of states [0, 1] or [false, true] for a Bool")
+    elif levels is not None and value_kind(levels[0]) != "number":
+        _refuse(place, column, f"a column of numbers for '{said}'")
+    elif kind.kind == "int":
+        ends = levels if levels is not None else column.bounds
+        assert ends is not None
+        if any(float(end) != int(end) for end in ends):
+            _refuse(place, column, "whole numbers, in bounds and states, for an Int")
+    if column.bounds is not None and kind.low is not None and kind.high is not None:
+        low, high = (Fraction(end) for end in column.bounds)
+        if high < kind.low or kind.high < low:
+            _refuse(
+                place,
+                column,
+                f"bounds that meet the program's own, {float(kind.low):g} to {float(kind.high):g}",
+            )
+
+
+def _check_category(kind: Type, column: Column, place: str) -> None:
+    levels = column.levels
+    if levels is None or value_kind(levels[0]) != "text":
+        _refuse(place, column, "a column of declared states that are texts for a Category")
+    missing = [str(level) for level in levels or () if level not in kind.labels]
+    if missing:
+        raise InputError(
+            f"data.columns.{column.name}.states",
+            missing[0],
+            expected="one of the program's labels: " + ", ".join(kind.labels),
+            remedy="A record with another label would stop the program: give the Category all "
+            "states, or the column fewer.",
+        )
+
+
+def _refuse(place: str, column: Column, expected: str) -> None:
+    if column.bounds is not None:
+        has = f"bounds {list(column.bounds)}"
+    else:
+        has = f"states {list(column.levels or ())}"
+    raise InputError(place, f"{column.name} ({has})", expected=expected)
+
+
+def _notes(said: str, kind: Type, column: Column) -> list[str]:
+    """Which bounds count: values are clipped to the study's first, then to the program's own."""
+    if kind.kind not in ("int", "real") or column.bounds is None or kind.low is None:
+        return []
+    assert kind.high is not None
+    low, high = (Fraction(end) for end in column.bounds)
+    inner = max(low, kind.low), min(high, kind.high)
+    if inner == (low, high) == (kind.low, kind.high):
+        return []
+    whose = "the study's" if inner == (low, high) else "the program's"
+    if inner not in ((low, high), (kind.low, kind.high)):
+        whose = "both together"
+    return [
+        f"'{said}' is clipped to the study's {float(low):g} to {float(high):g}, then to the "
+        f"program's {float(kind.low):g} to {float(kind.high):g}: {whose} count"
+    ]

@@ -1,0 +1,145 @@
+"""The program files that a study names: found beside it, and read when the study is loaded.
+
+What is checked, priced and run is this one text. A file that has changed since is refused, so that
+nothing is released but what was checked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bayesdp.errors import InputError, Refusal
+
+if TYPE_CHECKING:
+    from bayesdp.release.spec import QuerySpec
+
+
+class ProgramRefusedError(Refusal):
+    """A program that the checker doesn't accept: nothing was read, spent or released."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramFile:
+    """A program file: `stated` is its path as the study writes it, `text` what it held."""
+
+    stated: str
+    path: Path
+    text: str
+
+    @property
+    def name(self) -> str:
+        """The file's own name."""
+        return self.path.name
+
+
+def named(raw: object) -> object:
+    """A query whose program is given as a `@program` of an imported file, by its file and name."""
+    from bayesdp.programs.surface import ProgramSource
+
+    program = raw.get("program") if isinstance(raw, Mapping) else None
+    if not isinstance(raw, Mapping) or not isinstance(program, ProgramSource):
+        return raw
+    if program.path is None:
+        raise InputError(
+            "query.program",
+            program.name,
+            expected="a program that is written in a file",
+            remedy="What is typed at a prompt has no file that a study could name: save it.",
+        )
+    return {**raw, "program": f"{program.path}:{program.name}"}
+
+
+def check_program_keys(query: QuerySpec, key: str) -> None:
+    """A program's keys belong to programs, and those of other queries don't."""
+    if query.kind != "program":
+        for name in ("program", "parameters", "columns"):
+            if getattr(query, name):
+                raise InputError(
+                    f"{key}.{name}",
+                    getattr(query, name),
+                    expected='nothing but on a query of kind = "program"',
+                )
+        return
+    if query.program is None:
+        raise InputError(
+            f"{key}.program",
+            expected="the program: its file, relative to the study, and its name",
+            remedy='Write program = "file.py:name".',
+            shown=False,
+        )
+    for name in ("column", "where", "by", "bins"):
+        if getattr(query, name) is not None:
+            raise InputError(
+                f"{key}.{name}",
+                getattr(query, name),
+                expected="nothing on a program, which says itself what it reads",
+                remedy="To read other columns, write columns = { field = 'column' }.",
+            )
+    for name in ("weight", "error"):
+        if getattr(query, name) is not None:
+            raise InputError(
+                f"{key}.{name}",
+                getattr(query, name),
+                expected="nothing on a program, whose cost is what its text says",
+                remedy="The other queries share what it leaves of the budget.",
+            )
+    if query.tightness != "dp":
+        raise InputError(f"{key}.tightness", query.tightness, expected='"dp" on a program')
+
+
+def file_and_name(stated: str) -> tuple[str, str | None]:
+    """`"file.py:name"` as file and name; without a name the file's only program is meant."""
+    file, colon, name = stated.rpartition(":")
+    if colon and name.isidentifier():
+        return file, name
+    return stated, None
+
+
+def read_programs(queries: Iterable[QuerySpec], folder: Path) -> dict[str, ProgramFile]:
+    """The files of all programs, by their stated paths. `InputError` for one that can't be read."""
+    found: dict[str, ProgramFile] = {}
+    for position, query in enumerate(queries):
+        if query.program is None:
+            continue
+        stated, _ = file_and_name(query.program)
+        if stated not in found:
+            path = folder / stated
+            text = _read(path, f"query[{position}].program", query.program)
+            found[stated] = ProgramFile(stated, path, text)
+    return found
+
+
+def require_unchanged(file: ProgramFile, position: int) -> None:
+    """The file still holds what was checked; else `InputError`."""
+    key = f"query[{position}].program"
+    if _read(file.path, key, file.stated) != file.text:
+        raise InputError(
+            key,
+            file.stated,
+            expected="the text that was there when the study was loaded and checked",
+            remedy="The file has changed since. Nothing was released or spent: load the study "
+            "again, and look at its check.",
+        )
+
+
+def _read(path: Path, key: str, stated: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        why = f"Looked for {path.name} in {path.parent.resolve()}."
+    except UnicodeDecodeError:
+        why = "It is no text in UTF-8."
+    except (OSError, ValueError) as error:
+        why = f"{error}."
+    raise InputError(key, stated, expected="a program file that can be read", remedy=why)
+
+
+def plain_query(query: QuerySpec) -> dict[str, Any]:
+    """A program's query as certificates hold it."""
+    given: dict[str, Any] = {"name": query.name, "kind": query.kind, "program": query.program}
+    if query.parameters:
+        given["parameters"] = dict(query.parameters)
+    return given

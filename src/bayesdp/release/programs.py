@@ -1,0 +1,209 @@
+"""Queries that are programs: what they read, what they cost, and whether the study allows it.
+
+A program fixes its own cost and kind; the checker's verdict gives both, for the study's n where it
+is known. What its record's fields are called in the table, which of them are public and what values
+they take must agree with the study's declaration: a value that the program takes for public must
+not be protected there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from bayesdp.accounting.spend import Spend, float_above
+from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.release.program_fields import agreed, fields_read
+from bayesdp.release.program_files import ProgramFile, ProgramRefusedError, file_and_name
+from bayesdp.release.queries import label, labels
+from bayesdp.release.spec import QuerySpec, StudySpec
+
+if TYPE_CHECKING:
+    from bayesdp.programs.check.verdict import Verdict
+    from bayesdp.programs.ir import Program
+
+MECHANISM = "program"
+"""What the ledger is told of a program's releases."""
+
+
+@dataclass(frozen=True)
+class PlannedProgram:
+    """A program that the checker accepts and the study allows.
+
+    `fields` are the columns of the table by the record's fields that the program reads, `reads` the
+    labels of the private ones among them. `n` is the number of records that the verdict is for,
+    `None` for every one. `notes` say which bounds count where study and program both have some.
+    """
+
+    spec: QuerySpec
+    position: int
+    file: ProgramFile
+    core: Program
+    verdict: Verdict
+    fields: Mapping[str, str]
+    reads: tuple[str, ...]
+    notes: tuple[str, ...]
+    spends: tuple[Spend, ...]
+
+    @property
+    def dp_epsilon(self) -> float:
+        """The cost of its releases that are pure, rounded up."""
+        return sum(spend.dp_epsilon for spend in self.spends)
+
+    @property
+    def dp_rho(self) -> float:
+        """The cost of its Gaussian releases in zCDP, rounded up."""
+        return sum(spend.rho for spend in self.spends)
+
+    @property
+    def kind(self) -> str:
+        """Lipschitz in one column, or any."""
+        return self.spends[0].kind
+
+    @property
+    def releases(self) -> tuple[str, ...]:
+        """What is released, in words: `noisy: laplace, epsilon 0.5`."""
+        return tuple(_released(self.verdict.derivation))
+
+
+def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
+    """The program of the query at this position.
+
+    Raises `ProgramRefusedError` with the checker's message where it is not accepted, `InputError`
+    where it and the study don't fit together.
+    """
+    query = study.queries[position]
+    assert query.program is not None
+    key = f"query[{position}]"
+    stated, name = file_and_name(query.program)
+    file = study.programs[stated]
+    if study.data.unit != "row":
+        raise UnsupportedError(
+            "data.unit",
+            study.data.unit,
+            expected=f"\"row\" in a study with a program: the record of '{query.program}' is one "
+            "row of the table",
+            remedy="Make a table with one row for each record, with columns that summarise its "
+            "rows, and declare that one.",
+        )
+    core, verdict = _judged(
+        file.text, file.name, name, tuple(query.parameters.items()), n, f"{key}.program"
+    )
+    if core.adjacency != "replace-one":
+        raise UnsupportedError(
+            f"{key}.program",
+            query.program,
+            expected='@program(adjacency="replace-one"), which is a study\'s: its number of '
+            "records is public",
+            remedy="Leave adjacency out of @program.",
+        )
+    fields, notes = agreed(core, study, query, key)
+    reads = labels(study, set(fields.values()), key, dict.fromkeys(fields.values(), "program"))
+    spends = _spends(study, query, verdict, fields, reads, f"{key}.program")
+    return PlannedProgram(query, position, file, core, verdict, fields, reads, notes, spends)
+
+
+def plan_programs(study: StudySpec, n: int | None) -> tuple[PlannedProgram, ...]:
+    """All programs of a study."""
+    return tuple(
+        planned(study, position, n)
+        for position, query in enumerate(study.queries)
+        if query.kind == "program"
+    )
+
+
+@lru_cache(maxsize=64)
+def _judged(
+    text: str,
+    file: str,
+    name: str | None,
+    parameters: tuple[tuple[str, Any], ...],
+    n: int | None,
+    key: str,
+) -> tuple[Program, Verdict]:
+    """The program as read, and the checker's verdict if that is ACCEPTED."""
+    from bayesdp.programs.source import core_of, read_text
+    from bayesdp.programs.source.diagnostics import ProgramError
+    from bayesdp.programs.verdicts import refused, verdict_in
+
+    given = dict(parameters)
+    try:
+        source = read_text(text, file)
+        verdict = verdict_in(source, name, n, given)
+    except ProgramError as error:
+        verdict = refused(error, name)
+    except InputError as error:
+        shown = file if name is None else f"{file}:{name}"
+        raise InputError(key, shown, expected=error.expected, remedy=error.remedy) from None
+    if verdict.verdict != "ACCEPTED":
+        raise ProgramRefusedError(
+            f"{key}: {verdict.verdict} ({verdict.code}). Nothing was released or spent.\n"
+            f"{verdict.shown or verdict.reason}"
+        )
+    return core_of(source, name, given), verdict
+
+
+def _spends(
+    study: StudySpec,
+    query: QuerySpec,
+    verdict: Verdict,
+    fields: Mapping[str, str],
+    reads: tuple[str, ...],
+    key: str,
+) -> tuple[Spend, ...]:
+    """What the ledger keeps: the pure cost."""
+    if verdict.dp_delta > 0:
+        raise UnsupportedError(
+            key,
+            query.program,
+            expected="a program without a delta: ledgers keep pure costs and those of Gaussian "
+            "noise in zCDP",
+            remedy="Use laplace in place of gaussian.",
+        )
+    if verdict.dp_epsilon == 0 or not reads:
+        raise InputError(
+            key,
+            query.program,
+            expected="a program that releases something about a private column",
+            remedy="It costs nothing: run it with 'bayesdp program run'.",
+        )
+    kind, column, interval = "any", None, None
+    if verdict.kind == "lipschitz" and verdict.interval is not None:
+        named = study.columns[fields[verdict.column or ""]]
+        low, high = (float(end) for end in verdict.interval)
+        exact = (Fraction(low), Fraction(high)) == verdict.interval
+        # A value that may be missing, and is then replaced, jumps: that is no clipping.
+        if named.imputed is None and not named.is_derived and exact and low < high:
+            kind, column, interval = "lipschitz", label(named), (low, high)
+    return (
+        Spend(
+            dataset=study.data.dataset,
+            unit=study.data.unit,
+            query=query.name,
+            kind="lipschitz" if kind == "lipschitz" else "any",
+            dp_epsilon=float_above(verdict.dp_epsilon),
+            column=column,
+            interval=interval,
+            mechanism=MECHANISM,
+            reads=reads,
+        ),
+    )
+
+
+def _released(node: Mapping[str, Any]) -> Iterable[str]:
+    """Each release of a derivation in words."""
+    if "release" in node:
+        delta = f", delta {node['delta']}" if Fraction(node["delta"]) > 0 else ""
+        yield f"{node['release']}: {node['rule']}, epsilon {node['epsilon']}{delta}"
+    for one in node.get("sequence", ()):
+        yield from _released(one)
+    for one in node.get("branch", ()):
+        yield from _released(one)
+    for one in node.get("parts", {}).get("of", ()):
+        yield from _released(one)
+
+
+__all__ = ["MECHANISM", "PlannedProgram", "fields_read", "plan_programs", "planned"]

@@ -63,7 +63,7 @@ class Ledger:
     """A ledger in a SQLite file, opened when needed.
 
     `url` is `sqlite:///PATH` or a path; other schemes raise `UnsupportedError`. `level` computes
-    the level of a reading over a list of spends. `clock` tells the time of an entry, and
+    the level of a reading over a list of spends. `clock` tells the time of an entry (now), and
     `busy_seconds` is how long to wait for another process that holds the file.
 
     Every method raises `LedgerError` for a file that can't be used: missing folder, read-only,
@@ -75,7 +75,7 @@ class Ledger:
         url: str | os.PathLike[str],
         *,
         level: LevelFunction,
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        clock: Callable[[], datetime] | None = None,
         busy_seconds: float = 30.0,
     ) -> None:
         self._file = LedgerFile(url, busy_seconds=busy_seconds)
@@ -429,7 +429,8 @@ class Ledger:
         return release
 
     def _now(self) -> str:
-        return self._clock().astimezone(UTC).isoformat(timespec="microseconds")
+        now = self._clock() if self._clock is not None else datetime.now(UTC)
+        return now.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _no_reading(dataset: str) -> LedgerError:

@@ -33,7 +33,8 @@ class Population(BaseModel):
     """The attacker's prior over the records, conditional on everything declared public.
 
     `covers` names the columns that it speaks about; `source` says who vouches for it. Both are
-    repeated on certificates. Errors: `InputError` naming the key, the value and the remedy.
+    repeated on certificates. The fields in `positional` may be given without their names. Errors:
+    `InputError` naming the key, the value and the remedy.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False)
@@ -42,11 +43,26 @@ class Population(BaseModel):
     source: str = ""
     covers: tuple[str, ...] = ()
 
-    def __init__(self, **data: Any) -> None:
+    positional: ClassVar[tuple[str, ...]] = ()
+    """The fields that may be given without their names, in this order."""
+
+    def __init__(self, *values: Any, **data: Any) -> None:
         try:
-            super().__init__(**data)
+            super().__init__(**self._with_names(values, data))
         except ValidationError as error:
             raise explain_validation(error, type(self).model_fields, "population") from None
+
+    @classmethod
+    def _with_names(cls, values: tuple[Any, ...], data: dict[str, Any]) -> dict[str, Any]:
+        if len(values) > len(cls.positional):
+            first = ", ".join(cls.positional) or "no field"
+            raise TypeError(
+                f"{cls.__name__} takes {first} without a name, and {len(values)} values were given"
+            )
+        given = dict(zip(cls.positional, values, strict=False))
+        for name in given.keys() & data.keys():
+            raise TypeError(f"{cls.__name__} was given {name} twice")
+        return given | data
 
     structure: ClassVar[str] = "none"
     """How rows are grouped in a table: `none`, `cluster`, `series`, or `all` (one big group)."""

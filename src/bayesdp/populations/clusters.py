@@ -18,6 +18,7 @@ class Clusters(Population):
     model: Literal["clusters"] = "clusters"
     size: int = Field(ge=1, le=MOST_RECORDS)
 
+    positional: ClassVar[tuple[str, ...]] = ("size",)
     structure: ClassVar[str] = "cluster"
 
     @property
@@ -42,6 +43,7 @@ class Unknown(Population):
     model: Literal["unknown"] = "unknown"
     records: int = Field(ge=1, le=MOST_RECORDS)
 
+    positional: ClassVar[tuple[str, ...]] = ("records",)
     structure: ClassVar[str] = "all"
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
@@ -20,6 +20,8 @@ class Family(Population):
 
     model: Literal["family"] = "family"
     members: tuple[Any, ...] = Field(min_length=1)
+
+    positional: ClassVar[tuple[str, ...]] = ("members",)
 
     @field_validator("members", mode="before")
     @classmethod

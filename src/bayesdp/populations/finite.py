@@ -38,6 +38,7 @@ class Finite(Population):
     probabilities: Any
     roles: tuple[str, ...] | None = None
 
+    positional: ClassVar[tuple[str, ...]] = ("probabilities",)
     structure: ClassVar[str] = "cluster"
 
     @field_validator("probabilities", mode="before")

@@ -57,6 +57,8 @@ class Gaussian(Population):
     bounds: tuple[tuple[float, float], ...] | None = None
     columns: tuple[str, ...] | None = None
 
+    positional: ClassVar[tuple[str, ...]] = ("covariance",)
+
     @model_validator(mode="before")
     @classmethod
     def _keep_order(cls, raw: Any) -> Any:
@@ -254,6 +256,7 @@ class Autoregressive(Population):
     coefficient: float = Field(gt=-1.0, lt=1.0)
     length: int = Field(ge=1, le=MOST_RECORDS)
 
+    positional: ClassVar[tuple[str, ...]] = ("coefficient", "length")
     structure: ClassVar[str] = "series"
 
     @property

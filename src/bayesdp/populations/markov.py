@@ -37,6 +37,7 @@ class MarkovChain(Population):
     length: int = Field(ge=1, le=MOST_RECORDS)
     complete: bool = False
 
+    positional: ClassVar[tuple[str, ...]] = ("transition",)
     structure: ClassVar[str] = "series"
 
     @field_validator("transition", "transition_lower", "transition_upper", "initial", mode="before")

@@ -53,6 +53,7 @@ class Network(Population):
     nodes: tuple[Variable, ...] = Field(min_length=1)
     bif: Any = None
 
+    positional: ClassVar[tuple[str, ...]] = ("nodes",)
     structure: ClassVar[str] = "all"
 
     @model_validator(mode="before")

@@ -38,6 +38,7 @@ class Tree(Population):
     model: Literal["tree"] = "tree"
     nodes: tuple[Node, ...] = Field(min_length=1)
 
+    positional: ClassVar[tuple[str, ...]] = ("nodes",)
     structure: ClassVar[str] = "all"
 
     @field_validator("nodes", mode="before")

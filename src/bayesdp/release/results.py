@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bayesdp.accounting.rounded import up
 from bayesdp.certificate import Certificate
 from bayesdp.release.noise import Noise, kind_of
 
@@ -35,6 +36,15 @@ class Result:
     certificate: Certificate | None = None
     rows: int | None = None
     dp_rho: float = 0.0
+
+    def __repr__(self) -> str:
+        return f"Result({self})"
+
+    def __str__(self) -> str:
+        where = [str(part) for part in (self.group, self.cell) if part is not None]
+        name = ", ".join([self.query, *where])
+        shown = f"{name}: {self.value:.7g} +- {up(self.error(0.95))}"
+        return f"{shown} {self.unit} (95 %)" if self.unit else f"{shown} (95 %)"
 
     def error(self, confidence: float = 0.95) -> float:
         """The noise moves the value by more than this with probability at most 1 - confidence."""
@@ -80,6 +90,19 @@ class Release:
     dp_rho: float = 0.0
     delta: float = 0.0
 
+    def __repr__(self) -> str:
+        numbers = counted(len(self.results), "number", "numbers")
+        return f"Release({self.id[:8]}: {numbers}, {self._cost()})"
+
+    def __str__(self) -> str:
+        return "\n".join([*map(str, self.results), self._cost()])
+
+    def _cost(self) -> str:
+        notion = str(self.certificate.body["claim"]["notion"]).upper()
+        delta = f" at delta {self.delta:g}" if self.delta > 0.0 else ""
+        cost = cost_words(self.dp_epsilon, self.dp_rho)
+        return f"{cost}, {notion} level {up(self.level)}{delta}"
+
     def __iter__(self) -> Any:
         return iter(self.results)
 
@@ -124,3 +147,13 @@ class Release:
         import polars
 
         return polars.DataFrame(self._columns())
+
+
+def cost_words(dp_epsilon: float, dp_rho: float) -> str:
+    """A pure cost, or one in zCDP, rounded up."""
+    return f"zCDP cost {up(dp_rho)}" if dp_rho > 0.0 else f"DP cost {up(dp_epsilon)}"
+
+
+def counted(count: int, one: str, several: str) -> str:
+    """A number of things."""
+    return f"{count} {one if count == 1 else several}"

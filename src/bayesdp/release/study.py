@@ -8,7 +8,7 @@ loses budget, never privacy.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,12 +16,13 @@ from typing import Any
 
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger, Preview
+from bayesdp.accounting.rounded import up
 from bayesdp.errors import BudgetExceededError, InputError, TableMismatchError
 from bayesdp.populations import Population
 from bayesdp.release.certify import certify, derive, provable_plan
-from bayesdp.release.plan import Plan, PlannedQuery, declared_columns, structure_of
+from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, declared_columns, structure_of
 from bayesdp.release.queries import shape
-from bayesdp.release.results import Release, Result
+from bayesdp.release.results import Release, Result, cost_words, counted
 from bayesdp.release.spec import FROM_DATA, BudgetSpec, QuerySpec, StudySpec, parse_study, read_toml
 from bayesdp.tables.checks import Finding, count_records, inspect, mismatch
 from bayesdp.tables.refusals import UnreadableCellsError
@@ -35,6 +36,28 @@ class Check:
 
     plan: Plan
     preview: Preview
+
+    def __repr__(self) -> str:
+        return f"Check({counted(len(self.plan.queries), 'query', 'queries')}, {self._together()})"
+
+    def __str__(self) -> str:
+        return "\n".join([*map(self._query, self.plan.queries), self._together()])
+
+    def _query(self, query: PlannedQuery) -> str:
+        error = query.error(CONFIDENCE, None if query.shape.spec.by else self.plan.n)
+        of_one = query.error(CONFIDENCE, 1)
+        shown = "?" if of_one is None else f"{up(of_one)} / rows" if error is None else up(error)
+        column = query.shape.column if query.grid is not None else None
+        unit = f" {column.unit}" if column is not None and column.unit else ""
+        cost = cost_words(query.dp_epsilon, query.dp_rho)
+        return f"{query.shape.spec.name}: +- {shown}{unit} (95 %), {cost}"
+
+    def _together(self) -> str:
+        plan = self.plan
+        level = f"{plan.reading.notion.upper()} level {up(plan.level)} of {plan.target:g}"
+        delta = f" at delta {plan.delta:g}" if plan.delta > 0.0 else ""
+        fits = "it fits" if self.preview.refusal is None else "it does not fit"
+        return f"{cost_words(plan.dp_epsilon, plan.dp_rho)}, {level}{delta}: {fits}"
 
 
 class Study:
@@ -141,8 +164,10 @@ class Study:
             return [error.finding]
         return inspect(table, self.spec.columns, structure_of(self.spec), queries)
 
-    def release(self, *, clock: Any = lambda: datetime.now(UTC)) -> Release:
+    def release(self, *, clock: Callable[[], datetime] | None = None) -> Release:
         """Release once: debit, then noise. See the module for the order of things.
+
+        `clock` tells the time that the certificate has; now, if it is left out.
 
         Raises `BudgetExceededError` or `TableMismatchError` with nothing spent; `InputError` and
         its kin for wrong input.
@@ -164,7 +189,8 @@ class Study:
             study=self.name,
             request={"queries": [query.name for query in self.spec.queries]},
         )
-        return self._finish(ledger, debit, plan, totals, clock)
+        time = clock() if clock is not None else datetime.now(UTC)
+        return self._finish(ledger, debit, plan, totals, time.isoformat(timespec="seconds"))
 
     def _exact(self, ledger: Ledger) -> tuple[Plan, Totals]:
         """Before the debit: the price, a look at the budget, and the sums without noise."""
@@ -179,9 +205,7 @@ class Study:
             self._require_budget(ledger, plan)
         return plan, self._totals(table, plan)
 
-    def _finish(
-        self, ledger: Ledger, debit: str, plan: Plan, totals: Totals, clock: Any
-    ) -> Release:
+    def _finish(self, ledger: Ledger, debit: str, plan: Plan, totals: Totals, time: str) -> Release:
         """After the debit: noise, certificate, storage."""
         before = ledger.spends(self.spec.data.dataset, before=debit)
         results = [
@@ -189,7 +213,6 @@ class Study:
             for query in plan.queries
             for result in noisy(query, totals[query.shape.spec.name])
         ]
-        time = clock().isoformat(timespec="seconds")
         certificate = certify(
             plan,
             [result.to_dict() for result in results],

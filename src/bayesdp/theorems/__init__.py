@@ -92,6 +92,13 @@ class LeakageReport:
     delta: float = 0.0
     zcdp_cost: Cost | None = None
 
+    def __repr__(self) -> str:
+        delta = f" at delta {self.best.delta:g}" if self.best.delta > 0.0 else ""
+        return (
+            f"LeakageReport({self.best.epsilon!r}{delta} by {self.best.theorem}; "
+            f"{len(self.bounds)} bounds, {len(self.refused)} refused)"
+        )
+
     @property
     def best(self) -> Bound:
         """The lowest bound. An exact one wins ties."""

@@ -71,3 +71,24 @@ def test_published_formulas(noise: ModuleType) -> None:
     assert lines["Lange et al."][0] is None
     assert lines["Lange et al."][1] == pytest.approx(5.159, abs=5e-4)
     assert set(noise.published(chain, "any", (1.0,))) == {"group privacy", "Lange et al."}
+
+
+@pytest.mark.parametrize(
+    ("case", "multipliers"),
+    [
+        ("house, above 25 kWh, order 2", {"any": 11.3677, "uninformed": 4.4023}),
+        ("uci, above 25 kWh, order 2", {"any": 15.7324, "uninformed": 6.0247}),
+    ],
+)
+def test_electricity_of_order_two_at_level_1(
+    case: str, multipliers: dict[str, float], noise: ModuleType
+) -> None:
+    chains = {one.name: one for one in noise.SOURCES["electricity"]()}
+    if case not in chains:
+        pytest.skip("the data set is absent")
+    page = (FOLDER.parent / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    for adversary, due in multipliers.items():
+        found = noise.measure(chains[case], adversary, (1.0,))
+        assert found.best == (pytest.approx(due, abs=1e-4),)
+        assert not found.faults
+        assert f" {due:.2f} |" in page

@@ -164,6 +164,10 @@ def check(document: object) -> Verdict:
         check_declared(document)
         if document["derivation"]["rule"] == "relations":
             return Verdict("VALID ASSUMING", check_relations(document))
+        if document["derivation"]["rule"] == "program":
+            from bayesdp.kernel.programs import check_program
+
+            return Verdict("VALID ASSUMING", check_program(document))
         if document["derivation"]["rule"] == "release":
             check_release(document)
         else:
@@ -173,12 +177,17 @@ def check(document: object) -> Verdict:
         return Verdict("UNKNOWN", (), found.step or "content", found.reason)
     except InvalidError as found:
         return Verdict("INVALID", (), found.step or "content", found.reason)
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
+    except RecursionError:
+        return Verdict("UNKNOWN", (), "content", "it is nested too deeply")
+    except _MALFORMED as error:
         # Whatever is malformed makes a certificate invalid, and never the kernel fail.
         return Verdict("INVALID", (), "content", f"malformed: {error!r}")
 
 
 _OUTSIDE = ("digest", "signature")
+_MALFORMED = (
+    LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError
+)  # fmt: skip
 
 
 def digest(content: Mapping[str, Any]) -> str:

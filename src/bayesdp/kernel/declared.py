@@ -27,7 +27,7 @@ _ALWAYS = frozenset(
 )
 _OF_A_RELEASE = _ALWAYS | {
     "release", "time", "dataset", "unit", "rows_per_unit", "n", "columns", "public_blocks",
-    "results", "data_set", "not_protected",
+    "programs", "results", "data_set", "not_protected",
 }  # fmt: skip
 _CLAIM = frozenset(
     {"notion", "epsilon", "delta", "dp_epsilon", "dp_rho", "adversary", "scope", "secrets"}
@@ -40,6 +40,8 @@ _RESULT = frozenset(
     | {"dp_epsilon", "dp_rho"}
 )
 _QUERY = frozenset({"name", "kind", "column", "where", "by", "bins", "tightness"})
+_PROGRAM = frozenset({"name", "kind", "program", "parameters"})
+_PROGRAM_RESULT = frozenset({"query", "kind", "outputs", "releases", "dp_epsilon", "dp_rho"})
 _STEP = frozenset({"rule", "conclusion", "evidence", "premises"})
 _DISCRETE = ("markov", "graph", "tree", "finite", "network")
 
@@ -54,6 +56,8 @@ def check_declared(document: Mapping[str, Any]) -> None:
     if rule == "relations":
         _known(document, _ALWAYS | {"declared"}, "content")
         _known(claim, frozenset({"claims", "parameters"}), "claim")
+    elif rule == "program":
+        _known(document, _ALWAYS - {"population"}, "content")
     elif rule != "release":
         _known(document, _ALWAYS, "content")
         _known(claim, _CLAIM | {"dp_delta", "cost"}, "claim")
@@ -73,6 +77,10 @@ def _check_release(document: Mapping[str, Any]) -> None:
         if "query" in step["evidence"]
     ]
     columns: Mapping[str, Mapping[str, Any]] = document["columns"]
+    programs = [query for query in asked if query["kind"] == "program"]
+    asked = [query for query in asked if query["kind"] != "program"]
+    for query in programs:
+        _known(query, _PROGRAM, "query")
     for query in asked:
         _known(query, _QUERY, "query")
         if "where" in query:
@@ -82,6 +90,9 @@ def _check_release(document: Mapping[str, Any]) -> None:
             _check_literals(column["where"], columns, "columns")
     units = {query["name"]: _unit(query, columns) for query in asked}
     for result in document["results"]:
+        if result["kind"] == "program":
+            _known(result, _PROGRAM_RESULT, "results")
+            continue
         _known(result, _RESULT, "results")
         _known(result["error"], frozenset({"confidence", "value"}), "results")
         _known(result["noise"], frozenset({"distribution", "scale", "step"}), "results")

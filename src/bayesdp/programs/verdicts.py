@@ -1,4 +1,8 @@
-"""From a program's file to its verdict."""
+"""From a program's file to its verdict. An accepted one has asked the kernel.
+
+The checker proposes a cost; the kernel derives it again from the representation, by its own rules.
+If it doesn't, the verdict is UNKNOWN.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,8 @@ from bayesdp.programs.source import core_of
 from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError, place
 
 if TYPE_CHECKING:
+    from bayesdp.certificate import Step
+    from bayesdp.programs.ir import Program
     from bayesdp.programs.source.module import SourceFile
     from bayesdp.programs.surface import ProgramSource
 
@@ -45,12 +51,39 @@ def verdict_in(
         return refused(error, name)
     found = replace(check(core, n), name=core.name, adjacency=core.adjacency)
     if found.verdict == "ACCEPTED":
+        found = confirmed(core, found)
+    if found.verdict == "ACCEPTED":
         return found
     where = found.where or place(source.programs[core.name])
     told = source.located(
         ProgramError(Diagnostic(found.code or "unproved", found.reason, found.accepted, where))
     ).diagnostic
     return replace(found, where=told.where, shown=told.text())
+
+
+def confirmed(program: Program, found: Verdict) -> Verdict:
+    """The checker's verdict, if the kernel says VALID ASSUMING of its certificate; else UNKNOWN."""
+    from bayesdp import kernel
+    from bayesdp.programs.certificate import certificate_with, derivation_of
+
+    derivation = derivation_of(program, found)
+    try:
+        said = kernel.check(certificate_with(derivation, assumptions_of(derivation)).to_dict())
+    except kernel.InvalidError as error:
+        said = kernel.Verdict("INVALID", (), error.step, error.reason)
+    if said.verdict == "VALID ASSUMING":
+        return found
+    reason = f"The kernel does not confirm this cost ({said.step}: {said.reason})."
+    return Verdict(
+        "UNKNOWN", code="kernel", reason=reason, name=found.name, adjacency=found.adjacency
+    )
+
+
+def assumptions_of(derivation: Step) -> list[str]:
+    """What a program's certificate rests on, in the kernel's words."""
+    from bayesdp.kernel.programs import assumptions_of
+
+    return assumptions_of(derivation.to_dict())
 
 
 def _size(n: int | None) -> None:

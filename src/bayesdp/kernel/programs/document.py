@@ -1,0 +1,214 @@
+"""Certificates of programs: the whole document, its claim and what it rests on.
+
+`claim` and the derivation's conclusion say the same: exact numbers as texts, beside them the double
+that is not below. Everything is derived anew from the intermediate representation in `evidence`;
+the numbers of the derivation may be larger than what is derived, never smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from bayesdp.kernel.arithmetic import (
+    InvalidError,
+    UnknownError,
+    ball,
+    double_up,
+    require,
+    whole,
+)
+from bayesdp.kernel.core import at_least
+from bayesdp.kernel.programs.costs import Kinds, Walk
+from bayesdp.kernel.programs.levels import TRUTH, Scope
+from bayesdp.kernel.programs.obligations import Discharged
+from bayesdp.kernel.programs.ranges import Range, World, admitted
+from bayesdp.kernel.programs.reading import (
+    Node,
+    Program,
+    items,
+    keys,
+    number,
+    read_program,
+)
+from bayesdp.kernel.programs.releases import Pair, Setting
+from bayesdp.kernel.programs.sizes import value
+
+RULE = "program"
+SOLVERS = ("z3", "cvc5")
+CLAIM = frozenset(
+    {"notion", "epsilon", "delta", "exact", "kind", "column", "interval", "adjacency"}
+)
+_EVIDENCE = frozenset({"program", "n", "derivation", "obligations", "solvers"})
+
+
+@dataclass(frozen=True)
+class Derived:
+    """What follows from a program, and what it needs."""
+
+    program: Program
+    n: int | None
+    cost: Pair
+    kind: tuple[str, str | None, tuple[Fraction, Fraction] | None]
+    solvers: tuple[str, ...]
+    obligations: int
+
+
+def check_program(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a certificate of a program assumes; `InvalidError` where its claim doesn't follow."""
+    from bayesdp.kernel.releases import ROUNDING
+
+    require(document["rounding"] == ROUNDING, "another rounding", "rounding")
+    derived = derive(document["derivation"])
+    check_claim(document["claim"], derived)
+    require(document["claim"] == document["derivation"]["conclusion"], "two claims", "claim")
+    assuming = _assumptions(derived)
+    told = list(document["assumptions"])
+    require(told == assuming, "they are not those that the cost rests on", "assumptions")
+    return tuple(assuming)
+
+
+def assumptions_of(derivation: Mapping[str, Any]) -> list[str]:
+    """What a certificate with this derivation has to say that it rests on."""
+    return _assumptions(derive(derivation))
+
+
+def derive(step: Mapping[str, Any]) -> Derived:
+    """The cost of a derivation's program. `InvalidError` where its numbers are too small."""
+    try:
+        return _derive(step)
+    except RecursionError:
+        raise UnknownError("the program is nested too deeply", "program") from None
+
+
+def _derive(step: Mapping[str, Any]) -> Derived:
+    require(step["rule"] == RULE and step["premises"] == [], "another derivation", "derivation")
+    evidence = keys(step["evidence"], _EVIDENCE, "evidence")
+    program = read_program(evidence["program"])
+    n = None if evidence["n"] is None else whole(evidence["n"], "n", 1)
+    world = World(program, _sizes(program, n), program.adjacency)
+    scope = Scope(world, {})
+    solvers = items(evidence["solvers"], "solvers")
+    require(solvers in ([], ["z3"], ["cvc5"], list(SOLVERS)), "solvers of other names", "solvers")
+    discharged = Discharged(evidence["obligations"], solvers)
+    require(bool(solvers) == bool(discharged.texts), "solvers without obligations", "solvers")
+    _check_requires(program, scope, n)
+    walk = Walk(Setting(scope, discharged.folds(world).__getitem__))
+    spent = walk.sequence(program.body, evidence["derivation"], {})
+    after = replace(scope, names=spent.names)
+    for one in program.returns:
+        after.public(one)
+    _check_declared(program, spent.cost)
+    discharged.finish()
+    kind = _one_kind(walk.kinds)
+    return Derived(program, n, spent.cost, kind, tuple(solvers), len(discharged.texts))
+
+
+def _sizes(program: Program, n: int | None) -> Range:
+    found = admitted(program.requires)
+    require(found.low <= found.high, "no number of records is admitted", "requires")
+    if n is None:
+        return found
+    require(program.adjacency == "replace-one", "n is private", "n")
+    require(found.low <= n <= found.high, "n is not admitted", "n")
+    return Range(Fraction(n), Fraction(n))
+
+
+def _check_requires(program: Program, scope: Scope, n: int | None) -> None:
+    """Preconditions are about public values; one that is certainly false would prove anything."""
+    for one in program.requires:
+        require(scope.public(one) == TRUTH, "a precondition is true or false", "requires")
+        if n is not None or not any(part.op == "public" for part in one.walk()):
+            require(_truth(one, n or 1), "a precondition is false", "requires")
+
+
+def _truth(node: Node, n: int) -> bool:
+    """At this number of records. True where it depends on other public values."""
+    if node.op in ("and", "or", "not"):
+        parts = [_truth(one, n) for one in node.args]
+        if node.op == "not":
+            return True
+        return all(parts) if node.op == "and" else any(parts)
+    if node.op == "const":
+        return bool(node.data[0])
+    if any(one.op in ("sum", "count", "if") for one in node.walk()):
+        return True
+    a, b = (value(one, n) for one in node.args)
+    found = {"lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b, "eq": a == b, "ne": a != b}
+    return found[node.op]
+
+
+def _check_declared(program: Program, cost: Pair) -> None:
+    for what, declared, derived in zip(
+        ("epsilon", "delta"), (program.epsilon, program.delta), cost, strict=True
+    ):
+        told = declared is None or declared >= derived
+        require(told, f"the declared {what} is below the derived one", "declared")
+    silent = program.epsilon is not None and program.delta is None
+    require(not silent or cost[1] == 0, "a delta that is not declared", "declared")
+
+
+def _one_kind(kinds: Kinds) -> tuple[str, str | None, tuple[Fraction, Fraction] | None]:
+    """Lipschitz only where every release is, in the same column and interval."""
+    same = bool(kinds) and all(one == kinds[0] for one in kinds)
+    return kinds[0] if same else ("any", None, None)
+
+
+# -- the claim -------------------------------------------------------------------------------------
+
+
+def check_claim(claim: object, derived: Derived) -> None:
+    """`InvalidError` where it says more than follows."""
+    found = keys(claim, CLAIM, "claim")
+    exact = keys(found["exact"], frozenset({"epsilon", "delta"}), "claim")
+    require(found["notion"] == "dp", "another notion", "claim")
+    require(found["adjacency"] == derived.program.adjacency, "another adjacency", "claim")
+    for what, due in zip(("epsilon", "delta"), derived.cost, strict=True):
+        claimed = number(exact[what], what)
+        if claimed < due:
+            said = f"{float(claimed)!r} is claimed, and {float(due)!r} is what follows"
+            raise InvalidError(said, f"claim: {what}")
+        at_least(found[what], ball(claimed), f"claim: {what}")
+        require(found[what] == double_up(ball(claimed)), "another double", f"claim: {what}")
+    if found["kind"] == "any":
+        told = (found["column"], found["interval"]) == (None, None)
+        require(told, "a column or interval of kind any", "claim")
+        return
+    kind, column, place = derived.kind
+    require(found["kind"] == kind == "lipschitz", "another kind", "claim")
+    require(found["column"] == column, "another column", "claim")
+    ends = [number(one, "interval") for one in items(found["interval"], "interval")]
+    require(place is not None and ends == list(place), "another interval", "claim")
+
+
+# -- what it rests on ------------------------------------------------------------------------
+
+
+def _assumptions(derived: Derived) -> list[str]:
+    program = derived.program
+    said = []
+    if program.adjacency == "replace-one":
+        said.append("adjacency is: replace one record; the number of records is public")
+        public = [name or "the record" for name, one in program.columns.items() if one.public]
+        if public:
+            said.append(f"not protected, because declared public: {', '.join(public)}")
+    else:
+        said.append("adjacency is: one record enters or leaves; the number of records is private")
+    if derived.n is not None:
+        said.append(f"the table has exactly {derived.n} records")
+    elif program.requires:
+        said.append("the preconditions of the program are enforced before anything is released")
+    said += [
+        "declared bounds and labels are enforced when the table is loaded; NaN is refused",
+        f"the program's text ({program.source}) is read as it is meant (parser and lowering)",
+        "the interpreter computes what the intermediate representation says, and nothing else",
+        "noise is drawn from OpenDP's samplers, calibrated to the stated sensitivities",
+    ]
+    if derived.obligations:
+        who = " and ".join(derived.solvers)
+        agreed = f"{who} agree" if len(derived.solvers) > 1 else f"{who} alone says"
+        many = f"{derived.obligations} obligation{'s' * (derived.obligations != 1)}"
+        said.append(f"{agreed} that the negations of {many} about folds can't be satisfied")
+    return said

@@ -1,0 +1,262 @@
+"""What may stand where: values of one row, private numbers, public values; and their kinds.
+
+The rules about costs read an expression as what its place makes it. So an operation out of place is
+refused: a comparison of private sums, a row outside its data, a private value that is not released.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from bayesdp.kernel.arithmetic import UnknownError, require
+from bayesdp.kernel.programs.ranges import World
+from bayesdp.kernel.programs.reading import (
+    MOST_ENTRIES,
+    SIZE,
+    Column,
+    Node,
+    pieces,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """truth, number, label (with its `labels`), vector (with its `size`), or other."""
+
+    name: str
+    size: int = 1
+    labels: tuple[str, ...] = ()
+
+
+TRUTH, NUMBER, OTHER = Kind("truth"), Kind("number"), Kind("other")
+PAIRS = {
+    "bernoulli": ("beta", 0), "categorical": ("dirichlet", 0), "normal": ("normal", 1),
+    "poisson": ("gamma", 1), "linear_model": ("normal", 1),
+}  # fmt: skip
+"""The prior of each likelihood, and how many parameters the likelihood has."""
+
+_COMPARISONS = ("lt", "le", "gt", "ge")
+_ARITHMETIC = ("add", "sub", "mul", "div", "neg", "abs", "min", "max", "clip")
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The kinds of public names, and whether this is a step of a fold."""
+
+    world: World
+    names: Mapping[str, Kind]
+    step: bool = False
+
+    def with_name(self, name: str, kind: Kind) -> Scope:
+        """One more public name."""
+        return replace(self, names={**self.names, name: kind})
+
+    # -- rows --------------------------------------------------------------------------------
+
+    def row(self, node: Node) -> Kind:
+        """The kind of a value of one row."""
+        if node.op == "field":
+            column = self._column(node.data[0])
+            if column.kind == "bool":
+                return TRUTH
+            return Kind("label", 1, column.labels) if column.kind == "category" else NUMBER
+        if node.op == "acc":
+            require(self.step, "'acc' outside a step of a fold")
+            return NUMBER
+        if node.op in ("sum", "count", "public"):
+            return self.public(node)
+        if node.op == "onehot":
+            return self._onehot(node)
+        if node.op == "cross":
+            labels: tuple[str, ...] = ("",)
+            for i, one in enumerate(node.args):
+                words = _words(self.row(one))
+                require(len(labels) * len(words) <= MOST_ENTRIES, "too many cells")
+                labels = tuple(f"{a}|{b}" if i else b for a in labels for b in words)
+            return Kind("label", 1, labels)
+        if node.op == "moments":
+            of = self.row(node.args[0])
+            require(of.name == "vector" and node.args[0].op == "tuple", "moments of no tuple")
+            size = of.size * (of.size + 1) // 2
+            require(size <= MOST_ENTRIES, "too many moments")
+            return Kind("vector", size)
+        return self._plain(node, [self.row(one) for one in node.args])
+
+    def _column(self, name: object) -> Column:
+        require(name in self.world.program.columns, f"no column {name!r}")
+        return self.world.program.columns[str(name)]
+
+    def _onehot(self, node: Node) -> Kind:
+        of, size = self.row(node.args[0]), node.data[0]
+        assert isinstance(size, Fraction)
+        if of.name == "number":
+            place = self.world.range(node.args[0])
+            whole = node.args[0].op == "field"
+            whole = whole and self._column(node.args[0].data[0]).kind == "int"
+            require(whole and place.low >= 0 and place.high < size, "a place that it doesn't have")
+        else:
+            require(_places(of) == size, "another number of labels")
+        return Kind("vector", int(size))
+
+    def data(self, node: Node) -> Kind:
+        """The kind of the rows of a `data` node."""
+        require(node.op == "data", "data is wanted")
+        for column, label in pieces(node):
+            require(label in self._column(column).labels, f"no piece {label!r} of {column!r}")
+        require(self.row(node.args[0]).name == "truth", "a filter is true or false")
+        self.exact_divisors(node)
+        return self.row(node.args[1])
+
+    def exact_divisors(self, node: Node) -> None:
+        """No division by 0, and no clip with its ends in the wrong order, whatever the row."""
+        for one in node.walk():
+            if one.op == "div":
+                require(self.world.range(one.args[1]).nonzero, "a divisor may be 0")
+            if one.op == "clip":
+                low, high = (self.world.range(end) for end in one.args[1:])
+                require(low.high <= high.low, "the ends of a clip may be in the wrong order")
+
+    # -- private numbers -----------------------------------------------------------------------
+
+    def private(self, node: Node) -> Kind:
+        """The kind of a value that may move with a record."""
+        if node.op in ("sum", "count"):
+            kind = self.data(node.args[0])
+            require(kind.name in ("truth", "number", "vector") or node.op == "count", "a sum")
+            return NUMBER if node.op == "count" or kind.name != "vector" else kind
+        if node.op == "fold":
+            self.data(node.args[0])
+            inner = replace(self, step=True)
+            require(inner.row(node.args[1]).name in ("number", "truth"), "a step is a number")
+            inner.exact_divisors(node.args[1])
+            return NUMBER
+        if not self.world.moved(node):
+            return self.public(node)
+        require(
+            node.op in (*_ARITHMETIC, "tuple", "item"), f"'{node.op}' of values that are private"
+        )
+        return self._plain(node, [self.private(one) for one in node.args])
+
+    # -- public values -------------------------------------------------------------------------
+
+    def public(self, node: Node) -> Kind:
+        """The kind of a value that no record moves."""
+        if node.op == "public":
+            name = str(node.data[0])
+            if node == SIZE:
+                require(self.world.adjacency == "replace-one", "the number of records is private")
+                return NUMBER
+            require(name in self.names, f"{name!r} is not released before it is used")
+            return self.names[name]
+        if node.op in ("sum", "count"):
+            require(not self.world.moved(node), "a private value is used without a release")
+            return self.private(node)
+        require(node.op not in ("field", "acc", "data", "fold"), "a private value, unreleased")
+        return self._plain(node, [self.public(one) for one in node.args])
+
+    def after(self, node: Node) -> Kind:
+        """The kind of what is computed from released values."""
+        if node.op not in ("plug-in", "noise-aware", "nuts"):
+            return self.public(node)
+        require(1 <= len(node.args) <= 2, f"'{node.op}' of something else")
+        for one in node.args:
+            if one.op == "observe":
+                data = one.args[0]
+                require(data.op in ("nothing", "public"), "a model of unreleased data")
+                if data.op == "public":
+                    self.public(data)
+                self.likelihood(one)
+            else:
+                require(one.op == "public", f"'{node.op}' of something else")
+                self.public(one)
+        return OTHER
+
+    def likelihood(self, model: Node) -> str:
+        """The family of a model, with public parameters and a prior that fits."""
+        require(model.op == "observe", "no model")
+        likelihood, prior = model.args[1:]
+        require(likelihood.op == "likelihood", "no likelihood")
+        family = str(likelihood.data[0])
+        require(family in PAIRS and len(likelihood.args) == PAIRS[family][1], "no likelihood")
+        for one in likelihood.args:
+            require(self.public(one).name in ("number", "truth"), "a likelihood's parameter")
+        if prior.op == "public":
+            self.public(prior)
+            return family
+        require(prior.op == "prior" and prior.data[0] == PAIRS[family][0], "another prior")
+        due = len(prior.args) > 1 if family == "categorical" else len(prior.args) == 2
+        require(due, "another number of the prior's parameters")
+        for one in prior.args:
+            require(self.public(one).name in ("number", "truth", "vector"), "a prior's parameter")
+        return family
+
+    def observed(self, model: Node) -> str:
+        """The family of a model of private rows, which are of its kind."""
+        family = self.likelihood(model)
+        rows = self.data(model.args[0])
+        wanted = {
+            "bernoulli": ("truth",), "categorical": ("label", "truth"), "normal": ("number",),
+            "poisson": ("number",), "linear_model": ("vector",),
+        }[family]  # fmt: skip
+        require(rows.name in wanted, f"{family} of other rows")
+        if family == "categorical" and model.args[2].op == "prior":
+            require(len(model.args[2].args) == _places(rows), "not one prior number for each label")
+        return family
+
+    # -- operations that all levels have ---------------------------------------------------------
+
+    def _plain(self, node: Node, kinds: list[Kind]) -> Kind:
+        op = node.op
+        if op == "const":
+            value = node.data[0]
+            if isinstance(value, str):
+                return Kind("text")
+            return TRUTH if isinstance(value, bool) else NUMBER
+        if op in ("and", "or", "not"):
+            require(all(one.name == "truth" for one in kinds), f"'{op}' of no truth values")
+            return TRUTH
+        if op in ("eq", "ne"):
+            words = [one.name in ("label", "text") for one in kinds]
+            require(all(words) or all(one in (TRUTH, NUMBER) for one in kinds), "a comparison")
+            return TRUTH
+        if op == "if":
+            require(kinds[0].name == "truth", "a condition is true or false")
+            require(all(one in (TRUTH, NUMBER) for one in kinds[1:]), "a choice of numbers")
+            return TRUTH if kinds[1] == kinds[2] == TRUTH else NUMBER
+        if op == "tuple":
+            require(all(one in (TRUTH, NUMBER) for one in kinds), "a vector of numbers")
+            return Kind("vector", len(kinds))
+        if op == "item":
+            place = node.data[0]
+            assert isinstance(place, Fraction)
+            require(kinds[0].name == "vector" and place < kinds[0].size, "no such entry")
+            return NUMBER
+        if op in _COMPARISONS:
+            require(all(one in (TRUTH, NUMBER) for one in kinds), "a comparison of numbers")
+            return TRUTH
+        if op not in _ARITHMETIC:
+            raise UnknownError(f"no rule for '{op}' here", "program")
+        return _combined(op, kinds)
+
+
+def _combined(op: str, kinds: list[Kind]) -> Kind:
+    vectors = {one.size for one in kinds if one.name == "vector"}
+    require(
+        all(one.name in ("truth", "number", "vector") for one in kinds), f"'{op}' of no numbers"
+    )
+    require(len(vectors) <= 1, "vectors of different lengths")
+    if not vectors:
+        return NUMBER
+    require(op in ("add", "sub", "mul", "div", "neg"), f"'{op}' of a vector")
+    return Kind("vector", vectors.pop())
+
+
+def _words(kind: Kind) -> tuple[str, ...]:
+    require(kind.name in ("label", "truth"), "no category")
+    return ("False", "True") if kind == TRUTH else kind.labels
+
+
+def _places(kind: Kind) -> int:
+    return len(_words(kind))

@@ -1,0 +1,78 @@
+"""Whether Gaussian noise of a stated standard deviation has the stated delta (theory 8.5)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isqrt
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import ball
+
+MOST_TERMS = 120_000
+
+
+def delta_at_most(
+    sigma: Fraction, squared: Fraction, epsilon: Fraction, delta: Fraction, whole: bool
+) -> bool:
+    """Whether a move of `sqrt(squared)` is covered by (epsilon, delta), certainly.
+
+    `whole`: one whole number that moves by whole distances.
+    """
+    if squared == 0 or by_zcdp(squared / (2 * sigma * sigma), epsilon) <= ball(delta):
+        return True
+    shift = isqrt(squared.numerator // squared.denominator)
+    if not whole or shift == 0 or sigma * 30 + shift > MOST_TERMS:
+        return False
+    return bool(exactly(sigma, shift, epsilon) <= ball(delta))
+
+
+def exactly(sigma: Fraction, shift: int, epsilon: Fraction) -> arb:
+    """Not below the delta of the discrete Gaussian for shifts of 1 to `shift` (the largest counts).
+
+    With `w(k) = exp(-k^2 / (2 sigma^2))`, W their sum and k0 the first k from which the density
+    ratio exceeds e^epsilon: `(sum of w over k0 ... k0 + shift - 1, less (e^epsilon - 1) times the
+    sum from k0 + shift on) / W`. Sums that end early make this larger.
+    """
+    variance = sigma * sigma
+    edge = variance * epsilon / shift - Fraction(shift, 2)
+    first = -((-edge.numerator) // edge.denominator)
+    rate = -1 / (2 * ball(variance))
+
+    def weight(k: int) -> arb:
+        return (rate * (k * k)).exp()
+
+    near = sum((weight(k) for k in range(first, first + shift)), arb(0))
+    last = max(first + shift, 0) + int(15 * sigma) + 15
+    far = sum((weight(k) for k in range(first + shift, last)), arb(0))
+    return ((near - (ball(epsilon).exp() - 1) * far) / _total(sigma)).max(arb(0))
+
+
+def _total(sigma: Fraction) -> arb:
+    """Not above the sum of all weights, and close to it."""
+    if sigma < 2:
+        rate = -1 / (2 * ball(sigma * sigma))
+        return 1 + 2 * sum(((rate * (k * k)).exp() for k in range(1, 40)), arb(0))
+    # Poisson's summation formula; the terms left out are positive.
+    ball(0)
+    other = (-2 * arb.pi() ** 2 * ball(sigma * sigma)).exp()
+    return ball(sigma) * (2 * arb.pi()).sqrt() * (1 + 2 * other)
+
+
+def by_zcdp(rho: Fraction, epsilon: Fraction) -> arb:
+    """Not below the delta of a rho-zCDP mechanism: the best of some orders, each of them valid."""
+    best = ball(1)
+    if rho == 0:
+        return ball(0)
+    middle = max((epsilon + rho) / (2 * rho), Fraction(101, 100))
+    for step in range(-30, 61):
+        factor = Fraction(round(Fraction(11, 10) ** step * 10**6), 10**6)
+        order = Fraction(1 + (middle - 1) * factor).limit_denominator(10**9)
+        if order <= 1:
+            continue
+        a = ball(order)
+        log = (a - 1) * (a * ball(rho) - ball(epsilon)) + a * (1 - 1 / a).log() - (a - 1).log()
+        found = log.exp()
+        if found.upper() < best.upper():
+            best = found
+    return best

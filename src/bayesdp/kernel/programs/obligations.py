@@ -1,0 +1,278 @@
+"""What solvers were to be asked about a fold, derived anew from the program.
+
+`fold(data, start, step)` moves by at most c where a record is replaced if a step never widens a gap
+between two values so far, and two rows that neighbours may have at one place open a gap of at most
+c (theory 8.6). The negation of each is a text in SMT-LIB. That it can't be satisfied is what
+solvers said; that it is the right text is what is checked here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from bayesdp.kernel.arithmetic import UnknownError, require
+from bayesdp.kernel.programs.ranges import Range, World
+from bayesdp.kernel.programs.reading import SIZE, TRUE, Node, pieces
+
+Tree = str | tuple["Tree", ...]
+_NAMES = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">",
+    "ge": ">=", "eq": "=", "neg": "-",
+}  # fmt: skip
+
+
+class Problem:
+    """One negated obligation: variables with their sorts, and assertions."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.sorts: dict[str, str] = {}
+        self.said: list[Tree] = []
+        self.known: dict[str, str] = {}
+
+    def variable(self, key: str, place: Range, sort: str = "Real") -> str:
+        """The variable of this key, inside its range."""
+        if key in self.known:
+            return self.known[key]
+        name = self.known[key] = f"v{len(self.known)}"
+        self.sorts[name] = sort
+        if isinstance(place.low, Fraction):
+            self.said.append((">=", name, numeral(place.low)))
+        if isinstance(place.high, Fraction):
+            self.said.append(("<=", name, numeral(place.high)))
+        return name
+
+    def requires(self) -> None:
+        """All preconditions of the program."""
+        self.said += [self.term(one, "public", "") for one in self.world.program.requires]
+
+    def term(self, node: Node, row: str, so_far: Tree) -> Tree:
+        """A row or public expression; `row` tells two rows apart, `so_far` is `acc`."""
+        op = node.op
+        if op == "const":
+            value = node.data[0]
+            if isinstance(value, bool):
+                return "true" if value else "false"
+            require(isinstance(value, Fraction), "a label out of place")
+            assert isinstance(value, Fraction)
+            return numeral(value)
+        if op == "acc":
+            return so_far
+        if op == "field":
+            return self._column(str(node.data[0]), row)
+        if op == "public":
+            name = str(node.data[0])
+            if node == SIZE:
+                return ("to_real", self.variable("public db.size", self.world.size, "Int"))
+            return self.variable(f"public {name}", self.world.variables.get(name, Range()))
+        if op in ("eq", "ne") and (labels := self._labels(node)) is not None:
+            args = [self._label(one, row, labels) for one in node.args]
+        else:
+            args = [self.term(one, row, so_far) for one in node.args]
+        return self._operation(node, args)
+
+    def _column(self, name: str, row: str) -> Tree:
+        column = self.world.program.columns[name]
+        # Public columns are those of both neighbours.
+        key = f"column {name}" if name in self.world.public else f"column {name} of {row}"
+        new = key not in self.known
+        symbol = self.variable(key, Range(column.low, column.high))
+        if new and column.kind != "real":
+            self.said.append(("is_int", symbol))
+        return ("=", symbol, "1.0") if column.kind == "bool" else symbol
+
+    def _labels(self, node: Node) -> tuple[str, ...] | None:
+        """The labels of the one category column that is compared."""
+        fields = [
+            self.world.program.columns[str(one.data[0])].labels
+            for one in node.args
+            if one.op == "field" and self._is_category(one)
+        ]
+        words = [one for one in node.args if one.op == "const" and isinstance(one.data[0], str)]
+        if not fields and not words:
+            return None
+        # Places are compared, so two columns must have the same labels in the same order.
+        if not fields or len(set(fields)) > 1 or len(fields) + len(words) < 2:
+            raise UnknownError("a comparison of labels that have no common places", "fold")
+        return fields[0]
+
+    def _is_category(self, node: Node) -> bool:
+        return self.world.program.columns[str(node.data[0])].kind == "category"
+
+    def _label(self, node: Node, row: str, labels: tuple[str, ...]) -> Tree:
+        if node.op == "field":
+            return self._column(str(node.data[0]), row)
+        word = str(node.data[0])
+        return numeral(Fraction(labels.index(word) if word in labels else -1))
+
+    def _operation(self, node: Node, args: list[Tree]) -> Tree:
+        op = node.op
+        if op in ("and", "or", "not"):
+            return (op, *args)
+        numbers = [("ite", arg, "1.0", "0.0") if _is_truth(arg) else arg for arg in args]
+        if op == "if":
+            return ("ite", args[0], numbers[1], numbers[2])
+        if op == "ne":
+            return ("not", ("=", numbers[0], numbers[1]))
+        if op in _NAMES:
+            return (_NAMES[op], *numbers)
+        if op == "abs":
+            return ("ite", (">=", numbers[0], "0.0"), numbers[0], ("-", numbers[0]))
+        if op in ("min", "max"):
+            return _extreme("<=" if op == "min" else ">=", numbers)
+        if op == "clip":
+            return _extreme("<=", [_extreme(">=", numbers[:2]), numbers[2]])
+        raise UnknownError(f"solvers are not asked about '{op}'", "fold")
+
+    def tree(self) -> tuple[dict[str, str], frozenset[Tree]]:
+        """What is compared: the declarations, and the set of assertions."""
+        return self.sorts, frozenset(self.said)
+
+
+def _is_truth(tree: Tree) -> bool:
+    if isinstance(tree, str):
+        return tree in ("true", "false")
+    return tree[0] in ("<", "<=", ">", ">=", "=", "and", "or", "not")
+
+
+def _extreme(relation: str, terms: list[Tree]) -> Tree:
+    found = terms[0]
+    for one in terms[1:]:
+        found = ("ite", (relation, found, one), found, one)
+    return found
+
+
+def numeral(value: Fraction) -> Tree:
+    """An exact number."""
+    top = f"{abs(value.numerator)}.0"
+    shown: Tree = top if value.denominator == 1 else ("/", top, f"{value.denominator}.0")
+    return ("-", shown) if value < 0 else shown
+
+
+# -- folds ---------------------------------------------------------------------------------------
+
+
+def _step(fold: Node) -> Node:
+    data, step = fold.args
+    if pieces(data):
+        raise UnknownError("a fold over a piece of a partition", "fold")
+    return step if data.args[0] == TRUE else Node("if", (data.args[0], step, Node("acc")))
+
+
+def never_widens(fold: Node, world: World) -> Problem:
+    """The same row, two values so far: their gap grows."""
+    problem, step = Problem(world), _step(fold)
+    problem.requires()
+    a, b = problem.variable("a", Range()), problem.variable("b", Range())
+    x, y = problem.term(step, "row", a), problem.term(step, "row", b)
+    gap: Tree = ("-", a, b)
+    problem.said.append((">=", a, b))
+    problem.said.append(("or", (">", ("-", x, y), gap), (">", ("-", y, x), gap)))
+    return problem
+
+
+def moves_at_most(fold: Node, bound: Fraction, world: World) -> Problem:
+    """The same value so far, two rows: a gap of more than `bound`."""
+    problem, step = Problem(world), _step(fold)
+    problem.requires()
+    a = problem.variable("a", Range())
+    x, y = problem.term(step, "row", a), problem.term(step, "other", a)
+    problem.said.append((">", ("-", x, y), numeral(bound)))
+    return problem
+
+
+# -- reading SMT-LIB -----------------------------------------------------------------------------
+
+
+def read_text(text: str) -> tuple[dict[str, str], frozenset[Tree]]:
+    """Declarations and assertions of a text; `InvalidError` for anything else in it."""
+    require(isinstance(text, str) and len(text) < 500_000, "an obligation is no text")
+    sorts: dict[str, str] = {}
+    said: set[Tree] = set()
+    for command in _trees(text):
+        require(isinstance(command, tuple) and len(command) > 1, "an obligation's command")
+        if command[0] == "declare-const":
+            require(len(command) == 3 and all(isinstance(one, str) for one in command), "declared")
+            require(command[1] not in sorts, "declared twice")
+            sorts[str(command[1])] = str(command[2])
+        else:
+            require(command[0] == "assert" and len(command) == 2, "no assertion")
+            said.add(command[1])
+    return sorts, frozenset(said)
+
+
+def _trees(text: str) -> Iterable[Tree]:
+    stack: list[list[Tree]] = [[]]
+    for token in text.replace("(", " ( ").replace(")", " ) ").split():
+        if token == "(":
+            require(len(stack) < 400, "an obligation is nested too deeply")
+            stack.append([])
+        elif token == ")":
+            require(len(stack) > 1, "an obligation's brackets")
+            done = stack.pop()
+            stack[-1].append(tuple(done))
+        else:
+            stack[-1].append(token)
+    require(len(stack) == 1, "an obligation's brackets")
+    return stack[0]
+
+
+class Discharged:
+    """The obligations of a certificate: each must be one that the program needs."""
+
+    def __init__(self, evidence: object, solvers: list[str]) -> None:
+        require(isinstance(evidence, list), "no list of obligations", "obligations")
+        assert isinstance(evidence, list)
+        require(len(evidence) <= 200, "too many obligations", "obligations")
+        self.texts = []
+        self.bounds: set[Fraction] = set()
+        self.used: set[int] = set()
+        for one in evidence:
+            require(isinstance(one, Mapping) and set(one) == {"what", "text", "solvers"}, "keys")
+            require(one["solvers"] == solvers and len(solvers) > 0, "solvers", "obligations")
+            self.texts.append((str(one["what"]), read_text(one["text"])))
+
+    def folds(self, world: World) -> Mapping[Node, Fraction]:
+        """Kept between calls: how far each fold moves."""
+        return _Folds(self, world)
+
+    def find(self, problem: Problem, what: str) -> bool:
+        """Whether solvers were asked this, under this name."""
+        tree = problem.tree()
+        found = [i for i, one in enumerate(self.texts) if one == (what, tree)]
+        self.used.update(found)
+        return bool(found)
+
+    def finish(self) -> None:
+        """Every obligation is one that the program needs."""
+        require(len(self.used) == len(self.texts), "one that nothing needs", "obligations")
+
+
+WIDENS = "a step of the fold never widens a gap"
+MOVES = "one record moves the fold by at most "
+
+
+class _Folds(dict[Node, Fraction]):
+    def __init__(self, discharged: Discharged, world: World) -> None:
+        super().__init__()
+        self.discharged, self.world = discharged, world
+
+    def __missing__(self, fold: Node) -> Fraction:
+        if not self.discharged.find(never_widens(fold, self.world), WIDENS):
+            raise UnknownError("no solver was asked whether a step widens a gap", "fold")
+        for what, _ in self.discharged.texts:
+            if what.startswith(MOVES):
+                bound = _bound(what.removeprefix(MOVES))
+                if self.discharged.find(moves_at_most(fold, bound, self.world), what):
+                    self[fold] = bound
+                    return bound
+        raise UnknownError("no solver was asked how far one record moves the fold", "fold")
+
+
+def _bound(words: str) -> Fraction:
+    from bayesdp.kernel.programs.reading import number
+
+    bound = number(words, "how far a fold moves")
+    require(bound >= 0, "a negative move", "fold")
+    return bound

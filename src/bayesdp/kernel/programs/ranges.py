@@ -1,0 +1,274 @@
+"""Where values lie: exact intervals, with infinite ends where nothing is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import inf
+
+from bayesdp.kernel.arithmetic import InvalidError, require
+from bayesdp.kernel.programs.reading import SIZE, TRUE, Node, Program, columns_of, pieces
+
+End = Fraction | float
+"""A fraction, or an infinity."""
+
+ZERO = Fraction(0)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """All numbers from `low` to `high`."""
+
+    low: End = -inf
+    high: End = inf
+
+    @property
+    def finite(self) -> bool:
+        """Whether both ends are numbers."""
+        return isinstance(self.low, Fraction) and isinstance(self.high, Fraction)
+
+    @property
+    def nonzero(self) -> bool:
+        """Whether 0 certainly lies outside."""
+        return self.low > 0 or self.high < 0
+
+    def width(self) -> Fraction:
+        """How far two values are apart at most; `InvalidError` without bounds."""
+        require(self.finite, "one record can change this without limit")
+        return Fraction(self.high) - Fraction(self.low)
+
+    def largest(self) -> Fraction:
+        """The largest distance from 0."""
+        require(self.finite, "one record can change this without limit")
+        return max(abs(Fraction(self.low)), abs(Fraction(self.high)))
+
+    def or_zero(self) -> Range:
+        """The hull of this and 0."""
+        return Range(min(self.low, ZERO), max(self.high, ZERO))
+
+
+UNIT = Range(ZERO, Fraction(1))
+ANY = Range()
+
+
+@dataclass(frozen=True)
+class World:
+    """The program, which sizes are admitted, where bound variables lie, and the adjacency."""
+
+    program: Program
+    size: Range
+    adjacency: str
+    variables: Mapping[str, Range] = field(default_factory=dict)
+
+    @property
+    def public(self) -> frozenset[str]:
+        """The columns that two neighbours share."""
+        return self.program.public if self.adjacency == "replace-one" else frozenset()
+
+    def entering(self) -> World:
+        """The same where one record enters or leaves."""
+        return replace(self, adjacency="add-remove")
+
+    def moved(self, node: Node) -> bool:
+        """Whether neighbours may differ in it."""
+        return any(
+            one.op == "fold"
+            or (
+                one.op in ("sum", "count")
+                and (self.adjacency == "add-remove" or not columns_of(one) <= self.public)
+            )
+            for one in node.walk()
+        )
+
+    def range(self, node: Node) -> Range:
+        """Where one number lies."""
+        found = self.ranges(node)
+        require(len(found) == 1, "a vector stands where one number is wanted")
+        return found[0]
+
+    def ranges(self, node: Node) -> tuple[Range, ...]:
+        """Where each entry lies; a number is a vector of one."""
+        op = node.op
+        if op in _LEAVES:
+            return (self._leaf(node),)
+        if op in ("eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"):
+            return (UNIT,)
+        if op == "onehot":
+            return (UNIT,) * _whole(node)
+        if op == "tuple":
+            return tuple(self.range(one) for one in node.args)
+        if op == "item":
+            whole = self.ranges(node.args[0])
+            require(_whole(node) < len(whole), "an entry that the vector doesn't have")
+            return (whole[_whole(node)],)
+        if op == "moments":
+            entries = self.ranges(node.args[0])
+            return tuple(
+                _squared(one) if i == j else _times(one, entries[j])
+                for i, one in enumerate(entries)
+                for j in range(i, len(entries))
+            )
+        if op in ("sum", "count"):
+            return self._summed(node)
+        return (ANY,) if op == "fold" else self._computed(node)
+
+    def _leaf(self, node: Node) -> Range:
+        if node.op == "acc":
+            return ANY
+        value = node.data[0]
+        if node.op == "const":
+            return ANY if isinstance(value, str) else _point(value)
+        if node.op == "field":
+            require(value in self.program.columns, f"no column {value!r}")
+            column = self.program.columns[str(value)]
+            return ANY if column.kind == "category" else Range(column.low, column.high)
+        return self.size if node == SIZE else self.variables.get(str(value), ANY)
+
+    def _summed(self, node: Node) -> tuple[Range, ...]:
+        data = node.args[0]
+        every = data.args[0] == TRUE and not pieces(data) and self.adjacency == "replace-one"
+        rows = self.size if every else Range(ZERO, self.size.high)
+        each = (_point(Fraction(1)),) if node.op == "count" else self.ranges(data.args[1])
+        return tuple(_times(rows, one) for one in each)
+
+    def _computed(self, node: Node) -> tuple[Range, ...]:
+        op = node.op
+        args = [self.ranges(one) for one in node.args]
+        length = max(len(one) for one in args)
+        require(all(len(one) in (1, length) for one in args), "vectors of different lengths")
+        spread = [one * length if len(one) == 1 else one for one in args]
+        return tuple(_entry(node, op, [one[i] for one in spread]) for i in range(length))
+
+
+_LEAVES = ("const", "field", "public", "acc")
+
+
+def _whole(node: Node) -> int:
+    found = node.data[0]
+    assert isinstance(found, Fraction)
+    return int(found)
+
+
+def _point(value: object) -> Range:
+    assert isinstance(value, bool | Fraction)
+    return Range(Fraction(value), Fraction(value))
+
+
+def _entry(node: Node, op: str, of: list[Range]) -> Range:
+    if op == "neg":
+        return _minus(of[0])
+    if op == "abs":
+        inside = of[0].low <= 0 <= of[0].high
+        ends: list[End] = [max(one, -one) for one in (of[0].low, of[0].high)]
+        return Range(ZERO if inside else min(ends), max(ends))
+    if op == "add":
+        return Range(_sum(of[0].low, of[1].low), _sum(of[0].high, of[1].high))
+    if op == "sub":
+        return Range(_sum(of[0].low, -of[1].high), _sum(of[0].high, -of[1].low))
+    if op == "mul":
+        return _squared(of[0]) if node.args[0] == node.args[1] else _times(of[0], of[1])
+    if op == "div":
+        return _times(of[0], _inverse(of[1]))
+    lows, highs = [one.low for one in of], [one.high for one in of]
+    if op in ("min", "max"):
+        return Range(min(lows), min(highs)) if op == "min" else Range(max(lows), max(highs))
+    if op == "clip":
+        value, low, high = of
+        return Range(
+            min(max(value.low, low.low), high.low), min(max(value.high, low.high), high.high)
+        )
+    if op == "if":
+        return Range(min(of[1].low, of[2].low), max(of[1].high, of[2].high))
+    raise InvalidError(f"'{op}' is no number")
+
+
+def _minus(one: Range) -> Range:
+    return Range(-one.high, -one.low)
+
+
+def _product(a: End, b: End) -> End:
+    """With 0 times infinity 0: an infinite end is no value, it only stands for large ones."""
+    if a == 0 or b == 0:
+        return ZERO
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return a * b
+    return inf if (a > 0) == (b > 0) else -inf
+
+
+def _sum(a: End, b: End) -> End:
+    """Of two lower ends, or of two upper ones."""
+    return a + b if isinstance(a, Fraction) and isinstance(b, Fraction) else _infinite(a, b)
+
+
+def _infinite(a: End, b: End) -> End:
+    return b if isinstance(a, Fraction) else a
+
+
+def _times(a: Range, b: Range) -> Range:
+    ends = [_product(x, y) for x in (a.low, a.high) for y in (b.low, b.high)]
+    return Range(min(ends), max(ends))
+
+
+def _squared(one: Range) -> Range:
+    ends = (_product(one.low, one.low), _product(one.high, one.high))
+    return Range(ZERO if one.low <= 0 <= one.high else min(ends), max(ends))
+
+
+def _inverse(one: Range) -> Range:
+    if not one.nonzero:
+        return ANY
+    low, high = (ZERO if not isinstance(end, Fraction) else 1 / end for end in (one.high, one.low))
+    return Range(low, high)
+
+
+def admitted(requires: tuple[Node, ...]) -> Range:
+    """The sizes that the preconditions leave, or more; at least one row."""
+    low, high = Fraction(1), inf
+    found: End = high
+    for one in requires:
+        for op, bound in _said_of_size(one):
+            if op in (">=", ">", "="):
+                low = max(low, bound if op != ">" or bound.denominator > 1 else bound + 1)
+            if op in ("<=", "<", "="):
+                found = min(found, bound)
+    return Range(low, found)
+
+
+_RELATIONS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "eq": "="}
+_TURNED = {">=": "<=", ">": "<", "<=": ">=", "<": ">", "=": "="}
+
+
+def _said_of_size(node: Node) -> list[tuple[str, Fraction]]:
+    if node.op == "and":
+        return [one for part in node.args for one in _said_of_size(part)]
+    if node.op not in _RELATIONS:
+        return []
+    left, right = node.args
+    relation = _RELATIONS[node.op]
+    if left == SIZE and (bound := folded(right)) is not None:
+        return [(relation, bound)]
+    if right == SIZE and (bound := folded(left)) is not None:
+        return [(_TURNED[relation], bound)]
+    return []
+
+
+def folded(node: Node) -> Fraction | None:
+    """The number that an expression without names is."""
+    if node.op == "const":
+        value = node.data[0]
+        return Fraction(value) if isinstance(value, bool | Fraction) else None
+    if node.op not in ("add", "sub", "mul", "div", "neg", "abs", "min", "max"):
+        return None
+    numbers = [folded(one) for one in node.args]
+    known = [one for one in numbers if one is not None]
+    if len(known) < len(numbers):
+        return None
+    if node.op in ("min", "max"):
+        return min(known) if node.op == "min" else max(known)
+    if node.op in ("neg", "abs"):
+        return -known[0] if node.op == "neg" else abs(known[0])
+    a, b = known
+    if node.op == "div":
+        return None if b == 0 else a / b
+    return a + b if node.op == "add" else a - b if node.op == "sub" else a * b

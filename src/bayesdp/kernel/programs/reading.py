@@ -1,0 +1,359 @@
+"""Reads a program's intermediate representation: untrusted JSON into nodes that have one meaning.
+
+An expression is `[op, arguments, constants]`; a number is `{"number": "p/q"}`, so that no label
+looks like one. Everything is bounded in size before anything is computed with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bayesdp.kernel.arithmetic import UnknownError, require
+
+Constant = bool | Fraction | str | None | tuple[Any, ...]
+
+MOST_NODES = 200_000
+MOST_DEPTH = 200
+MOST_ENTRIES = 4096
+MOST_COLUMNS = 1024
+_NUMBER = re.compile(r"-?[0-9]{1,120}(/[0-9]{1,120})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operation, its arguments and its constants."""
+
+    op: str
+    args: tuple[Node, ...] = ()
+    data: tuple[Constant, ...] = ()
+
+    def walk(self) -> Iterator[Node]:
+        """This node and all below it."""
+        yield self
+        for one in self.args:
+            yield from one.walk()
+
+
+def const(value: Fraction | bool) -> Node:
+    """A literal."""
+    return Node("const", (), (value,))
+
+
+TRUE = const(True)
+ONE = const(Fraction(1))
+SIZE = Node("public", (), ("db.size",))
+
+_SHAPES: dict[str, tuple[int | None, int]] = {
+    "const": (0, 1), "field": (0, 1), "public": (0, 1), "acc": (0, 0),
+    "add": (2, 0), "sub": (2, 0), "mul": (2, 0), "div": (2, 0), "neg": (1, 0), "abs": (1, 0),
+    "min": (None, 0), "max": (None, 0), "clip": (3, 0), "lt": (2, 0), "le": (2, 0), "gt": (2, 0),
+    "ge": (2, 0), "eq": (2, 0), "ne": (2, 0), "and": (None, 0), "or": (None, 0), "not": (1, 0),
+    "if": (3, 0), "onehot": (1, 1), "cross": (None, 0), "tuple": (None, 0), "item": (1, 1),
+    "moments": (1, 0), "data": (2, 1), "sum": (1, 0), "count": (1, 0), "fold": (2, 1),
+    "observe": (3, 0), "nothing": (0, 0), "likelihood": (None, 1), "prior": (None, 1),
+    "posterior": (1, 0), "hellinger": (1, 0), "score": (1, 1), "row-score": (1, 1),
+    "posteriors-of": (2, 0), "grid-of": (2, 1), "linspace": (3, 0), "range": (3, 0),
+    "values": (None, 0), "plug-in": (None, 0), "noise-aware": (None, 0), "nuts": (None, 1),
+}  # fmt: skip
+"""How many arguments (None: any) and constants an operation has."""
+
+
+def number(raw: object, what: str = "a number") -> Fraction:
+    """A text "p" or "p/q", exact. No exponents: they would let a short text be a huge number."""
+    require(isinstance(raw, str) and bool(_NUMBER.fullmatch(raw)), f"{what}: no fraction")
+    top, _, under = str(raw).partition("/")
+    require(under == "" or int(under) > 0, f"{what}: divided by 0")
+    return Fraction(int(top), int(under or 1))
+
+
+def text(raw: object, what: str) -> str:
+    """A text."""
+    require(isinstance(raw, str) and len(str(raw)) <= 10_000, f"{what} is no text")
+    return str(raw)
+
+
+def keys(raw: object, names: frozenset[str], what: str) -> Mapping[str, Any]:
+    """An object with exactly these keys."""
+    require(isinstance(raw, Mapping) and set(raw) == names, f"{what}: other keys than known")
+    assert isinstance(raw, Mapping)
+    return raw
+
+
+def items(raw: object, what: str) -> list[Any]:
+    """A list."""
+    require(isinstance(raw, list), f"{what} is no list")
+    assert isinstance(raw, list)
+    return raw
+
+
+class Reader:
+    """Reads expressions, counting how many nodes a document has."""
+
+    def __init__(self) -> None:
+        self.left = MOST_NODES
+
+    def node(self, raw: object, depth: int = 0) -> Node:
+        """An expression."""
+        self.left -= 1
+        if self.left < 0 or depth > MOST_DEPTH:
+            raise UnknownError("the program is too large or nested too deeply", "program")
+        parts = items(raw, "an expression")
+        require(len(parts) == 3, "an expression has an operation, arguments and constants")
+        op = text(parts[0], "an operation")
+        if op not in _SHAPES:
+            raise UnknownError(f"no rule for the operation {op!r}", "program")
+        args, data = items(parts[1], op), items(parts[2], op)
+        many, constants = _SHAPES[op]
+        fits = len(args) == many if many is not None else True
+        require(fits and len(data) == constants, f"'{op}' has other arguments")
+        require(many is not None or bool(args) or op in ("likelihood", "prior"), f"'{op}' of none")
+        found = Node(
+            op,
+            tuple(self.node(one, depth + 1) for one in args),
+            tuple(_constant(one, 0) for one in data),
+        )
+        _check_constants(found)
+        return found
+
+
+def _constant(raw: object, depth: int) -> Constant:
+    require(depth < 4, "constants are nested")
+    if isinstance(raw, Mapping):
+        return number(keys(raw, frozenset({"number"}), "a constant")["number"])
+    if isinstance(raw, list):
+        return tuple(_constant(one, depth + 1) for one in raw)
+    require(raw is None or isinstance(raw, bool | str), "no constant")
+    assert raw is None or isinstance(raw, bool | str)
+    return raw
+
+
+def _check_constants(node: Node) -> None:
+    if not node.data:
+        return
+    op, value = node.op, node.data[0]
+    if op == "const":
+        require(isinstance(value, bool | Fraction | str), "a literal of no kind")
+    elif op in ("onehot", "item", "nuts"):
+        whole_number = isinstance(value, Fraction) and value.denominator == 1
+        require(whole_number and not isinstance(value, bool), f"'{op}' needs a whole number")
+        assert isinstance(value, Fraction)
+        top = 10**6 if op == "nuts" else MOST_ENTRIES
+        if value > top:
+            raise UnknownError(f"'{op}' of {value} entries", "program")
+        require(value >= (0 if op == "item" else 1), f"'{op}' of {value}")
+    elif op == "data":
+        require(isinstance(value, tuple) and all(_is_piece(one) for one in value), "pieces")
+    elif op == "fold":
+        require(isinstance(value, Fraction), "a fold starts from a number")
+    else:
+        require(isinstance(value, str), f"'{op}' names nothing")
+
+
+def _is_piece(value: Constant) -> bool:
+    return (
+        isinstance(value, tuple) and len(value) == 2 and all(isinstance(one, str) for one in value)
+    )
+
+
+def pieces(data: Node) -> tuple[tuple[str, str], ...]:
+    """The (column, label) of the partitions that a `data` node lies in."""
+    found = data.data[0]
+    assert isinstance(found, tuple)
+    return tuple((str(one[0]), str(one[1])) for one in found)
+
+
+def columns_of(node: Node) -> frozenset[str]:
+    """The columns that an expression reads, pieces included."""
+    found: set[str] = set()
+    for one in node.walk():
+        if one.op == "field":
+            found.add(str(one.data[0]))
+        elif one.op == "data":
+            found |= {column for column, _ in pieces(one)}
+    return frozenset(found)
+
+
+# -- programs ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the record. Labels of a Bool are False and True."""
+
+    kind: str
+    low: Fraction
+    high: Fraction
+    labels: tuple[str, ...]
+    public: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A command that costs."""
+
+    name: str
+    op: str
+    args: tuple[Node, ...]
+    options: Mapping[str, Node]
+
+
+@dataclass(frozen=True, slots=True)
+class Derive:
+    """A command that computes from released values."""
+
+    name: str
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A choice by a public or released value."""
+
+    test: Node
+    sides: tuple[tuple[Command, ...], tuple[Command, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Commands for each piece of a partition."""
+
+    column: str
+    public: bool
+    of: tuple[tuple[str, tuple[Command, ...]], ...]
+
+
+Command = Release | Derive | Branch | Parts
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What costs are derived from."""
+
+    adjacency: str
+    columns: Mapping[str, Column]
+    requires: tuple[Node, ...]
+    body: tuple[Command, ...]
+    returns: tuple[Node, ...]
+    epsilon: Fraction | None
+    delta: Fraction | None
+    source: str
+
+    @property
+    def public(self) -> frozenset[str]:
+        """The columns that a neighbouring database shares."""
+        if self.adjacency != "replace-one":
+            return frozenset()
+        return frozenset(name for name, one in self.columns.items() if one.public)
+
+
+_PROGRAM = frozenset(
+    {"name", "adjacency", "record", "scalar", "parameters", "requires", "body", "returns"}
+    | {"return_types", "declared", "source"}
+)
+
+
+def read_program(raw: object) -> Program:
+    """The program; `InvalidError` or `UnknownError` where it is none."""
+    found, reader = keys(raw, _PROGRAM, "program"), Reader()
+    require(found["adjacency"] in ("replace-one", "add-remove"), "no adjacency")
+    text(found["name"], "name")
+    columns: dict[str, Column] = {}
+    for name, kind in (_pair(one) for one in items(found["record"], "record")):
+        require(name not in columns and len(columns) < MOST_COLUMNS, f"column {name!r}")
+        columns[name] = _column(kind)
+    single = found["scalar"] is True and list(columns) == [""]
+    several = found["scalar"] is False and bool(columns) and "" not in columns
+    require(single or several, "record")
+    for one in items(found["parameters"], "parameters"):
+        require(isinstance(one, list) and len(one) == 3, "a parameter")
+        text(one[0], "a parameter"), _column(one[1]), _constant(one[2], 0)
+    declared = items(found["declared"], "declared")
+    require(len(declared) == 2, "declared: epsilon and delta")
+    epsilon, delta = (_budget(one) for one in declared)
+    types = items(found["return_types"], "return_types")
+    returns = [reader.node(one) for one in items(found["returns"], "returns")]
+    require(len(types) == len(returns) and all(isinstance(t, str) for t in types), "return_types")
+    return Program(
+        found["adjacency"],
+        columns,
+        tuple(reader.node(one) for one in items(found["requires"], "requires")),
+        _commands(found["body"], reader, 0),
+        tuple(returns),
+        epsilon,
+        delta,
+        text(found["source"], "source"),
+    )
+
+
+def _budget(raw: object) -> Fraction | None:
+    if raw is None:
+        return None
+    return number(keys(raw, frozenset({"number"}), "declared")["number"], "declared")
+
+
+def _pair(raw: object) -> tuple[str, Any]:
+    require(isinstance(raw, list) and len(raw) == 2, "no pair")
+    assert isinstance(raw, list)
+    return text(raw[0], "a name"), raw[1]
+
+
+def _column(raw: object) -> Column:
+    found = keys(raw, frozenset({"kind", "low", "high", "labels", "public"}), "a type")
+    kind, public = found["kind"], found["public"]
+    require(isinstance(public, bool), "public or not")
+    labels = tuple(text(one, "a label") for one in items(found["labels"], "labels"))
+    if kind == "bool":
+        require(not labels, "a Bool has no labels")
+        return Column("bool", Fraction(0), Fraction(1), ("False", "True"), public)
+    if kind == "category":
+        fits = 1 <= len(labels) <= MOST_ENTRIES and len(set(labels)) == len(labels)
+        require(fits and "" not in labels, "labels are not different texts")
+        return Column("category", Fraction(0), Fraction(len(labels) - 1), labels, public)
+    require(kind in ("int", "real") and not labels, "no type of a column")
+    low, high = (_constant(found[end], 0) for end in ("low", "high"))
+    require(isinstance(low, Fraction) and isinstance(high, Fraction), "a column without bounds")
+    assert isinstance(low, Fraction)
+    assert isinstance(high, Fraction)
+    require(low <= high, "bounds in the wrong order")
+    require(kind == "real" or low.denominator == high.denominator == 1, "bounds of an Int")
+    return Column(str(kind), low, high, (), public)
+
+
+def _commands(raw: object, reader: Reader, depth: int) -> tuple[Command, ...]:
+    if depth > MOST_DEPTH // 4:
+        raise UnknownError("the program is nested too deeply", "program")
+    return tuple(_command(one, reader, depth + 1) for one in items(raw, "commands"))
+
+
+def _command(raw: object, reader: Reader, depth: int) -> Command:
+    require(isinstance(raw, Mapping), "a command")
+    assert isinstance(raw, Mapping)
+    if "release" in raw:
+        found = keys(raw, frozenset({"release", "op", "args", "options"}), "a release")
+        options = found["options"]
+        require(isinstance(options, Mapping), "options")
+        return Release(
+            text(found["release"], "a name"),
+            text(found["op"], "a release"),
+            tuple(reader.node(one) for one in items(found["args"], "args")),
+            {text(name, "option"): reader.node(one) for name, one in options.items()},
+        )
+    if "derive" in raw:
+        found = keys(raw, frozenset({"derive", "value"}), "a derived value")
+        return Derive(text(found["derive"], "a name"), reader.node(found["value"]))
+    if "if" in raw:
+        found = keys(raw, frozenset({"if", "then", "else"}), "a branch")
+        then, otherwise = (_commands(found[side], reader, depth) for side in ("then", "else"))
+        return Branch(reader.node(found["if"]), (then, otherwise))
+    found = keys(raw, frozenset({"parts", "public", "of"}), "a partition")
+    require(isinstance(found["public"], bool), "public or not")
+    parts = [_pair(one) for one in items(found["of"], "parts")]
+    return Parts(
+        text(found["parts"], "a column"),
+        found["public"],
+        tuple((label, _commands(part, reader, depth)) for label, part in parts),
+    )

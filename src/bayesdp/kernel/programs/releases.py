@@ -1,0 +1,462 @@
+"""What one release costs, by its rule: `RULES` is the kernel's own table (theory 8.5).
+
+Noise is calibrated to the sensitivity that the derivation states (or the program asserts), so a
+stated one may be larger than what is derived here, never smaller. A release costs what it asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
+from bayesdp.kernel.programs import distances, noise
+from bayesdp.kernel.programs.levels import NUMBER, TRUTH, Kind, Scope
+from bayesdp.kernel.programs.moves import JOINT, Folds, Means, Norm, moves
+from bayesdp.kernel.programs.ranges import Range, World, folded
+from bayesdp.kernel.programs.reading import (
+    TRUE,
+    Node,
+    Reader,
+    Release,
+    columns_of,
+    const,
+    keys,
+    number,
+    pieces,
+)
+from bayesdp.kernel.programs.rows import linear
+from bayesdp.kernel.programs.sizes import never_less
+
+Pair = tuple[Fraction, Fraction]
+NONE: Pair = (Fraction(0), Fraction(0))
+WORDS = frozenset({*JOINT, "public", "fold", "hellinger", "one record", "clipped"})
+"""What a sensitivity may be said to be by. Those of the table are held to their own number."""
+
+ONE_ = Fraction(1)
+_NODE = frozenset(
+    {"release", "rule", "epsilon", "delta", "sensitivity", "entering", "kind", "column", "interval"}
+)
+_DECLARED = {
+    "laplace": (1, {"epsilon"}, {"sensitivity"}),
+    "gaussian": (1, {"epsilon", "delta"}, {"sigma"}),
+    "exponential": (2, {"epsilon"}, {"sensitivity"}),
+    "per-record-exponential": (3, {"epsilon"}, set()),
+    "randomized-response": (1, {"epsilon"}, set()),
+    "posterior-sample": (2, {"low", "high", "power"}, set()),
+}
+"""How many arguments, and which options, needed and possible."""
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a release costs, and where a record only enters or leaves (None: not known)."""
+
+    cost: Pair
+    entering: Pair | None
+    kind: tuple[str, str | None, tuple[Fraction, Fraction] | None]
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A node of the derivation, read."""
+
+    epsilon: Fraction
+    delta: Fraction
+    norm: str
+    value: Node
+    by: str
+    entering: Fraction | None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the rules need: names, the world, folds, and the least number of records."""
+
+    scope: Scope
+    folds: Folds
+    step: str = ""
+
+    @property
+    def world(self) -> World:
+        """The world of the program."""
+        return self.scope.world
+
+    @property
+    def least(self) -> int:
+        """The least number of records that is admitted."""
+        low = self.world.size.low
+        return -((-Fraction(low).numerator) // Fraction(low).denominator)
+
+    def enough_for(
+        self, greater: Node, node: Node, norm: Norm, world: World, what: str, times: Fraction = ONE_
+    ) -> None:
+        """`greater` is at least `times` how far a value moves. All rows are tried where needed."""
+        for thorough in (False, True):
+            try:
+                moved = moves(node, norm, world, Means(self.folds, thorough))
+            except InvalidError:
+                if thorough:
+                    raise
+                continue
+            smaller = moved if times == 1 else Node("mul", (const(times), moved))
+            if thorough or never_less(greater, smaller, world.size):
+                self.enough(greater, smaller, what)
+                return
+
+    def enough(self, greater: Node, smaller: Node, what: str) -> None:
+        """`greater >= smaller` for every admitted number of records."""
+        certain = never_less(greater, smaller, self.world.size)
+        a, b = folded(greater), folded(smaller)
+        told = f": {float(a):g} is stated, {float(b):g} derived" if a is not None and b else ""
+        require(certain, f"{what} is below what is derived{told}", self.step)
+
+
+def release_cost(release: Release, node: object, setting: Setting) -> Cost:
+    """The cost of a release; `InvalidError` where its node states less than is derived."""
+    setting = replace(setting, step=f"release {release.name}")
+    try:
+        found = keys(node, _NODE, "a release's node")
+        require(found["release"] == release.name, "another release")
+        require(found["rule"] == release.op, f"the rule is {release.op!r}")
+        if release.op not in RULES:
+            raise UnknownError(f"no rule for the release {release.op!r}")
+        _check_options(release, setting.scope)
+        cost = RULES[release.op](release, _stated(found), setting)
+        require((found["kind"], found["column"]) == cost.kind[:2], "another kind or column")
+        place = None if cost.kind[2] is None else [str(end) for end in cost.kind[2]]
+        require(found["interval"] == place, "another interval")
+        return cost
+    except InvalidError as error:
+        error.step = error.step or setting.step
+        raise
+
+
+def _stated(found: Mapping[str, Any]) -> Stated:
+    moved = keys(found["sensitivity"], frozenset({"norm", "value", "by"}), "sensitivity")
+    entering = found["entering"]
+    stated = Stated(
+        number(found["epsilon"], "epsilon"),
+        number(found["delta"], "delta"),
+        str(moved["norm"]),
+        Reader().node(moved["value"]),
+        str(moved["by"]),
+        None if entering is None else number(entering, "entering"),
+    )
+    require(stated.entering is None or stated.entering >= 0, "entering is negative")
+    words = stated.by.removeprefix("sum of ").split(", ")
+    require(all(one.removeprefix("sum of ") in WORDS for one in words), "by a rule that is none")
+    return stated
+
+
+def _check_options(release: Release, scope: Scope) -> None:
+    many, needed, possible = _DECLARED[release.op]
+    given = set(release.options)
+    require(len(release.args) == many, "another number of arguments")
+    require(needed <= given <= needed | possible, "options")
+    for one in release.options.values():
+        require(scope.public(one) in (NUMBER, TRUTH), "an option is no number")
+
+
+def _option(release: Release, name: str) -> Fraction:
+    found = folded(release.options[name])
+    require(found is not None, f"{name} is not known beforehand")
+    assert found is not None
+    require(name in ("low", "high") or found > 0, f"{name} is not above 0")
+    return found
+
+
+# -- noise on numbers ------------------------------------------------------------------------------
+
+
+def kind_of_value(release: Release, scope: Scope) -> Kind:
+    """The kind of the numbers that noise is added to."""
+    kind = scope.private(release.args[0])
+    require(kind.name in ("number", "truth", "vector"), "noise on no numbers")
+    return NUMBER if kind == TRUTH else kind
+
+
+def _laplace(release: Release, stated: Stated, setting: Setting) -> Cost:
+    epsilon = _option(release, "epsilon")
+    kind_of_value(release, setting.scope)
+    scale = _moved(release, stated, setting, "l1")
+    asserted = release.options.get("sensitivity")
+    if asserted is not None:
+        setting.enough_for(
+            asserted, release.args[0], "l1", setting.world, "the asserted sensitivity"
+        )
+        scale = asserted
+    require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
+    entering = _share(release, stated, setting, "l1", scale, epsilon)
+    pair = None if entering is None else (entering, Fraction(0))
+    return Cost((epsilon, Fraction(0)), pair, lipschitz(release.args[0], setting.world))
+
+
+def _gaussian(release: Release, stated: Stated, setting: Setting) -> Cost:
+    epsilon, delta = _option(release, "epsilon"), _option(release, "delta")
+    require(delta < 1, "delta is not below 1")
+    kind = kind_of_value(release, setting.scope)
+    scale = _moved(release, stated, setting, "l2")
+    require((stated.epsilon, stated.delta) == (epsilon, delta), "another cost than asked for")
+    if "sigma" in release.options:
+        sigma, squared = _option(release, "sigma"), folded(stated.value)
+        if squared is None:
+            raise UnknownError("an asserted sigma where the sensitivity is no constant")
+        whole = kind.name == "number" and _whole(release.args[0], setting.world)
+        held = noise.delta_at_most(sigma, squared, epsilon, delta, whole)
+        require(held, "this noise is not shown to have the stated delta")
+    # A smaller move has a smaller delta at the same epsilon: the pair itself is a bound.
+    share = _share(release, stated, setting, "l2", scale, Fraction(1))
+    entering = (epsilon, delta) if share is not None and share <= 1 else None
+    return Cost((epsilon, delta), entering, ANY_KIND)
+
+
+def _moved(release: Release, stated: Stated, setting: Setting, norm: Norm) -> Node:
+    """The stated sensitivity, which is enough; also by the rule that it names."""
+    require(stated.norm == norm, "another norm")
+    setting.enough_for(stated.value, release.args[0], norm, setting.world, "the sensitivity")
+    still = not setting.world.moved(release.args[0])
+    require(stated.by != "public" or still, "by a rule that doesn't apply")
+    if stated.by in JOINT:
+        entries = linear(release.args[0], setting.world)
+        require(entries is not None, "by a rule that doesn't apply")
+        assert entries is not None
+        by_this = JOINT[stated.by](entries, norm, setting.world)
+        require(by_this is not None, "by a rule that doesn't apply")
+        assert by_this is not None
+        setting.enough(stated.value, const(by_this), "the sensitivity by this rule")
+    return stated.value
+
+
+def _share(
+    release: Release, stated: Stated, setting: Setting, norm: Norm, scale: Node, epsilon: Fraction
+) -> Fraction | None:
+    """The stated cost where one record enters or leaves, shown to be enough with this scale."""
+    if stated.entering is None:
+        return None
+    left = Node("mul", (const(stated.entering), scale))
+    world = setting.world.entering()
+    setting.enough_for(left, release.args[0], norm, world, "the cost of entering", epsilon)
+    return stated.entering
+
+
+ANY_KIND: tuple[str, str | None, tuple[Fraction, Fraction] | None] = ("any", None, None)
+
+
+def lipschitz(node: Node, world: World) -> tuple[str, str | None, tuple[Fraction, Fraction] | None]:
+    """Whether this is a multiple of the sum of one clipped private column over all records."""
+    if world.adjacency != "replace-one":
+        return ANY_KIND
+    if node.op in ("mul", "div", "neg"):
+        private = [one for one in node.args if world.moved(one)]
+        return lipschitz(private[0], world) if len(private) == 1 else ANY_KIND
+    if node.op != "sum" or node.args[0].args[0] != TRUE or pieces(node.args[0]):
+        return ANY_KIND
+    value, inside = node.args[0].args[1], Range()
+    if value.op == "clip":
+        low, high = folded(value.args[1]), folded(value.args[2])
+        if low is None or high is None:
+            return ANY_KIND
+        value, inside = value.args[0], Range(low, high)
+    column = world.program.columns.get(str(value.data[0])) if value.op == "field" else None
+    if column is None or column.public or column.kind not in ("int", "real"):
+        return ANY_KIND
+    low, high = Fraction(max(inside.low, column.low)), Fraction(min(inside.high, column.high))
+    return ("lipschitz", str(value.data[0]), (low, high)) if low < high else ANY_KIND
+
+
+def _whole(node: Node, world: World) -> bool:
+    """Whether a private number is always whole."""
+    if node.op == "count":
+        return True
+    if node.op == "sum":
+        return _whole_row(node.args[0].args[1], world)
+    if node.op in ("add", "sub", "neg", "mul"):
+        return all(_whole(one, world) for one in node.args)
+    found = folded(node)
+    return found is not None and found.denominator == 1
+
+
+def _whole_row(node: Node, world: World) -> bool:
+    if node.op == "field":
+        return world.program.columns[str(node.data[0])].kind in ("bool", "int")
+    if node.op in ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not"):
+        return True
+    if node.op in ("add", "sub", "mul", "neg", "abs", "min", "max", "clip"):
+        return all(_whole_row(one, world) for one in node.args)
+    if node.op == "if":
+        return all(_whole_row(one, world) for one in node.args[1:])
+    found = folded(node)
+    return found is not None and found.denominator == 1
+
+
+# -- scores ----------------------------------------------------------------------------------------
+
+
+def _exponential(release: Release, stated: Stated, setting: Setting) -> Cost:
+    epsilon = _option(release, "epsilon")
+    score, candidates = release.args
+    place = candidates_of(candidates, setting.scope)
+    require(stated.norm == "score", "another norm")
+    require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
+    scale = release.options.get("sensitivity", stated.value)
+    entering = const(stated.entering or Fraction(0))
+    share = Node("mul", (entering, scale))
+    here, there = setting.world, setting.world.entering()
+    if score.op == "hellinger":
+        require(score.args[0].op == "posterior", "a distance to no posterior")
+        model = score.args[0].args[0]
+        derived = _upper(hellinger(model, setting, here))
+        setting.enough(stated.value, derived, "the sensitivity")
+        setting.enough(scale, derived, "the asserted sensitivity")
+        if stated.entering is not None:
+            small = _upper(hellinger(model, setting, there))
+            setting.enough(share, Node("mul", (const(epsilon), small)), "the cost of entering")
+    else:
+        require(score.op == "score" and place is not None, "no score of these candidates")
+        assert place is not None
+        inner, of = bound_variable(score, place, setting), score.args[0]
+        require(inner.scope.private(of) in (NUMBER, TRUTH), "a score is one number")
+        inner.enough_for(stated.value, of, "l1", inner.world, "the sensitivity")
+        inner.enough_for(scale, of, "l1", inner.world, "the asserted sensitivity")
+        if stated.entering is not None:
+            away = inner.world.entering()
+            inner.enough_for(share, of, "l1", away, "the cost of entering", epsilon)
+    pair = None if stated.entering is None else (stated.entering, Fraction(0))
+    return Cost((epsilon, Fraction(0)), pair, ANY_KIND)
+
+
+def bound_variable(score: Node, place: Range, setting: Setting) -> Setting:
+    """The setting inside a score, where the candidate has a name and a place."""
+    name = str(score.data[0])
+    require(name not in setting.scope.names and name != "db.size", "a candidate's name is taken")
+    world = setting.world
+    world = replace(world, variables={**world.variables, name: place})
+    inner = replace(setting.scope, world=world).with_name(name, NUMBER)
+    return replace(setting, scope=inner)
+
+
+def candidates_of(node: Node, scope: Scope) -> Range | None:
+    """Where numeric candidates lie; None for distributions. They are public."""
+    if node.op == "posteriors-of":
+        prior, size = node.args
+        require(prior.op in ("prior", "public"), "candidates of no prior")
+        for one in (prior,) if prior.op == "public" else prior.args:
+            scope.public(one)
+        require(scope.public(size) == NUMBER, "a number of records")
+        return None
+    if node.op == "grid-of":
+        require(node.data[0] in ("beta", "gamma", "normal"), "a grid of no distributions")
+        require(all(candidates_of(one, scope) is not None for one in node.args), "a grid")
+        return None
+    require(node.op in ("values", "linspace", "range"), "no candidates")
+    require(all(scope.public(one) in (NUMBER, TRUTH) for one in node.args), "no candidates")
+    ends = [scope.world.range(one) for one in node.args]
+    ends = ends if node.op == "values" else ends[:2]
+    return Range(min(one.low for one in ends), max(one.high for one in ends))
+
+
+def hellinger(model: Node, setting: Setting, world: World) -> arb:
+    """How far the posterior of one model moves (theory 8.4)."""
+    family = setting.scope.observed(model)
+    data, likelihood, prior = model.args
+    read = columns_of(data.args[0]) | {column for column, _ in pieces(data)}
+    entering = world.adjacency == "add-remove"
+    fixed = not entering and read <= world.public
+    known = [folded(one) for one in prior.args] if prior.op == "prior" else [None]
+    numbers = [one for one in known if one is not None]
+    if len(numbers) < len(known):
+        raise UnknownError("the prior's parameters are not known beforehand")
+    records = setting.least if fixed and not read else 1
+    if family == "bernoulli" and fixed:
+        return distances.replaced_of(numbers[0], numbers[1], records)
+    if family in ("bernoulli", "categorical"):
+        return distances.of_labels(numbers, not entering)
+    place = world.range(data.args[1])
+    if family == "poisson":
+        require(place.low >= 0, "counts below 0")
+        return distances.of_counts(numbers[0], place.width() if fixed else place.largest())
+    if family == "normal" and fixed:
+        sd = folded(likelihood.args[0])
+        if sd is None:
+            raise UnknownError("the standard deviation is not known beforehand")
+        return distances.of_means(place.width(), numbers[1], sd, records)
+    raise UnknownError(f"no bound on how far a {family} posterior moves here")
+
+
+def _upper(distance: arb) -> Node:
+    """A fraction that is not below, exactly the ball's upper end; no distance is above 1."""
+    require(distance.is_finite(), "no finite distance")
+    mantissa, exponent = distance.upper().man_exp()
+    exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
+    return const(min(exact, Fraction(1)))
+
+
+# -- answers about single records, and samples ---------------------------------------------------
+
+
+def _answer(release: Release, stated: Stated, setting: Setting, width: Fraction) -> Cost:
+    """Each record answers by itself: neighbours differ in one answer's law."""
+    epsilon, data = _option(release, "epsilon"), release.args[0]
+    read = columns_of(data.args[0]) | {column for column, _ in pieces(data)}
+    told = setting.world.adjacency != "replace-one" or not read <= setting.world.public
+    require(not told, "one answer for each record tells how many there are")
+    require(stated.norm == "score" and stated.entering is None, "a cost of entering")
+    require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
+    setting.enough(stated.value, const(width), "the sensitivity")
+    return Cost((epsilon, Fraction(0)), None, ANY_KIND)
+
+
+def _randomized_response(release: Release, stated: Stated, setting: Setting) -> Cost:
+    kind = setting.scope.data(release.args[0])
+    require(kind.name in ("truth", "label"), "randomized response about no category")
+    return _answer(release, stated, setting, Fraction(1))
+
+
+def _per_record(release: Release, stated: Stated, setting: Setting) -> Cost:
+    data, score, candidates = release.args
+    setting.scope.data(data)
+    place = candidates_of(candidates, setting.scope)
+    require(score.op == "row-score" and place is not None, "no score of one record")
+    assert place is not None
+    inner = bound_variable(score, place, setting)
+    require(inner.scope.row(score.args[0]) in (NUMBER, TRUTH), "a score is one number")
+    inner.scope.exact_divisors(score.args[0])
+    return _answer(release, stated, setting, inner.world.range(score.args[0]).width())
+
+
+def _posterior_sample(release: Release, stated: Stated, setting: Setting) -> Cost:
+    low, high, power = (_option(release, name) for name in ("low", "high", "power"))
+    model, grid = release.args
+    family = setting.scope.observed(model)
+    require(family in ("bernoulli", "normal", "poisson"), "a sample of no number")
+    require(candidates_of(grid, setting.scope) is not None, "a grid of no numbers")
+    require(low < high, "the ends of the log-likelihood")
+    data, world = model.args[0], setting.world
+    read = columns_of(data.args[0]) | {column for column, _ in pieces(data)}
+    place = Range(low, high)
+    moved = place.largest()
+    if world.adjacency == "replace-one":
+        moved = (place if read <= world.public else place.or_zero()).width()
+    cost, entering = 2 * power * moved, 2 * power * place.largest()
+    require(stated.norm == "log-likelihood", "another norm")
+    setting.enough(stated.value, const(moved), "the sensitivity")
+    require(stated.epsilon == cost and stated.delta == 0, "another cost than derived")
+    require(stated.entering is None or stated.entering >= entering, "the cost of entering")
+    return Cost((cost, Fraction(0)), (entering, Fraction(0)), ANY_KIND)
+
+
+Rule = Callable[[Release, Stated, Setting], Cost]
+RULES: Mapping[str, Rule] = {
+    "laplace": _laplace,
+    "gaussian": _gaussian,
+    "exponential": _exponential,
+    "per-record-exponential": _per_record,
+    "randomized-response": _randomized_response,
+    "posterior-sample": _posterior_sample,
+}
+"""The kernel's table of releases. What isn't in it is UNKNOWN."""

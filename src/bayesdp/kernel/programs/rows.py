@@ -1,0 +1,274 @@
+"""What one row adds: exact values of row expressions, and private numbers as sums of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from bayesdp.kernel.programs.ranges import World, folded
+from bayesdp.kernel.programs.reading import ONE, TRUE, Column, Node, columns_of, pieces
+
+Value = Fraction | bool | str | tuple[Fraction, ...]
+Row = Mapping[str, Value]
+MOST_VALUES = 4096
+
+
+class NotExactError(Exception):
+    """A value depends on something that is not in the row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Entry `index` of `value` where a row lies in the pieces and passes the filter, else 0."""
+
+    pieces: tuple[tuple[str, str], ...]
+    filter: Node
+    value: Node
+    index: int
+
+    @property
+    def deciding(self) -> frozenset[str]:
+        """The columns that decide whether a row counts."""
+        return columns_of(self.filter) | {column for column, _ in self.pieces}
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """All columns that decide what a row adds."""
+        return self.deciding | columns_of(self.value)
+
+
+Entry = Mapping[Term, Fraction]
+"""A number that is the sum over rows of these terms, times these factors."""
+
+
+# -- private numbers as sums over rows -------------------------------------------------------
+
+
+def linear(node: Node, world: World) -> list[Entry] | None:
+    """The entries of a private value, if all are sums over rows up to public values."""
+    if not world.moved(node):
+        return [{} for _ in world.ranges(node)]
+    op = node.op
+    if op in ("sum", "count"):
+        return _terms(node, world)
+    if op not in ("tuple", "item", "add", "sub", "neg", "mul", "div"):
+        return None
+    parts = [linear(one, world) for one in node.args]
+    known = [one for one in parts if one is not None]
+    if op in ("mul", "div"):
+        return _by_number(node, parts)
+    if len(known) < len(parts):
+        return None
+    if op == "tuple":
+        return [entry for one in known for entry in one]
+    if op == "item":
+        place = node.data[0]
+        assert isinstance(place, Fraction)
+        return [known[0][int(place)]]
+    if op == "neg":
+        return _times(known[0], Fraction(-1))
+    return _together(known[0], known[1], Fraction(1 if op == "add" else -1))
+
+
+def _terms(node: Node, world: World) -> list[Entry]:
+    data = node.args[0]
+    if node.op == "count":
+        return [{Term(pieces(data), data.args[0], ONE, 0): Fraction(1)}]
+    value = data.args[1]
+    places = [(value, i) for i in range(len(world.ranges(value)))]
+    if value.op == "tuple":
+        places = [(one, 0) for one in value.args]
+    return [{Term(pieces(data), data.args[0], one, i): Fraction(1)} for one, i in places]
+
+
+def _by_number(node: Node, parts: list[list[Entry] | None]) -> list[Entry] | None:
+    left, right = node.args
+    number = folded(right)
+    if number is not None and parts[0] is not None:
+        if node.op == "div":
+            return None if number == 0 else _times(parts[0], 1 / number)
+        return _times(parts[0], number)
+    number = folded(left)
+    if node.op == "mul" and number is not None and parts[1] is not None:
+        return _times(parts[1], number)
+    return None
+
+
+def _times(entries: list[Entry], factor: Fraction) -> list[Entry]:
+    return [{term: factor * one for term, one in entry.items()} for entry in entries]
+
+
+def _together(one: list[Entry], other: list[Entry], sign: Fraction) -> list[Entry]:
+    length = max(len(one), len(other))
+    a, b = (part * length if len(part) == 1 else part for part in (one, other))
+    found: list[Entry] = []
+    for x, y in zip(a, b, strict=True):
+        summed = dict(x)
+        for term, factor in y.items():
+            summed[term] = summed.get(term, Fraction(0)) + sign * factor
+        found.append({term: factor for term, factor in summed.items() if factor})
+    return found
+
+
+# -- exact values ------------------------------------------------------------------------------
+
+
+def values_of(column: Column) -> tuple[Value, ...] | None:
+    """All values of a column, where these are few."""
+    if column.kind == "bool":
+        return (False, True)
+    if column.kind == "category":
+        return column.labels
+    if column.kind != "int" or column.high - column.low >= MOST_VALUES:
+        return None
+    return tuple(Fraction(one) for one in range(int(column.low), int(column.high) + 1))
+
+
+def rows(columns: Mapping[str, Column], names: frozenset[str]) -> list[Row] | None:
+    """All settings of these columns, if there are at most `MOST_VALUES`."""
+    lists = []
+    total = 1
+    for name in sorted(names):
+        found = values_of(columns[name])
+        total *= MOST_VALUES + 1 if found is None else len(found)
+        if found is None or total > MOST_VALUES:
+            return None
+        lists.append(found)
+    return [dict(zip(sorted(names), one, strict=True)) for one in product(*lists)]
+
+
+def added(entries: list[Entry], row: Row, world: World) -> tuple[Fraction, ...]:
+    """What a row adds to each entry."""
+    seen: dict[Node, Value] = {}
+
+    def evaluated(node: Node) -> Value:
+        if node not in seen:
+            seen[node] = evaluate(node, row, world)
+        return seen[node]
+
+    def one(term: Term) -> Fraction:
+        if any(_word(row[column]) != label for column, label in term.pieces):
+            return Fraction(0)
+        if term.filter != TRUE and not evaluated(term.filter):
+            return Fraction(0)
+        found = evaluated(term.value)
+        return found[term.index] if isinstance(found, tuple) else _number(found)
+
+    return tuple(
+        sum((factor * one(term) for term, factor in entry.items()), Fraction(0))
+        for entry in entries
+    )
+
+
+def evaluate(node: Node, row: Row, world: World) -> Value:
+    """The value of a row expression at one row."""
+    op = node.op
+    if op == "const":
+        found = node.data[0]
+        assert isinstance(found, bool | Fraction | str)
+        return found
+    if op == "field":
+        return row[str(node.data[0])]
+    if op == "if":
+        return evaluate(node.args[1 if evaluate(node.args[0], row, world) else 2], row, world)
+    if op in ("public", "acc", "sum", "count"):
+        raise NotExactError
+    if op == "onehot":
+        place, size = _place(node.args[0], row, world), node.data[0]
+        assert isinstance(size, Fraction)
+        return tuple(Fraction(i == place) for i in range(int(size)))
+    args = [evaluate(one, row, world) for one in node.args]
+    found_by: Value = _OPERATIONS[op](node, args)
+    return found_by
+
+
+def _place(node: Node, row: Row, world: World) -> int:
+    """The place of a category, a truth value or a whole number."""
+    if node.op == "cross":
+        found = 0
+        for one in node.args:
+            labels = _labels(one, world)
+            found = found * len(labels) + _place(one, row, world)
+        return found
+    value = evaluate(node, row, world)
+    return _labels(node, world).index(value) if isinstance(value, str) else int(_number(value))
+
+
+def _labels(node: Node, world: World) -> tuple[str, ...]:
+    if node.op == "field":
+        return world.program.columns[str(node.data[0])].labels
+    if node.op == "cross":
+        parts = [_labels(one, world) for one in node.args]
+        return tuple("|".join(one) for one in product(*parts))
+    return ("False", "True")
+
+
+def _word(value: Value) -> str:
+    return value if isinstance(value, str) else str(bool(value))
+
+
+def _number(value: Value) -> Fraction:
+    if isinstance(value, bool | Fraction):
+        return Fraction(value)
+    raise NotExactError
+
+
+def _moments(args: list[Value]) -> tuple[Fraction, ...]:
+    (entries,) = args
+    assert isinstance(entries, tuple)
+    return tuple(x * y for i, x in enumerate(entries) for y in entries[i:])
+
+
+def _equal(args: list[Value]) -> bool:
+    if any(isinstance(one, str) for one in args):
+        return _word(args[0]) == _word(args[1])
+    return _number(args[0]) == _number(args[1])
+
+
+def _entrywise(args: list[Value], combine: Callable[..., Fraction]) -> Value:
+    """Numbers combined, or vectors entry by entry."""
+    lengths = [len(one) for one in args if isinstance(one, tuple)]
+    if not lengths:
+        return Fraction(combine(*(_number(one) for one in args)))
+    spread = [one if isinstance(one, tuple) else (_number(one),) * lengths[0] for one in args]
+    return tuple(Fraction(combine(*one)) for one in zip(*spread, strict=True))
+
+
+def _item(node: Node, args: list[Value]) -> Value:
+    place, of = node.data[0], args[0]
+    assert isinstance(place, Fraction)
+    assert isinstance(of, tuple)
+    return of[int(place)]
+
+
+def _numbers(args: list[Value]) -> Iterator[Fraction]:
+    return (_number(one) for one in args)
+
+
+_OPERATIONS: Mapping[str, Callable[[Node, list[Value]], Any]] = {
+    "and": lambda node, args: all(args),
+    "or": lambda node, args: any(args),
+    "not": lambda node, args: not args[0],
+    "eq": lambda node, args: _equal(args),
+    "ne": lambda node, args: not _equal(args),
+    "lt": lambda node, args: _number(args[0]) < _number(args[1]),
+    "le": lambda node, args: _number(args[0]) <= _number(args[1]),
+    "gt": lambda node, args: _number(args[0]) > _number(args[1]),
+    "ge": lambda node, args: _number(args[0]) >= _number(args[1]),
+    "min": lambda node, args: min(_numbers(args)),
+    "max": lambda node, args: max(_numbers(args)),
+    "clip": lambda node, args: sorted(_numbers(args))[1],
+    "abs": lambda node, args: abs(_number(args[0])),
+    "neg": lambda node, args: _entrywise(args, lambda x: -x),
+    "add": lambda node, args: _entrywise(args, lambda x, y: x + y),
+    "sub": lambda node, args: _entrywise(args, lambda x, y: x - y),
+    "mul": lambda node, args: _entrywise(args, lambda x, y: x * y),
+    "div": lambda node, args: _entrywise(args, lambda x, y: x / y),
+    "tuple": lambda node, args: tuple(_numbers(args)),
+    "cross": lambda node, args: "|".join(_word(one) for one in args),
+    "moments": lambda node, args: _moments(args),
+    "item": _item,
+}

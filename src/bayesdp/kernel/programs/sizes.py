@@ -1,0 +1,149 @@
+"""Public numbers that depend on the number of records: is one never below the other?
+
+Both are expressions in n, from constants by `+ - * /`, abs, min and max: on pieces they are
+rational functions. Beyond the largest root of all polynomials that decide anything, nothing changes
+sign any more; up to there every n is tried. Exact fractions; nothing is sampled.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor
+
+from bayesdp.kernel.programs.ranges import Range
+from bayesdp.kernel.programs.reading import SIZE, Node
+
+MOST_SIZES = 20_000
+MOST_PIECES = 64
+MOST_DEGREE = 24
+
+Poly = tuple[Fraction, ...]
+"""Coefficients, the constant first, the last not 0."""
+Ratio = tuple[Poly, Poly]
+
+
+class _NotThis(Exception):
+    """The expression is nothing that is compared here."""
+
+
+def never_less(greater: Node, smaller: Node, sizes: Range) -> bool:
+    """Whether `greater >= smaller` for every admitted number of records, certainly."""
+    try:
+        critical: list[Poly] = []
+        a, b = _pieces(greater, critical), _pieces(smaller, critical)
+        _differences(a, b, critical)
+        low = max(1, -floor(-Fraction(sizes.low)))
+        top = max([low, *(floor(_root_bound(one)) + 1 for one in critical)])
+        if isinstance(sizes.high, Fraction):
+            top = min(top, floor(sizes.high))
+        if top - low > MOST_SIZES:
+            return False
+        return all(value(greater, n) >= value(smaller, n) for n in range(low, top + 1))
+    except (_NotThis, ZeroDivisionError):
+        return False
+
+
+def value(node: Node, n: int) -> Fraction:
+    """The number at n records."""
+    if node == SIZE:
+        return Fraction(n)
+    if node.op == "const":
+        found = node.data[0]
+        if isinstance(found, bool | Fraction):
+            return Fraction(found)
+        raise _NotThis
+    args = [value(one, n) for one in node.args]
+    if node.op in ("min", "max"):
+        return min(args) if node.op == "min" else max(args)
+    if node.op == "clip":
+        return min(max(args[0], args[1]), args[2])
+    if node.op in ("neg", "abs"):
+        return -args[0] if node.op == "neg" else abs(args[0])
+    if node.op == "add":
+        return args[0] + args[1]
+    if node.op == "sub":
+        return args[0] - args[1]
+    if node.op == "mul":
+        return args[0] * args[1]
+    if node.op == "div":
+        return args[0] / args[1]
+    raise _NotThis
+
+
+def _pieces(node: Node, critical: list[Poly]) -> list[Ratio]:
+    """The rational functions that the value is one of, at every n."""
+    if node == SIZE:
+        return [((Fraction(0), Fraction(1)), (Fraction(1),))]
+    if node.op == "const":
+        return [((value(node, 0),) if value(node, 0) else (), (Fraction(1),))]
+    args = [_pieces(one, critical) for one in node.args]
+    if node.op == "clip":
+        _differences(args[0], args[1], critical)
+        _differences([*args[0], *args[1]], args[2], critical)
+        found = [*args[0], *args[1], *args[2]]
+    elif node.op in ("min", "max"):
+        for i, one in enumerate(args):
+            for other in args[i + 1 :]:
+                _differences(one, other, critical)
+        found = [piece for one in args for piece in one]
+    elif node.op in ("neg", "abs"):
+        found = [(_scaled(top, Fraction(-1)), under) for top, under in args[0]]
+        if node.op == "abs":
+            critical += [top for top, _ in args[0]]
+            found = [*args[0], *found]
+    elif node.op in ("add", "sub", "mul", "div"):
+        found = [_joined(node.op, x, y) for x in args[0] for y in args[1]]
+    else:
+        raise _NotThis
+    found = list(dict.fromkeys(found))
+    if len(found) > MOST_PIECES or any(len(p) > MOST_DEGREE for one in found for p in one):
+        raise _NotThis
+    critical += [under for _, under in found]
+    return found
+
+
+def _joined(op: str, x: Ratio, y: Ratio) -> Ratio:
+    (a, b), (c, d) = x, y
+    if op == "mul":
+        return _times(a, c), _times(b, d)
+    if op == "div":
+        if not c:
+            raise ZeroDivisionError
+        return _times(a, d), _times(b, c)
+    sign = Fraction(1 if op == "add" else -1)
+    return _plus(_times(a, d), _scaled(_times(c, b), sign)), _times(b, d)
+
+
+def _differences(one: list[Ratio], other: list[Ratio], critical: list[Poly]) -> None:
+    critical += [_joined("sub", x, y)[0] for x in one for y in other]
+
+
+def _trimmed(coefficients: list[Fraction]) -> Poly:
+    while coefficients and coefficients[-1] == 0:
+        coefficients.pop()
+    return tuple(coefficients)
+
+
+def _plus(a: Poly, b: Poly) -> Poly:
+    length = max(len(a), len(b))
+    padded = [[*one, *(Fraction(0),) * (length - len(one))] for one in (a, b)]
+    return _trimmed([x + y for x, y in zip(*padded, strict=True)])
+
+
+def _scaled(a: Poly, factor: Fraction) -> Poly:
+    return _trimmed([factor * one for one in a])
+
+
+def _times(a: Poly, b: Poly) -> Poly:
+    found = [Fraction(0)] * (len(a) + len(b))
+    for i, x in enumerate(a):
+        for j, y in enumerate(b):
+            found[i + j] += x * y
+    return _trimmed(found)
+
+
+def _root_bound(poly: Poly) -> Fraction:
+    """Cauchy's: no root is larger in size. 0 for constants."""
+    if len(poly) < 2:
+        return Fraction(0)
+    return 1 + max(abs(one / poly[-1]) for one in poly[:-1])

@@ -1,0 +1,87 @@
+"""The certificate of an accepted program: its representation, the derivation of its cost, a claim.
+
+It holds for every table that the program runs on, so it is made once, without data.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import bayesdp
+from bayesdp.certificate import Certificate, Step
+from bayesdp.errors import Refusal
+from bayesdp.programs.ir import Program, plain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bayesdp.programs.check.verdict import Verdict
+
+ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
+"""What the kernel asks every certificate to say."""
+
+
+def double_up(value: Fraction) -> float:
+    """The smallest double that is not below an exact number."""
+    from math import inf, nextafter
+
+    found = float(value)
+    return found if Fraction(found) >= value else nextafter(found, inf)
+
+
+def claim_of(program: Program, verdict: Verdict) -> dict[str, Any]:
+    """What a certificate claims: exact numbers as texts, and the doubles above them."""
+    interval = verdict.interval
+    return {
+        "notion": "dp",
+        "epsilon": double_up(verdict.dp_epsilon),
+        "delta": double_up(verdict.dp_delta),
+        "exact": {"epsilon": str(verdict.dp_epsilon), "delta": str(verdict.dp_delta)},
+        "kind": verdict.kind,
+        "column": verdict.column,
+        "interval": None if interval is None else [str(end) for end in interval],
+        "adjacency": program.adjacency,
+    }
+
+
+def derivation_of(program: Program, verdict: Verdict) -> Step:
+    """The one step of the derivation, with all that the kernel needs to derive the cost again."""
+    # Asserted sensitivities are compared by the kernel itself; about folds it relies on solvers.
+    folds = [dict(one) for one in verdict.obligations if "fold" in str(one["what"])]
+    evidence = {
+        "program": plain(program),
+        "n": verdict.n,
+        "derivation": verdict.derivation,
+        "obligations": folds,
+        "solvers": list(verdict.solvers) if folds else [],
+    }
+    return Step("program", claim_of(program, verdict), evidence)
+
+
+def certificate_with(derivation: Step, assumptions: list[str]) -> Certificate:
+    """The certificate of a derivation that rests on these assumptions."""
+    body = {
+        "software": f"bayesdp {bayesdp.__version__}",
+        "rounding": ROUNDING,
+        "claim": dict(derivation.conclusion),
+        "assumptions": assumptions,
+    }
+    return Certificate(body, derivation)
+
+
+def program_certificate(program: Program, verdict: Verdict) -> Certificate:
+    """The certificate of an accepted program (theory 8). `Refusal` for one that isn't accepted."""
+    if verdict.verdict != "ACCEPTED":
+        raise Refusal(f"The program is {verdict.verdict}: it has no certificate. {verdict.reason}")
+    from bayesdp.programs.verdicts import assumptions_of
+
+    derivation = derivation_of(program, verdict)
+    return certificate_with(derivation, assumptions_of(derivation))
+
+
+def write_program_certificate(program: Program, verdict: Verdict, path: Path) -> Certificate:
+    """Write the certificate as JSON; `bayesdp verify` reads it."""
+    certificate = program_certificate(program, verdict)
+    path.write_text(certificate.to_json() + "\n", encoding="utf-8")
+    return certificate

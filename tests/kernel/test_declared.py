@@ -1,0 +1,112 @@
+"""What certificates may say: which assumptions a population has, and which states."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bayesdp.kernel import assumptions
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError
+from bayesdp.kernel.declared import _check_literals, _check_states, _states
+from bayesdp.populations import parse
+
+PAIR = {"model": "gaussian", "covariance": [[1.0, 0.3], [0.3, 1.0]]}
+LAW = {"model": "finite", "probabilities": [[0.4, 0.1], [0.1, 0.4]]}
+LOOSE = {"model": "gaussian", "size": 3, "max_correlation": 0.2}
+CHAIN = {"model": "markov", "transition": [[0.9, 0.1], [0.3, 0.7]], "length": 9}
+
+
+@pytest.mark.parametrize(
+    ("population", "told"),
+    [
+        (PAIR, True),
+        (LAW, True),
+        ({"model": "family", "members": [LOOSE, PAIR]}, True),
+        ({"model": "graph", "records": 2, "factors": []}, True),
+        ({"model": "clusters", "size": 2}, False),
+        (LOOSE, False),
+        (CHAIN, False),
+    ],
+)
+def test_which_row_is_which_is_assumed_where_it_matters(
+    population: dict[str, Any], told: bool
+) -> None:
+    claim = {"notion": "bdp", "adversary": "any", "secrets": "bounded"}
+    said = assumptions({"claim": claim, "population": population})
+    assert any("which row is which" in one for one in said) is told
+
+
+ORDER_2 = [[[0.9, 0.1], [0.4, 0.6]], [[0.7, 0.3], [0.3, 0.7]]]
+DISCRETE = [
+    CHAIN,
+    {"model": "markov", "order": 2, "transition": ORDER_2, "length": 9},
+    {
+        "model": "markov",
+        "transition_lower": [[0.8, 0.1], [0.3, 0.6]],
+        "transition_upper": [[0.9, 0.2], [0.4, 0.7]],
+        "length": 9,
+    },
+    LAW,
+    {"model": "graph", "grid": [2, 2], "table": [[1.1, 1.0], [1.0, 1.1]]},
+    {"model": "graph", "records": 2, "states": [2, 2], "factors": []},
+    {"model": "tree", "nodes": [{"name": "a", "law": [0.5, 0.5]}]},
+    {"model": "network", "nodes": [{"name": "a", "states": ["x", "y"], "table": [0.5, 0.5]}]},
+]
+
+
+@pytest.mark.parametrize("spec", DISCRETE)
+def test_states_are_those_of_the_population(spec: dict[str, Any]) -> None:
+    made: Any = parse(spec)
+    assert _states(spec) == (made.states if spec["model"] == "markov" else made.common_states) == 2
+    columns = {"ill": {"states": [0, 1]}, "x": {"bounds": [0.0, 1.0]}, "one": {"states": [0]}}
+    for covers, holds in (
+        (["ill"], True),
+        (["ill", "one"], True),
+        (["x"], False),
+        (["one"], False),
+    ):
+        for population in (spec, {"model": "family", "members": [spec]}):
+            if holds:
+                _check_states(population | {"covers": covers}, columns)
+                continue
+            with pytest.raises(InvalidError):
+                _check_states(population | {"covers": covers}, columns)
+
+
+def test_records_that_differ_have_no_common_states() -> None:
+    uneven = {"model": "finite", "probabilities": [[0.2, 0.2, 0.1], [0.1, 0.1, 0.3]]}
+    assert _states(uneven) == 0
+    with pytest.raises(UnknownError):
+        _states({"model": "network", "bif": "asia.bif"})
+
+
+COLUMNS: dict[str, Any] = {
+    "role": {"states": ["child", "father"], "public": True},
+    "grade": {"states": [1, 2, 3]},
+    "high": {"from": "x", "where": "x > 1"},
+    "level": {"from": "x", "cuts": [1.0, 2.0]},
+    "x": {"bounds": [0.0, 9.0]},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("role == 'child' and x == 4", True),
+        ("'aunt' == role", False),
+        ("not (role in ['child', 'aunt'])", False),
+        ("1 <= grade < 7", True),
+        ("grade != 4", False),
+        ("grade in (1, -1)", False),
+        ("high == True and level == 2", True),
+        ("level == 3", False),
+        ("high == 2", False),
+    ],
+)
+def test_conditions_name_declared_states(text: str, holds: bool) -> None:
+    if holds:
+        _check_literals(text, COLUMNS, "q")
+        return
+    with pytest.raises(InvalidError, match="no state"):
+        _check_literals(text, COLUMNS, "q")

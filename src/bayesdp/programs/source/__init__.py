@@ -8,12 +8,21 @@ from fractions import Fraction
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.programs.ir import Program
-from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError
+from bayesdp.programs.source.diagnostics import CODES, Diagnostic, ProgramError
 from bayesdp.programs.source.literals import Literal
 from bayesdp.programs.source.lower import lower
 from bayesdp.programs.source.module import SourceFile, read_file, read_text
 
-__all__ = ["Diagnostic", "ProgramError", "SourceFile", "core_of", "lower", "read_file", "read_text"]
+__all__ = [
+    "CODES",
+    "Diagnostic",
+    "ProgramError",
+    "SourceFile",
+    "core_of",
+    "lower",
+    "read_file",
+    "read_text",
+]
 
 
 def core_of(source: SourceFile, name: str | None, parameters: Mapping[str, object]) -> Program:

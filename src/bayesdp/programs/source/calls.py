@@ -68,7 +68,11 @@ def bind(
     given: dict[str, ast.expr] = dict(zip(names, node.args, strict=False))
     known = (*names, *keyword)
     for one in node.keywords:
-        if one.arg is None or one.arg not in known:
+        if one.arg is None:
+            raise refuse(
+                "construct", one, "Starred arguments are not part of the language.", "List them."
+            )
+        if one.arg not in known:
             raise refuse(
                 "arguments",
                 one,

@@ -42,6 +42,9 @@ CODES = {
 """Every kind of diagnostic."""
 
 
+WIDEST = 160
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A message about one place of a source: what is wrong and what would be accepted."""
@@ -69,6 +72,10 @@ class Diagnostic:
         shown = self.source_line.expandtabs(4)
         before = len(self.source_line[: self.where.column - 1].expandtabs(4))
         width = max(1, min(self.where.end, len(self.source_line) + 1) - self.where.column)
+        if len(shown) > WIDEST:  # a window on the place
+            start = max(0, min(before - 20, len(shown) - WIDEST))
+            shown, before = f"...{shown[start : start + WIDEST]}...", before - start + 3
+            width = min(width, len(shown) - before)
         return f"{at}: {said}\n    {shown}\n    {' ' * before}{'^' * width}"
 
 

@@ -35,6 +35,7 @@ from bayesdp.programs.source.values import (
 )
 
 MOST_ENTRIES = 20_000
+ROW_ENDED = "is one row, inside its generator only: no record is taken out of the data."
 
 OPERATIONS: dict[type[ast.AST], str] = {
     ast.Add: "add",
@@ -60,7 +61,7 @@ class Expressions(Conditions):
         if isinstance(node, ast.Constant):
             return self._literal(node)
         if isinstance(node, ast.Name):
-            return scope.look_up(node)
+            return _placed(scope.look_up(node), node)
         if isinstance(node, ast.Tuple | ast.List):
             return Items(tuple(self.value(one, scope) for one in node.elts))
         if isinstance(node, ast.UnaryOp):
@@ -270,7 +271,9 @@ class Expressions(Conditions):
         if isinstance(over, Data):
             if len(node.generators) != 1:
                 raise pairs(node)
-            return self._rows(node, first, over, scope)
+            found = self._rows(node, first, over, scope)
+            scope.ended(first.target, ROW_ENDED)
+            return found
         return self.listed(node, over, scope)
 
     def sequence(self, node: ast.expr, scope: Scope) -> Data | Parted | tuple[Value, ...]:
@@ -368,6 +371,13 @@ def reads_released(expr: Expr) -> bool:
     if expr.op == "public" and expr.data[0] != "db.size":
         return True
     return any(reads_released(one) for one in expr.args)
+
+
+def _placed(value: Value, node: ast.Name) -> Value:
+    """The value, with the place of its use where it is a literal or a public name."""
+    if isinstance(value, Scalar) and value.expr.op in ("const", "public"):
+        return replace(value, expr=replace(value.expr, where=place(node)))
+    return value
 
 
 def _is_text(value: Value) -> bool:

@@ -21,6 +21,7 @@ from bayesdp.programs.source.values import (
     Thing,
     Value,
     described,
+    scalar,
     static,
 )
 
@@ -166,7 +167,14 @@ class Flow(After):
             raise refuse("arguments", node, "range takes one to three whole numbers.")
         parts = []
         for one in node.args:
-            found = self.public(one, scope, "A range")
+            found = scalar(self.value(one, scope), one)
+            if found.level in ("row", "private"):
+                raise refuse(
+                    "private-control",
+                    one,
+                    "How often this loop runs would depend on private data.",
+                    "Use a literal or a public argument.",
+                )
             value = found.expr.data[0] if found.level == "static" else None
             if found.released or found.level != "static":
                 raise refuse(

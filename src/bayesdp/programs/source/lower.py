@@ -19,7 +19,12 @@ from bayesdp.programs.ir import (
     Program,
     Type,
 )
-from bayesdp.programs.source.annotations import RESULTS, read_results, read_type
+from bayesdp.programs.source.annotations import (
+    RESULTS,
+    check_annotation,
+    read_results,
+    read_type,
+)
 from bayesdp.programs.source.calls import POSTERIOR, bind
 from bayesdp.programs.source.diagnostics import ProgramError, refuse
 from bayesdp.programs.source.flow import Flow
@@ -43,6 +48,7 @@ from bayesdp.programs.source.values import (
 from bayesdp.programs.surface_names import BUILTINS
 
 MOST_DEPTH = 40
+SIGNATURE = "def name(people: Database[Person], *, level: Public[Real[0, 1]] = 0.5) -> ..."
 
 
 def lower(
@@ -110,13 +116,18 @@ class _Lowering(Flow):
     def _database(self) -> tuple[str, tuple[tuple[str, Type], ...], bool]:
         given = self.function.args
         if given.vararg or given.kwarg or given.posonlyargs or given.defaults:
-            raise refuse("signature", self.function, "A program takes one Database parameter.")
+            raise refuse(
+                "signature",
+                self.function if not given.defaults else given.defaults[0],
+                "A program takes one Database, without a default, and public arguments by keyword.",
+                SIGNATURE,
+            )
         if len(given.args) != 1:
             raise refuse(
                 "signature",
                 given.args[1] if len(given.args) > 1 else self.function,
                 "A program takes exactly one Database, and public arguments by keyword.",
-                "def name(people: Database[Person], *, level: Public[Real[0, 1]] = 0.5)",
+                SIGNATURE,
             )
         argument = given.args[0]
         node = argument.annotation
@@ -328,7 +339,7 @@ class _Lowering(Flow):
 
     def inline(self, name: str, node: ast.Call, scope: Scope) -> Value:
         """A helper's body in place of its call."""
-        function = self.source.helpers[name]
+        function = self._helper(name)
         given = function.args
         plain = [one.arg for one in given.args]
         named = [one.arg for one in given.kwonlyargs]
@@ -346,9 +357,24 @@ class _Lowering(Flow):
             raise refuse("arguments", node, f"{name} needs {', '.join(missing)}.")
         return self._inlined(function, values, node)
 
+    def _helper(self, name: str) -> ast.FunctionDef:
+        """A helper, checked when it is first called."""
+        function = self.source.helpers[name]
+        if name not in self.seen:
+            given = function.args
+            check_syntax(function, self.source.surface)
+            for one in (*given.args, *given.kwonlyargs):
+                check_annotation(one.annotation, self.source)
+            check_annotation(function.returns, self.source)
+            for default in (*given.defaults, *given.kw_defaults):
+                if isinstance(default, ast.List | ast.Dict | ast.Set):
+                    raise refuse("static", default, "A default that can change.", "Use a tuple.")
+            self.seen.add(name)
+        return function
+
     def apply(self, helper: str, values: Sequence[Value], node: ast.AST) -> Value:
         """A helper applied to values."""
-        function = self.source.helpers[helper]
+        function = self._helper(helper)
         known = [one.arg for one in function.args.args]
         if len(known) != len(values):
             raise refuse("arguments", node, f"{helper} takes {len(known)} arguments.")
@@ -366,9 +392,6 @@ class _Lowering(Flow):
                 f"'{function.name}' ends up calling itself.",
                 "Helpers are written out where they are called: use a loop of known length.",
             )
-        if function.name not in self.seen:
-            check_syntax(function, self.source.surface)
-            self.seen.add(function.name)
         self.tick(node)
         for value in values.values():
             self.weigh(value, node)
@@ -384,6 +407,9 @@ class _Lowering(Flow):
         self, value: Value, wanted: tuple[str, ...]
     ) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
         last = self.function.body[-1]
+        assert isinstance(last, ast.Return)
+        assert last.value is not None
+        whole = last.value
         many = wanted[-1:] == ("...",) or len(wanted) > 1
         parts = value.items if isinstance(value, Items) and many else (value,)
         types = wanted
@@ -392,13 +418,17 @@ class _Lowering(Flow):
         if len(parts) != len(types):
             raise refuse(
                 "type",
-                last,
+                whole,
                 f"{len(parts)} values are returned, and {len(types)} announced.",
                 "Name each in Private[tuple[...]].",
             )
-        return tuple(self._result(p, t, last) for p, t in zip(parts, types, strict=True)), types
+        at = [whole] * len(parts)
+        if isinstance(whole, ast.Tuple) and len(whole.elts) == len(parts):
+            at = whole.elts
+        results = zip(parts, types, at, strict=True)
+        return tuple(self._result(p, t, node) for p, t, node in results), types
 
-    def _result(self, value: Value, wanted: str, node: ast.stmt) -> Expr:
+    def _result(self, value: Value, wanted: str, node: ast.expr) -> Expr:
         if isinstance(value, Thing):
             if value.kind == "released-posterior" and POSTERIOR[value.family] == wanted:
                 return value.expr
@@ -460,7 +490,9 @@ def admitted(value: Literal, kind: Type) -> bool:
 
 
 def _plain(value: Literal) -> object:
-    return float(value) if isinstance(value, Fraction) else value
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return value
 
 
 def _written(kind: Type) -> str:

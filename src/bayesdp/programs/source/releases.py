@@ -25,6 +25,8 @@ from bayesdp.programs.source.values import (
     static_of,
 )
 
+CANDIDATE_ENDED = "is a candidate, inside its score only."
+
 
 class Releases(Models):
     """Releases append a command; their value is a public name."""
@@ -262,6 +264,7 @@ class Releases(Models):
         inner = Scope({**scope.names, parameters[0].arg: shown}, self.adjacency)
         before = len(self.commands)
         body = scalar(self.value(score.body, inner), score.body)
+        scope.ended(parameters[0], CANDIDATE_ENDED)
         if len(self.commands) != before:
             raise refuse("construct", score, "A score releases nothing itself.")
         self.numeric(body, score.body)

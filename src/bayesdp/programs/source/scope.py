@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from difflib import get_close_matches
 
-from bayesdp.errors import did_you_mean
 from bayesdp.programs.ir import Adjacency
 from bayesdp.programs.source.diagnostics import ProgramError, refuse
 from bayesdp.programs.source.values import Items, Row, Scalar, Value
+from bayesdp.programs.surface_names import SURFACE
 
 WAYS_OUT = frozenset(
     (
@@ -80,13 +81,21 @@ class Scope:
             )
         if name in INSTEAD:
             return refuse("name", node, f"Programs have no {name}.", INSTEAD[name])
+        if name in SURFACE:
+            return refuse(
+                "name",
+                node,
+                f"'{name}' is not imported.",
+                f"Write `from bayesdp.programs import {name}`.",
+            )
+        close = get_close_matches(name, self.names, n=1, cutoff=0.6)
         return refuse(
             "name",
             node,
             f"'{name}' is not known here.",
-            did_you_mean(name, sorted(self.names))
-            if len(self.names) > 1
-            else "Names are parameters, assigned values and the names of bayesdp.programs.",
+            f"Did you mean '{close[0]}'?"
+            if close
+            else "Names are parameters, values assigned before, and what the file imports.",
         )
 
     def bind(self, name: str, value: Value) -> None:
@@ -98,6 +107,13 @@ class Scope:
         """A name has no value any more."""
         self.names.pop(name, None)
         self.gone[name] = why
+
+    def ended(self, target: ast.AST, why: str) -> None:
+        """Names that had a value inside an expression only."""
+        for one in ast.walk(target):
+            name = one.id if isinstance(one, ast.Name) else getattr(one, "arg", None)
+            if name is not None and name not in self.names:
+                self.gone[name] = why
 
     def inside_rows(self, **more: Value) -> Scope:
         """The scope inside a generator: rows of another generator can't be reached.

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Collection
 from unicodedata import name as name_of
 
-from bayesdp.programs.source.diagnostics import ProgramError, refuse
+from bayesdp.programs.source.diagnostics import refuse
 from bayesdp.programs.surface_names import BUILTINS, SURFACE
 
 ALLOWED: tuple[type[ast.AST], ...] = (
@@ -92,7 +92,7 @@ def check_syntax(function: ast.FunctionDef, imported: Collection[str]) -> None:
             "def name(people, level)",
         )
     for statement in function.body:
-        _walk(statement, 0, taken)
+        _walk(statement, 0, taken, statement)
 
 
 def check_name(name: str, node: ast.AST, taken: Collection[str] = SURFACE | BUILTINS) -> None:
@@ -121,9 +121,9 @@ def _script(letter: str) -> str:
     return "LATIN" if letter.isascii() else name_of(letter, "UNKNOWN").split()[0]
 
 
-def _walk(node: ast.AST, depth: int, taken: Collection[str]) -> None:
+def _walk(node: ast.AST, depth: int, taken: Collection[str], near: ast.AST) -> None:
     if depth > DEEPEST:
-        raise refuse("size", node, "This is nested too deeply.", "Name the parts.")
+        raise refuse("size", near, "This is nested too deeply.", "Name the parts.")
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
         raise refuse(
             "construct",
@@ -131,21 +131,23 @@ def _walk(node: ast.AST, depth: int, taken: Collection[str]) -> None:
             "A function inside a program could close over private data.",
             "Write it at module level as a @helper.",
         )
-    _check(node)
+    _check(node, near)
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
         check_name(node.id, node, taken)
     if isinstance(node, ast.arg):
         check_name(node.arg, node, taken)
     for child in ast.iter_child_nodes(node):
-        _walk(child, depth + 1, taken)
+        _walk(child, depth + 1, taken, node if hasattr(node, "lineno") else near)
 
 
-def _check(node: ast.AST) -> None:
+def _check(node: ast.AST, near: ast.AST) -> None:
+    at = node if hasattr(node, "lineno") else near  # an operator has no place of its own
     if type(node) in REFUSED:
         code, message, accepted = REFUSED[type(node)]
-        raise refuse(code, node if hasattr(node, "lineno") else None, message, accepted)
+        raise refuse(code, at, message, accepted)
     if not isinstance(node, ALLOWED):
-        raise _unknown(node)
+        what = type(node).__name__
+        raise refuse("construct", at, f"'{what}' is not part of the language.", "")
     if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
         raise refuse(
             "attribute",
@@ -155,13 +157,3 @@ def _check(node: ast.AST) -> None:
         )
     if isinstance(node, ast.Name) and node.id.startswith("__"):
         raise refuse("name", node, f"'{node.id}' belongs to Python.", "Programs can't reach it.")
-
-
-def _unknown(node: ast.AST) -> ProgramError:
-    what = type(node).__name__
-    return refuse(
-        "construct",
-        node if hasattr(node, "lineno") else None,
-        f"'{what}' is not part of the language.",
-        "",
-    )

@@ -1,0 +1,3 @@
+"""Program files are read, never imported: they are no tests."""
+
+collect_ignore = ["programs"]

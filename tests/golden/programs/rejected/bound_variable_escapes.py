@@ -1,0 +1,17 @@
+# REJECT name: a row outside of its generator
+from bayesdp.programs import Bool, Category, Database, Int, Private, Public, Real, laplace, program, record
+
+
+@record
+class Person:
+    age: Int[0, 120]
+    height: Real[50, 250]
+    sex: Category["f", "m"]
+    ill: Bool
+    region: Public[Category["north", "south"]]
+
+
+@program
+def f(people: Database[Person]) -> Private[Int]:
+    total = laplace(sum(p.age for p in people), epsilon=1)
+    return total + p.age

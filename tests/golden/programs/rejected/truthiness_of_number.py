@@ -1,0 +1,16 @@
+# REJECT type: a private number as a truth value of its row
+from bayesdp.programs import Bool, Category, Database, Int, Private, Public, Real, count, laplace, program, record
+
+
+@record
+class Person:
+    age: Int[0, 120]
+    height: Real[50, 250]
+    sex: Category["f", "m"]
+    ill: Bool
+    region: Public[Category["north", "south"]]
+
+
+@program
+def f(people: Database[Person]) -> Private[Int]:
+    return laplace(count(p for p in people if p.age), epsilon=1)

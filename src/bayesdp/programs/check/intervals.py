@@ -49,14 +49,24 @@ UNIT = Interval(Fraction(0), Fraction(1))
 
 @dataclass(frozen=True)
 class Context:
-    """What is known: the columns' types, and where public values lie."""
+    """What is known: the columns' types, and where public values lie.
+
+    A name that is not in `public` means nothing at this place; one that is None there is public,
+    but no number (a released posterior, a list of noisy answers).
+    """
 
     columns: Mapping[str, Type]
-    public: Mapping[str, Interval]
+    public: Mapping[str, Bounds | None]
 
-    def knowing(self, name: str, interval: Interval) -> Context:
+    def knowing(self, name: str, found: Bounds | None) -> Context:
         """The same with one more public value."""
-        return Context(self.columns, {**self.public, name: interval})
+        return Context(self.columns, {**self.public, name: found})
+
+    @property
+    def size(self) -> Interval:
+        """The admitted sizes; nothing is known where the size is private."""
+        found = self.public.get("db.size")
+        return found if isinstance(found, Interval) else Interval()
 
 
 def of_type(kind: Type) -> Interval:
@@ -76,9 +86,9 @@ def bounds(expr: Expr, context: Context) -> Bounds:
         assert isinstance(value, bool | int | Fraction)
         return Interval(Fraction(value), Fraction(value))
     if op == "field":
-        return of_type(context.columns[str(expr.data[0])])
+        return of_type(column_type(expr, context))
     if op == "public":
-        return context.public.get(str(expr.data[0]), Interval())
+        return _known(expr, context)
     if op in ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not"):
         return UNIT
     if op == "tuple":
@@ -93,12 +103,32 @@ def bounds(expr: Expr, context: Context) -> Bounds:
         index = expr.data[0]
         assert isinstance(index, int | Fraction)
         whole = bounds(expr.args[0], context)
-        return whole[int(index)] if isinstance(whole, tuple) else whole
+        if not isinstance(whole, tuple) or not 0 <= int(index) < len(whole):
+            raise Rejected("type", "There is no such entry.", expr)
+        return whole[int(index)]
     if op in ("cross", "acc", "sum", "count", "fold"):
         return _of_data(expr, context)
     if op in ("add", "sub", "mul", "div", "neg"):
         return _arithmetic(expr, context)
     return _shaped(expr, context)
+
+
+def column_type(expr: Expr, context: Context) -> Type:
+    """The type of the column that `field` reads."""
+    found = context.columns.get(str(expr.data[0]))
+    if found is None:
+        raise Rejected("attribute", f"The record has no column '{expr.data[0]}'.", expr)
+    return found
+
+
+def _known(expr: Expr, context: Context) -> Bounds:
+    name = str(expr.data[0])
+    if name not in context.public:
+        raise Rejected("name", f"'{name}' has no value here.", expr)
+    found = context.public[name]
+    if found is None:
+        raise Rejected("type", "A released distribution is no number.", expr)
+    return found
 
 
 def one_bound(expr: Expr, context: Context) -> Interval:
@@ -111,10 +141,9 @@ def one_bound(expr: Expr, context: Context) -> Interval:
 
 def _of_data(expr: Expr, context: Context) -> Bounds:
     if expr.op == "count":
-        size = context.public.get("db.size", Interval())
-        return Interval(Fraction(0), size.high)
+        return Interval(Fraction(0), context.size.high)
     if expr.op == "sum":
-        size = context.public.get("db.size", Interval())
+        size = context.size
         each = bounds(expr.args[0].args[1], context)
         plain = expr.args[0].args[0] == TRUE and not expr.args[0].data[0]
         lowest = size.low if plain and size.low is not None else Fraction(0)
@@ -142,7 +171,8 @@ def _repeated(each: Interval, least: Fraction, most: Fraction | None) -> Interva
 
 
 def _moments(entries: Bounds) -> Bounds:
-    assert isinstance(entries, tuple)
+    if not isinstance(entries, tuple):
+        raise Rejected("type", "Moments are of a tuple.")
     return tuple(
         _square(entries[i]) if i == j else _product(entries[i], entries[j])
         for i in range(len(entries))

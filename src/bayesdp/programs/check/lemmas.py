@@ -41,7 +41,10 @@ def beta_binomial(a: Fraction, b: Fraction, size: Size, entering: bool) -> Fract
 
 
 def dirichlet(prior: Sequence[Fraction], entering: bool) -> Fraction:
-    """The same under a Dirichlet prior: two categories trade one count."""
+    """The same under a Dirichlet prior, any number of records.
+
+    Two categories trade one count; a record that enters or leaves moves one of them, which is less.
+    """
     first, second = sorted(prior)[:2]
     return _entered(first) if entering else max(_replaced((first, second)), _entered(first))
 

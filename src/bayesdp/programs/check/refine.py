@@ -14,8 +14,9 @@ from fractions import Fraction
 from bayesdp.programs.check.intervals import Context, Interval
 from bayesdp.programs.check.refusals import Rejected, Unknown
 from bayesdp.programs.check.rows import check_row
-from bayesdp.programs.check.solvers import Encoder, Problem, solvers_present
-from bayesdp.programs.ir import Expr
+from bayesdp.programs.check.sizes import some_size
+from bayesdp.programs.check.solvers import KNOWN, Encoder, Problem, numeral
+from bayesdp.programs.ir import Adjacency, Expr
 
 
 class Refinements:
@@ -29,7 +30,12 @@ class Refinements:
     @property
     def solvers(self) -> tuple[str, ...]:
         """Who agreed on every obligation; empty if there was none."""
-        return solvers_present() if self.obligations else ()
+        agreed = [one["solvers"] for one in self.obligations]
+        return tuple(
+            one
+            for one in KNOWN
+            if agreed and all(isinstance(said, list) and one in said for said in agreed)
+        )
 
     def prove(self, what: str, problem: Problem, at: Expr | None) -> None:
         """Raise `Unknown` unless every solver says that the negation can't be."""
@@ -49,12 +55,17 @@ class Refinements:
 
     def precondition(self) -> None:
         """The preconditions can hold for some size. A vacuous one would prove anything."""
-        if not self.requires:
+        possible = some_size(self.requires, self.context.size)
+        if possible is False:
+            raise Rejected(
+                "precondition", "No table satisfies the preconditions.", self.requires[0]
+            )
+        if possible:
             return
         problem, encoder = self._problem()
         encoder.term(Expr("public", (), ("db.size",)), "public")
         answer = problem.satisfiable()
-        if not answer.holds and "unsat" in answer.reason:
+        if answer.refuted:
             raise Rejected(
                 "precondition", "No table satisfies the preconditions.", self.requires[0]
             )
@@ -71,13 +82,18 @@ class Refinements:
             self.obligations.append(
                 {"what": what, "text": problem.text(), "solvers": list(answer.solvers)}
             )
-        elif "says sat" in answer.reason:
+        elif answer.refuted:
             raise Rejected(code, f"{what}: not so for every admitted size.", asserted)
         else:
             raise Unknown("unproved", f"Not proved: {what} ({answer.reason}).", asserted)
 
-    def fold(self, expr: Expr) -> Fraction:
+    def fold(self, expr: Expr, adjacency: Adjacency) -> Fraction:
         """How far a fold moves when one record is replaced."""
+        if adjacency != "replace-one":
+            raise Unknown(
+                "unproved", "How far a fold moves when a record enters or leaves is not known.",
+                expr, "sum(...) of a clipped value.",
+            )  # fmt: skip
         if expr in self.folds:
             return self.folds[expr]
         data, step = expr.args
@@ -86,31 +102,47 @@ class Refinements:
             step = Expr("if", (data.args[0], step, Expr("acc")))
             if data.data[0]:
                 raise Unknown("unproved", "A fold over a piece of a partition.", expr)
-        check_row(step, self.context)
+        check_row(step, self.context, step=True)
         problem, encoder = self._problem()
         a, b = problem.real("a"), problem.real("b")
         x, y = encoder.term(step, "row", a), encoder.term(step, "row", b)
         problem.say(f"(>= {a} {b})")
         problem.say(f"(or (> (- {x} {y}) (- {a} {b})) (> (- {y} {x}) (- {a} {b})))")
         self.prove("a step of the fold never widens a gap", problem, expr)
-        for candidate in self._candidates(step):
-            problem, encoder = self._problem()
-            a = problem.real("a")
-            x, y = encoder.term(step, "row", a), encoder.term(step, "other", a)
-            bound = (
-                f"{candidate.numerator}.0"
-                if candidate.denominator == 1
-                else (f"(/ {candidate.numerator}.0 {candidate.denominator}.0)")
-            )
-            problem.say(f"(> (- {x} {y}) {bound})")
-            if problem.unsatisfiable().holds:
-                self.prove(f"one record moves the fold by at most {candidate}", problem, expr)
-                self.folds[expr] = candidate
-                return candidate
-        raise Unknown(
-            "unproved", "No bound was proved on how far one record moves this fold.", expr,
-            "sum(clip(...)) has one by its bounds.",
-        )  # fmt: skip
+        self.folds[expr] = self._least_move(expr, step)
+        return self.folds[expr]
+
+    def _least_move(self, expr: Expr, step: Expr) -> Fraction:
+        """The least candidate that is proved, by bisection: a larger one follows from it."""
+        candidates = self._candidates(step)
+        proved: tuple[Fraction, Problem] | None = None
+        low, high = 0, len(candidates)
+        while low < high:
+            middle = (low + high) // 2 if proved else high - 1  # the largest one first
+            problem = self._moves(step, candidates[middle])
+            answer = problem.unsatisfiable()
+            if answer.holds:
+                proved, high = (candidates[middle], problem), middle
+            elif answer.refuted:
+                low = middle + 1
+            else:
+                # Nobody knows: what is proved already stands, and no solver is kept waiting.
+                break
+        if proved is None:
+            raise Unknown(
+                "unproved", "No bound was proved on how far one record moves this fold "
+                f"({answer.reason}).", expr, "sum(clip(...)) has one by its bounds.",
+            )  # fmt: skip
+        self.prove(f"one record moves the fold by at most {proved[0]}", proved[1], expr)
+        return proved[0]
+
+    def _moves(self, step: Expr, bound: Fraction) -> Problem:
+        """Can two rows open a gap of more than `bound`?"""
+        problem, encoder = self._problem()
+        a = problem.real("a")
+        x, y = encoder.term(step, "row", a), encoder.term(step, "other", a)
+        problem.say(f"(> (- {x} {y}) {numeral(bound)})")
+        return problem
 
     def _candidates(self, step: Expr) -> list[Fraction]:
         """Bounds to try, least first: widths that occur in the step, and their sums."""

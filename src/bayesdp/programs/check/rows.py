@@ -20,7 +20,7 @@ from bayesdp.programs.check.intervals import (
     one_bound,
 )
 from bayesdp.programs.check.refusals import Rejected
-from bayesdp.programs.ir import Constant, Expr, Type
+from bayesdp.programs.ir import ROW, Constant, Expr, Type
 
 ZERO = Expr("const", (), (Fraction(0),))
 ONE = Expr("const", (), (Fraction(1),))
@@ -79,8 +79,22 @@ def part_bounds(part: Part, context: Context) -> Interval:
     return Interval(min(ends), max(ends))
 
 
-def check_row(expr: Expr, context: Context) -> None:
-    """Every divisor inside a row expression is bounded away from 0; every clip is ordered."""
+def check_row(expr: Expr, context: Context, *, step: bool = False) -> None:
+    """A row expression has row operations only, and none of them can fail whatever the row.
+
+    Divisors are bounded away from 0, clips ordered, names known, and no two cells of a cross have
+    one name. An exception would be a channel. `step`: the step of a fold, which may read `acc`.
+    """
+    if expr.op not in ROW or (expr.op == "acc" and not step):
+        raise Rejected("type", f"'{expr.op}' is no operation on one record.", expr)
+    if expr.op in ("field", "public", "item", "moments"):
+        bounds(expr, context)
+    if expr.op == "cross":
+        labels = label_lists(expr, context.columns)
+        if len(set(labels)) != len(labels):
+            raise Rejected(
+                "type", "Two cells of this cross would have one name.", expr, "Rename the labels."
+            )
     if expr.op == "div" and not nonzero(one_bound(expr.args[1], context)):
         raise Rejected(
             "division",
@@ -98,7 +112,7 @@ def check_row(expr: Expr, context: Context) -> None:
                 "clip(value, low, high) with low <= high.",
             )
     for one in expr.args:
-        check_row(one, context)
+        check_row(one, context, step=step)
 
 
 # -- exact evaluation, for finite columns ----------------------------------------------------
@@ -214,8 +228,8 @@ def _same(a: Plain, b: Plain) -> bool:
 def label_lists(expr: Expr, kinds: Mapping[str, Type]) -> tuple[str, ...]:
     """The labels of a category expression."""
     if expr.op == "field":
-        kind = kinds[str(expr.data[0])]
-        return kind.labels or ("False", "True")
+        kind = kinds.get(str(expr.data[0]))
+        return (kind.labels if kind is not None else ()) or ("False", "True")
     if expr.op == "cross":
         labels = [""]
         for one in expr.args:

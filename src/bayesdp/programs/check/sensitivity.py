@@ -12,7 +12,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from bayesdp.programs.check.intervals import Context, bounds, nonzero, one_bound
+from bayesdp.programs.check.intervals import (
+    Bounds,
+    Context,
+    Interval,
+    bounds,
+    nonzero,
+    one_bound,
+)
 from bayesdp.programs.check.refusals import Rejected, Unknown
 from bayesdp.programs.check.rows import (
     ONE,
@@ -32,6 +39,7 @@ from bayesdp.programs.ir import Adjacency, Expr
 
 Norm = Literal["l1", "l2"]
 MOST_SETTINGS = 200
+MOST_DIFFERENCES = 100_000
 
 
 @dataclass(frozen=True)
@@ -53,7 +61,7 @@ class World:
 
     adjacency: Adjacency
     context: Context
-    fold: Callable[[Expr], Fraction]  # the refinement tier
+    fold: Callable[[Expr, Adjacency], Fraction]  # the refinement tier
 
     @property
     def public(self) -> frozenset[str]:
@@ -63,8 +71,12 @@ class World:
         return frozenset(one for one, kind in self.context.columns.items() if kind.public)
 
     def entering(self) -> World:
-        """The same world where a record enters or leaves."""
+        """The same world where a record enters or leaves. A public size stays what it is."""
         return World("add-remove", self.context, self.fold)
+
+    def knowing(self, name: str, found: Bounds | None) -> World:
+        """The same with one more public value."""
+        return World(self.adjacency, self.context.knowing(name, found), self.fold)
 
 
 def constant_of(expr: Expr) -> Fraction | None:
@@ -103,11 +115,12 @@ def is_private(expr: Expr, world: World) -> bool:
 def _data_columns(data: Expr) -> frozenset[str]:
     pieces = data.data[0]
     assert isinstance(pieces, tuple)
-    part = Part(_pieces(data), data.args[0], data.args[1], 0, Fraction(1))
+    part = Part(pieces_of(data), data.args[0], data.args[1], 0, Fraction(1))
     return part_columns(part)
 
 
-def _pieces(data: Expr) -> tuple[tuple[str, str], ...]:
+def pieces_of(data: Expr) -> tuple[tuple[str, str], ...]:
+    """The partitions that a data expression lies in."""
     found = data.data[0]
     assert isinstance(found, tuple)
     return tuple((str(one[0]), str(one[1])) for one in found if isinstance(one, tuple))
@@ -150,7 +163,7 @@ def _summed(expr: Expr, world: World) -> list[Entry]:
     check_row(data.args[0], world.context)
     found = bounds(group, world.context)
     size = len(found) if isinstance(found, tuple) else 1
-    pieces = _pieces(data)
+    pieces = pieces_of(data)
     return [(Part(pieces, data.args[0], group, i, Fraction(1)),) for i in range(size)]
 
 
@@ -198,6 +211,7 @@ def _multiplied(expr: Expr, world: World) -> list[Entry] | None:
 
 def sensitivity(expr: Expr, norm: Norm, world: World) -> Sensitivity:
     """The least bound that the rules give. Raises `Rejected` or `Unknown`."""
+    bounds(expr, world.context)  # names are known and vectors fit, or `Rejected`
     if not is_private(expr, world):
         return Sensitivity(ZERO, "public")
     linear = entries(expr, world)
@@ -211,28 +225,52 @@ def _structural(expr: Expr, norm: Norm, world: World) -> Sensitivity:
     """Scaling by public values, 1-Lipschitz operations, sums of the parts' bounds."""
     op = expr.op
     if op == "fold":
-        moved = world.fold(expr)
+        moved = world.fold(expr, world.adjacency)
         return Sensitivity(number(moved if norm == "l1" else moved * moved), "fold")
     if op in ("mul", "div"):
         return _by_public(expr, norm, world)
     if op == "neg" or op == "abs":
-        inner = sensitivity(expr.args[0], norm, world)
-        return Sensitivity(inner.value, inner.by)
+        return _within(sensitivity(expr.args[0], norm, world))
     if op == "clip":
         if any(is_private(one, world) for one in expr.args[1:]):
             raise Rejected("private-parameter", "The ends of a clip depend on private data.", expr)
-        return sensitivity(expr.args[0], norm, world)
-    if op in ("add", "sub", "min", "max", "tuple"):
+        return _within(sensitivity(expr.args[0], norm, world))
+    if op in ("min", "max") and norm == "l1":
+        # |max(a, b) - max(a', b')| <= max(|a - a'|, |b - b'|), and the same of min.
         parts = [sensitivity(one, "l1", world) for one in expr.args]
+        most = Expr("max", tuple(one.value for one in parts))
+        return Sensitivity(_simple(most), _together(parts))
+    if op in ("add", "sub", "min", "max", "tuple"):
+        parts = [_spread(one, expr, world) for one in expr.args]
         total = parts[0].value
         for one in parts[1:]:
             total = Expr("add", (total, one.value))
         # The l2 norm is at most the l1 norm.
         value = total if norm == "l1" else Expr("mul", (total, total))
-        return Sensitivity(_simple(value), "sum of " + ", ".join(one.by for one in parts))
+        return Sensitivity(_simple(value), _together(parts))
     if op == "item":
-        return sensitivity(expr.args[0], norm, world)
+        return _within(sensitivity(expr.args[0], norm, world))
     raise Unknown("unproved", f"No rule bounds how far '{op}' moves.", expr)
+
+
+def _within(inner: Sensitivity) -> Sensitivity:
+    return Sensitivity(inner.value, _together([inner]))
+
+
+def _together(parts: Sequence[Sensitivity]) -> str:
+    """The rules behind a bound that is made of others."""
+    words = [word for one in parts for word in one.by.removeprefix("sum of ").split(", ")]
+    return "sum of " + ", ".join(dict.fromkeys(words))
+
+
+def _spread(part: Expr, whole: Expr, world: World) -> Sensitivity:
+    """The l1 bound of a part; a number that is added to every entry of a vector counts for each."""
+    found = sensitivity(part, "l1", world)
+    length, own = bounds(whole, world.context), bounds(part, world.context)
+    if whole.op not in ("add", "sub") or not isinstance(length, tuple) or isinstance(own, tuple):
+        return found
+    times = Expr("mul", (number(Fraction(len(length))), found.value))
+    return Sensitivity(_simple(times), found.by)
 
 
 def _by_public(expr: Expr, norm: Norm, world: World) -> Sensitivity:
@@ -246,19 +284,21 @@ def _by_public(expr: Expr, norm: Norm, world: World) -> Sensitivity:
             raise Rejected("division", "The divisor may be 0.", right, "require(... > 0)")
     private, factor = (left, right) if is_private(left, world) else (right, left)
     inner = sensitivity(private, norm, world)
-    size = Expr("abs", (_bounded_factor(factor, world),))
+    size = Expr("abs", (_bounded_factor(factor, expr.op, world),))
     powers = 1 if norm == "l1" else 2
     value = inner.value
     for _ in range(powers):
         value = Expr(expr.op, (value, size))
-    return Sensitivity(_simple(value), inner.by)
+    return Sensitivity(_simple(value), _together([inner]))
 
 
-def _bounded_factor(factor: Expr, world: World) -> Expr:
-    """The factor itself if it is known when the noise is drawn, else its largest size."""
-    if _names(factor) <= {"db.size"} and not _has_data(factor):
-        return factor
+def _bounded_factor(factor: Expr, op: str, world: World) -> Expr:
+    """The factor itself if it is known when the noise is drawn, else the worst that it can be."""
     found = one_bound(factor, world.context)
+    if names_of(factor) <= {"db.size"} and not _has_data(factor):
+        return factor
+    if op == "div":
+        return number(_smallest(found))
     if found.largest is None:
         raise Rejected(
             "bounds",
@@ -269,10 +309,20 @@ def _bounded_factor(factor: Expr, world: World) -> Expr:
     return number(found.largest)
 
 
-def _names(expr: Expr) -> frozenset[str]:
+def _smallest(found: Interval) -> Fraction:
+    """The smallest absolute value of an interval without 0."""
+    if found.low is not None and found.low > 0:
+        return found.low
+    assert found.high is not None
+    assert found.high < 0
+    return -found.high
+
+
+def names_of(expr: Expr) -> frozenset[str]:
+    """The public names that an expression reads."""
     found = {str(expr.data[0])} if expr.op == "public" else set()
     for one in expr.args:
-        found |= _names(one)
+        found |= names_of(one)
     return frozenset(found)
 
 
@@ -355,12 +405,8 @@ def moments(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | None
     if any(one.low is None or one.high is None or one.low < -1 or one.high > 1 for one in base):
         return None
     d = len(base)
-    constant_one = any(one.low == one.high == 1 for one in base)
     triangle = Fraction(d * (d + 1), 2)
-    replaced = triangle if norm == "l1" else Fraction(4 * (d * d // 4))
-    if norm == "l2" and not constant_one:
-        # Without an entry that is 1 the corners need not be the worst place.
-        replaced = min(Fraction(4 * ((d + 1) ** 2 // 4)), Fraction(4 * (d * d // 4) + d))
+    replaced = triangle if norm == "l1" else _corners(d, base)
     if world.adjacency == "add-remove":
         value = triangle
     elif condition_columns(part) <= world.public:
@@ -368,6 +414,12 @@ def moments(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | None
     else:
         value = max(replaced, triangle)
     return value * (factor if norm == "l1" else factor * factor)
+
+
+def _corners(d: int, base: Sequence[Interval]) -> Fraction:
+    """The square of the l2 norm: corners of the cube are the worst place (theory 8.3)."""
+    constant_one = any(one.low == one.high == 1 for one in base)
+    return Fraction(1) if d == 1 and not constant_one else Fraction(4 * (d * d // 4))
 
 
 def enumerated(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | None:
@@ -380,13 +432,15 @@ def enumerated(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | N
         total *= len(values) if values is not None else MOST_SETTINGS + 1
     if total > MOST_SETTINGS or len(found) > 64:
         return None
-    groups: dict[tuple[object, ...], list[tuple[Fraction, ...]]] = {}
+    groups: dict[tuple[object, ...], set[tuple[Fraction, ...]]] = {}
     shared = sorted(names & world.public)
     try:
         for row in settings(kinds):
             value = tuple(entry_value(entry, row, world.context.columns) for entry in found)
-            groups.setdefault(tuple(row[one] for one in shared), []).append(value)
+            groups.setdefault(tuple(row[one] for one in shared), set()).add(value)
     except NotExact:
+        return None
+    if sum(len(rows) ** 2 for rows in groups.values()) * len(found) > MOST_DIFFERENCES:
         return None
     zero = (Fraction(0),) * len(found)
     worst = Fraction(0)

@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bayesdp.programs.check.intervals import Interval, of_type
+from bayesdp.programs.check.intervals import Bounds, Interval, of_type
 from bayesdp.programs.check.refusals import Unknown
 from bayesdp.programs.ir import Expr, Type
 
 MILLISECONDS = 4000
+KNOWN = ("z3", "cvc5")
 ANYTHING = Interval()
 
 
@@ -27,11 +28,13 @@ class Answer:
     holds: bool
     solvers: tuple[str, ...]
     reason: str = ""
+    refuted: bool = False
+    """Whether every solver said the opposite: not so, rather than not known."""
 
 
 def solvers_present() -> tuple[str, ...]:
     """The solvers that are installed."""
-    return tuple(one for one in ("z3", "cvc5") if importlib.util.find_spec(one) is not None)
+    return tuple(one for one in KNOWN if importlib.util.find_spec(one) is not None)
 
 
 class Problem:
@@ -46,7 +49,8 @@ class Problem:
         """A variable inside an interval."""
         symbol = f"v{len(self.names)}"
         if name in self.names:
-            return self.names[name]
+            known = self.names[name]
+            return f"(to_real {known})" if whole else known
         self.names[name] = symbol
         self.sorts[symbol] = "Int" if whole else "Real"
         if interval.low is not None:
@@ -87,12 +91,16 @@ def ask(text: str, wanted: str) -> Answer:
         return Answer(False, (), "no solver is installed (the extra 'programs' brings z3 and cvc5)")
     said = {one: _ASK[one](text) for one in present}
     wrong = [f"{one} says {word}" for one, word in said.items() if word != wanted]
-    return Answer(not wrong, tuple(said), "; ".join(wrong))
+    opposite = {"unsat": "sat", "sat": "unsat"}[wanted]
+    refuted = all(word == opposite for word in said.values())
+    return Answer(not wrong, tuple(said), "; ".join(wrong), refuted)
 
 
 def _z3(text: str) -> str:
-    import z3
-
+    try:
+        import z3
+    except ImportError as error:
+        return f"an error ({error})"
     solver = z3.Solver()
     solver.set("timeout", MILLISECONDS)
     try:
@@ -103,8 +111,10 @@ def _z3(text: str) -> str:
 
 
 def _cvc5(text: str) -> str:
-    import cvc5
-
+    try:
+        import cvc5
+    except ImportError as error:
+        return f"an error ({error})"
     solver = cvc5.Solver()
     solver.setOption("tlimit-per", str(MILLISECONDS))
     solver.setLogic("ALL")
@@ -130,7 +140,7 @@ class Encoder:
     """Row and public expressions as SMT-LIB terms."""
 
     def __init__(
-        self, problem: Problem, kinds: Mapping[str, Type], public: Mapping[str, Interval]
+        self, problem: Problem, kinds: Mapping[str, Type], public: Mapping[str, Bounds | None]
     ) -> None:
         self.problem, self.kinds, self.public = problem, kinds, public
 
@@ -146,6 +156,8 @@ class Encoder:
         if op == "public":
             name = str(expr.data[0])
             known = self.public.get(name, Interval())
+            if not isinstance(known, Interval):
+                raise Unknown("unproved", "Solvers are not asked about vectors.", expr)
             return self.problem.real(f"public {name}", known, whole=name == "db.size")
         args = [self.term(one, row, so_far) for one in expr.args]
         if op in ("eq", "ne") and self._labelled(expr):
@@ -180,8 +192,10 @@ class Encoder:
 
     def _labels(self, expr: Expr, row: str, so_far: str) -> list[str]:
         lists = [self.kinds[str(one.data[0])].labels for one in expr.args if one.op == "field"]
-        if not lists:
-            raise Unknown("unproved", "Labels are compared without a column.", expr)
+        words = [one for one in expr.args if one.op == "const" and isinstance(one.data[0], str)]
+        # Places are compared, so two columns must have the same labels in the same order.
+        if len(set(lists)) != 1 or not lists[0] or len(lists) + len(words) != len(expr.args):
+            raise Unknown("unproved", "Labels are compared that have no common places.", expr)
         found = []
         for one in expr.args:
             if one.op == "const":

@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from bayesdp.programs.check.costs import Costs
-from bayesdp.programs.check.intervals import UNIT, Context, Interval, bounds, of_type
+from bayesdp.programs.check.intervals import Context, Interval
 from bayesdp.programs.check.refine import Refinements
 from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
-from bayesdp.programs.check.rows import check_row
 from bayesdp.programs.check.sensitivity import World, constant_of
-from bayesdp.programs.ir import Branch, Command, Expr, Parts, Program, Release, Where
+from bayesdp.programs.check.sizes import admitted
+from bayesdp.programs.ir import Command, Program, Where
 
 TRUSTED = (
     "the program file is read as its text says (parser and lowering)",
@@ -94,21 +94,18 @@ def _refusal(verdict: Literal["REJECTED", "UNKNOWN"], found: Stopped) -> Verdict
 
 
 def _check(program: Program, n: int | None) -> Verdict:
-    columns = dict(program.record)
     size = admitted(program.requires) if n is None else Interval(Fraction(n), Fraction(n))
-    context = Context(columns, {"db.size": size})
+    # Where records enter and leave, their number is private: nothing is known of it.
+    known = {"db.size": size} if program.adjacency == "replace-one" else {}
+    context = Context(dict(program.record), known)
     refinements = Refinements(context, program.requires)
     world = World(program.adjacency, context, refinements.fold)
+    costs = Costs(world, refinements)
     for one in program.requires:
         if constant_of(one) == 0:
             raise Rejected("precondition", "This precondition is never true.", one)
+        costs.public_only(one)
     refinements.precondition()
-    for data in _all_data(program.body):
-        check_row(data.args[0], context)
-        check_row(data.args[1], context)
-        bounds(data.args[1], context)
-    least = max(1, int(size.low)) if size.low is not None else 1
-    costs = Costs(program, world, refinements, least)
     price = costs.sequence(program.body)
     for one in program.returns:
         costs.public_only(one)
@@ -125,7 +122,8 @@ def _check(program: Program, n: int | None) -> Verdict:
         derivation=price.node,
         obligations=tuple(refinements.obligations),
         solvers=refinements.solvers,
-        n=n,
+        # A private number of records is nothing that a run may be held to.
+        n=n if program.adjacency == "replace-one" else None,
     )
 
 
@@ -162,59 +160,8 @@ def _kind(
     return "any", None, None
 
 
-def admitted(requires: Sequence[Expr]) -> Interval:
-    """The sizes that the preconditions admit, at least as wide; 1 row is the least."""
-    low, high = Fraction(1), None
-    for one in requires:
-        for op, bound in _about_size(one):
-            if op in ("ge", "eq"):
-                low = max(low, bound)
-            elif op == "gt":
-                low = max(low, bound + 1 if bound.denominator == 1 else bound)
-            if op in ("le", "eq") or op == "lt":
-                high = bound if high is None else min(high, bound)
-    return Interval(low, high)
-
-
-def _about_size(expr: Expr) -> list[tuple[str, Fraction]]:
-    if expr.op == "and":
-        return [found for one in expr.args for found in _about_size(one)]
-    if expr.op not in ("ge", "gt", "le", "lt", "eq"):
-        return []
-    left, right = expr.args
-    size = Expr("public", (), ("db.size",))
-    turned = {"ge": "le", "gt": "lt", "le": "ge", "lt": "gt", "eq": "eq"}
-    for one, other, op in ((left, right, expr.op), (right, left, turned[expr.op])):
-        bound = constant_of(other)
-        if (one.op, one.data) == (size.op, size.data) and bound is not None:
-            return [(op, bound)]
-    return []
-
-
-def _all_data(commands: Sequence[Command]) -> list[Expr]:
-    found: list[Expr] = []
-    for one in commands:
-        if isinstance(one, Release):
-            for arg in one.args:
-                found += _data_in(arg)
-        elif isinstance(one, Branch):
-            found += _all_data(one.then) + _all_data(one.otherwise)
-        elif isinstance(one, Parts):
-            for _, part in one.parts:
-                found += _all_data(part)
-    return found
-
-
-def _data_in(expr: Expr) -> list[Expr]:
-    # A fold's step stands beside its data and is checked with it.
-    found = [expr] if expr.op == "data" else []
-    for one in expr.args:
-        found += _data_in(one)
-    return found
-
-
 def _shown(value: Fraction) -> str:
     return f"{float(value):.10g}"
 
 
-__all__ = ["UNIT", "Verdict", "check", "of_type"]
+__all__ = ["Verdict", "check"]

@@ -5,9 +5,10 @@ fails) or UNKNOWN (a rule without a file in `rules/`, or a file that is not at h
 standard library and python-flint: numbers are exact fractions or balls that contain the true value.
 
 To read it: `core` (what a certificate is, composition, the verdict), `declared` (what it may say at
-all), `queries` (what a query reads and how far one record moves it), `releases` (claims, results,
-the data set), `populations` (sizes), `relations` and `hypotheses` (what one notion says of
-another), `arithmetic`, and one file for each theorem in `rules/`.
+all), `queries` (what a query reads and how far one record moves it), `program_queries` (those that
+are programs), `programs` (what a program costs), `releases` (claims, results, the data set),
+`populations` (sizes), `relations` and `hypotheses` (what one notion says of another), `arithmetic`,
+and one file for each theorem in `rules/`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from __future__ import annotations
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.core import Verdict, certified_level, check, read
 from bayesdp.kernel.declared import NOT_PROTECTED
+from bayesdp.kernel.program_queries import remaining as program_assumptions
+from bayesdp.kernel.program_queries import slack as program_slack
 from bayesdp.kernel.relations import derived_assumptions as relation_assumptions
 from bayesdp.kernel.releases import ROUNDING, assumptions
 
@@ -27,6 +30,8 @@ __all__ = [
     "assumptions",
     "certified_level",
     "check",
+    "program_assumptions",
+    "program_slack",
     "read",
     "relation_assumptions",
 ]

@@ -63,7 +63,7 @@ def shape(
     return Shape(
         kind="lipschitz" if lipschitz else "any",
         masked=masked,
-        reads=_labels(columns, conditions | ({name} - {None}), covers, independent),
+        reads=labels(columns, conditions | ({name} - {None}), covers, independent),
         column=label(name, columns[name]) if name is not None else None,
         interval=tuple(columns[name]["bounds"]) if sums else None,
         sums=sums,
@@ -122,11 +122,11 @@ def _cells(query: Mapping[str, Any], column: Mapping[str, Any]) -> tuple[Any, ..
     return tuple(f"[{float(a)!r}, {float(b)!r})" for a, b in pairwise(edges))
 
 
-def _labels(
+def labels(
     columns: Columns, names: set[Any], covers: list[str], independent: list[str]
 ) -> tuple[str, ...]:
     """Labels of the private columns read; a derived one may stand for the one it comes from."""
-    labels = set()
+    found = set()
     for name in names:
         column = columns[name]
         if not _is_private(column):
@@ -135,8 +135,8 @@ def _labels(
         source: Any = column.get("from")
         if not spoken and source in columns:
             name, column = source, columns[source]
-        labels.add(label(name, column))
-    return tuple(sorted(labels))
+        found.add(label(name, column))
+    return tuple(sorted(found))
 
 
 def moved(asked: Shape, grid: Grid | None, rows: int, *, squared: bool) -> int:

@@ -28,6 +28,8 @@ from bayesdp.kernel.core import (
     same,
 )
 from bayesdp.kernel.populations import ALL_RECORDS, group_size, members_of_factors
+from bayesdp.kernel.program_queries import RULE as PROGRAM
+from bayesdp.kernel.program_queries import check_program_results, program_query
 from bayesdp.kernel.queries import Grid, Shape, label, moved, names_in, shape
 from bayesdp.kernel.results import NOISES, check_results
 
@@ -91,7 +93,13 @@ class _Release:
         at_least(self.root["conclusion"]["epsilon"], level, "release: epsilon")
         self.check_claim(premises[0], level, spends)
         self.check_data_set(premises, spends)
-        check_results(self.body["results"], self.n, composition["premises"], shapes)
+        results, steps = self.body["results"], composition["premises"]
+        numbers = [one for one in steps if one["rule"] != PROGRAM]
+        programs = [one for one in steps if one["rule"] == PROGRAM]
+        first = len(results) - len(programs)
+        require(first >= 0, "not as many as were asked for", "results")
+        check_results(results[:first], self.n, numbers, shapes)
+        check_program_results(results[first:], programs)
 
     # -- what was asked, and what it costs under DP ----------------------------------------
 
@@ -102,16 +110,26 @@ class _Release:
         where = composition["rule"]
         require(evidence["adjacency"] == "replace one record", "another adjacency", where)
         require(conclusion["notion"] == "dp" and composition["premises"], "no costs", where)
-        shapes, spends = [], []
+        shapes: list[Shape] = []
+        spends: list[Mapping[str, Any]] = []
+        told: list[Mapping[str, Any]] = []
         for step in composition["premises"]:
+            if step["rule"] == PROGRAM:
+                found = program_query(step, self.body, self.covers, self.independent)
+                self.spoken(found.spends[0]["reads"], found.told["query"])
+                told.append(found.told)
+                spends += found.spends
+                continue
+            require(not told, "programs come last", "composition")
             if step["rule"] not in NOISES:
                 raise UnknownError("no rule of this name", str(step["rule"]))
             where = f"{step['rule']}: {step['evidence']['query']['name']}"
             asked = self.shape(step["evidence"]["query"])
             shapes.append(asked)
             spends.append(self.spend(step, asked, where))
-        rules = {step["rule"] for step in composition["premises"]}
-        require(len(rules) == 1, "noise of two kinds", "composition")
+        require(self.body.get("programs", []) == told, "another program", "programs")
+        rules = {step["rule"] for step in composition["premises"]} - {PROGRAM}
+        require(len(rules) <= 1, "noise of two kinds", "composition")
         gaussian = "discrete-gaussian" in rules
         require((self.claim.get("dp_rho", 0.0) > 0.0) == gaussian, "another noise", "claim")
         names = [step["evidence"]["query"]["name"] for step in composition["premises"]]
@@ -125,10 +143,14 @@ class _Release:
 
     def shape(self, query: Mapping[str, Any]) -> Shape:
         asked = shape(query, self.columns, self.body["unit"], self.covers, self.independent)
-        if self.claim["notion"] == "bdp":
-            unspoken = set(asked.reads) - set(self.covers) - set(self.independent)
-            require(not unspoken, f"nothing is said of {sorted(unspoken)}", query["name"])
+        self.spoken(asked.reads, query["name"])
         return asked
+
+    def spoken(self, reads: Sequence[str], name: str) -> None:
+        """The population speaks about all private columns that a query reads."""
+        if self.claim["notion"] == "bdp":
+            unspoken = set(reads) - set(self.covers) - set(self.independent)
+            require(not unspoken, f"nothing is said of {sorted(unspoken)}", name)
 
     def spend(self, step: Mapping[str, Any], asked: Shape, where: str) -> Mapping[str, Any]:
         """The entry of the ledger for one query, every part of it derived again."""
@@ -398,6 +420,8 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
                 f"column '{name}' is declared independent: given a record's own covered columns, "
                 "it tells nothing about other records and they tell nothing about it"
             )
+    for program in document.get("programs", ()):
+        said += [f"of the program '{program['query']}': {one}" for one in program["assuming"]]
     if "results" in document:
         law = "Gaussian" if claim.get("dp_rho", 0.0) > 0.0 else "Laplace"
         said.append(f"noise is drawn from OpenDP's discrete {law} sampler")

@@ -25,6 +25,7 @@ from bayesdp.notions import Cost
 from bayesdp.populations import Family, Population
 from bayesdp.release.noise import kind_of
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query, make_plan
+from bayesdp.release.programs import PlannedProgram
 from bayesdp.release.spec import StudySpec
 from bayesdp.tables.columns import Column
 from bayesdp.theorems import Bound, LeakageReport, Question
@@ -84,7 +85,18 @@ def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
         "columns": {name: describe_column(column) for name, column in study.columns.items()},
         "claim": claim(plan),
         **({"public_blocks": sorted(blocks)} if blocks else {}),
+        **({"programs": [describe_program(one) for one in plan.programs]} if plan.programs else {}),
         "population": study.population.spec() if study.population is not None else None,
+    }
+
+
+def describe_program(program: PlannedProgram) -> dict[str, Any]:
+    """What a certificate says of a program: its text's digest, and what its cost rests on."""
+    return {
+        "query": program.spec.name,
+        "program": program.shown,
+        "source": program.core.source_hash,
+        "assuming": list(program.assuming),
     }
 
 
@@ -212,7 +224,10 @@ def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
         "sequential-composition",
         {"notion": "dp", "epsilon": plan.dp_epsilon} | rho,
         {"adjacency": "replace one record"},
-        tuple(_query_step(query) for query in plan.queries),
+        (
+            *(_query_step(query) for query in plan.queries),
+            *(_program_step(program) for program in plan.programs),
+        ),
     )
     premises = [_own_step(plan, (composition,))]
     if before:
@@ -414,3 +429,14 @@ def _query_step(query: PlannedQuery) -> Step:
     conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind}
     rho = {"rho": query.dp_rho} if gaussian else {}
     return Step(kind.distribution, conclusion | rho, evidence)
+
+
+def _program_step(program: PlannedProgram) -> Step:
+    """A program's query: its spend, over the derivation of the program's own certificate."""
+    evidence = {
+        "query": program.describe(),
+        "fields": dict(program.fields),
+        "spends": [spend.to_dict() for spend in program.spends],
+    }
+    conclusion = {"notion": "dp", "epsilon": program.dp_epsilon, "kind": program.kind}
+    return Step("program", conclusion, evidence, (program.derivation,))

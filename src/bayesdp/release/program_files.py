@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bayesdp.errors import InputError, Refusal
 
@@ -135,11 +135,3 @@ def _read(path: Path, key: str, stated: str) -> str:
     except (OSError, ValueError) as error:
         why = f"{error}."
     raise InputError(key, stated, expected="a program file that can be read", remedy=why)
-
-
-def plain_query(query: QuerySpec) -> dict[str, Any]:
-    """A program's query as certificates hold it."""
-    given: dict[str, Any] = {"name": query.name, "kind": query.kind, "program": query.program}
-    if query.parameters:
-        given["parameters"] = dict(query.parameters)
-    return given

@@ -8,13 +8,16 @@ not be protected there.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from bayesdp import kernel
 from bayesdp.accounting.spend import Spend, float_above
+from bayesdp.certificate import Step
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.release.program_fields import agreed, fields_read
 from bayesdp.release.program_files import ProgramFile, ProgramRefusedError, file_and_name
@@ -36,6 +39,7 @@ class PlannedProgram:
     `fields` are the columns of the table by the record's fields that the program reads, `reads` the
     labels of the private ones among them. `n` is the number of records that the verdict is for,
     `None` for every one. `notes` say which bounds count where study and program both have some.
+    `derivation` is what the kernel derived the cost from again, `assuming` what that rests on.
     """
 
     spec: QuerySpec
@@ -47,6 +51,8 @@ class PlannedProgram:
     reads: tuple[str, ...]
     notes: tuple[str, ...]
     spends: tuple[Spend, ...]
+    derivation: Step
+    assuming: tuple[str, ...]
 
     @property
     def dp_epsilon(self) -> float:
@@ -62,6 +68,18 @@ class PlannedProgram:
     def kind(self) -> str:
         """Lipschitz in one column, or any."""
         return self.spends[0].kind
+
+    @property
+    def shown(self) -> str:
+        """The program as certificates name it, without folders."""
+        return f"{self.file.name}:{self.core.name}"
+
+    def describe(self) -> dict[str, Any]:
+        """The query as plain data, for `check --json` and certificates."""
+        given: dict[str, Any] = {"name": self.spec.name, "kind": "program", "program": self.shown}
+        if self.spec.parameters:
+            given["parameters"] = dict(self.spec.parameters)
+        return given
 
     @property
     def releases(self) -> tuple[str, ...]:
@@ -89,9 +107,10 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
             remedy="Make a table with one row for each record, with columns that summarise its "
             "rows, and declare that one.",
         )
-    core, verdict = _judged(
+    judged = _judged(
         file.text, file.name, name, tuple(query.parameters.items()), n, f"{key}.program"
     )
+    core, verdict = judged.core, judged.verdict
     if core.adjacency != "replace-one":
         raise UnsupportedError(
             f"{key}.program",
@@ -103,7 +122,19 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
     fields, notes = agreed(core, study, query, key)
     reads = labels(study, set(fields.values()), key, dict.fromkeys(fields.values(), "program"))
     spends = _spends(study, query, verdict, fields, reads, f"{key}.program")
-    return PlannedProgram(query, position, file, core, verdict, fields, reads, notes, spends)
+    return PlannedProgram(
+        query,
+        position,
+        file,
+        core,
+        verdict,
+        fields,
+        reads,
+        notes,
+        spends,
+        judged.derivation,
+        judged.assuming,
+    )
 
 
 def plan_programs(study: StudySpec, n: int | None) -> tuple[PlannedProgram, ...]:
@@ -115,6 +146,16 @@ def plan_programs(study: StudySpec, n: int | None) -> tuple[PlannedProgram, ...]
     )
 
 
+@dataclass(frozen=True)
+class _Judged:
+    """A program that checker and kernel accept."""
+
+    core: Program
+    verdict: Verdict
+    derivation: Step
+    assuming: tuple[str, ...]
+
+
 @lru_cache(maxsize=64)
 def _judged(
     text: str,
@@ -123,8 +164,9 @@ def _judged(
     parameters: tuple[tuple[str, Any], ...],
     n: int | None,
     key: str,
-) -> tuple[Program, Verdict]:
-    """The program as read, and the checker's verdict if that is ACCEPTED."""
+) -> _Judged:
+    """The program as read, if checker and kernel accept it."""
+    from bayesdp.programs.certificate import derivation_of
     from bayesdp.programs.source import core_of, read_text
     from bayesdp.programs.source.diagnostics import ProgramError
     from bayesdp.programs.verdicts import refused, verdict_in
@@ -143,7 +185,17 @@ def _judged(
             f"{key}: {verdict.verdict} ({verdict.code}). Nothing was released or spent.\n"
             f"{verdict.shown or verdict.reason}"
         )
-    return core_of(source, name, given), verdict
+    core = core_of(source, name, given)
+    derivation = derivation_of(core, verdict)
+    try:
+        step = json.loads(json.dumps(derivation.to_dict()))
+        assuming = kernel.program_assumptions(step)
+    except (kernel.InvalidError, kernel.UnknownError) as error:
+        raise ProgramRefusedError(
+            f"{key}: the checker accepts it and the kernel does not ({error}). Nothing was "
+            "released or spent. Please report this mistake of ours."
+        ) from None
+    return _Judged(core, verdict, derivation, tuple(assuming))
 
 
 def _spends(
@@ -170,7 +222,8 @@ def _spends(
             expected="a program that releases something about a private column",
             remedy="It costs nothing: run it with 'bayesdp program run'.",
         )
-    kind, column, interval = "any", None, None
+    cost = float_above(verdict.dp_epsilon)
+    kind, column, interval, extra = "any", None, None, 0.0
     if verdict.kind == "lipschitz" and verdict.interval is not None:
         named = study.columns[fields[verdict.column or ""]]
         low, high = (float(end) for end in verdict.interval)
@@ -178,15 +231,17 @@ def _spends(
         # A value that may be missing, and is then replaced, jumps: that is no clipping.
         if named.imputed is None and not named.is_derived and exact and low < high:
             kind, column, interval = "lipschitz", label(named), (low, high)
+            extra = float_above(Fraction(cost) * kernel.program_slack(verdict.interval))
     return (
         Spend(
             dataset=study.data.dataset,
             unit=study.data.unit,
             query=query.name,
             kind="lipschitz" if kind == "lipschitz" else "any",
-            dp_epsilon=float_above(verdict.dp_epsilon),
+            dp_epsilon=cost,
             column=column,
             interval=interval,
+            slack=extra,
             mechanism=MECHANISM,
             reads=reads,
         ),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from bayesdp.accounting.rounded import up
 from bayesdp.certificate import Certificate
 from bayesdp.release.noise import Noise, kind_of
+from bayesdp.release.program_results import ProgramAnswer
 
 if TYPE_CHECKING:
     import pandas
@@ -75,7 +76,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """A finished release. Iterating gives its `Result`s.
+    """A finished release. Iterating gives its `Result`s, then the answers of its programs.
 
     `level` is an epsilon at `delta`. `dp_epsilon` is the sum of the pure costs and `dp_rho` that of
     the costs in zCDP: Gaussian noise has no pure cost.
@@ -89,13 +90,16 @@ class Release:
     dp_epsilon: float
     dp_rho: float = 0.0
     delta: float = 0.0
+    programs: tuple[ProgramAnswer, ...] = ()
 
     def __repr__(self) -> str:
         numbers = counted(len(self.results), "number", "numbers")
+        if self.programs:
+            numbers += f", {counted(len(self.programs), 'program', 'programs')}"
         return f"Release({self.id[:8]}: {numbers}, {self._cost()})"
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self.results), self._cost()])
+        return "\n".join([*map(str, self), self._cost()])
 
     def _cost(self) -> str:
         notion = str(self.certificate.body["claim"]["notion"]).upper()
@@ -104,11 +108,11 @@ class Release:
         return f"{cost}, {notion} level {up(self.level)}{delta}"
 
     def __iter__(self) -> Any:
-        return iter(self.results)
+        return iter((*self.results, *self.programs))
 
-    def __getitem__(self, name: str) -> Result:
-        """The result of the query of this name, where it has one number only."""
-        found = [result for result in self.results if result.query == name]
+    def __getitem__(self, name: str) -> Any:
+        """The result of the query of this name (one number only), or the program's answer."""
+        found = [result for result in self if result.query == name]
         if len(found) != 1:
             raise KeyError(f"{name!r} has {len(found)} results: iterate over the release instead")
         return found[0]
@@ -122,7 +126,7 @@ class Release:
             **({"dp_rho": self.dp_rho} if self.dp_rho > 0.0 else {}),
             "level": self.level,
             "delta": self.delta,
-            "results": [result.to_dict() for result in self.results],
+            "results": [result.to_dict() for result in self],
             "certificate": self.certificate.to_dict(),
         }
 

@@ -21,6 +21,8 @@ from bayesdp.errors import BudgetExceededError, InputError, TableMismatchError
 from bayesdp.populations import Population
 from bayesdp.release.certify import certify, derive, provable_plan
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, declared_columns, structure_of
+from bayesdp.release.program_files import file_and_name, require_unchanged
+from bayesdp.release.program_runs import program_rows, run_program
 from bayesdp.release.queries import shape
 from bayesdp.release.results import Release, Result, cost_words, counted
 from bayesdp.release.spec import FROM_DATA, BudgetSpec, QuerySpec, StudySpec, parse_study, read_toml
@@ -109,7 +111,7 @@ class Study:
         """A study file. The table and the ledger are found relative to it."""
         path = Path(path)
         study = cls.__new__(cls)
-        spec = parse_study(read_toml(path))
+        spec = parse_study(read_toml(path), path.parent)
         if spec.data.source is None:
             raise InputError("data.source", expected="the table: a file or URL", shown=False)
         study._set(spec, spec.data.source, path.parent, path.name)
@@ -120,8 +122,9 @@ class Study:
         self.name = name
         self.folder = folder
         self._table = table
-        for position in range(len(spec.queries)):
-            shape(spec, position)
+        for position, query in enumerate(spec.queries):
+            if query.kind != "program":
+                shape(spec, position)
 
     @property
     def ledger_url(self) -> str:
@@ -144,6 +147,7 @@ class Study:
 
     def check(self) -> Check:
         """Price the study: costs, noise, errors, and what it does to the budget. Reads no data."""
+        self._require_programs()
         plan = provable_plan(self.spec)
         preview = self.ledger().preview(
             self.spec.data.dataset,
@@ -174,7 +178,7 @@ class Study:
         """
         ledger = self.ledger()
         try:
-            plan, totals = self._exact(ledger)
+            plan, exact = self._exact(ledger)
         except TableMismatchError:
             # One bit about the data, and free of charge: it must at least leave a trace.
             ledger.refused(self.spec.data.dataset, self.name)
@@ -190,11 +194,12 @@ class Study:
             request={"queries": [query.name for query in self.spec.queries]},
         )
         time = clock() if clock is not None else datetime.now(UTC)
-        return self._finish(ledger, debit, plan, totals, time.isoformat(timespec="seconds"))
+        return self._finish(ledger, debit, plan, exact, time.isoformat(timespec="seconds"))
 
-    def _exact(self, ledger: Ledger) -> tuple[Plan, Totals]:
-        """Before the debit: the price, a look at the budget, and the sums without noise."""
+    def _exact(self, ledger: Ledger) -> tuple[Plan, _Exact]:
+        """Before the debit: the price, a look at the budget, and what noise will be added to."""
         data = self.spec.data
+        self._require_programs()
         if data.n != FROM_DATA:  # refused without a look at the table
             plan = provable_plan(self.spec)
             self._require_budget(ledger, plan)
@@ -203,19 +208,29 @@ class Study:
             table = self._open()
             plan = provable_plan(self.spec, count_records(table, data.unit))
             self._require_budget(ledger, plan)
-        return plan, self._totals(table, plan)
+        totals = self._totals(table, plan)
+        rows = [program_rows(program, table, self.spec.columns) for program in plan.programs]
+        return plan, _Exact(totals, rows)
 
-    def _finish(self, ledger: Ledger, debit: str, plan: Plan, totals: Totals, time: str) -> Release:
+    def _require_programs(self) -> None:
+        """The program files hold what was read when the study was loaded."""
+        for position, query in enumerate(self.spec.queries):
+            if query.program is not None:
+                file, _ = file_and_name(query.program)
+                require_unchanged(self.spec.programs[file], position)
+
+    def _finish(self, ledger: Ledger, debit: str, plan: Plan, exact: _Exact, time: str) -> Release:
         """After the debit: noise, certificate, storage."""
         before = ledger.spends(self.spec.data.dataset, before=debit)
         results = [
             result
             for query in plan.queries
-            for result in noisy(query, totals[query.shape.spec.name])
+            for result in noisy(query, exact.totals[query.shape.spec.name])
         ]
+        answers = [run_program(*one) for one in zip(plan.programs, exact.rows, strict=True)]
         certificate = certify(
             plan,
-            [result.to_dict() for result in results],
+            [*(one.to_dict() for one in results), *(one.to_dict() for one in answers)],
             release=debit,
             time=time,
             before=before,
@@ -231,6 +246,7 @@ class Study:
             plan.dp_epsilon,
             plan.dp_rho,
             claim["delta"],
+            tuple(replace(answer, certificate=certificate) for answer in answers),
         )
         ledger.store(debit, release.to_dict())
         return release
@@ -257,6 +273,14 @@ class Study:
         )
         if preview.refusal is not None:
             raise BudgetExceededError(preview.refusal)
+
+
+@dataclass(frozen=True, repr=False)
+class _Exact:
+    """What noise is added to: the sums of the numbers, and the rows of each program. Private."""
+
+    totals: Totals
+    rows: list[Any]
 
 
 def noisy(query: PlannedQuery, total: Total) -> list[Result]:

@@ -68,11 +68,12 @@ class Walk:
         nodes = items(keys(node, frozenset({"sequence"}), "a sequence")["sequence"], "sequence")
         require(len(nodes) == len(commands), "not one step for each command", "derivation")
         new: dict[str, Kind] = {}
-        spent = []
+        spent, known_names = [], dict(names)
         for command, one in zip(commands, nodes, strict=True):
-            done = self.command(command, one, {**names, **new})
-            require(not set(done.names) & (set(names) | set(new)), "a name is given twice", "name")
+            done = self.command(command, one, known_names)
+            require(not any(name in known_names for name in done.names), "a name twice", "name")
             new |= done.names
+            known_names |= done.names
             spent.append(done)
         known = _known(spent)
         entering = None if known is None else added(known)

@@ -64,15 +64,17 @@ def check_program(document: Mapping[str, Any]) -> tuple[str, ...]:
     derived = derive(document["derivation"])
     check_claim(document["claim"], derived)
     require(document["claim"] == document["derivation"]["conclusion"], "two claims", "claim")
-    assuming = _assumptions(derived)
+    assuming = assumptions_from(derived)
     told = list(document["assumptions"])
     require(told == assuming, "they are not those that the cost rests on", "assumptions")
     return tuple(assuming)
 
 
 def assumptions_of(derivation: Mapping[str, Any]) -> list[str]:
-    """What a certificate with this derivation has to say that it rests on."""
-    return _assumptions(derive(derivation))
+    """What a certificate with this derivation rests on. `InvalidError` if it doesn't follow."""
+    derived = derive(derivation)
+    check_claim(derivation["conclusion"], derived)
+    return assumptions_from(derived)
 
 
 def derive(step: Mapping[str, Any]) -> Derived:
@@ -186,7 +188,8 @@ def check_claim(claim: object, derived: Derived) -> None:
 # -- what it rests on ------------------------------------------------------------------------
 
 
-def _assumptions(derived: Derived) -> list[str]:
+def assumptions_from(derived: Derived) -> list[str]:
+    """What a certificate of this derivation rests on, in order."""
     program = derived.program
     said = []
     if program.adjacency == "replace-one":

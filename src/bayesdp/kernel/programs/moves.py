@@ -118,9 +118,7 @@ def moments(entries: list[Entry], norm: Norm, world: World) -> Fraction | None:
     enters = Fraction(d * (d + 1), 2)
     replaced = enters
     if norm == "l2":
-        corners = 4 * (d * d // 4)
-        has_one = any(one.low == one.high == 1 for one in places)
-        replaced = Fraction(corners if has_one else min(4 * ((d + 1) ** 2 // 4), corners + d))
+        replaced = Fraction(4 * (d * d // 4) if d > 1 else 1)
     if world.adjacency == "add-remove":
         bound = enters
     else:

@@ -7,7 +7,7 @@ stated one may be larger than what is derived here, never smaller. A release cos
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -80,6 +80,7 @@ class Setting:
     scope: Scope
     folds: Folds
     step: str = ""
+    seen: dict[tuple[Node, str, str, bool], Node] = field(default_factory=dict, compare=False)
 
     @property
     def world(self) -> World:
@@ -98,15 +99,26 @@ class Setting:
         """`greater` is at least `times` how far a value moves. All rows are tried where needed."""
         for thorough in (False, True):
             try:
-                moved = moves(node, norm, world, Means(self.folds, thorough))
+                moved = self.moved(node, norm, world, thorough)
             except InvalidError:
                 if thorough:
                     raise
                 continue
             smaller = moved if times == 1 else Node("mul", (const(times), moved))
-            if thorough or never_less(greater, smaller, world.size):
+            if thorough:
                 self.enough(greater, smaller, what)
+            elif never_less(greater, smaller, world.size):
                 return
+
+    def moved(self, node: Node, norm: Norm, world: World, thorough: bool) -> Node:
+        """How far a value moves; asked once for each value outside of scores."""
+        key = (node, norm, world.adjacency, thorough)
+        if not world.variables and key in self.seen:
+            return self.seen[key]
+        found = moves(node, norm, world, Means(self.folds, thorough))
+        if not world.variables:
+            self.seen[key] = found
+        return found
 
     def enough(self, greater: Node, smaller: Node, what: str) -> None:
         """`greater >= smaller` for every admitted number of records."""

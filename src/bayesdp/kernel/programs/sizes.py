@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import floor
 
-from bayesdp.kernel.programs.ranges import Range
+from bayesdp.kernel.programs.ranges import Range, folded
 from bayesdp.kernel.programs.reading import SIZE, Node
 
 MOST_SIZES = 20_000
@@ -28,6 +28,9 @@ class _NotThis(Exception):
 
 def never_less(greater: Node, smaller: Node, sizes: Range) -> bool:
     """Whether `greater >= smaller` for every admitted number of records, certainly."""
+    numbers = folded(greater), folded(smaller)
+    if numbers[0] is not None and numbers[1] is not None:
+        return numbers[0] >= numbers[1]
     try:
         critical: list[Poly] = []
         a, b = _pieces(greater, critical), _pieces(smaller, critical)

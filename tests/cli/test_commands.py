@@ -110,6 +110,13 @@ def test_a_reading_that_does_not_match_says_in_what() -> None:
         refused = run("check", "other.toml", status=2).stderr
         assert f"This study's differs in {told}" in refused
         assert refused.count(" here, ") == 1
+    # Of several readings the nearest counts.
+    wide = PEOPLE.replace("size = 3", "size = 30").replace("epsilon = 3.0", "epsilon = 15.0")
+    Path("wide.toml").write_text(wide)
+    run("ledger", "register", "wide.toml")
+    Path("other.toml").write_text(wide.replace("size = 30", "size = 29"))
+    refused = run("check", "other.toml", status=2).stderr
+    assert "This study's differs in population.size (29 here, 30 there). Match" in refused
 
 
 def test_tables_have_no_empty_headers() -> None:

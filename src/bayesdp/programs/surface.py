@@ -92,7 +92,7 @@ def program(function: Any = None, **_: object) -> Any:
     if function is None:
         return lambda one: program(one)
     code = getattr(function, "__code__", None)
-    path = Path(code.co_filename) if code is not None else None
+    path = Path(code.co_filename).resolve() if code is not None else None
     if path is not None and not path.is_file():
         path = None
     return ProgramSource(path, getattr(function, "__name__", "program"))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bayesdp.programs.ir import Type
 from bayesdp.programs.source.diagnostics import refuse
-from bayesdp.programs.source.literals import literal
+from bayesdp.programs.source.literals import Literal, literal
 
 if TYPE_CHECKING:
     from bayesdp.programs.source.module import SourceFile
@@ -38,7 +38,12 @@ ANNOTATION = (
 )
 
 
-def read_type(node: ast.expr, surface: Mapping[str, str], types: Mapping[str, Type]) -> Type:
+def read_type(
+    node: ast.expr,
+    surface: Mapping[str, str],
+    types: Mapping[str, Type],
+    constants: Mapping[str, Literal],
+) -> Type:
     """A column's or a scalar record's type. Raises `ProgramError`."""
     if isinstance(node, ast.Name) and node.id in types:
         return types[node.id]
@@ -46,11 +51,11 @@ def read_type(node: ast.expr, surface: Mapping[str, str], types: Mapping[str, Ty
     if head == "Bool" and inner is None and "Bool" in surface:
         return Type("bool", Fraction(0), Fraction(1))
     if head in ("Int", "Real") and head in surface and inner is not None:
-        return _bounded(node, head, inner)
+        return _bounded(node, head, inner, constants)
     if head == "Category" and head in surface and inner is not None:
-        return _category(node, inner)
+        return _category(node, inner, constants)
     if head == "Public" and head in surface and inner is not None:
-        return replace(read_type(inner, surface, types), public=True)
+        return replace(read_type(inner, surface, types, constants), public=True)
     if head in ("Int", "Real") and inner is None:
         raise refuse(
             "bounds",
@@ -75,8 +80,8 @@ def _split(node: ast.expr) -> tuple[str, ast.expr | None]:
     return "", None
 
 
-def _bounded(node: ast.expr, head: str, inner: ast.expr) -> Type:
-    ends = literal(inner, {})
+def _bounded(node: ast.expr, head: str, inner: ast.expr, constants: Mapping[str, Literal]) -> Type:
+    ends = literal(inner, constants)
     if not (
         isinstance(ends, tuple)
         and len(ends) == 2
@@ -95,8 +100,8 @@ def _bounded(node: ast.expr, head: str, inner: ast.expr) -> Type:
     return Type(head.lower(), low, high)
 
 
-def _category(node: ast.expr, inner: ast.expr) -> Type:
-    found = literal(inner, {})
+def _category(node: ast.expr, inner: ast.expr, constants: Mapping[str, Literal]) -> Type:
+    found = literal(inner, constants)
     labels = found if isinstance(found, tuple) else (found,)
     if not all(isinstance(one, str) and one for one in labels):
         raise refuse("annotation", node, 'A Category lists texts: Category["a", "b"].')
@@ -109,7 +114,10 @@ def _category(node: ast.expr, inner: ast.expr) -> Type:
 
 
 def record_fields(
-    node: ast.ClassDef, surface: Mapping[str, str], types: Mapping[str, Type]
+    node: ast.ClassDef,
+    surface: Mapping[str, str],
+    types: Mapping[str, Type],
+    constants: Mapping[str, Literal],
 ) -> tuple[tuple[str, Type], ...]:
     """The columns of a @record class."""
     fields: list[tuple[str, Type]] = []
@@ -132,7 +140,7 @@ def record_fields(
         name = statement.target.id
         if name in dict(fields):
             raise refuse("name", statement, f"The column '{name}' is listed twice.")
-        fields.append((name, read_type(statement.annotation, surface, types)))
+        fields.append((name, read_type(statement.annotation, surface, types, constants)))
     if not fields:
         raise refuse("annotation", node, "A @record has at least one column.")
     return tuple(fields)

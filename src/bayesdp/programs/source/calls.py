@@ -187,7 +187,9 @@ class Calls(Expressions):
     def call_count(self, node: ast.Call, scope: Scope) -> Value:
         """count(data): how many rows; of truth values: how many are true."""
         data = self.data(bind(node, ["data"], needed=1).given["data"], scope)
-        if isinstance(data.row, Scalar) and data.row.type.kind == "bool":
+        # The kept rows of a filtered Database[Bool] are rows: (x for x in obs if not x).
+        rows = isinstance(data.row, Scalar) and data.row.expr.data == ("",) and data.filter != TRUE
+        if isinstance(data.row, Scalar) and data.row.type.kind == "bool" and not rows:
             return self.summed(data, data.row.expr, INT, node)
         return self.size(data, node)
 

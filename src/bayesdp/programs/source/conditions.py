@@ -11,6 +11,7 @@ from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
     BOOL,
+    TEXT,
     Scalar,
     Value,
     combined,
@@ -163,10 +164,16 @@ class Conditions:
             )
         if a.type.kind == "vector" or b.type.kind == "vector":
             raise refuse("type", node, "A condition chooses between numbers, not vectors.")
-        if (a.type.kind in ("category", "text")) or (b.type.kind in ("category", "text")):
-            raise refuse("type", node, "A condition chooses between numbers or truth values.")
         level = highest(test.level, a.level, b.level)
+        texts = [one.type.kind in ("category", "text") for one in (a, b)]
+        if any(texts) and (level == "row" or not all(texts)):
+            raise refuse(
+                "type",
+                node,
+                "In a row a condition chooses between numbers or truth values.",
+                "Compare instead: categorical and cross take truth values too.",
+            )
         both = a.type.kind == b.type.kind == "bool"
-        kind = BOOL if both else combined("add", a.type, b.type)
+        kind = TEXT if texts[0] else BOOL if both else combined("add", a.type, b.type)
         released = test.released or a.released or b.released
         return Scalar(level, self.operation("if", node, test, a, b), kind, released)

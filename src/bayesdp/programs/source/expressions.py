@@ -27,6 +27,7 @@ from bayesdp.programs.source.values import (
     combined,
     constant,
     described,
+    entries_of,
     highest,
     scalar,
     static,
@@ -107,7 +108,12 @@ class Expressions(Conditions):
             return found
         if found.level == "static" and found.type.kind != "vector":
             return static(-self._fraction(found), node)
-        return replace(found, expr=self.operation("neg", node, found), type=_loose(found.type))
+        return replace(
+            found,
+            level=_computed(found.level),
+            expr=self.operation("neg", node, found),
+            type=_loose(found.type),
+        )
 
     def _binary(self, node: ast.BinOp, scope: Scope) -> Value:
         left, right = self.value(node.left, scope), self.value(node.right, scope)
@@ -115,6 +121,10 @@ class Expressions(Conditions):
             if len(left.items) + len(right.items) > MOST_ENTRIES:
                 raise refuse("size", node, f"A tuple of more than {MOST_ENTRIES} entries.")
             return Items(left.items + right.items)
+        if isinstance(node.op, ast.Mult):
+            repeated = _repeated(left, right, node) or _repeated(right, left, node)
+            if repeated is not None:
+                return repeated
         if isinstance(node.op, ast.Mod) and _is_text(left):
             raise refuse(
                 "effect", node, "A text made from values is a way out for them.", "Return values."
@@ -157,7 +167,7 @@ class Expressions(Conditions):
             raise refuse("type", node, "Two vectors of different lengths.", "")
         if kinds == ("vector", "vector") and op in ("mul", "div") and a.level != "public":
             raise refuse("nonlinear", node, "Vectors are added, or scaled by one public number.")
-        level = highest(a.level, b.level)
+        level = _computed(highest(a.level, b.level))
         kind = combined(op, a.type, b.type)
         return Scalar(level, self.operation(op, node, a, b), kind, a.released or b.released)
 
@@ -345,14 +355,7 @@ class Expressions(Conditions):
         if isinstance(found, Items):
             return found.items
         if isinstance(found, Scalar) and found.type.kind == "vector":
-            return tuple(
-                replace(
-                    found, expr=Expr("item", (found.expr,), (Fraction(i),), place(node)), type=kind
-                )
-                if found.expr.op != "tuple"
-                else replace(found, expr=found.expr.args[i], type=kind)
-                for i, kind in enumerate(found.type.items)
-            )
+            return entries_of(found, place(node))
         raise refuse("type", node, f"{described(found).capitalize()} can't be unpacked.")
 
 
@@ -380,8 +383,23 @@ def _placed(value: Value, node: ast.Name) -> Value:
     return value
 
 
+def _repeated(items: Value, times: Value, node: ast.AST) -> Items | None:
+    """(1,) * 6 as in Python: six entries."""
+    count = static_of(times)
+    if not isinstance(items, Items) or not isinstance(count, Fraction) or count.denominator != 1:
+        return None
+    if len(items.items) * count > MOST_ENTRIES:
+        raise refuse("size", node, f"A tuple of more than {MOST_ENTRIES} entries.")
+    return Items(items.items * int(count))
+
+
 def _is_text(value: Value) -> bool:
     return isinstance(value, Scalar) and value.type.kind == "text"
+
+
+def _computed(level: Level) -> Level:
+    """The level of what is left to compute: static values are literals."""
+    return "public" if level == "static" else level
 
 
 def _loose(kind: Type) -> Type:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
-from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Type
+from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts
 from bayesdp.programs.source.after import After
 from bayesdp.programs.source.calls import bind
 from bayesdp.programs.source.diagnostics import place, refuse
@@ -14,12 +14,14 @@ from bayesdp.programs.source.expressions import pairs
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.sizes import Sizes
 from bayesdp.programs.source.values import (
+    TEXT,
     Data,
     Items,
     Parted,
     Scalar,
     Thing,
     Value,
+    combined,
     described,
     scalar,
     static,
@@ -386,7 +388,12 @@ class Flow(After):
                 return self.chosen(node, test, (a, b))
             if len(a.type.items) != len(b.type.items):
                 return None
-            kind = a.type if a.type == b.type else Type("real")
+            texts = [one.type.kind in ("category", "text") for one in (a, b)]
+            if any(texts) and not all(texts):
+                return None
+            kind = TEXT if texts[0] else a.type
+            if kind != b.type and not texts[0]:
+                kind = combined("add", a.type, b.type)
             return Scalar("public", self._named(name, (a.expr, b.expr), sides), kind, True)
         if (
             isinstance(a, Thing)

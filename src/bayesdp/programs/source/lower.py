@@ -30,6 +30,7 @@ from bayesdp.programs.source.diagnostics import ProgramError, refuse
 from bayesdp.programs.source.flow import Flow
 from bayesdp.programs.source.literals import Literal, literal
 from bayesdp.programs.source.module import SourceFile
+from bayesdp.programs.source.results import returns
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.syntax import check_syntax
 from bayesdp.programs.source.values import (
@@ -41,8 +42,6 @@ from bayesdp.programs.source.values import (
     Scalar,
     Thing,
     Value,
-    described,
-    scalar,
     static,
 )
 from bayesdp.programs.surface_names import BUILTINS
@@ -93,7 +92,7 @@ class _Lowering(Flow):
         results = read_results(self.function.returns, self.function, self.source.surface)
         check_syntax(self.function, self.source.surface)
         returned = self._body(self.function, Scope(names, self.adjacency))
-        returns, types = self._returns(returned, results)
+        found, types = returns(returned, results, self.function)
         return Program(
             self.function.name,
             self.adjacency,
@@ -103,7 +102,7 @@ class _Lowering(Flow):
             parameters,
             tuple(self.requires),
             tuple(self.commands),
-            returns,
+            found,
             types,
             _fraction(self.epsilon_declared),
             _fraction(self.delta_declared),
@@ -145,7 +144,7 @@ class _Lowering(Flow):
             )
         if isinstance(node.slice, ast.Name) and node.slice.id in self.source.records:
             return argument.arg, self.source.records[node.slice.id], False
-        kind = read_type(node.slice, self.source.surface, self.source.types)
+        kind = self._type(node.slice)
         return argument.arg, (("", kind),), True
 
     def _globals(self) -> dict[str, Value]:
@@ -198,9 +197,13 @@ class _Lowering(Flow):
             names[argument.arg] = static(value, argument)
         return tuple(found)
 
+    def _type(self, node: ast.expr) -> Type:
+        file = self.source
+        return read_type(node, file.surface, file.types, file.constants)
+
     def _public_type(self, argument: ast.arg) -> Type:
         node = argument.annotation
-        kind = read_type(node, self.source.surface, self.source.types) if node is not None else None
+        kind = self._type(node) if node is not None else None
         if kind is None or not kind.public:
             raise refuse(
                 "signature",
@@ -234,11 +237,9 @@ class _Lowering(Flow):
 
     def _statement(self, statement: ast.stmt, scope: Scope) -> None:
         if isinstance(statement, ast.Assign):
-            if len(statement.targets) != 1:
-                raise refuse(
-                    "construct", statement, "One name is assigned at a time.", "Write two lines."
-                )
-            self.assign(statement.targets[0], self.value(statement.value, scope), scope)
+            found = self.value(statement.value, scope)
+            for target in statement.targets:
+                self.assign(target, found, scope)
         elif isinstance(statement, ast.AnnAssign) and statement.value is not None:
             found = self.value(statement.value, scope)
             self._announced(statement, found)
@@ -314,13 +315,18 @@ class _Lowering(Flow):
             and isinstance(node.func, ast.Name)
             and node.func.id == "require"
         ):
-            self.value(node, scope)
+            self._require(node, scope)
             return
         self.value(node, scope)  # what is wrong with it is said first
         raise refuse("construct", statement, "This value is not used.", "Assign or return it.")
 
     def call_require(self, node: ast.Call, scope: Scope) -> Value:
+        """require(...) has no value."""
+        raise refuse("construct", node, "require(...) stands on a line of its own.", "")
+
+    def _require(self, node: ast.Call, scope: Scope) -> None:
         """require(condition on public values)."""
+        scope.look_up(ast.copy_location(ast.Name("require", ast.Load()), node))
         bound = bind(node, ["condition"], needed=1)
         found = self.truth(bound.given["condition"], scope)
         if found.level not in ("static", "public") or found.released:
@@ -333,7 +339,6 @@ class _Lowering(Flow):
         if self.branches or self.commands:
             raise refuse("construct", node, "Preconditions stand before the first release.")
         self.requires.append(found.expr)
-        return found
 
     # -- helpers -----------------------------------------------------------------------------
 
@@ -400,78 +405,6 @@ class _Lowering(Flow):
         self.stack.pop()
         self.weigh(found, node)
         return found
-
-    # -- results -----------------------------------------------------------------------------
-
-    def _returns(
-        self, value: Value, wanted: tuple[str, ...]
-    ) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
-        last = self.function.body[-1]
-        assert isinstance(last, ast.Return)
-        assert last.value is not None
-        whole = last.value
-        many = wanted[-1:] == ("...",) or len(wanted) > 1
-        parts = value.items if isinstance(value, Items) and many else (value,)
-        types = wanted
-        if wanted[-1:] == ("...",):
-            types = (wanted[0],) * len(parts)
-        if len(parts) != len(types):
-            raise refuse(
-                "type",
-                whole,
-                f"{len(parts)} values are returned, and {len(types)} announced.",
-                "Name each in Private[tuple[...]].",
-            )
-        at = [whole] * len(parts)
-        if isinstance(whole, ast.Tuple) and len(whole.elts) == len(parts):
-            at = whole.elts
-        results = zip(parts, types, at, strict=True)
-        return tuple(self._result(p, t, node) for p, t, node in results), types
-
-    def _result(self, value: Value, wanted: str, node: ast.expr) -> Expr:
-        if isinstance(value, Thing):
-            if value.kind == "released-posterior" and POSTERIOR[value.family] == wanted:
-                return value.expr
-            if value.kind == "samples" and wanted == "Samples":
-                return value.expr
-            if value.kind == "noisy-data" and wanted in ("Vector", "Samples"):
-                return value.expr
-            if not value.released or value.kind in ("model", "posterior", "score"):
-                raise refuse(
-                    "private-output",
-                    node,
-                    f"A {value.kind} is returned that has not been released.",
-                    "Release it: exponential(...), or laplace(statistics(model), ...).",
-                )
-            raise refuse("type", node, f"{described(value).capitalize()} is returned as {wanted}.")
-        found = scalar(value, node) if isinstance(value, Items | Scalar) else None
-        if found is None:
-            raise refuse(
-                "private-output",
-                node,
-                f"{described(value).capitalize()} is returned.",
-                "Release it.",
-            )
-        if found.level in ("row", "private"):
-            raise refuse(
-                "private-output",
-                node,
-                "A private value is returned as it is.",
-                "Release it: laplace(value, epsilon=...), for example.",
-            )
-        fits = {
-            "Int": ("int", "bool"),
-            "Bool": ("bool",),
-            "Real": ("real", "int", "bool"),
-            "Vector": ("vector",),
-            "Matrix": ("vector",),
-            "Category": ("text", "category"),
-        }
-        if found.type.kind not in fits.get(wanted, ()):
-            raise refuse(
-                "type", node, f"A value of kind {found.type.kind} is returned as {wanted}.", ""
-            )
-        return found.expr
 
 
 def admitted(value: Literal, kind: Type) -> bool:

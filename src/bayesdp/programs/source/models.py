@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from bayesdp.programs.ir import Expr, Type
 from bayesdp.programs.source.calls import ONE, PAIRS, Bound, Calls, bind, number_of, sum_type
-from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
     INT,
@@ -135,6 +135,7 @@ class Models(Calls):
             )
         data = self.value(bound.given["data"], scope)
         if isinstance(data, Thing) and data.kind == "noisy-data":
+            self._fits_noisy(likelihood, prior, data, bound.given["data"])
             expr = Expr("observe", (data.expr, likelihood.expr, prior.expr), (), place(node))
             return Thing("noisy-model", expr, likelihood.family, (data, likelihood, prior), True)
         if not isinstance(data, Data):
@@ -172,6 +173,22 @@ class Models(Calls):
             )
         raise refuse("type", node, f"Here stands {described(found)}, and a {kind} is wanted.")
 
+    def _fits_noisy(self, likelihood: Thing, prior: Thing, data: Thing, node: ast.AST) -> None:
+        if data.family not in ("bernoulli", "categorical") or likelihood.family not in (
+            data.family,
+            "categorical",
+        ):
+            raise refuse(
+                "type",
+                node,
+                f"{likelihood.family} does not observe these noisy answers.",
+                "Answers of randomized_response are observed as what they are about: Bool by "
+                "bernoulli, Category by categorical.",
+            )
+        labels = len(data.about)
+        if likelihood.family == "categorical" and prior.about and len(prior.about) != labels:
+            raise _miscounted(labels, len(prior.about), node)
+
     def _fits(self, likelihood: Thing, prior: Thing, kind: Type, node: ast.AST) -> None:
         family = likelihood.family
         wanted = {
@@ -191,12 +208,7 @@ class Models(Calls):
         if family == "categorical" and prior.about:
             labels = len(kind.labels) or 2
             if len(prior.about) != labels:
-                raise refuse(
-                    "prior",
-                    node,
-                    f"There are {labels} categories and {len(prior.about)} prior numbers.",
-                    "Give one for each.",
-                )
+                raise _miscounted(labels, len(prior.about), node)
 
     def call_infer(self, node: ast.Call, scope: Scope) -> Value:
         """infer(model): the exact posterior, private until it is released."""
@@ -283,3 +295,12 @@ class Models(Calls):
         total = self.summed(data, hot, Type("vector", items=items), node)
         start = scalar(Items(prior.about), node)
         return self.arithmetic("add", node, start, total)
+
+
+def _miscounted(labels: int, numbers: int, node: ast.AST) -> ProgramError:
+    return refuse(
+        "prior",
+        node,
+        f"There are {labels} categories and {numbers} prior numbers.",
+        "Give one for each.",
+    )

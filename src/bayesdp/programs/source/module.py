@@ -167,6 +167,10 @@ class _Reader:
                 "Write `from bayesdp.programs import ...`.",
             )
         for one in statement.names:
+            if one.name == "*":
+                raise refuse(
+                    "import", one, "Names are imported one by one.", "A reader sees what is used."
+                )
             if one.name not in SURFACE:
                 raise refuse(
                     "import",
@@ -193,7 +197,9 @@ class _Reader:
             raise refuse("module", statement, "A constant is one name with one literal.")
         self._new(target.id, target)
         if _is_type(statement.value, self.surface, self.types):
-            self.types[target.id] = read_type(statement.value, self.surface, self.types)
+            self.types[target.id] = read_type(
+                statement.value, self.surface, self.types, self.constants
+            )
             return
         self.constants[target.id] = literal(statement.value, self.constants)
 
@@ -206,7 +212,9 @@ class _Reader:
             )
         if statement.bases or statement.keywords:
             raise refuse("module", statement, "A @record has no base classes.")
-        self.records[statement.name] = record_fields(statement, self.surface, self.types)
+        self.records[statement.name] = record_fields(
+            statement, self.surface, self.types, self.constants
+        )
 
     def _function(self, statement: ast.FunctionDef) -> None:
         self._new(statement.name, statement)

@@ -22,6 +22,7 @@ from bayesdp.programs.source.values import (
     Value,
     described,
     scalar,
+    static,
     static_of,
 )
 
@@ -175,7 +176,8 @@ class Releases(Models):
         options = {"epsilon": self.epsilon(bound, scope)}
         name = self.emit("randomized-response", node, [self.data_expr(data, mapped, node)], options)
         family = "categorical" if kind.kind == "category" else "bernoulli"
-        return Thing("noisy-data", name, family, (), True)
+        labels = tuple(static(one) for one in (kind.labels or ("False", "True")))
+        return Thing("noisy-data", name, family, labels, True)
 
     def call_per_record_exponential(self, node: ast.Call, scope: Scope) -> Value:
         """per_record_exponential(data, score=, candidates=, epsilon=)."""
@@ -196,8 +198,13 @@ class Releases(Models):
         row, candidate = (one.arg for one in _parameters(score))
         variable = self.fresh("candidate")
         shown = Scalar("public", Expr("public", (), (variable,), place(score)), REAL)
-        inner = Scope({**scope.names, row: data.row, candidate: shown}, self.adjacency)
+        inner = scope.inside_rows(**{row: data.row, candidate: shown})
+        before = len(self.commands)
         body = scalar(self.value(score.body, inner), score.body)
+        for one in score.args.args:
+            scope.ended(one, CANDIDATE_ENDED)
+        if len(self.commands) != before:
+            raise refuse("construct", score, "A score releases nothing itself.")
         self.numeric(body, score.body)
         if body.level == "private" or body.type.kind == "vector":
             raise refuse("type", score.body, "A record's score is one number of its own values.")
@@ -261,7 +268,7 @@ class Releases(Models):
         variable = self.fresh("candidate")
         kind = INT if candidates.family == "int" else REAL
         shown = Scalar("public", Expr("public", (), (variable,), place(score)), kind)
-        inner = Scope({**scope.names, parameters[0].arg: shown}, self.adjacency)
+        inner = Scope({**scope.names, parameters[0].arg: shown}, self.adjacency, scope.gone)
         before = len(self.commands)
         body = scalar(self.value(score.body, inner), score.body)
         scope.ended(parameters[0], CANDIDATE_ENDED)
@@ -352,8 +359,8 @@ class Releases(Models):
     def call_grid_of(self, node: ast.Call, scope: Scope) -> Value:
         """grid_of(family, a=range, b=range)."""
         bound = bind(node, ["family", "a", "b"], needed=3)
-        found = self.value(bound.given["family"], scope)
-        family = getattr(found, "name", "").lower()
+        at = bound.given["family"]
+        family = at.id.lower() if isinstance(at, ast.Name) else ""
         if family not in ("beta", "gamma", "normal"):
             raise refuse(
                 "arguments", node, "grid_of takes beta, gamma or normal.", "grid_of(beta, ...)"

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from bayesdp.programs.ir import Adjacency
 from bayesdp.programs.source.diagnostics import ProgramError, refuse
 from bayesdp.programs.source.values import Items, Row, Scalar, Value
-from bayesdp.programs.surface_names import SURFACE
+from bayesdp.programs.surface_names import SURFACE, TYPES
 
 WAYS_OUT = frozenset(
     (
@@ -81,6 +81,8 @@ class Scope:
             )
         if name in INSTEAD:
             return refuse("name", node, f"Programs have no {name}.", INSTEAD[name])
+        if name in TYPES:
+            return refuse("type", node, f"{name} is a type, and types stand in annotations.", "")
         if name in SURFACE:
             return refuse(
                 "name",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal as OneOf
 
-from bayesdp.programs.ir import Constant, Expr, Type
+from bayesdp.programs.ir import Constant, Expr, Type, Where
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.literals import Literal
 
@@ -130,7 +130,7 @@ def static_of(value: Value) -> Literal | None:
         return (
             None if any(one is None for one in parts) else tuple(p for p in parts if p is not None)
         )
-    if isinstance(value, Scalar) and value.level == "static":
+    if isinstance(value, Scalar) and value.level == "static" and value.expr.op == "const":
         found = value.expr.data[0]
         assert isinstance(found, bool | str | Fraction)
         return found
@@ -156,6 +156,16 @@ def scalar(value: Value, node: ast.AST, what: str = "a number") -> Scalar:
         kind = Type("vector", items=tuple(one.type for one in parts))
         return Scalar(level, expr, kind, any(one.released for one in parts))
     raise refuse("type", node, f"Here stands {described(value)}, and {what} is wanted.", "")
+
+
+def entries_of(vector: Scalar, where: Where) -> tuple[Scalar, ...]:
+    """The entries of a vector; none of another scalar."""
+    return tuple(
+        replace(vector, expr=Expr("item", (vector.expr,), (Fraction(i),), where), type=kind)
+        if vector.expr.op != "tuple"
+        else replace(vector, expr=vector.expr.args[i], type=kind)
+        for i, kind in enumerate(vector.type.items)
+    )
 
 
 def unmixed(levels: list[Level], node: ast.AST) -> None:

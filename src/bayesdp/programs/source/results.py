@@ -1,0 +1,114 @@
+"""What a program returns: everything in it has been released, and is of the announced type."""
+
+from __future__ import annotations
+
+import ast
+
+from bayesdp.programs.ir import Expr
+from bayesdp.programs.source.calls import POSTERIOR
+from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.values import (
+    Items,
+    Scalar,
+    Thing,
+    Value,
+    described,
+    entries_of,
+    scalar,
+)
+
+
+def returns(
+    value: Value, wanted: tuple[str, ...], function: ast.FunctionDef
+) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
+    """The returned expressions and their types. Raises `ProgramError`."""
+    last = function.body[-1]
+    assert isinstance(last, ast.Return)
+    assert last.value is not None
+    whole = last.value
+    many = wanted[-1:] == ("...",) or len(wanted) > 1
+    parts: tuple[Value, ...] = (value,)
+    if many and isinstance(value, Items):
+        parts = value.items
+    elif many and isinstance(value, Scalar) and wanted[0] not in ("Vector", "Matrix"):
+        parts = entries_of(value, place(whole)) or parts
+    types = wanted
+    if wanted[-1:] == ("...",):
+        types = (wanted[0],) * len(parts)
+    if len(parts) != len(types):
+        raise refuse(
+            "type",
+            whole,
+            f"{len(parts)} values are returned, and {len(types)} announced.",
+            "Name each in Private[tuple[...]].",
+        )
+    at = [whole] * len(parts)
+    if isinstance(whole, ast.Tuple) and len(whole.elts) == len(parts):
+        at = whole.elts
+    results = zip(parts, types, at, strict=True)
+    return tuple(_result(p, t, node) for p, t, node in results), types
+
+
+def _matrix(value: Items, node: ast.expr) -> Expr:
+    """Rows of one length, each released."""
+    rows = [scalar(one, node) for one in value.items]
+    for one in rows:
+        if one.level in ("row", "private"):
+            raise refuse(
+                "private-output", node, "A private value is returned as it is.", "Release it."
+            )
+    if not rows or len({len(one.type.items) for one in rows}) > 1 or not rows[0].type.items:
+        raise refuse("type", node, "A Matrix has rows of one length.", "")
+    return Expr("tuple", tuple(one.expr for one in rows), (), place(node))
+
+
+def _result(value: Value, wanted: str, node: ast.expr) -> Expr:
+    if isinstance(value, Thing):
+        if value.kind == "released-posterior" and POSTERIOR[value.family] == wanted:
+            return value.expr
+        if value.kind == "samples" and wanted == "Samples":
+            return value.expr
+        if value.kind == "noisy-data" and wanted in ("Vector", "Samples"):
+            return value.expr
+        if not value.released or value.kind in ("model", "posterior", "score"):
+            raise refuse(
+                "private-output",
+                node,
+                f"A {value.kind} is returned that has not been released.",
+                "Release it: exponential(...), or laplace(statistics(model), ...).",
+            )
+        raise refuse("type", node, f"{described(value).capitalize()} is returned as {wanted}.")
+    if isinstance(value, Items) and wanted == "Matrix":
+        return _matrix(value, node)
+    found = scalar(value, node) if isinstance(value, Items | Scalar) else None
+    if found is None:
+        raise refuse(
+            "private-output",
+            node,
+            f"{described(value).capitalize()} is returned.",
+            "Release it.",
+        )
+    if found.level in ("row", "private"):
+        raise refuse(
+            "private-output",
+            node,
+            "A private value is returned as it is.",
+            "Release it: laplace(value, epsilon=...), for example.",
+        )
+    fits = {
+        "Bool": ("bool",),
+        "Int": ("int", "bool"),
+        "Real": ("real", "int", "bool"),
+        "Vector": ("vector",),
+        "Matrix": ("vector",),
+        "Category": ("text", "category"),
+    }
+    if found.type.kind not in fits.get(wanted, ()):
+        right = [one for one, kinds in fits.items() if found.type.kind in kinds]
+        raise refuse(
+            "type",
+            node,
+            f"A value of kind {found.type.kind} is returned as {wanted}.",
+            f"Announce Private[{right[0]}], or return another value.",
+        )
+    return found.expr

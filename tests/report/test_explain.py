@@ -96,6 +96,9 @@ def test_numbers_are_those_of_the_claim(name: str, tmp_path: Path) -> None:
     assert f"at most {math.ceil(1000 * ten['at_most']) / 10:g} % likely" in words
     assert f"at least {math.floor(1000 * ten['at_least']) / 10:g} % likely" in words
     assert f"adversary '{facts['adversary']}'" in words or name == "dp"
+    if name != "dp":
+        cost = math.ceil(round(1e4 * document["data_set"]["dp_epsilon"], 6)) / 1e4
+        assert f"all that is left is the level {cost:g} (odds" in words
 
 
 @pytest.mark.parametrize("name", STUDIES)

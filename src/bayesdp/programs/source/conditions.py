@@ -11,7 +11,6 @@ from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
     BOOL,
-    TEXT,
     Scalar,
     Value,
     combined,
@@ -165,15 +164,14 @@ class Conditions:
         if a.type.kind == "vector" or b.type.kind == "vector":
             raise refuse("type", node, "A condition chooses between numbers, not vectors.")
         level = highest(test.level, a.level, b.level)
-        texts = [one.type.kind in ("category", "text") for one in (a, b)]
-        if any(texts) and (level == "row" or not all(texts)):
+        if any(one.type.kind in ("category", "text") for one in (a, b)):
             raise refuse(
                 "type",
                 node,
-                "In a row a condition chooses between numbers or truth values.",
+                "A condition chooses between numbers or truth values here.",
                 "Compare instead: categorical and cross take truth values too.",
             )
         both = a.type.kind == b.type.kind == "bool"
-        kind = TEXT if texts[0] else BOOL if both else combined("add", a.type, b.type)
+        kind = BOOL if both else combined("add", a.type, b.type)
         released = test.released or a.released or b.released
         return Scalar(level, self.operation("if", node, test, a, b), kind, released)

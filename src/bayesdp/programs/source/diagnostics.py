@@ -38,6 +38,7 @@ CODES = {
     "precondition": "a precondition that nothing satisfies",
     "size": "a program larger than the checker takes",
     "unproved": "something that the checker could not prove",
+    "kernel": "a cost that the kernel does not confirm",
 }
 """Every kind of diagnostic."""
 

@@ -346,7 +346,8 @@ class Flow(After):
         self.commands = outer
         self.branches -= 1
         both = (values[0], values[1])
-        if not sides[0] and not sides[1]:
+        words = all(_is_word(one) for one in both) and test.level == "public"
+        if not sides[0] and not sides[1] and not words:
             return self.chosen(node, test, both)
         if test.level == "row":
             raise refuse(
@@ -384,15 +385,14 @@ class Flow(After):
         if isinstance(a, Scalar) and isinstance(b, Scalar):
             if "private" in (a.level, b.level):
                 return None
-            if "row" in (a.level, b.level, test.level) or not (sides[0] or sides[1]):
+            rows = "row" in (a.level, b.level, test.level)
+            words = _is_word(a) and _is_word(b)
+            if rows or not (sides[0] or sides[1] or words):
                 return self.chosen(node, test, (a, b))
-            if len(a.type.items) != len(b.type.items):
+            if len(a.type.items) != len(b.type.items) or _is_word(a) != _is_word(b):
                 return None
-            texts = [one.type.kind in ("category", "text") for one in (a, b)]
-            if any(texts) and not all(texts):
-                return None
-            kind = TEXT if texts[0] else a.type
-            if kind != b.type and not texts[0]:
+            kind = TEXT if words else a.type
+            if kind != b.type and not words:
                 kind = combined("add", a.type, b.type)
             return Scalar("public", self._named(name, (a.expr, b.expr), sides), kind, True)
         if (
@@ -415,6 +415,10 @@ class Flow(After):
         for value, side in zip(values, sides, strict=True):
             side.append(Derive(one, value))
         return Expr("public", (), (one,))
+
+
+def _is_word(value: Value) -> bool:
+    return isinstance(value, Scalar) and value.type.kind in ("category", "text")
 
 
 def _holds_piece(value: Value, columns: tuple[str, ...], outside: object) -> bool:

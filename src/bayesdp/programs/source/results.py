@@ -50,7 +50,7 @@ def returns(
 
 
 def _matrix(value: Items, node: ast.expr) -> Expr:
-    """Rows of one length, each released."""
+    """Rows of one length, each released: one vector, row after row."""
     rows = [scalar(one, node) for one in value.items]
     for one in rows:
         if one.level in ("row", "private"):
@@ -59,7 +59,9 @@ def _matrix(value: Items, node: ast.expr) -> Expr:
             )
     if not rows or len({len(one.type.items) for one in rows}) > 1 or not rows[0].type.items:
         raise refuse("type", node, "A Matrix has rows of one length.", "")
-    return Expr("tuple", tuple(one.expr for one in rows), (), place(node))
+    where = place(node)
+    entries = tuple(entry.expr for one in rows for entry in entries_of(one, where))
+    return Expr("tuple", entries, (), where)
 
 
 def _result(value: Value, wanted: str, node: ast.expr) -> Expr:

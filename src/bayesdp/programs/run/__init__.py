@@ -1,0 +1,36 @@
+"""Running a checked program: the interpreter, its noise, exact inference, and results.
+
+`run` is the whole way (check, debit, run once, store); `run_on` runs on rows that `load` read,
+after the caller has debited.
+"""
+
+from __future__ import annotations
+
+from bayesdp.programs.run.channel import exponential_channel
+from bayesdp.programs.run.distributions import Density, Distribution, Joint, Mixture, Samples
+from bayesdp.programs.run.machine import Machine, prepared, run_on
+from bayesdp.programs.run.noise import OpenDP, Samplers
+from bayesdp.programs.run.result import ProgramResult
+from bayesdp.programs.run.session import run
+from bayesdp.programs.run.spends import spends_of
+from bayesdp.programs.run.table import Rows, inspect_table, load
+
+__all__ = [
+    "Density",
+    "Distribution",
+    "Joint",
+    "Machine",
+    "Mixture",
+    "OpenDP",
+    "ProgramResult",
+    "Rows",
+    "Samplers",
+    "Samples",
+    "exponential_channel",
+    "inspect_table",
+    "load",
+    "prepared",
+    "run",
+    "run_on",
+    "spends_of",
+]

@@ -1,0 +1,284 @@
+"""Releases that choose: the exponential mechanism, one answer for each record, posterior samples.
+
+All are softmax draws over whole scores, P(i) proportional to exp(score_i / scale), by OpenDP's
+Gumbel noise. If one record moves every score by at most D steps, each probability moves by at most
+exp(2 D / scale). `exponential_channel` gives those probabilities, for tests and the falsifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, inf
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.programs.check.intervals import one_bound
+from bayesdp.programs.ir import Expr, Release
+from bayesdp.programs.run import distributions as d
+from bayesdp.programs.run.distances import ERROR, STEP, hellinger_scores
+from bayesdp.programs.run.noise import Calibration, Samplers, above
+from bayesdp.programs.run.posteriors import prior_of
+from bayesdp.programs.run.private import (
+    FINEST,
+    MOST,
+    RESOLUTION,
+    PrivateValues,
+    common,
+    power_of_two,
+    steps_of,
+    whole_sum,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, repr=False)
+class Selection:
+    """A softmax over candidates: their scores in steps (private), and the scale."""
+
+    candidates: tuple[Any, ...]
+    scores: tuple[int, ...]
+    scale: float
+
+    def __repr__(self) -> str:
+        return f"<a choice among {len(self.candidates)} candidates>"
+
+    def draw(self, samplers: Samplers) -> Any:
+        """One candidate."""
+        top = max(self.scores)
+        # Shifting all scores changes nothing, and what lies 2^61 steps below the best is never
+        # drawn; a floor that moves with the best keeps the ratio of probabilities.
+        return self.candidates[
+            samplers.choose([max(one - top, -MOST) for one in self.scores], self.scale)
+        ]
+
+    def probabilities(self) -> tuple[float, ...]:
+        """The law that is sampled. Private."""
+        top = max(self.scores)
+        weights = np.exp([(one - top) / self.scale for one in self.scores])
+        return tuple((weights / weights.sum()).tolist())
+
+
+# -- candidates ------------------------------------------------------------------------------------
+
+
+def numbers_of(candidates: Expr, values: PrivateValues) -> list[Fraction]:
+    """Numeric candidates, exact."""
+    public = values.public
+    parts = [public.number(one) for one in candidates.args]
+    if candidates.op == "values":
+        return parts
+    if candidates.op == "range":
+        start, stop, step = (int(one) for one in parts)
+        return [Fraction(one) for one in range(start, stop, step)]
+    low, high, many = parts[0], parts[1], int(parts[2])
+    return [low + (high - low) * i / (many - 1) for i in range(many)]
+
+
+def laws_of(candidates: Expr, values: PrivateValues) -> tuple[str, list[tuple[Fraction, Fraction]]]:
+    """Candidate distributions: their family and exact parameters. Impossible ones are left out."""
+    public = values.public
+    if candidates.op == "posteriors-of":
+        (a, b), n = exact_prior(candidates.args[0], values), int(public.number(candidates.args[1]))
+        return "beta", [(a + k, b + n - k) for k in range(n + 1)]
+    family = str(candidates.data[0])
+    first, second = (numbers_of(one, values) for one in candidates.args)
+    pairs = [(x, y) for x in first for y in second if y > 0 and (x > 0 or family == "normal")]
+    if not pairs:
+        raise InputError("candidates", expected="parameters above 0", shown=False)
+    return family, pairs
+
+
+def exact_prior(prior: Expr, values: PrivateValues) -> tuple[Fraction, ...]:
+    """The parameters of a prior."""
+    if prior.op == "prior":
+        return tuple(values.public.number(one) for one in prior.args)
+    found = values.public.names[str(prior.data[0])]
+    if isinstance(found, d.Joint) and found.parameters is not None:
+        return tuple(Fraction(one) for one in found.parameters)
+    assert isinstance(found, d.Mixture)
+    return tuple(Fraction(one) for one in found.parameters)
+
+
+# -- the exponential mechanism ---------------------------------------------------------------------
+
+
+def exponential(release: Release, values: PrivateValues, calibration: Calibration) -> Selection:
+    """The choice that a release makes, its scale at least 2 (D + rounding) / epsilon."""
+    score, candidates = release.args
+    if score.op == "hellinger":
+        return _hellinger(score, candidates, values, calibration)
+    variable = str(score.data[0])
+    numbers = numbers_of(candidates, values)
+    amounts = [
+        values.amount(values.public.filled(score.args[0], {variable: one})) for one in numbers
+    ]
+    lattice, slack = Fraction(0), max(one.slack for one in amounts)
+    for one in amounts:
+        lattice = common(common(lattice, one.lattice), one.offsets[0])
+    totals = [one.totals[0] for one in amounts]
+    unit = lattice or Fraction(1)
+    moved = calibration.sensitivity
+    if moved and moved / unit > FINEST:
+        unit = Fraction(2) ** (power_of_two(moved) - RESOLUTION)
+        slack += unit
+    if not moved:
+        # Public scores: the best is chosen.
+        best = max(range(len(totals)), key=totals.__getitem__)
+        return Selection((numbers[best],), (0,), 1.0)
+    scores = tuple(round(one / unit) for one in totals)
+    return Selection(tuple(numbers), scores, calibration.choice(unit, slack))
+
+
+def _hellinger(
+    score: Expr, candidates: Expr, values: PrivateValues, calibration: Calibration
+) -> Selection:
+    model = score.args[0].args[0]
+    family, laws = laws_of(candidates, values)
+    posterior, extra = exact_posterior(model, values)
+    shown: Sequence[tuple[Fraction, ...]] = laws
+    if family == "normal":
+        shown = [(mean, sd * sd) for mean, sd in laws]
+    scores = hellinger_scores(family, shown, posterior, candidates.op == "posteriors-of")
+    results = tuple(d.single(family, float(a), float(b)) for a, b in laws)
+    return Selection(results, tuple(scores), calibration.choice(STEP, 2 * ERROR + extra))
+
+
+def exact_posterior(model: Expr, values: PrivateValues) -> tuple[tuple[Fraction, ...], Fraction]:
+    """The conjugate posterior's parameters, exact; a normal's are its mean and variance.
+
+    And how much farther than the checker's bound its Hellinger distance may move: what the grid of
+    the sum adds.
+    """
+    data, likelihood, prior = model.args
+    family = str(likelihood.data[0])
+    data = values.public.filled(data)
+    before = exact_prior(prior, values)
+    total = values.amount(Expr("sum", (data,)))
+    if family == "categorical":
+        size = Fraction(len(before))
+        cells = Expr("data", (data.args[0], Expr("onehot", (data.args[1],), (size,))), data.data)
+        counts = values.amount(Expr("sum", (cells,))).totals
+        return tuple(a + c for a, c in zip(before, counts, strict=True)), Fraction(0)
+    if family == "poisson":
+        exposure = values.public.number(likelihood.args[0])
+        return (before[0] + total.totals[0], before[1] + exposure), Fraction(0)
+    many = values.amount(Expr("count", (data,))).totals[0]
+    if family == "bernoulli":
+        good = total.totals[0]
+        return (before[0] + good, before[1] + many - good), Fraction(0)
+    sd = values.public.number(likelihood.args[0])
+    variance = 1 / (1 / before[1] ** 2 + many / sd**2)
+    mean = variance * (before[0] / before[1] ** 2 + total.totals[0] / sd**2)
+    # H = sqrt(1 - exp(-x^2 / (8 v))) <= x / sqrt(8 v).
+    moved = total.slack * variance / sd**2
+    extra = moved * Fraction(above(1 / (8 * variance))) if moved else Fraction(0)
+    return (mean, variance), max(extra, moved and extra + moved)
+
+
+# -- answers of records ----------------------------------------------------------------------------
+
+
+def per_record(
+    release: Release, values: PrivateValues, calibration: Calibration, samplers: Samplers
+) -> NDArray[Any]:
+    """One softmax draw for each record, among numbers."""
+    data, score, candidates = release.args
+    data = values.public.filled(data)
+    variable = str(score.data[0])
+    numbers = numbers_of(candidates, values)
+    kept = values.rows.mask(data)
+    bodies = [values.public.filled(score.args[0], {variable: one}) for one in numbers]
+    limits = [one_bound(one, values.world.context) for one in bodies]
+    width = calibration.sensitivity
+    if not width:
+        raise InputError("score", expected="a score that depends on the record", shown=False)
+    unit = Fraction(2) ** (power_of_two(width) - RESOLUTION)
+    columns = []
+    for body, each in zip(bodies, limits, strict=True):
+        steps, _ = steps_of(values.rows.numbers(body), each, unit)
+        columns.append(steps if kept is None else steps[kept])
+    table = np.stack(columns, axis=1)
+    table -= table.max(axis=1, keepdims=True)
+    scale = calibration.choice(unit, Fraction(0))
+    floats = np.asarray([float(one) for one in numbers])
+    chosen = [samplers.choose(row.tolist(), scale) for row in table]
+    return np.asarray(floats[chosen]) if chosen else np.zeros(0)
+
+
+# -- posterior samples -----------------------------------------------------------------------------
+
+
+def posterior_sample(release: Release, values: PrivateValues) -> Selection:
+    """One draw from the tempered grid posterior with clipped log-likelihoods.
+
+    Score: the prior's log-density plus `power` times the sum over records of their log-likelihood
+    held in [low, high] and rounded to steps inside; one record moves it by at most
+    power (high - low), so the softmax with scale 1 costs twice that. With a Poisson model each
+    record has an equal share of the total exposure.
+    """
+    model, grid = release.args
+    options = {name: values.public.number(one) for name, one in release.options}
+    low, high, power = options["low"], options["high"], options["power"]
+    data, likelihood, prior = model.args
+    data = values.public.filled(data)
+    numbers = numbers_of(grid, values)
+    unit = Fraction(2) ** (power_of_two(high - low) - 30)
+    floor_, ceiling = ceil(low / unit), floor(high / unit)
+    family = str(likelihood.data[0])
+    about = [float(values.public.number(one)) for one in likelihood.args]
+    held = values.rows.numbers(data.args[1])
+    kept = values.rows.mask(data)
+    held = held if kept is None else held[kept]
+    law = prior_of(prior, values.public)
+    assert isinstance(law, d.Univariate)
+    share = about[0] / values.rows.rows.size if family == "poisson" else 0.0
+    scores = []
+    for one in numbers:
+        theta = float(one)
+        if family == "bernoulli":
+            count = int((held != 0).sum())
+            with np.errstate(divide="ignore", invalid="ignore"):
+                both = np.log(np.asarray([1.0 - theta, theta]))
+            no, yes = (_held(x, unit, floor_, ceiling) for x in both.tolist())
+            total = count * yes + (len(held) - count) * no
+        else:
+            with np.errstate(all="ignore"):
+                logs = _log_likelihood(family, held, theta, about, share)
+            inside = np.nan_to_num(logs / float(unit), nan=-inf)
+            total = whole_sum(np.clip(np.rint(inside), floor_, ceiling).astype(np.int64))
+        with np.errstate(all="ignore"):
+            before = float(law.log_density(theta))
+        scores.append(total + _prior_steps(before, power * unit))
+    return Selection(tuple(numbers), tuple(scores), above(1 / (power * unit)))
+
+
+def _held(value: float, unit: Fraction, low: int, high: int) -> int:
+    if not value > -inf:
+        return low
+    return min(max(round(Fraction(value) / unit), low), high)
+
+
+def _prior_steps(log_density: float, unit: Fraction) -> int:
+    if not -inf < log_density < inf:
+        return -(2**59) if not log_density > 0 else 2**59
+    return round(Fraction(log_density) / unit)
+
+
+def _log_likelihood(
+    family: str, x: NDArray[Any], theta: float, about: list[float], share: float
+) -> NDArray[Any]:
+    if family == "normal":
+        sd = about[0]
+        return np.asarray(-0.5 * ((x - theta) / sd) ** 2 - np.log(sd * np.sqrt(2 * np.pi)))
+    if family != "poisson":
+        raise UnsupportedError("posterior_sample", family, expected="one number's likelihood")
+    from scipy.special import gammaln
+
+    rate = theta * share
+    return np.asarray(x * np.log(rate) - rate - gammaln(x + 1.0))

@@ -1,0 +1,464 @@
+"""Distributions as results: mean, sd, quantiles, intervals, samples, density.
+
+`Mixture` is one Beta, Gamma or Normal or a mixture of them, `Density` a density known on a fine
+grid, `Joint` a vector with known marginals, `Samples` a table of draws. All are released: nothing
+here is private. Numbers of a `Joint` and of `Samples` with several columns come as tuples.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesdp.errors import InputError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Numbers = float | tuple[float, ...]
+Interval = tuple[float, float]
+_SHOWN = 6
+
+
+class Distribution(ABC):
+    """A released distribution of one number or of a vector."""
+
+    family: str
+    notes: tuple[str, ...]
+
+    @property
+    @abstractmethod
+    def mean(self) -> Numbers:
+        """The mean; of a vector one for each entry."""
+
+    @property
+    @abstractmethod
+    def sd(self) -> Numbers:
+        """The standard deviation."""
+
+    @abstractmethod
+    def quantile(self, p: float) -> Numbers:
+        """The value that is exceeded with probability 1 - p."""
+
+    @abstractmethod
+    def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
+        """Independent draws (rows of a table for a vector)."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """The distribution as plain data for JSON."""
+
+    def interval(self, p: float = 0.95) -> Interval | tuple[Interval, ...]:
+        """The central interval that holds the value with probability p."""
+        if not 0.0 < p < 1.0:
+            raise InputError("p", p, expected="strictly between 0 and 1, for example 0.95")
+        low, high = self.quantile((1 - p) / 2), self.quantile((1 + p) / 2)
+        if isinstance(low, tuple):
+            assert isinstance(high, tuple)
+            return tuple(zip(low, high, strict=True))
+        assert isinstance(high, float)
+        return (low, high)
+
+    def figure(self, title: str = "") -> str:
+        """The density (of a vector: one for each entry) as an SVG element."""
+        from bayesdp.programs.run.figures import figure
+
+        return figure(self, title)
+
+    def _summary(self) -> dict[str, Any]:
+        interval = self.interval(0.95)
+        pairs = isinstance(interval[0], tuple)
+        shown = [list(one) for one in interval] if pairs else list(interval)  # type: ignore[arg-type]
+        return {
+            "family": self.family,
+            "mean": _plain(self.mean),
+            "sd": _plain(self.sd),
+            "interval95": shown,
+            **({"notes": list(self.notes)} if self.notes else {}),
+        }
+
+
+class Univariate(Distribution):
+    """A distribution of one number."""
+
+    @abstractmethod
+    def density(self, x: Any) -> Any:
+        """The density at x (a number or an array)."""
+
+    @abstractmethod
+    def cdf(self, x: Any) -> Any:
+        """The probability of at most x (a number or an array)."""
+
+    def log_density(self, x: Any) -> Any:
+        """The logarithm of the density."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.density(x))
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture(Univariate):
+    """A mixture of one conjugate family: beta (a, b), gamma (shape, rate) or normal (mean, sd)."""
+
+    family: str
+    first: NDArray[Any]
+    second: NDArray[Any]
+    weights: NDArray[Any]
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        if len(self.weights) == 1:
+            a, b = self.parameters
+            return f"{self.family}({a:.6g}, {b:.6g})"
+        return f"<mixture of {len(self.weights)} {self.family}s, mean {self.mean:.6g}>"
+
+    @property
+    def parameters(self) -> tuple[float, float]:
+        """The two parameters of a single one; of a mixture `InputError`."""
+        if len(self.weights) != 1:
+            raise InputError(
+                "parameters", f"a mixture of {len(self.weights)}", expected="a single distribution"
+            )
+        return float(self.first[0]), float(self.second[0])
+
+    def _law(self) -> Any:
+        from scipy import stats
+
+        if self.family == "beta":
+            return stats.beta(self.first, self.second)
+        if self.family == "gamma":
+            return stats.gamma(self.first, scale=1.0 / self.second)
+        return stats.norm(self.first, self.second)
+
+    def moments(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Mean and variance of every part."""
+        a, b = self.first, self.second
+        if self.family == "beta":
+            return a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1))
+        if self.family == "gamma":
+            return a / b, a / b**2
+        return a, b**2
+
+    @property
+    def mean(self) -> float:
+        """The mean."""
+        return float(self.weights @ self.moments()[0])
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation."""
+        means, variances = self.moments()
+        return float(np.sqrt(self.weights @ (variances + (means - self.mean) ** 2)))
+
+    def density(self, x: Any) -> Any:
+        """The density."""
+        return self._mixed("pdf", x)
+
+    def cdf(self, x: Any) -> Any:
+        """The distribution function."""
+        return self._mixed("cdf", x)
+
+    def log_density(self, x: Any) -> Any:
+        """The logarithm of the density."""
+        from scipy.special import logsumexp
+
+        at = np.asarray(x, dtype=np.float64)
+        with np.errstate(divide="ignore"):
+            parts = self._law().logpdf(at[..., None]) + np.log(self.weights)
+        return logsumexp(parts, axis=-1)
+
+    def _mixed(self, what: str, x: Any) -> Any:
+        at = np.asarray(x, dtype=np.float64)
+        found = np.asarray(getattr(self._law(), what)(at[..., None])) @ self.weights
+        return float(found) if at.ndim == 0 else found
+
+    def quantile(self, p: float) -> float:
+        """The quantile."""
+        _check(p)
+        ends = np.asarray(self._law().ppf(p))
+        low, high = float(ends.min()), float(ends.max())
+        if len(self.weights) == 1 or not low < high:
+            return low
+        from scipy.optimize import brentq
+
+        return float(brentq(lambda x: self.cdf(x) - p, low, high, xtol=1e-13, rtol=1e-12))
+
+    def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
+        """Independent draws."""
+        rng = rng if rng is not None else np.random.default_rng()
+        chosen = rng.choice(len(self.weights), size=k, p=self.weights)
+        a, b = self.first[chosen], self.second[chosen]
+        if self.family == "beta":
+            return np.asarray(rng.beta(a, b))
+        if self.family == "gamma":
+            return np.asarray(rng.gamma(a, 1.0 / b))
+        return np.asarray(rng.normal(a, b))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        if len(self.weights) == 1:
+            return self._summary() | {"parameters": list(self.parameters)}
+        return self._summary() | {"components": len(self.weights)}
+
+
+def single(family: str, first: float, second: float, notes: tuple[str, ...] = ()) -> Mixture:
+    """One beta, gamma or normal distribution."""
+    one = np.asarray([float(first)]), np.asarray([float(second)])
+    return Mixture(family, one[0], one[1], np.ones(1), notes)
+
+
+def mixture(
+    family: str, first: Any, second: Any, log_weights: Any, notes: tuple[str, ...] = ()
+) -> Mixture:
+    """A mixture from unnormalised logarithms of weights; what weighs below 1e-16 is left out."""
+    logs = np.asarray(log_weights, dtype=np.float64)
+    weights = np.exp(logs - logs.max())
+    kept = weights > 1e-16 * weights.sum()
+    parts = [np.broadcast_to(np.asarray(one, dtype=np.float64), logs.shape)[kept] for one in
+             (first, second)]  # fmt: skip
+    return Mixture(family, parts[0], parts[1], weights[kept] / weights[kept].sum(), notes)
+
+
+@dataclass(frozen=True, eq=False)
+class Density(Univariate):
+    """A density on a fine grid of `x`, with its distribution function, by quadrature.
+
+    `error` is an estimate of the quadrature's relative error: what halving the grid changes.
+    """
+
+    family: str
+    x: NDArray[Any]
+    pdf: NDArray[Any]
+    cumulative: NDArray[Any]
+    centre: float
+    spread: float
+    error: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<{self.family} density, mean {self.mean:.6g}>"
+
+    @property
+    def mean(self) -> float:
+        """The mean."""
+        return self.centre
+
+    @property
+    def sd(self) -> float:
+        """The standard deviation."""
+        return self.spread
+
+    def density(self, x: Any) -> Any:
+        """The density, interpolated."""
+        found = np.interp(x, self.x, self.pdf, left=0.0, right=0.0)
+        return float(found) if np.ndim(x) == 0 else found
+
+    def cdf(self, x: Any) -> Any:
+        """The distribution function, interpolated."""
+        found = np.interp(x, self.x, self.cumulative, left=0.0, right=1.0)
+        return float(found) if np.ndim(x) == 0 else found
+
+    def quantile(self, p: float) -> float:
+        """The quantile."""
+        _check(p)
+        return float(np.interp(p, self.cumulative, self.x))
+
+    def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
+        """Independent draws."""
+        rng = rng if rng is not None else np.random.default_rng()
+        return np.asarray(np.interp(rng.random(k), self.cumulative, self.x))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return self._summary() | {"quadrature_error": self.error}
+
+
+@dataclass(frozen=True, eq=False)
+class Joint(Distribution):
+    """A vector: its marginals, and how it is drawn."""
+
+    family: str
+    names: tuple[str, ...]
+    marginals: tuple[Univariate, ...]
+    draw: Callable[[int, np.random.Generator], NDArray[Any]] = field(repr=False)
+    notes: tuple[str, ...] = ()
+    parameters: tuple[float, ...] | None = None
+    """Of a single Dirichlet: its numbers."""
+
+    def __repr__(self) -> str:
+        means = ", ".join(f"{one.mean:.4g}" for one in self.marginals[:_SHOWN])
+        more = ", ..." if len(self.marginals) > _SHOWN else ""
+        return f"<{self.family} of {len(self.marginals)}, means ({means}{more})>"
+
+    @property
+    def mean(self) -> tuple[float, ...]:
+        """The means."""
+        return tuple(float(one.mean) for one in self.marginals)  # type: ignore[arg-type]
+
+    @property
+    def sd(self) -> tuple[float, ...]:
+        """The standard deviations."""
+        return tuple(float(one.sd) for one in self.marginals)  # type: ignore[arg-type]
+
+    def quantile(self, p: float) -> tuple[float, ...]:
+        """The quantile of each entry."""
+        return tuple(float(one.quantile(p)) for one in self.marginals)  # type: ignore[arg-type]
+
+    def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
+        """Independent draws of the whole vector, one in a row."""
+        return self.draw(k, rng if rng is not None else np.random.default_rng())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        plain = self._summary() | {"names": list(self.names)}
+        return plain if self.parameters is None else plain | {"parameters": list(self.parameters)}
+
+
+@dataclass(frozen=True, eq=False)
+class Samples(Distribution):
+    """Draws: one row for each, one column for each name. `diagnostics`: ESS and R-hat by name."""
+
+    family: str
+    names: tuple[str, ...]
+    draws: NDArray[Any]
+    diagnostics: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.draws.setflags(write=False)
+        object.__setattr__(self, "diagnostics", MappingProxyType(dict(self.diagnostics)))
+
+    def __repr__(self) -> str:
+        return f"<{len(self.draws)} samples of {', '.join(self.names[:_SHOWN])}>"
+
+    @property
+    def mean(self) -> tuple[float, ...]:
+        """The means of the draws."""
+        return tuple(self.draws.mean(axis=0).tolist())
+
+    @property
+    def sd(self) -> tuple[float, ...]:
+        """The standard deviations of the draws."""
+        return tuple(self.draws.std(axis=0).tolist())
+
+    def quantile(self, p: float) -> tuple[float, ...]:
+        """The quantiles of the draws."""
+        _check(p)
+        return tuple(np.quantile(self.draws, p, axis=0).tolist())
+
+    def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
+        """Some of the draws (with replacement where there are fewer)."""
+        rng = rng if rng is not None else np.random.default_rng()
+        many = len(self.draws)
+        return np.asarray(self.draws[rng.choice(many, size=k, replace=k > many)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, the draws left out."""
+        found = {name: dict(one) for name, one in self.diagnostics.items()}
+        return self._summary() | {
+            "names": list(self.names),
+            "draws": len(self.draws),
+            "diagnostics": found,
+        }
+
+
+def dirichlet(alpha: NDArray[Any], names: tuple[str, ...], notes: tuple[str, ...] = ()) -> Joint:
+    """One Dirichlet distribution."""
+    total = float(alpha.sum())
+    marginals = tuple(single("beta", float(one), total - float(one)) for one in alpha)
+    return Joint(
+        "dirichlet",
+        names,
+        marginals,
+        lambda k, rng: np.asarray(rng.dirichlet(alpha, size=k)),
+        notes,
+        tuple(float(one) for one in alpha),
+    )
+
+
+def _plain(value: Numbers) -> float | list[float]:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _check(p: float) -> None:
+    if not 0.0 < p < 1.0:
+        raise InputError("p", p, expected="strictly between 0 and 1")
+
+
+# -- quadrature --------------------------------------------------------------------------------
+
+_POINTS = 8193
+_DROP = 60.0
+
+
+def by_quadrature(
+    family: str,
+    log_density: Callable[[NDArray[Any]], NDArray[Any]],
+    space: str,
+    start: Interval,
+    notes: tuple[str, ...] = (),
+) -> Density:
+    """The distribution with this unnormalised log-density in x.
+
+    `space` is where the grid is even: "identity" (`start` bounds x), "logit" for x in (0, 1), or
+    "log" for x > 0; in the latter two `start` bounds the transformed value. Zooms in on what is
+    within 60 nats of the peak, then integrates by Simpson's rule on 8193 points.
+    """
+
+    def at(t: NDArray[Any]) -> NDArray[Any]:
+        x, log_slope = _back(t, space)
+        with np.errstate(all="ignore"):
+            found = np.nan_to_num(log_density(x) + log_slope, nan=-np.inf, posinf=-np.inf)
+        return np.asarray(found)
+
+    low, high = start
+    for _ in range(60):
+        t = np.linspace(low, high, 1025)
+        logs = at(t)
+        near = np.flatnonzero(logs > logs.max() - _DROP)
+        left, right = t[max(near[0] - 1, 0)], t[min(near[-1] + 1, len(t) - 1)]
+        if right - left > 0.5 * (high - low):
+            break
+        low, high = float(left), float(right)
+    t = np.linspace(low, high, _POINTS)
+    logs = at(t)
+    return _integrated(family, t, np.exp(logs - logs.max()), space, notes)
+
+
+def _back(t: NDArray[Any], space: str) -> tuple[NDArray[Any], NDArray[Any]]:
+    """x, and the logarithm of dx/dt."""
+    if space == "identity":
+        return t, np.zeros_like(t)
+    if space == "log":
+        return np.exp(t), t
+    x = 1.0 / (1.0 + np.exp(-t))
+    return x, -np.logaddexp(0.0, t) - np.logaddexp(0.0, -t)
+
+
+def _integrated(
+    family: str, t: NDArray[Any], weight: NDArray[Any], space: str, notes: tuple[str, ...]
+) -> Density:
+    from scipy.integrate import cumulative_simpson, simpson
+
+    x, log_slope = _back(t, space)
+    mass = float(simpson(weight, x=t))
+    coarse = float(simpson(weight[::2], x=t[::2]))
+    weight = weight / mass
+    cumulative = np.maximum.accumulate(cumulative_simpson(weight, x=t, initial=0.0))
+    cumulative /= cumulative[-1]
+    mean = float(simpson(weight * x, x=t))
+    variance = float(simpson(weight * (x - mean) ** 2, x=t))
+    return Density(
+        family,
+        x,
+        weight * np.exp(-log_slope),
+        cumulative,
+        mean,
+        float(np.sqrt(max(variance, 0.0))),
+        abs(coarse / mass - 1.0),
+        notes,
+    )

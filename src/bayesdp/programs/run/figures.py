@@ -1,0 +1,105 @@
+"""Densities of released distributions as one SVG element, in the style of the report.
+
+Written by hand; colours are the report's, as variables with their own fallback, so that the figure
+also stands alone.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bayesdp.programs.run.distributions import Distribution
+
+WIDTH, ROW, HEAD, LEFT, RIGHT = 760, 96, 30, 190, 190
+MOST = 12
+_STYLE = (
+    ".bd-head{font:600 14px system-ui,sans-serif;fill:var(--ink,#1d2430)}"
+    ".bd-text{font:13px system-ui,sans-serif;fill:var(--ink,#1d2430)}"
+    ".bd-tick{font:12px system-ui,sans-serif;fill:var(--soft,#5b6574);text-anchor:middle}"
+    ".bd-axis{stroke:var(--soft,#5b6574)}.bd-curve{fill:none;stroke:var(--mark,#0f6b62);"
+    "stroke-width:2}.bd-band{fill:var(--tint,#e3f0ed)}.bd-dot{fill:var(--mark,#0f6b62)}"
+)
+
+
+def figure(found: Distribution, title: str = "") -> str:
+    """The density of every entry, with its mean and central 95 % interval."""
+    panels = _panels(found)[:MOST]
+    height = HEAD + ROW * len(panels) + 8
+    drawn = "".join(_panel(one, HEAD + ROW * i) for i, one in enumerate(panels))
+    spoken = "; ".join(
+        f"{name}: mean {mean:.4g}, 95 % interval {low:.4g} to {high:.4g}"
+        for name, _, _, mean, (low, high) in panels
+    )
+    head = title or f"{found.family} distribution"
+    return (
+        f'<svg class="figure" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+        f'role="img"><title>{escape(head)}</title><desc>{escape(spoken)}</desc>'
+        f"<style>{_STYLE}</style>"
+        f'<text class="bd-head" x="0" y="16">{escape(head)}</text>{drawn}</svg>'
+    )
+
+
+def _panels(found: Distribution) -> list[tuple[str, Any, Any, float, tuple[float, float]]]:
+    from bayesdp.programs.run.distributions import Joint, Samples, Univariate
+
+    if isinstance(found, Univariate):
+        return [_curve(found.family, found)]
+    if isinstance(found, Joint):
+        return [_curve(n, one) for n, one in zip(found.names, found.marginals, strict=True)]
+    assert isinstance(found, Samples)
+    panels = []
+    for j, name in enumerate(found.names):
+        draws = found.draws[:, j]
+        bins = max(8, min(60, int(np.sqrt(len(draws)))))
+        heights, edges = np.histogram(draws, bins=bins)
+        low, high = np.quantile(draws, (0.025, 0.975))
+        x, y = np.repeat(edges, 2)[1:-1], np.repeat(heights, 2).astype(float)
+        panels.append((name, x, y, float(draws.mean()), (float(low), float(high))))
+    return panels
+
+
+def _curve(name: str, one: Any) -> tuple[str, Any, Any, float, tuple[float, float]]:
+    low, high = one.quantile(0.0005), one.quantile(0.9995)
+    span = (high - low) or abs(high) or 1.0
+    x = np.linspace(low - 0.02 * span, high + 0.02 * span, 201)
+    y = np.nan_to_num(np.asarray(one.density(x)), posinf=0.0)
+    return name, x, y, float(one.mean), one.interval(0.95)
+
+
+def _panel(panel: tuple[str, Any, Any, float, tuple[float, float]], top: int) -> str:
+    name, x, y, mean, (low, high) = panel
+    left, right, bottom = float(LEFT), float(WIDTH - RIGHT), top + ROW - 26.0
+    start, end = float(x[0]), float(x[-1])
+    tall = float(y.max()) or 1.0
+
+    def across(value: Any) -> Any:
+        return left + (value - start) / ((end - start) or 1.0) * (right - left)
+
+    points = _points(across(x), bottom - y / tall * (ROW - 44))
+    ends = [float(np.clip(across(one), left, right)) for one in (low, high)]
+    ticks = "".join(
+        f'<text class="bd-tick" x="{across(one):.1f}" y="{bottom + 16:.1f}">{one:.4g}</text>'
+        for one in (start, (start + end) / 2, end)
+    )
+    return (
+        f'<g><rect class="bd-band" x="{ends[0]:.1f}" y="{top + 8}" '
+        f'width="{max(ends[1] - ends[0], 0):.1f}" height="{bottom - top - 8:.1f}"/>'
+        f'<polyline class="bd-curve" points="{points}"/>'
+        f'<line class="bd-axis" x1="{left}" x2="{right}" y1="{bottom}" y2="{bottom}"/>'
+        f'<circle class="bd-dot" cx="{across(mean):.1f}" cy="{bottom}" r="4"/>{ticks}'
+        f'<text class="bd-text" text-anchor="end" x="{left - 14}" y="{bottom - 12:.1f}">'
+        f"{escape(name[:26])}</text>"
+        f'<text class="bd-text" x="{right + 18}" y="{bottom - 24:.1f}">{mean:.5g}</text>'
+        f'<text class="bd-text" x="{right + 18}" y="{bottom - 6:.1f}">{low:.5g} to {high:.5g}'
+        "</text></g>"
+    )
+
+
+def _points(x: NDArray[Any], y: NDArray[Any]) -> str:
+    return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))

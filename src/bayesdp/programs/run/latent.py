@@ -1,0 +1,239 @@
+"""Sums over the true statistics that noise hides: exact posteriors for counts.
+
+The released count is y = c + noise; the true c is summed out. Windows of c hold all but e^-45 of
+the largest term, found by widening until both ends are that low.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+DROP = 45.0
+TINY = 1e-22
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The law of what was added, in the value's unit: "laplace" (scale b) or "gaussian" (sigma).
+
+    On a grid the normaliser is the same for every true value on it, so the exponent is all.
+    """
+
+    kind: str
+    scale: float
+
+    def log(self, z: Any) -> Any:
+        """The exponent of the law."""
+        if self.kind == "laplace":
+            return -np.abs(z) / self.scale
+        return -0.5 * (np.asarray(z) / self.scale) ** 2
+
+    @property
+    def variance(self) -> float:
+        """The variance of the continuous law."""
+        return (2.0 if self.kind == "laplace" else 1.0) * self.scale**2
+
+
+def window(
+    log_weight: Callable[[NDArray[Any]], NDArray[Any]], start: float, low: int, high: int | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The whole numbers between low and high that weigh anything, and their log-weights."""
+    top = high if high is not None else 2**62
+    left = right = int(min(max(round(start), low), top))
+    reach = 64
+    left, right = max(left - reach, low), min(right + reach, top)
+    while True:
+        c = np.arange(left, right + 1)
+        logs = np.asarray(log_weight(c), dtype=np.float64)
+        peak = logs.max()
+        more_left = left > low and logs[0] > peak - DROP
+        more_right = right < top and logs[-1] > peak - DROP
+        if not (more_left or more_right) or right - left > 2**23:
+            kept = np.flatnonzero(logs > peak - DROP)
+            first, last = kept[0], kept[-1] + 1
+            return c[first:last], logs[first:last]
+        reach *= 2
+        left = max(left - reach, low) if more_left else left
+        right = min(right + reach, top) if more_right else right
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The posterior of the true counts of a table: for each cell its values and their weights."""
+
+    values: tuple[NDArray[Any], ...]
+    weights: tuple[NDArray[Any], ...]
+    n: int | None
+    tails: tuple[_Law, ...]
+    """tails[j]: the tilted law of the sum of the cells from j on."""
+    tilted: tuple[_Law, ...]
+    total: _Law
+    """The law of the total: one point where n is public."""
+    others: tuple[_Law, ...]
+    """The tilted law of the sum of all cells but one."""
+    log_total: Callable[[NDArray[Any]], NDArray[Any]]
+
+    def pairs(self, j: int) -> tuple[NDArray[Any], NDArray[Any]]:
+        """With a private total: the others' sums, and the log-weight of each (cell, others)."""
+        law, others = self.tilted[j], self.others[j]
+        both = law.support[:, None] + others.support[None, :]
+        with np.errstate(divide="ignore"):
+            logs = np.log(law.mass)[:, None] + np.log(others.mass)[None, :]
+        return others.support, logs + self.log_total(both.astype(np.float64))
+
+    def draw(self, k: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Tables of counts from the posterior, cell after cell given the rest."""
+        found = np.empty((k, len(self.values)), dtype=np.int64)
+        totals = rng.choice(self.total.support, size=k, p=self.total.mass)
+        for row, total in enumerate(totals.tolist()):
+            left = int(total)
+            for j, law in enumerate(self.tilted[:-1]):
+                weight = law.mass * self.tails[j + 1].at(left - law.support)
+                count = int(rng.choice(law.support, p=weight / weight.sum()))
+                found[row, j] = count
+                left -= count
+            found[row, -1] = left
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Law:
+    """Masses on consecutive whole numbers."""
+
+    first: int
+    mass: NDArray[Any]
+
+    @property
+    def support(self) -> NDArray[Any]:
+        return np.arange(self.first, self.first + len(self.mass))
+
+    def at(self, where: NDArray[Any]) -> NDArray[Any]:
+        place = where - self.first
+        inside = (place >= 0) & (place < len(self.mass))
+        return np.where(inside, self.mass[np.clip(place, 0, len(self.mass) - 1)], 0.0)
+
+
+def cells(y: Sequence[float], noise: Noise, alpha: NDArray[Any], n: int | None) -> Cells:
+    """The true counts given noisy ones, under a Dirichlet-multinomial law with prior `alpha`.
+
+    Given their total m the counts have weight m!/Gamma(A + m) times the product over cells of
+    Gamma(alpha_j + c_j)/c_j!, times each cell's noise law. With a public total the sum over all
+    tables is a convolution, exact up to rounding. Without one the total has a flat prior, so its
+    weight is that factor. Cells are tilted by e^(lambda c), which changes nothing given the total
+    and puts it in the middle of the convolution.
+    """
+    from scipy.special import gammaln
+
+    def log_cell(j: int, rate: float) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        def weight(c: NDArray[Any]) -> NDArray[Any]:
+            found = gammaln(alpha[j] + c) - gammaln(c + 1.0) + noise.log(y[j] - c) + rate * c
+            return np.asarray(found)
+
+        return weight
+
+    def laws(rate: float) -> list[_Law]:
+        made = []
+        for j in range(len(y)):
+            shift = rate * noise.scale**2 if noise.kind == "gaussian" else 0.0
+            support, logs = window(log_cell(j, rate), max(y[j] + shift, 0.0), 0, n)
+            mass = np.exp(logs - logs.max())
+            made.append(_Law(int(support[0]), mass / mass.sum()))
+        return made
+
+    rate = 0.0 if n is None else _tilt(laws, n)
+    tilted = laws(rate)
+    tails = _tails(tilted)
+    whole = tails[0]
+    size = float(alpha.sum())
+
+    def log_total(m: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(gammaln(m + 1.0) - gammaln(size + m))
+
+    if n is None:
+        logs = log_total(whole.support.astype(np.float64))
+        mass = whole.mass * np.exp(logs - logs.max())
+        total = _Law(whole.first, mass / mass.sum())
+    else:
+        total = _Law(n, np.ones(1))
+    weights, rests = [], []
+    before = _Law(0, np.ones(1))
+    for j, law in enumerate(tilted):
+        others = _convolved(before, tails[j + 1])
+        rests.append(others)
+        if n is not None:
+            weight = law.mass * others.at(n - law.support)
+        else:
+            logs = log_total((law.first + others.first + np.arange(
+                len(law.mass) + len(others.mass) - 1)).astype(np.float64))  # fmt: skip
+            weight = law.mass * np.correlate(np.exp(logs - logs.max()), others.mass, "valid")
+        weights.append(weight / weight.sum())
+        before = _convolved(before, law)
+    return Cells(
+        tuple(law.support for law in tilted),
+        tuple(weights),
+        n,
+        tuple(tails),
+        tuple(tilted),
+        total,
+        tuple(rests),
+        log_total,
+    )
+
+
+def _tilt(laws: Callable[[float], list[_Law]], n: int) -> float:
+    """The rate at which the tilted means add up to about n."""
+
+    def excess(rate: float) -> tuple[float, float]:
+        found = laws(rate)
+        means = [float(law.mass @ law.support) for law in found]
+        spread = sum(
+            float(law.mass @ (law.support - mean) ** 2)
+            for law, mean in zip(found, means, strict=True)
+        )
+        return sum(means) - n, spread
+
+    gap, spread = excess(0.0)
+    step, before = 1e-6, 0.0
+    while True:
+        if abs(gap) <= 0.05 * np.sqrt(spread) + 0.5 or step > 1e3:
+            return before
+        rate = -float(np.sign(gap)) * step
+        new, spread = excess(rate)
+        if new * gap < 0:
+            low, high = sorted((before, rate))
+            break
+        gap, before, step = new, rate, step * 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        gap, spread = excess(middle)
+        if abs(gap) <= 0.05 * np.sqrt(spread) + 0.5:
+            return middle
+        low, high = (low, middle) if gap > 0 else (middle, high)
+    return (low + high) / 2
+
+
+def _tails(laws: Sequence[_Law]) -> list[_Law]:
+    found = [_Law(0, np.ones(1))]
+    for law in reversed(laws):
+        found.append(_convolved(law, found[-1]))
+    return found[::-1]
+
+
+def _convolved(a: _Law, b: _Law) -> _Law:
+    from scipy.signal import fftconvolve
+
+    if min(len(a.mass), len(b.mass)) < 400:
+        mass = np.convolve(a.mass, b.mass)
+    else:
+        mass = np.maximum(fftconvolve(a.mass, b.mass), 0.0)
+    kept = np.flatnonzero(mass > TINY * mass.max())
+    first, last = int(kept[0]), int(kept[-1]) + 1
+    cut = mass[first:last]
+    return _Law(a.first + b.first + first, cut / cut.sum())

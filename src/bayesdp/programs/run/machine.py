@@ -1,0 +1,405 @@
+"""The interpreter: runs a checked program's commands, one after the other, and nothing else.
+
+It reads the same representation as the checker and takes the noise's sensitivity from the
+checker's derivation, node by node. It is started by `run_on` (the caller has debited) and by
+`session.run` (which debits).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from bayesdp.errors import InputError, Refusal, UnsupportedError
+from bayesdp.programs.check.intervals import bounds
+from bayesdp.programs.check.kinds import whole
+from bayesdp.programs.check.refusals import Stopped
+from bayesdp.programs.check.rows import label_lists
+from bayesdp.programs.check.sensitivity import Norm, constant_of, sensitivity
+from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.ir import (
+    AFTER,
+    Branch,
+    Command,
+    Derive,
+    Expr,
+    Parts,
+    Program,
+    Release,
+    expression,
+)
+from bayesdp.programs.run import choose, posteriors
+from bayesdp.programs.run.distributions import Joint, Samples
+from bayesdp.programs.run.latent import Noise
+from bayesdp.programs.run.noise import (
+    Calibration,
+    OpenDP,
+    Samplers,
+    above,
+    below,
+    gaussian_scale,
+    response,
+)
+from bayesdp.programs.run.posteriors import Answers, Noisy
+from bayesdp.programs.run.private import MOST_ROWS, PrivateValues, Steps, in_steps
+from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.result import ProgramResult, shown
+from bayesdp.programs.run.table import Rows, check_types
+
+MOST_STATES = 1000
+_SQUARE_ROOT_DIGITS = 10**18
+
+
+def run_on(
+    program: Program, verdict: Verdict, rows: Rows, *, samplers: Samplers | None = None
+) -> ProgramResult:
+    """Run an accepted program once on its rows. The caller has debited its cost.
+
+    `samplers` replaces OpenDP's noise, for tests and the falsifier. Raises `Refusal` for a verdict
+    other than ACCEPTED, and `InputError` where the public preconditions don't hold.
+    """
+    ready(program, verdict, rows)
+    return Machine(program, verdict, rows, samplers or OpenDP()).run()
+
+
+def prepared(program: Program) -> None:
+    """Raises `UnsupportedError` for what the interpreter can't run, before data is read."""
+    check_types(program)
+    _check_commands(program, program.body)
+
+
+def ready(program: Program, verdict: Verdict, rows: Rows) -> None:
+    """Everything that can be refused, refused before anything is released: all of it is public."""
+    if verdict.verdict != "ACCEPTED":
+        raise Refusal(
+            f"{program.name} is {verdict.verdict}: {verdict.reason} Nothing was released or spent."
+        )
+    prepared(program)
+    if program.adjacency != "replace-one":
+        return
+    n = rows.size
+    if n < 1:
+        raise InputError("table", n, expected="at least one row")
+    if n > MOST_ROWS:
+        raise InputError("table", n, expected=f"at most {MOST_ROWS} rows")
+    if verdict.n is not None and verdict.n != n:
+        raise InputError(
+            "table",
+            n,
+            expected=f"{verdict.n} rows, for which the program was checked",
+            remedy="Check it for the size that the table has, or for every size.",
+        )
+    values = Values(program, rows)
+    for one in program.requires:
+        if not values.value(one):
+            raise InputError(
+                "table",
+                n,
+                expected=f"a number of rows that the preconditions of {program.name} admit",
+            )
+
+
+def _check_commands(program: Program, commands: Sequence[Command]) -> None:
+    kinds = dict(program.record)
+    for one in commands:
+        if isinstance(one, Release):
+            if one.op == "randomized-response":
+                states = len(label_lists(one.args[0].args[1], kinds))
+                if states > MOST_STATES:
+                    raise UnsupportedError(
+                        "randomized_response", states, expected=f"at most {MOST_STATES} labels"
+                    )
+            if one.op == "posterior-sample" and program.adjacency != "replace-one":
+                family = one.args[0].args[1].data[0]
+                if family == "poisson":
+                    raise UnsupportedError(
+                        "posterior_sample",
+                        "a poisson model under add-remove",
+                        expected="a public number of records, which share the exposure",
+                    )
+        elif isinstance(one, Derive):
+            _check_derived(one.value, program)
+        elif isinstance(one, Branch):
+            _check_commands(program, one.then)
+            _check_commands(program, one.otherwise)
+        else:
+            for _, part in one.parts:
+                _check_commands(program, part)
+
+
+def _check_derived(value: Expr, program: Program) -> None:
+    if value.op not in AFTER:
+        return
+    model = value.args[-1]
+    family = str(model.args[1].data[0])
+    if value.op == "nuts" and family == "linear_model":
+        from bayesdp.programs.run.regression import require_numpyro
+
+        require_numpyro()
+    answers = (
+        _releases(program.body).get(str(model.args[0].data[0])) if model.args[0].data else None
+    )
+    if answers is None:
+        return
+    numeric = answers.op == "per-record-exponential"
+    if numeric and (value.op != "plug-in" or family not in ("normal", "poisson")):
+        raise UnsupportedError(
+            value.op.replace("-", "_"),
+            "a model of per_record_exponential answers",
+            expected="plug_in of a normal or poisson model",
+        )
+    if not numeric and family not in ("bernoulli", "categorical"):
+        raise UnsupportedError(
+            value.op.replace("-", "_"),
+            f"a {family} model of randomized_response answers",
+            expected="bernoulli or categorical",
+        )
+
+
+def _releases(commands: Sequence[Command]) -> dict[str, Release]:
+    found: dict[str, Release] = {}
+    for one in commands:
+        if isinstance(one, Release):
+            found[one.name] = one
+        elif isinstance(one, Branch):
+            found |= _releases(one.then) | _releases(one.otherwise)
+        elif isinstance(one, Parts):
+            for _, part in one.parts:
+                found |= _releases(part)
+    return found
+
+
+class Machine:
+    """One run of a program."""
+
+    def __init__(self, program: Program, verdict: Verdict, rows: Rows, samplers: Samplers) -> None:
+        self.program, self.verdict, self.samplers = program, verdict, samplers
+        self.values = Values(program, rows)
+        self.private = PrivateValues(self.values)
+        self.noisy: dict[str, Noisy | Answers] = {}
+        self.released: dict[str, Any] = {}
+
+    def __repr__(self) -> str:
+        return f"<a run of {self.program.name}>"
+
+    def run(self) -> ProgramResult:
+        """Run every command, and evaluate what is returned."""
+        self.sequence(self.program.body, self.verdict.derivation)
+        exact = tuple(self.values.value(one) for one in self.program.returns)
+        return ProgramResult(
+            self.program.name,
+            tuple(shown(one) for one in exact),
+            self.program.return_types,
+            exact,
+            self.verdict.dp_epsilon,
+            self.verdict.dp_delta,
+            {name: shown(one) for name, one in self.released.items()},
+        )
+
+    # -- commands ------------------------------------------------------------------------------
+
+    def sequence(self, commands: Sequence[Command], node: Mapping[str, Any]) -> None:
+        """Commands one after the other, each with its node of the derivation."""
+        for command, one in zip(commands, node["sequence"], strict=True):
+            self.command(command, one)
+
+    def command(self, command: Command, node: Mapping[str, Any]) -> None:
+        """One command."""
+        if isinstance(command, Release):
+            assert node["release"] == command.name
+            found = self.release(command, node)
+            self.values.names[command.name] = found
+            self.released[command.name] = found
+        elif isinstance(command, Derive):
+            self.values.names[command.name] = self.derived(command.value)
+        elif isinstance(command, Branch):
+            side = 0 if self.values.value(command.test) else 1
+            self.sequence((command.then, command.otherwise)[side], node["branch"][side])
+        else:
+            for (_, part), one in zip(command.parts, node["parts"]["of"], strict=True):
+                self.sequence(part, one)
+
+    # -- releases --------------------------------------------------------------------------------
+
+    def release(self, release: Release, node: Mapping[str, Any]) -> Any:
+        """The released value."""
+        if release.op == "laplace":
+            return self.laplace(release, node)
+        if release.op == "gaussian":
+            return self.gaussian(release, node)
+        if release.op == "randomized-response":
+            return self._respond(release)
+        if release.op == "per-record-exponential":
+            found = choose.per_record(
+                release, self.private, self.calibration(release, node), self.samplers
+            )
+            self.noisy[release.name] = answers = Answers(found)
+            return answers
+        return self.selection(release, node).draw(self.samplers)
+
+    def selection(self, release: Release, node: Mapping[str, Any]) -> choose.Selection:
+        """The softmax of a release that chooses: what is sampled, as data. Private."""
+        if release.op == "posterior-sample":
+            return choose.posterior_sample(release, self.private)
+        assert release.op == "exponential"
+        return choose.exponential(release, self.private, self.calibration(release, node))
+
+    def calibration(self, release: Release, node: Mapping[str, Any]) -> Calibration:
+        """The sensitivity that scales a release's noise: asserted, or the derivation's, at n."""
+        derived = self.values.number(expression(node["sensitivity"]["value"]))
+        asserted = dict(release.options).get("sensitivity")
+        moved = derived
+        if asserted is not None:
+            moved = max(derived, self.values.number(asserted))
+        entering = node.get("entering")
+        return Calibration(
+            Fraction(node["epsilon"]), moved, None if entering is None else Fraction(entering)
+        )
+
+    def laplace(self, release: Release, node: Mapping[str, Any]) -> Any:
+        """Discrete Laplace noise on every entry."""
+        expr = self.values.filled(release.args[0])
+        found = self.calibration(release, node)
+        found = replace(found, sensitivity=max(found.sensitivity, self._now(expr, "l1")))
+        amount = self.private.amount(expr)
+        if not found.sensitivity:
+            return self._kept(release, amount.totals, "laplace", 0.0)
+        steps = in_steps(amount, found.sensitivity)
+        scale = found.laplace(steps.unit, steps.slack)
+        noisy = tuple(int(one) for one in self.samplers.laplace(steps.whole, scale))
+        return self._kept(release, steps.value(noisy), "laplace", scale * float(steps.unit))
+
+    def gaussian(self, release: Release, node: Mapping[str, Any]) -> Any:
+        """Discrete Gaussian noise on every entry."""
+        expr = self.values.filled(release.args[0])
+        squared = self.values.number(expression(node["sensitivity"]["value"]))
+        squared = max(squared, self._now(expr, "l2"))
+        amount = self.private.amount(expr)
+        if not squared:
+            return self._kept(release, amount.totals, "gaussian", 0.0)
+        sigma, exact = gaussian_sigma(release, node, squared, self.values)
+        root = root_above(squared)
+        exact = exact and amount.lattice.denominator == 1 and not amount.slack
+        steps = in_steps(amount, root, Fraction(1) if exact else None)
+        scale = above(_stretched(sigma, steps, squared) / steps.unit)
+        noisy = tuple(int(one) for one in self.samplers.gaussian(steps.whole, scale))
+        return self._kept(release, steps.value(noisy), "gaussian", scale * float(steps.unit))
+
+    def _now(self, expr: Expr, norm: Norm) -> Fraction:
+        """The sensitivity at the values that public names have now.
+
+        It is never more than the derivation's, which holds for all values: a second look.
+        """
+        try:
+            found = sensitivity(expr, norm, self.values.world).constant
+        except Stopped:
+            return Fraction(0)
+        return found if found is not None else Fraction(0)
+
+    def _kept(self, release: Release, values: tuple[Fraction, ...], kind: str, scale: float) -> Any:
+        """The released number or vector; what is publicly known of it is noted."""
+        expr = release.args[0]
+        size: int | None = None
+        labels: tuple[str, ...] = ()
+        known: tuple[Fraction | None, ...] = ()
+        if expr.op == "sum":
+            data, group = expr.args[0], expr.args[0].args[1]
+            size = self.values.public_size(data)
+            if group.op == "onehot":
+                labels = label_lists(group.args[0], self.values.kinds)
+            if group.op == "moments" and group.args[0].op == "tuple":
+                known = tuple(constant_of(one) for one in group.args[0].args)
+        self.noisy[release.name] = Noisy(
+            values, Noise(kind, max(scale, 1e-12)), size, labels, known
+        )
+        vector = isinstance(bounds(self.values.filled(expr), self.values.world.context), tuple)
+        return values if vector else values[0]
+
+    def _respond(self, release: Release) -> Answers:
+        data = self.values.filled(release.args[0])
+        labels = label_lists(data.args[1], self.values.kinds)
+        epsilon = below(self.values.number(dict(release.options)["epsilon"]))
+        kept = self.values.row_values.mask(data)
+        codes = self.values.row_values.codes(data.args[1])
+        held = codes if kept is None else codes[kept]
+        import numpy as np
+
+        drawn = self.samplers.respond(held.tolist(), len(labels), epsilon)
+        channel = response(len(labels), epsilon).channel()
+        found = Answers(
+            np.asarray(drawn, dtype=np.int64), labels, float(channel[0][0]), float(channel[0][1])
+        )
+        self.noisy[release.name] = found
+        return found
+
+    # -- after the release ---------------------------------------------------------------------
+
+    def derived(self, expr: Expr) -> Any:
+        """The value of a derived name: a posterior, or an expression of released values."""
+        if expr.op not in AFTER:
+            return self.values.value(expr)
+        model = expr.args[-1]
+        name = str(expr.args[0].data[0]) if len(expr.args) > 1 else str(model.args[0].data[0])
+        source, likelihood = self.noisy[name], model.args[1]
+        prior = posteriors.prior_of(model.args[2], self.values)
+        if expr.op != "nuts":
+            return posteriors.derived(expr.op, source, likelihood, prior, self.values)
+        many = expr.data[0]
+        assert isinstance(many, int | Fraction)
+        draws = int(many)
+        if likelihood.data[0] == "linear_model" and isinstance(source, Noisy):
+            from bayesdp.programs.run.regression import nuts
+
+            return nuts(source, float(self.values.number(likelihood.args[0])), prior, draws)
+        found = posteriors.derived("noise-aware", source, likelihood, prior, self.values)
+        if isinstance(found, Samples):
+            return found
+        names = found.names if isinstance(found, Joint) else (found.family,)
+        return posteriors.exact_samples(found, draws, names)
+
+
+# -- Gaussian scales ---------------------------------------------------------------------------
+
+
+def gaussian_sigma(
+    release: Release, node: Mapping[str, Any], squared: Fraction, values: Values
+) -> tuple[Fraction, bool]:
+    """The standard deviation of a Gaussian release, in the value's unit.
+
+    Before the grid's slack; and whether it rests on the discrete law of whole numbers.
+    What was asserted is used as it is. One whole number that moves by whole steps takes the exact
+    sum; anything else the conversion of its zCDP cost, which is the same on every grid.
+    """
+    asserted = dict(release.options).get("sigma")
+    expr = values.filled(release.args[0])
+    one = not isinstance(bounds(expr, values.world.context), tuple)
+    exact = one and whole(expr, values.world) and squared.denominator == 1
+    if asserted is not None:
+        return values.number(asserted), exact
+    epsilon, delta = Fraction(node["epsilon"]), Fraction(node["delta"])
+    if exact:
+        return Fraction(gaussian_scale(squared, epsilon, delta, True)), True
+    multiple = Fraction(gaussian_scale(Fraction(1), epsilon, delta, False))
+    return multiple * root_above(squared), False
+
+
+def root_above(squared: Fraction) -> Fraction:
+    """At least the square root, exact where that is a fraction."""
+    from math import isqrt
+
+    top = squared.numerator * squared.denominator
+    root = isqrt(top)
+    if root * root == top:
+        return Fraction(root, squared.denominator)
+    scaled = isqrt(top * _SQUARE_ROOT_DIGITS**2) + 1
+    return Fraction(scaled, squared.denominator * _SQUARE_ROOT_DIGITS)
+
+
+def _stretched(sigma: Fraction, steps: Steps, squared: Fraction) -> Fraction:
+    """Sigma scaled up so that the slack (at most that in l2 too) costs nothing more."""
+    if not steps.slack:
+        return sigma
+    low = squared / root_above(squared)  # at most the root
+    return sigma * (1 + steps.slack / low)

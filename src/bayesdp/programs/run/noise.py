@@ -1,0 +1,186 @@
+"""How much noise a release gets, and where it comes from.
+
+Scales are in steps, computed as exact fractions and rounded up to a double, which is the law's own
+parameter: OpenDP's samplers take it as it is. With S the sensitivity that the checker derived (or
+that was asserted, which is no less) and `slack` what the steps add to it, a Laplace scale is
+`S (1 + slack / s) / (epsilon unit)`, s the least of S and of the sensitivity where one record only
+enters or leaves: then a replaced record costs `(S + slack) / scale <= epsilon`, and one that enters
+costs at most the `entering` of the derivation. The same holds for the other mechanisms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import inf, isqrt, log, nextafter, sqrt
+from typing import Any, Protocol
+
+from bayesdp.errors import InputError
+from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
+from bayesdp.programs.check.noise import gaussian_delta
+
+
+class Samplers(Protocol):
+    """Where randomness comes from. Tests and the falsifier put given draws in its place."""
+
+    def laplace(self, values: Sequence[int], scale: float) -> Sequence[int]:
+        """Each value plus discrete Laplace noise of this scale, in steps."""
+
+    def gaussian(self, values: Sequence[int], scale: float) -> Sequence[int]:
+        """Each value plus discrete Gaussian noise of this scale, in steps."""
+
+    def choose(self, scores: Sequence[int], scale: float) -> int:
+        """A place, with probability proportional to exp(score / scale)."""
+
+    def respond(self, codes: Sequence[int], states: int, dp_epsilon: float) -> Sequence[int]:
+        """Randomized response: each code kept or replaced by another, at this cost each."""
+
+
+class OpenDP:
+    """OpenDP's samplers. There is no seed."""
+
+    def laplace(self, values: Sequence[int], scale: float) -> Sequence[int]:
+        """Discrete Laplace noise."""
+        from bayesdp.mechanisms import DiscreteLaplace
+
+        return DiscreteLaplace(scale).release(values)
+
+    def gaussian(self, values: Sequence[int], scale: float) -> Sequence[int]:
+        """Discrete Gaussian noise."""
+        from bayesdp.mechanisms import DiscreteGaussian
+
+        return DiscreteGaussian(scale).release(values)
+
+    def choose(self, scores: Sequence[int], scale: float) -> int:
+        """The largest of the scores with Gumbel noise."""
+        return int(_noisy_max(scale)([int(one) for one in scores]))
+
+    def respond(self, codes: Sequence[int], states: int, dp_epsilon: float) -> Sequence[int]:
+        """k-ary randomized response, one draw for each record."""
+        answers = response(states, dp_epsilon).release(codes)
+        return [int(str(one)) for one in answers]
+
+
+def response(states: int, dp_epsilon: float) -> Any:
+    """The mechanism on the codes 0 to states - 1."""
+    from bayesdp.mechanisms import RandomizedResponse
+
+    return RandomizedResponse.for_cost(tuple(range(states)), dp_epsilon)
+
+
+@lru_cache(maxsize=64)
+def _noisy_max(scale: float) -> Any:
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    domain = dp.vector_domain(dp.atom_domain(T="i64"))
+    # Noise of the zCDP flavour is Gumbel's: the largest is then a softmax draw. Its pure cost is
+    # not what OpenDP's map says; it is proved in theory 8.5 and tested on the true channel.
+    measure = dp.zero_concentrated_divergence()
+    return dp.m.make_noisy_max(domain, dp.linf_distance(T="i64"), measure, scale=scale)
+
+
+def above(exact: Fraction) -> float:
+    """The least double that is not below."""
+    nearest = float(exact)
+    return nearest if Fraction(nearest) >= exact else nextafter(nearest, inf)
+
+
+def below(exact: Fraction) -> float:
+    """The largest double that is not above."""
+    return -above(-exact)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What a release's noise answers for: its cost and the sensitivity that scales the noise.
+
+    `entering` is the cost that the derivation gives to a record that only enters or leaves, if any.
+    """
+
+    epsilon: Fraction
+    sensitivity: Fraction
+    entering: Fraction | None = None
+
+    def factor(self, slack: Fraction) -> Fraction:
+        """1 + slack / s."""
+        if not slack:
+            return Fraction(1)
+        least = self.sensitivity
+        if self.entering is not None and 0 < self.entering < self.epsilon:
+            least = self.entering * self.sensitivity / self.epsilon
+        return 1 + slack / least
+
+    def laplace(self, unit: Fraction, slack: Fraction) -> float:
+        """The Laplace scale in steps."""
+        return _in_range(self.sensitivity * self.factor(slack) / (self.epsilon * unit))
+
+    def choice(self, unit: Fraction, slack: Fraction) -> float:
+        """The softmax's scale in steps: twice that, for the sum of weights moves too."""
+        return _in_range(2 * self.sensitivity * self.factor(slack) / (self.epsilon * unit))
+
+
+def _in_range(exact: Fraction) -> float:
+    if exact > Fraction(MAX_SCALE):
+        raise InputError(
+            "epsilon", expected="a cost for which noise fits 64-bit integers", shown=False
+        )
+    return max(above(exact), MIN_SCALE)
+
+
+# -- Gaussian noise --------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=256)
+def gaussian_scale(squared: Fraction, epsilon: Fraction, delta: Fraction, whole: bool) -> float:
+    """The least scale found, in steps, with gaussian_delta <= delta; decided in ball arithmetic.
+
+    `squared` is the squared l2 move in steps. `whole`: one whole number that moves by whole steps,
+    for which the discrete law's own sum counts; else the conversion of the zCDP cost.
+    """
+    scale = _converted(squared, epsilon, delta)
+    root = isqrt(squared.numerator)
+    exact = whole and squared.denominator == 1 and root * root == squared.numerator
+    if exact and scale < 4000:
+        from bayesdp.mechanisms.gaussian import smallest_sigma
+
+        scale = min(scale, smallest_sigma(root, float(epsilon), float(delta)))
+    scale = min(max(scale, MIN_SCALE), MAX_SCALE)
+    for _ in range(60):
+        if gaussian_delta(Fraction(scale), squared, epsilon, whole) <= delta:
+            return scale
+        scale = _in_range(Fraction(scale) * (1 + Fraction(1, 2**24)))
+    raise InputError("delta", float(delta), expected="a delta that Gaussian noise can reach")
+
+
+def _converted(squared: Fraction, epsilon: Fraction, delta: Fraction) -> float:
+    """About the scale at which the conversion of the zCDP cost gives delta."""
+    eps, target = float(epsilon), log(delta.numerator) - log(delta.denominator)
+    low, high = 1e-12, 1e6 + eps
+
+    def found(rho: float) -> float:
+        middle = max((eps + rho) / (2 * rho), 1.01)
+        best = 0.0
+        for step in range(-30, 61):
+            a = 1 + (middle - 1) * 1.1**step
+            value = (a - 1) * (a * rho - eps) + a * log(1 - 1 / a) - log(a - 1)
+            best = min(best, value)
+        return best
+
+    for _ in range(100):
+        middle = sqrt(low * high)
+        low, high = (middle, high) if found(middle) <= target else (low, middle)
+    size = sqrt(squared) if squared < 10**300 else float(squared.numerator) ** 0.5
+    return size / sqrt(2 * low) * (1 + 1e-9)
+
+
+def stretched(squared: Fraction, slack: Fraction) -> Fraction:
+    """At least (sqrt(squared) + slack)^2."""
+    if not slack:
+        return squared
+    scale = 10**12
+    # The root from below, so that the quotient is from above.
+    root = Fraction(isqrt(squared.numerator * scale * scale // squared.denominator), scale)
+    return squared * (1 + slack / root) ** 2

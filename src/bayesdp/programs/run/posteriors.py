@@ -1,0 +1,496 @@
+"""Posteriors from released statistics: `plug_in` takes them as true, `noise_aware` does not.
+
+What is exact: beta-bernoulli, dirichlet-categorical and gamma-poisson sum the true statistics out
+(`latent.py`; the results are mixtures of conjugate posteriors), randomized response with two states
+integrates the law of an answer, normal means with Laplace noise and priors that are no single
+conjugate law are integrated by quadrature. What is a choice of model: the clip of real rows is not
+modelled; where the number of rows is private its prior is flat; randomized response with more
+states is sampled by data augmentation; a regression is `regression.py`'s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesdp.errors import UnsupportedError
+from bayesdp.programs.ir import Expr
+from bayesdp.programs.run import distributions as d
+from bayesdp.programs.run.latent import Noise, cells, window
+from bayesdp.programs.run.public import Values
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FLAT_SIZE = "The number of records is private; its prior is flat."
+CLIP = "The clip of the records is not part of the model."
+MATCHED = "The prior is a mixture: it was replaced by the single law with its means and spread."
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """What was released by laplace or gaussian, and what is publicly known about it."""
+
+    values: tuple[Fraction, ...]
+    noise: Noise
+    size: int | None = None
+    labels: tuple[str, ...] = ()
+    known: tuple[Fraction | None, ...] = ()
+    """Entries of a regression's rows that are constants."""
+
+    @property
+    def floats(self) -> tuple[float, ...]:
+        """The released numbers."""
+        return tuple(float(one) for one in self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """One noisy answer for each record: codes of `labels`, or numbers.
+
+    `kept` is the probability of the true answer, `other` that of each other one.
+    """
+
+    values: NDArray[Any]
+    labels: tuple[str, ...] = ()
+    kept: float = 1.0
+    other: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.values.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.values)} noisy answers>"
+
+    @property
+    def counts(self) -> NDArray[Any]:
+        """How often each label was answered."""
+        return np.bincount(self.values, minlength=len(self.labels))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: every answer."""
+        named = {"labels": list(self.labels)} if self.labels else {}
+        return {**named, "answers": self.values.tolist()}
+
+
+Source = Noisy | Answers
+
+
+def prior_of(expr: Expr, values: Values) -> d.Distribution:
+    """A prior: written out, or a released posterior."""
+    if expr.op == "public":
+        found = values.names[str(expr.data[0])]
+        assert isinstance(found, d.Distribution)
+        return found
+    family = str(expr.data[0])
+    parameters = [float(values.number(one)) for one in expr.args]
+    if family == "dirichlet":
+        names = tuple(str(i) for i in range(len(parameters)))
+        return d.dirichlet(np.asarray(parameters), names)
+    return d.single(family, parameters[0], parameters[1])
+
+
+def derived(
+    op: str, source: Source, likelihood: Expr, prior: d.Distribution, values: Values
+) -> d.Distribution:
+    """The posterior of a model given what was released."""
+    family = str(likelihood.data[0])
+    about = [float(values.number(one)) for one in likelihood.args]
+    if isinstance(source, Answers):
+        return _from_answers(op, source, family, about, prior)
+    if op == "plug-in":
+        return _plug_in(source, family, about, prior)
+    if family == "bernoulli":
+        return _bernoulli(source, _univariate(prior))
+    if family == "categorical":
+        return _categorical(source, prior)
+    if family == "poisson":
+        return _poisson(source, about[0], _univariate(prior))
+    if family == "normal":
+        return _normal(source, about[0], _univariate(prior))
+    from bayesdp.programs.run.regression import closed_form
+
+    return closed_form(source, about[0], prior)
+
+
+def _univariate(prior: d.Distribution) -> d.Univariate:
+    assert isinstance(prior, d.Univariate)
+    return prior
+
+
+def alpha_of(prior: d.Distribution) -> tuple[NDArray[Any], tuple[str, ...]]:
+    """The numbers of a Dirichlet prior; of a mixture those of the law that has its moments."""
+    assert isinstance(prior, d.Joint)
+    if prior.parameters is not None:
+        return np.asarray(prior.parameters), ()
+    means, spreads = np.asarray(prior.mean), np.asarray(prior.sd) ** 2
+    total = float(np.median(means * (1 - means) / spreads)) - 1.0
+    return means * max(total, 1e-3), (MATCHED,)
+
+
+# -- plug in -----------------------------------------------------------------------------------
+
+
+def _plug_in(
+    source: Noisy, family: str, about: list[float], prior: d.Distribution
+) -> d.Distribution:
+    y = source.floats
+    if family == "categorical":
+        return _dirichlet_with(np.maximum(np.asarray(y), 0.0), prior, source.labels)
+    if family == "linear_model":
+        from bayesdp.programs.run.regression import closed_form
+
+        return closed_form(source, about[0], prior, aware=False)
+    if family == "bernoulli":
+        if source.size is None:
+            good, bad = max(y[0], 0.0), max(y[1], 0.0)
+        else:
+            good = min(max(y[0], 0.0), float(source.size))
+            bad = source.size - good
+        return _updated("beta", _univariate(prior), good, bad)
+    if family == "poisson":
+        return _updated("gamma", _univariate(prior), max(y[0], 0.0), about[0])
+    n, total = (source.size, y[0]) if source.size is not None else (max(y[0], 0.0), y[1])
+    return _updated("normal", _univariate(prior), total, float(n or 0), about[0])
+
+
+def _dirichlet_with(
+    counts: NDArray[Any], prior: d.Distribution, labels: tuple[str, ...]
+) -> d.Joint:
+    alpha, notes = alpha_of(prior)
+    return d.dirichlet(alpha + counts, labels or tuple(map(str, range(len(alpha)))), notes)
+
+
+def _updated(
+    family: str, prior: d.Univariate, first: float, second: float, sd: float = 0.0
+) -> d.Univariate:
+    """The posterior for known statistics: conjugate for each part of a mixture, else quadrature."""
+    logs = _likelihood(family, first, second, sd)
+    if not isinstance(prior, d.Mixture):
+        return d.by_quadrature(family, lambda x: prior.log_density(x) + logs(x), *_space(prior))
+    return _conjugate(prior, np.asarray([first]), np.asarray([0.0]), second, sd)
+
+
+def _likelihood(
+    family: str, first: float, second: float, sd: float
+) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    def logs(x: NDArray[Any]) -> NDArray[Any]:
+        if family == "beta":
+            return np.asarray(first * np.log(x) + second * np.log1p(-x))
+        if family == "gamma":
+            return np.asarray(first * np.log(x) - second * x)
+        return np.asarray((first * x - second * x * x / 2) / sd**2)
+
+    return logs
+
+
+def _space(prior: d.Univariate) -> tuple[str, d.Interval]:
+    if prior.family == "beta":
+        return "logit", (-40.0, 40.0)
+    low, high = prior.quantile(1e-9), prior.quantile(1 - 1e-9)
+    assert isinstance(low, float)
+    assert isinstance(high, float)
+    if prior.family == "gamma":
+        low = max(low, high * 1e-12, 1e-290)
+        return "log", (float(np.log(low)) - 12.0, float(np.log(high)) + 12.0)
+    reach = 6.0 * (high - low)
+    return "identity", (low - reach, high + reach)
+
+
+def _conjugate(
+    prior: d.Mixture,
+    statistic: NDArray[Any],
+    log_weights: NDArray[Any],
+    second: Any,
+    sd: float = 0.0,
+    notes: tuple[str, ...] = (),
+) -> d.Mixture:
+    """The mixture over a prior's parts and over weighted values of the true statistic.
+
+    beta: successes, `second` the failures or (an array) failures for each value; gamma: the sum,
+    `second` the exposure; normal: the sum, `second` the number of records. The log-weights hold
+    everything but the marginal likelihood of the statistic under each part.
+    """
+    from scipy.special import betaln, gammaln
+
+    a, b = prior.first[:, None], prior.second[:, None]
+    s = statistic[None, :].astype(np.float64)
+    with np.errstate(divide="ignore"):
+        base = log_weights[None, :] + np.log(prior.weights)[:, None]
+    if prior.family == "beta":
+        first, last = a + s, b + second
+        logs = base + betaln(first, last) - betaln(a, b)
+    elif prior.family == "gamma":
+        first, last = a + s, b + second
+        logs = base + gammaln(first) - first * np.log(last) - gammaln(a) + a * np.log(b)
+    else:
+        precision = 1 / b**2 + second / sd**2
+        first = (a / b**2 + s / sd**2) / precision
+        last = 1 / np.sqrt(precision)
+        logs = base + np.log(last / b) + first**2 * precision / 2 - a**2 / (2 * b**2)
+    shape = np.broadcast_shapes(first.shape, last.shape, logs.shape)
+    flat = [np.broadcast_to(one, shape).ravel() for one in (first, last, logs)]
+    return d.mixture(prior.family, flat[0], flat[1], flat[2], notes)
+
+
+# -- noise aware -----------------------------------------------------------------------------------
+
+
+def _bernoulli(source: Noisy, prior: d.Univariate) -> d.Univariate:
+    from scipy.special import gammaln
+
+    y, n = source.floats, source.size
+    if n is None:
+        return _private_size(source, prior)
+    if isinstance(prior, d.Mixture):
+
+        def weight(s: NDArray[Any]) -> NDArray[Any]:
+            return np.asarray(source.noise.log(y[0] - s) - gammaln(s + 1.0) - gammaln(n - s + 1.0))
+
+        wide = _merged(prior, weight, y[0], n)
+        return _conjugate(prior, wide, weight(wide), n - wide[None, :])
+    s, logs = window(
+        lambda s: source.noise.log(y[0] - s) - gammaln(s + 1.0) - gammaln(n - s + 1.0), y[0], 0, n
+    )
+    return _summed("beta", prior, s, logs, lambda x, c: c * np.log(x) + (n - c) * np.log1p(-x))
+
+
+def _merged(
+    prior: d.Mixture, weight: Callable[[NDArray[Any]], NDArray[Any]], y: float, n: int
+) -> NDArray[Any]:
+    """The true counts that weigh anything under some part of the prior."""
+    from scipy.special import betaln
+
+    pairs = sorted(set(zip(prior.first.tolist(), prior.second.tolist(), strict=True)))
+    ends = [pairs[0], pairs[-1], pairs[len(pairs) // 2]]
+    found = []
+    for a, b in ends:
+
+        def under(s: NDArray[Any], a: float = a, b: float = b) -> NDArray[Any]:
+            return np.asarray(weight(s) + betaln(a + s, b + n - s))
+
+        s, _ = window(under, y, 0, n)
+        found += [int(s[0]), int(s[-1])]
+    return np.arange(min(found), max(found) + 1)
+
+
+def _private_size(source: Noisy, prior: d.Univariate) -> d.Univariate:
+    """Noisy successes and failures: two cells of a table whose total has a flat prior."""
+    from scipy.special import betaln, gammaln
+
+    if not isinstance(prior, d.Mixture) or len(prior.weights) > 1:
+        prior = _matched_beta(prior)
+    a, b = prior.parameters
+    found = cells(source.floats, source.noise, np.asarray([a, b]), None)
+    successes, failures = found.values
+    s, f = successes[:, None].astype(float), failures[None, :].astype(float)
+    logs = (
+        source.noise.log(source.floats[0] - s)
+        + source.noise.log(source.floats[1] - f)
+        + gammaln(s + f + 1) - gammaln(s + 1) - gammaln(f + 1)
+        + betaln(a + s, b + f)
+    )  # fmt: skip
+    return d.mixture(
+        "beta", np.broadcast_to(a + s, logs.shape).ravel(),
+        np.broadcast_to(b + f, logs.shape).ravel(), logs.ravel(), (FLAT_SIZE,),
+    )  # fmt: skip
+
+
+def _matched_beta(prior: d.Univariate) -> d.Mixture:
+    mean, sd = prior.mean, prior.sd
+    assert isinstance(mean, float)
+    assert isinstance(sd, float)
+    total = max(mean * (1 - mean) / sd**2 - 1.0, 1e-3)
+    return d.single("beta", mean * total, (1 - mean) * total, (MATCHED,))
+
+
+def _summed(
+    family: str,
+    prior: d.Univariate,
+    s: NDArray[Any],
+    log_weights: NDArray[Any],
+    log_each: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]],
+) -> d.Density:
+    """A prior that is no mixture: the sum over true counts at every point of a grid."""
+    from scipy.special import logsumexp
+
+    def logs(x: NDArray[Any]) -> NDArray[Any]:
+        found = np.empty(len(x))
+        for start in range(0, len(x), 256):
+            part = x[start : start + 256, None]
+            found[start : start + 256] = logsumexp(
+                log_weights[None, :] + log_each(part, s[None, :]), axis=1
+            )
+        return np.asarray(found + prior.log_density(x))
+
+    return d.by_quadrature(family, logs, *_space(prior))
+
+
+def _categorical(source: Noisy, prior: d.Distribution) -> d.Joint:
+    alpha, notes = alpha_of(prior)
+    found = cells(source.floats, source.noise, alpha, source.size)
+    total = float(alpha.sum())
+    marginals = []
+    for j, (c, weight) in enumerate(zip(found.values, found.weights, strict=True)):
+        with np.errstate(divide="ignore"):
+            logs = np.log(weight)
+        first, rest = alpha[j] + c, total - alpha[j]
+        if source.size is not None:
+            marginals.append(d.mixture("beta", first, rest + source.size - c, logs))
+            continue
+        # The private total is summed out: every pair of this cell and of the others together.
+        others, pairs = found.pairs(j)
+        shape = pairs.shape
+        flat = np.broadcast_to(first[:, None], shape), np.broadcast_to(rest + others, shape)
+        marginals.append(d.mixture("beta", flat[0].ravel(), flat[1].ravel(), pairs.ravel()))
+    names = source.labels or tuple(str(i) for i in range(len(alpha)))
+    if source.size is None:
+        notes = (*notes, FLAT_SIZE)
+
+    def draw(k: int, rng: np.random.Generator) -> NDArray[Any]:
+        counts = found.draw(k, rng)
+        gammas = rng.gamma(alpha[None, :] + counts)
+        return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
+
+    return d.Joint("dirichlet", names, tuple(marginals), draw, notes)
+
+
+def _poisson(source: Noisy, exposure: float, prior: d.Univariate) -> d.Univariate:
+    from scipy.special import gammaln
+
+    y = source.floats[0]
+
+    def weight(s: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(source.noise.log(y - s) + s * np.log(exposure) - gammaln(s + 1.0))
+
+    if not isinstance(prior, d.Mixture):
+        s, logs = window(weight, y, 0, None)
+        return _summed("gamma", prior, s, logs, lambda x, c: c * np.log(x) - exposure * x)
+    ends = []
+    for i in (0, -1):
+        a, b = float(prior.first[i]), float(prior.second[i])
+
+        def under(s: NDArray[Any], a: float = a, b: float = b) -> NDArray[Any]:
+            return np.asarray(weight(s) + gammaln(a + s) - s * np.log(b + exposure))
+
+        s, _ = window(under, y, 0, None)
+        ends += [int(s[0]), int(s[-1])]
+    wide = np.arange(min(ends), max(ends) + 1)
+    return _conjugate(prior, wide, weight(wide), exposure)
+
+
+def _normal(source: Noisy, sd: float, prior: d.Univariate) -> d.Univariate:
+    """The true sum given the mean is normal(n mean, n sd^2); noise is added to that.
+
+    With Gaussian noise and a public n all is normal. Else the law of the noisy sum is a normal law
+    convolved with Laplace's, in closed form, and the mean is integrated on a grid.
+    """
+    y, noise = source.floats, source.noise
+    if source.size is not None:
+        sizes, size_logs, total = np.asarray([float(source.size)]), np.zeros(1), y[0]
+        notes: tuple[str, ...] = (CLIP,)
+    else:
+        found, size_logs = window(lambda n: noise.log(y[0] - n), y[0], 0, None)
+        near = size_logs > size_logs.max() - 23.0  # all but 1e-10 of it
+        sizes, size_logs = found[near].astype(np.float64), size_logs[near]
+        total, notes = y[1], (CLIP, FLAT_SIZE)
+    if noise.kind == "gaussian" and len(sizes) == 1 and isinstance(prior, d.Mixture) and sizes[0]:
+        # y = n mean + noise of variance v: as n records of variance v / n.
+        each = np.sqrt(sd**2 + noise.variance / sizes[0])
+        return _conjugate(prior, np.asarray([total]), np.zeros(1), sizes[0], float(each), notes)
+    from scipy.special import logsumexp
+
+    def logs(x: NDArray[Any]) -> NDArray[Any]:
+        parts = [
+            weight + _log_noisy_sum(total - n * x, n * sd**2, noise)
+            for n, weight in zip(sizes, size_logs, strict=True)
+        ]
+        return np.asarray(logsumexp(np.stack(parts), axis=0) + prior.log_density(x))
+
+    return d.by_quadrature("normal", logs, *_space(prior), notes)
+
+
+def _log_noisy_sum(z: NDArray[Any], variance: float, noise: Noise) -> NDArray[Any]:
+    """The log-density at z of normal(0, variance) plus the noise."""
+    from scipy.special import log_ndtr
+
+    if noise.kind == "gaussian" or variance == 0.0:
+        if variance == 0.0 and noise.kind == "laplace":
+            return np.asarray(noise.log(z))
+        v = variance + noise.variance
+        return np.asarray(-(z**2) / (2 * v) - np.log(v) / 2)
+    s, b = np.sqrt(variance), noise.scale
+    left = z / b + log_ndtr(-z / s - s / b)
+    right = -z / b + log_ndtr(z / s - s / b)
+    return np.asarray(variance / (2 * b * b) + np.logaddexp(left, right) - np.log(2 * b))
+
+
+# -- answers of records ----------------------------------------------------------------------
+
+
+def _from_answers(
+    op: str, source: Answers, family: str, about: list[float], prior: d.Distribution
+) -> d.Distribution:
+    values = source.values
+    if not source.labels:
+        if op != "plug-in":
+            raise UnsupportedError(
+                "noise_aware", "answers of per_record_exponential", expected="plug_in(model)"
+            )
+        total, n = float(values.sum()), float(len(values))
+        if family == "poisson":
+            return _updated("gamma", _univariate(prior), max(total, 0.0), about[0])
+        return _updated("normal", _univariate(prior), total, n, about[0])
+    counts = source.counts
+    if family == "categorical":
+        if op == "plug-in":
+            return _dirichlet_with(counts, prior, source.labels)
+        return _augmented(source, prior)
+    good, bad = float(counts[1]), float(counts[0])
+    if op == "plug-in":
+        return _updated("beta", _univariate(prior), good, bad)
+    kept, other, base = source.kept, source.other, _univariate(prior)
+
+    def logs(x: NDArray[Any]) -> NDArray[Any]:
+        true = x * kept + (1 - x) * other
+        return np.asarray(good * np.log(true) + bad * np.log1p(-true) + base.log_density(x))
+
+    return d.by_quadrature("beta", logs, *_space(base))
+
+
+AUGMENTED = (4, 500, 2500)
+"""Chains, steps to warm up, steps kept (of each chain)."""
+
+
+def _augmented(source: Answers, prior: d.Distribution) -> d.Samples:
+    """Categorical answers: true labels and chances are drawn in turn, each given the other."""
+    from bayesdp.programs.run.diagnostics import diagnosed
+
+    alpha, notes = alpha_of(prior)
+    rng = np.random.default_rng()
+    k, counts = len(alpha), source.counts
+    channel = np.full((k, k), source.other) + np.eye(k) * (source.kept - source.other)
+    chains, warm, keep = AUGMENTED
+    drawn = np.empty((chains, keep, k))
+    for chain in range(chains):
+        chances = rng.dirichlet(alpha)
+        for step in range(warm + keep):
+            weights = chances[:, None] * channel
+            weights /= weights.sum(axis=0, keepdims=True)
+            true = sum(rng.multinomial(int(counts[j]), weights[:, j]) for j in range(k))
+            chances = rng.dirichlet(alpha + true)
+            if step >= warm:
+                drawn[chain, step - warm] = chances
+    return diagnosed("dirichlet", source.labels, drawn, notes)
+
+
+def exact_samples(found: d.Distribution, k: int, names: Sequence[str]) -> d.Samples:
+    """Independent draws of a posterior that is known."""
+    draws = found.samples(k)
+    table = draws.reshape(k, -1)
+    of = {name: {"ess": float(k), "r_hat": 1.0} for name in names}
+    return d.Samples(found.family, tuple(names), np.array(table), of, found.notes)

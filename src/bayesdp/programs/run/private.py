@@ -1,0 +1,373 @@
+"""Private values, exact: sums over rows of whole numbers of steps. No floating-point sum is noised.
+
+*Why the noise may be scaled as the checker says.* One record's contribution to a sum lies on a grid
+inside the bounds that the checker used, so each rule's bound holds of what is summed:
+
+* finite columns: contributions are looked up in a table of exact fractions (`enumerated` and every
+  other rule hold of the exact function);
+* onehot: cells are counted;
+* moments: entries are rounded to multiples of 2^-m inside their bounds, and their products are
+  exact, so the rule's rows in [-1, 1]^D are the rows that are summed;
+* any other: the double is rounded to a grid step and clamped to the steps *inside* [low, high]. The
+  only rule there is `box`, the width of the interval, whatever the function.
+
+Where that fails (an interval that holds no step, a fold, a clip whose end is no step) the move may
+be larger by what `slack` says, in l1; noise is scaled up by 1 + slack/sensitivity. Grids depend on
+bounds and on the public size only, never on cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import ceil, floor, gcd, prod
+from typing import Any
+
+import numpy as np
+
+from bayesdp.programs.check.intervals import Interval, bounds
+from bayesdp.programs.check.rows import columns, evaluate, settings, values_of
+from bayesdp.programs.check.sensitivity import constant_of, is_private
+from bayesdp.programs.ir import Expr
+from bayesdp.programs.run.folds import FOLD_STEP, folded
+from bayesdp.programs.run.public import Values
+
+RESOLUTION = 32
+"""A grid has about 2^32 steps up to the largest value that one record may add."""
+MOST_ROWS = 2**29
+MOST_LOOKED_UP = 50_000
+CHUNK = 2**20
+ONE = Expr("const", (), (Fraction(1),))
+
+
+@dataclass(frozen=True, repr=False)
+class Amount:
+    """A private value: `offsets` (public) plus `values`, multiples of `lattice` (0: all are 0).
+
+    One record moves the values by at most the checker's sensitivity plus `slack` (l1).
+    """
+
+    values: tuple[Fraction, ...]
+    offsets: tuple[Fraction, ...]
+    lattice: Fraction = Fraction(0)
+    slack: Fraction = Fraction(0)
+
+    def __repr__(self) -> str:
+        return "<a private value>"
+
+    @property
+    def totals(self) -> tuple[Fraction, ...]:
+        """The value itself."""
+        return tuple(a + b for a, b in zip(self.values, self.offsets, strict=True))
+
+
+class PrivateValues:
+    """Evaluates private expressions. Sums are kept, for scores read them once per candidate."""
+
+    def __init__(self, values: Values) -> None:
+        self.public = values
+        self.rows = values.row_values
+        self.kinds, self.world = values.kinds, values.world
+        self._sums: dict[Expr, Amount] = {}
+
+    def __repr__(self) -> str:
+        return "<private values>"
+
+    def amount(self, expr: Expr) -> Amount:
+        """The value of an expression in which public values are filled in."""
+        op = expr.op
+        if not is_private(expr, self.world):
+            known = self.public.numbers(expr)
+            return Amount((Fraction(0),) * len(known), known)
+        if op in ("sum", "count"):
+            if expr not in self._sums:
+                self._sums[expr] = self._summed(expr)
+            return self._sums[expr]
+        if op == "fold":
+            value, exact = folded(expr, self.public)
+            step = Fraction(1) if exact else FOLD_STEP
+            slack = Fraction(0) if exact else FOLD_STEP * self.rows.rows.size
+            return Amount((value,), (Fraction(0),), step, slack)
+        parts = [self.amount(one) for one in expr.args]
+        if op == "tuple":
+            return _joined(parts)
+        if op == "item":
+            index = expr.data[0]
+            assert isinstance(index, int | Fraction)
+            (whole,), at = parts, int(index)
+            return replace(whole, values=(whole.values[at],), offsets=(whole.offsets[at],))
+        if op in ("add", "sub"):
+            return _sum(parts[0], _scaled(parts[1], Fraction(1 if op == "add" else -1)))
+        if op == "neg":
+            return _scaled(parts[0], Fraction(-1))
+        if op in ("mul", "div"):
+            return self._multiplied(expr, parts)
+        return _shaped(op, parts)
+
+    def _multiplied(self, expr: Expr, parts: list[Amount]) -> Amount:
+        left, right = expr.args
+        private, factor = (parts[0], right) if is_private(left, self.world) else (parts[1], left)
+        number = self.public.number(factor)
+        if expr.op == "div":
+            assert number != 0
+            number = 1 / number
+        return _scaled(private, number)
+
+    # -- sums ----------------------------------------------------------------------------------
+
+    def _summed(self, expr: Expr) -> Amount:
+        data = expr.args[0]
+        group = ONE if expr.op == "count" else data.args[1]
+        found = self._looked_up(data, group)
+        if found is not None:
+            return found
+        kept = self.rows.mask(data)
+        if group.op == "onehot":
+            return self._cells(group, kept)
+        if group.op == "moments":
+            return self._moments(group, kept)
+        each = bounds(group, self.world.context)
+        entries = list(each) if isinstance(each, tuple) else [each]
+        whole = self._is_whole(group)
+        arrays = self.rows.vector(group)
+        return _joined([_stepped(x, b, whole, kept) for x, b in zip(arrays, entries, strict=True)])
+
+    def _looked_up(self, data: Expr, group: Expr) -> Amount | None:
+        """Exact, where rows take few values: how often each setting occurs, times its value."""
+        pieces = data.data[0]
+        assert isinstance(pieces, tuple)
+        named = {str(one[0]) for one in pieces if isinstance(one, tuple)}
+        names = sorted(columns(data.args[0]) | columns(group) | named)
+        kinds = {one: self.kinds[one] for one in names}
+        lists = [values_of(kind) for kind in kinds.values()]
+        if any(one is None for one in lists):
+            return None
+        each = bounds(group, self.world.context)
+        size = len(each) if isinstance(each, tuple) else 1
+        cells = prod(len(one) for one in lists if one is not None)
+        if cells * size > MOST_LOOKED_UP:
+            return None
+        kept = self.rows.mask(Expr("data", (Expr("const", (), (True,)), ONE), data.data))
+        codes = np.zeros(self.rows.rows.size, dtype=np.int64)
+        for name, one in zip(names, lists, strict=True):
+            assert one is not None
+            held = self.rows.rows.columns[name]
+            low = kinds[name].low if kinds[name].kind == "int" else 0
+            assert low is not None
+            codes = codes * len(one) + np.asarray(held, dtype=np.int64) - int(low)
+        counts = np.bincount(codes if kept is None else codes[kept], minlength=cells)
+        total, lattice = [Fraction(0)] * size, Fraction(0)
+        for row, many in zip(settings(kinds), counts.tolist(), strict=True):
+            if data.args[0] != Expr("const", (), (True,)) and not evaluate(
+                data.args[0], row, self.kinds
+            ):
+                continue
+            found = evaluate(group, row, self.kinds)
+            assert not isinstance(found, str)
+            entries = found if isinstance(found, tuple) else (Fraction(found),)
+            for i, entry in enumerate(entries):
+                lattice = common(lattice, entry)
+                total[i] += entry * many
+        return Amount(tuple(total), (Fraction(0),) * size, lattice)
+
+    def _cells(self, group: Expr, kept: Any) -> Amount:
+        size = group.data[0]
+        assert isinstance(size, int | Fraction)
+        codes = self.rows.codes(group.args[0])
+        inside = np.clip(codes if kept is None else codes[kept], 0, int(size) - 1)
+        counts = np.bincount(inside, minlength=int(size)).tolist()
+        zeros = (Fraction(0),) * int(size)
+        return Amount(tuple(Fraction(one) for one in counts), zeros, Fraction(1))
+
+    def _moments(self, group: Expr, kept: Any) -> Amount:
+        base = bounds(group.args[0], self.world.context)
+        assert isinstance(base, tuple)
+        ends = [(one.low, one.high) for one in base]
+        largest = max(max(abs(low or Fraction(0)), abs(high or Fraction(0))) for low, high in ends)
+        rows = self.rows.rows.size if self.world.adjacency == "replace-one" else MOST_ROWS
+        above = max(0, power_of_two(Fraction(largest)) + 1)
+        bits = min(20, (61 - rows.bit_length()) // 2 - above)
+        step = Fraction(2) ** -bits
+        slack, entries = Fraction(0), []
+        for values, one in zip(self.rows.vector(group.args[0]), base, strict=True):
+            steps, off = steps_of(values, one, step)
+            entries.append(steps if kept is None else steps[kept])
+            slack += off
+        count = len(entries)
+        totals = [whole_sum(entries[i], entries[j]) for i in range(count) for j in range(i, count)]
+        unit = step * step
+        # An entry off its interval by `off` moves a product by at most twice that times the rest.
+        off_all = slack * 2 * (Fraction(largest) + step) * len(totals)
+        zeros = (Fraction(0),) * len(totals)
+        return Amount(tuple(unit * one for one in totals), zeros, unit, off_all)
+
+    def _is_whole(self, expr: Expr) -> bool:
+        """Whether doubles hold the row's value, a whole number, exactly."""
+        if expr.op == "field":
+            return self.kinds[str(expr.data[0])].kind in ("bool", "int")
+        if expr.op in ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "onehot"):
+            return True
+        if expr.op == "const":
+            value = constant_of(expr)
+            return value is not None and value.denominator == 1 and abs(value) < 2**53
+        if expr.op not in ("add", "sub", "mul", "neg", "abs", "min", "max", "clip", "tuple", "if"):
+            return False
+        found = bounds(expr, self.world.context)
+        parts = found if isinstance(found, tuple) else (found,)
+        small = all(one.largest is not None and one.largest < 2**53 for one in parts)
+        args = expr.args[1:] if expr.op == "if" else expr.args
+        return small and all(self._is_whole(one) for one in args)
+
+
+def _stepped(values: Any, each: Interval, whole: bool, kept: Any) -> Amount:
+    """The sum of one entry, in steps inside its bounds."""
+    assert each.low is not None
+    assert each.high is not None
+    if each.low == each.high:
+        many = len(values) if kept is None else int(kept.sum())
+        return Amount((each.low * many,), (Fraction(0),), abs(each.low))
+    largest = max(abs(each.low), abs(each.high))
+    step = Fraction(1) if whole else Fraction(2) ** (power_of_two(largest) - RESOLUTION)
+    steps, off = steps_of(values, each, step)
+    total = step * whole_sum(steps if kept is None else steps[kept])
+    return Amount((total,), (Fraction(0),), step, off)
+
+
+def steps_of(values: Any, each: Interval, step: Fraction) -> tuple[Any, Fraction]:
+    """Doubles as whole numbers of steps inside the interval; how far they may lie outside."""
+    assert each.low is not None
+    assert each.high is not None
+    low, high = ceil(each.low / step), floor(each.high / step)
+    off = Fraction(0)
+    if low > high:
+        low = high = round(each.low / step)
+        off = abs(low * step - each.low) + (each.high - each.low)
+    # `step` is a power of two, so the quotient is exact.
+    quotient = np.rint(np.nan_to_num(values, nan=0.0) * float(1 / step))
+    return np.clip(quotient, low, high).astype(np.int64), off
+
+
+def whole_sum(first: Any, second: Any = None) -> int:
+    """The exact sum of whole numbers (or of products), in pieces that fit 64 bits."""
+    total = 0
+    for start in range(0, len(first), CHUNK):
+        piece = first[start : start + CHUNK]
+        if second is not None:
+            piece = piece * second[start : start + CHUNK]
+        total += int(piece.sum(dtype=np.int64))
+    return total
+
+
+# -- arithmetic ------------------------------------------------------------------------------------
+
+
+def _joined(parts: list[Amount]) -> Amount:
+    values = tuple(one for part in parts for one in part.values)
+    offsets = tuple(one for part in parts for one in part.offsets)
+    lattice, slack = Fraction(0), Fraction(0)
+    for part in parts:
+        lattice, slack = common(lattice, part.lattice), slack + part.slack
+    return Amount(values, offsets, lattice, slack)
+
+
+def _scaled(part: Amount, factor: Fraction) -> Amount:
+    return Amount(
+        tuple(factor * one for one in part.values),
+        tuple(factor * one for one in part.offsets),
+        abs(factor) * part.lattice,
+        abs(factor) * part.slack,
+    )
+
+
+def _sum(a: Amount, b: Amount) -> Amount:
+    longest = max(len(a.values), len(b.values))
+    a, b = (_repeated(one, longest) for one in (a, b))
+    return Amount(
+        tuple(x + y for x, y in zip(a.values, b.values, strict=True)),
+        tuple(x + y for x, y in zip(a.offsets, b.offsets, strict=True)),
+        common(a.lattice, b.lattice),
+        a.slack + b.slack,
+    )
+
+
+def _repeated(part: Amount, length: int) -> Amount:
+    if len(part.values) == length:
+        return part
+    assert len(part.values) == 1
+    return Amount(part.values * length, part.offsets * length, part.lattice, part.slack * length)
+
+
+def _shaped(op: str, parts: list[Amount]) -> Amount:
+    """1-Lipschitz operations on single numbers."""
+    numbers = [one.totals[0] for one in parts]
+    if op == "abs":
+        value = abs(numbers[0])
+    elif op == "clip":
+        value = min(max(numbers[0], numbers[1]), numbers[2])
+    else:
+        assert op in ("min", "max"), op
+        value = min(numbers) if op == "min" else max(numbers)
+    lattice, slack = Fraction(0), Fraction(0)
+    for one in parts:
+        lattice, slack = common(common(lattice, one.lattice), one.offsets[0]), slack + one.slack
+    return Amount((value,), (Fraction(0),), lattice, slack)
+
+
+def common(a: Fraction, b: Fraction) -> Fraction:
+    """The largest number of which both are whole multiples; 0 is a multiple of all."""
+    top = gcd(a.numerator * b.denominator, b.numerator * a.denominator)
+    return Fraction(top, a.denominator * b.denominator)
+
+
+def power_of_two(value: Fraction) -> int:
+    """The largest k with 2^k <= value."""
+    found = value.numerator.bit_length() - value.denominator.bit_length()
+    return found if Fraction(2) ** found <= value else found - 1
+
+
+# -- steps that noise is added to ------------------------------------------------------------------
+
+
+@dataclass(frozen=True, repr=False)
+class Steps:
+    """A private value as whole steps of `unit`.
+
+    One record may move it by at most `slack` (in the value's unit, l1) beyond the checker's bound.
+    """
+
+    whole: tuple[int, ...]
+    unit: Fraction
+    offsets: tuple[Fraction, ...]
+    slack: Fraction
+
+    def __repr__(self) -> str:
+        return "<a private value in steps>"
+
+    def value(self, noisy: tuple[int, ...]) -> tuple[Fraction, ...]:
+        """The released numbers."""
+        return tuple(
+            self.unit * one + offset for one, offset in zip(noisy, self.offsets, strict=True)
+        )
+
+
+MOST = 2**61
+FINEST = 2**40
+"""The most steps that one record's move may have."""
+
+
+def in_steps(amount: Amount, moved: Fraction, unit: Fraction | None = None) -> Steps:
+    """The value in steps: of its own lattice where that isn't too fine, else of a coarser grid.
+
+    Rounding to a coarser grid lets a neighbour's value be one step farther in each entry. Values
+    beyond 2^61 steps are held there, which no move gets larger by.
+    """
+    slack = amount.slack
+    if unit is None:
+        unit = amount.lattice if amount.lattice else moved
+        if moved / unit > FINEST:
+            unit = Fraction(2) ** (power_of_two(moved) - RESOLUTION)
+    exact = not amount.lattice or (amount.lattice / unit).denominator == 1
+    if not exact:
+        slack += unit * len(amount.values)
+    whole = tuple(max(-MOST, min(MOST, round(one / unit))) for one in amount.values)
+    return Steps(whole, unit, amount.offsets, slack)

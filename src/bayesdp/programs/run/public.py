@@ -1,0 +1,179 @@
+"""Public values, exact: literals, parameters, the public size, released values and what follows.
+
+Numbers are fractions. A public division by 0 gives 0, so that no released value can stop a program
+halfway: bounds that a private world relies on never pass through such a division, for its quotient
+has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
+from math import fsum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesdp.programs.check.intervals import Context, Interval
+from bayesdp.programs.check.refusals import Unknown
+from bayesdp.programs.check.sensitivity import World, is_private
+from bayesdp.programs.ir import Adjacency, Constant, Expr, Program
+from bayesdp.programs.run.rows import RowValues
+from bayesdp.programs.run.table import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Number = Fraction | bool
+Public = Any  # Fraction, bool, text, a tuple of Fractions, or a released object
+
+
+class Values:
+    """The names of a running program, and the public part of its world."""
+
+    def __init__(self, program: Program, rows: Rows) -> None:
+        self.program, self.rows = program, rows
+        self.kinds = dict(program.record)
+        size = Fraction(rows.size)
+        # The size stands in the context only where it is public; nothing else needs to.
+        known = {"db.size": Interval(size, size)} if program.adjacency == "replace-one" else {}
+        self.world = World(program.adjacency, Context(self.kinds, known), _no_fold)
+        self.row_values = RowValues(rows, self.kinds)
+        self.names: dict[str, Public] = {}
+        for name, _, value in program.parameters:
+            self.names[name] = value
+        if program.adjacency == "replace-one":
+            self.names["db.size"] = size
+        self._sums: dict[Expr, tuple[Fraction, ...]] = {}
+
+    def __repr__(self) -> str:
+        return f"<values of {self.program.name}>"
+
+    # -- evaluation --------------------------------------------------------------------------
+
+    def value(self, expr: Expr) -> Public:
+        """The value of a public expression."""
+        op = expr.op
+        if op == "const":
+            value = expr.data[0]
+            return Fraction(value) if type(value) is int else value
+        if op == "public":
+            return self.names[str(expr.data[0])]
+        if op in ("sum", "count"):
+            found = self.public_sum(expr)
+            return found[0] if len(found) == 1 else found
+        if op == "if":
+            return self.value(expr.args[1 if self.value(expr.args[0]) else 2])
+        args = [self.value(one) for one in expr.args]
+        if op == "tuple":
+            return tuple(Fraction(one) for one in args)
+        if op == "item":
+            index = expr.data[0]
+            assert isinstance(index, int | Fraction)
+            return args[0][int(index)]
+        if op in ("eq", "ne"):
+            return (args[0] == args[1]) == (op == "eq")
+        longest = max((len(one) for one in args if isinstance(one, tuple)), default=0)
+        if not longest:
+            return computed(op, args)
+        spread = [one if isinstance(one, tuple) else (one,) * longest for one in args]
+        return tuple(computed(op, [one[i] for one in spread]) for i in range(longest))
+
+    def number(self, expr: Expr) -> Fraction:
+        """A public number."""
+        found = self.value(expr)
+        assert isinstance(found, bool | Fraction)
+        return Fraction(found)
+
+    def numbers(self, expr: Expr) -> tuple[Fraction, ...]:
+        """A public number or vector, as a vector."""
+        found = self.value(expr)
+        return found if isinstance(found, tuple) else (Fraction(found),)
+
+    def public_sum(self, expr: Expr) -> tuple[Fraction, ...]:
+        """A sum over public columns, correctly rounded: the rows' order doesn't matter."""
+        if is_private(expr, self.world):
+            raise AssertionError("a private sum among public values")
+        if expr not in self._sums:
+            data = self.filled(expr.args[0])
+            kept = self.row_values.mask(data)
+            if expr.op == "count":
+                many = self.rows.size if kept is None else int(kept.sum())
+                self._sums[expr] = (Fraction(many),)
+            else:
+                entries = self.row_values.vector(data.args[1])
+                self._sums[expr] = tuple(_added(one, kept) for one in entries)
+        return self._sums[expr]
+
+    def public_size(self, data: Expr) -> int | None:
+        """How many rows a data expression keeps, where that is public."""
+        one = Expr("const", (), (Fraction(1),))
+        counted = Expr("count", (Expr("data", (data.args[0], one), data.data),))
+        if is_private(counted, self.world):
+            return None
+        return int(self.public_sum(counted)[0])
+
+    # -- filling in ----------------------------------------------------------------------------
+
+    def filled(self, expr: Expr, more: Mapping[str, Fraction] | None = None) -> Expr:
+        """The expression with every public value written as a literal."""
+        extra = more or {}
+        if expr.op == "public":
+            name = str(expr.data[0])
+            value = extra[name] if name in extra else self.names[name]
+            return _literal(value)
+        if expr.op in ("sum", "count") and not is_private(expr, self.world):
+            return _literal(self.value(expr))
+        if not expr.args:
+            return expr
+        args = tuple(self.filled(one, more) for one in expr.args)
+        return Expr(expr.op, args, expr.data)
+
+
+def _literal(value: Public) -> Expr:
+    if isinstance(value, tuple):
+        return Expr("tuple", tuple(Expr("const", (), (one,)) for one in value))
+    constant: Constant = value
+    return Expr("const", (), (constant,))
+
+
+def _no_fold(_: Expr, __: Adjacency) -> Fraction:
+    raise Unknown("unproved", "Solvers are not asked while a program runs.")
+
+
+def _added(values: NDArray[Any], kept: NDArray[Any] | None) -> Fraction:
+    held = values if kept is None else values[kept]
+    finite = np.where(np.isfinite(held), held, 0.0)
+    return Fraction(fsum(finite.tolist()))
+
+
+def computed(op: str, args: Sequence[Number | str]) -> Number:
+    """An operation on exact numbers."""
+    if op == "and":
+        return all(args)
+    if op == "or":
+        return any(args)
+    if op == "not":
+        return not args[0]
+    numbers = [Fraction(one) for one in args]
+    if op == "clip":
+        return min(max(numbers[0], numbers[1]), numbers[2])
+    if op in ("min", "max"):
+        return min(numbers) if op == "min" else max(numbers)
+    if op in ("neg", "abs"):
+        return -numbers[0] if op == "neg" else abs(numbers[0])
+    a, b = numbers
+    if op == "div":
+        return a / b if b else Fraction(0)
+    return _BINARY[op](a, b)
+
+
+_BINARY: dict[str, Callable[[Fraction, Fraction], Number]] = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "lt": lambda a, b: a < b,
+    "le": lambda a, b: a <= b,
+    "gt": lambda a, b: a > b,
+    "ge": lambda a, b: a >= b,
+}

@@ -1,0 +1,213 @@
+"""Bayesian linear regression from noisy moments.
+
+The released numbers are the upper triangle of the moments of rows (features..., response), with
+noise of known law on every entry. Given the true X'X the rest follows the model: with noise_sd s,
+
+    X'y given X'X and b is normal(X'X b, s^2 X'X),
+    y'y = (X'y)' (X'X)^-1 (X'y) + a residual sum, about normal((n - d) s^2, 2 (n - d) s^4).
+
+What is a choice: X'X has a flat prior on positive definite matrices (the data distribution of the
+features is not modelled), the residual sum is normal instead of chi-squared, and the clip is not
+modelled. `nuts` samples b, X'X and the rest together; `noise_aware` holds X'X at the nearest
+positive definite matrix to the released one and is then normal in closed form.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesdp.errors import UnsupportedError
+from bayesdp.programs.run import distributions as d
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bayesdp.programs.run.posteriors import Noisy
+
+CHAINS = 4
+WARM_UP = 600
+CHOICES = (
+    "X'X has a flat prior on positive definite matrices.",
+    "The residual sum of squares is taken as normal, and the clip of the records is not modelled.",
+)
+FIXED = "X'X is held at the nearest positive definite matrix to the released one."
+
+
+def require_numpyro() -> None:
+    """Raises `UnsupportedError`, before anything is spent, where NumPyro is not installed."""
+    if importlib.util.find_spec("numpyro") is None:
+        raise UnsupportedError(
+            "nuts",
+            "a regression",
+            expected="NumPyro, which is not installed",
+            remedy="pip install 'bayesdp[inference]'",
+        )
+
+
+def _unfolded(values: tuple[float, ...]) -> NDArray[Any]:
+    size = int((np.sqrt(8 * len(values) + 1) - 1) / 2)
+    found = np.zeros((size, size))
+    found[np.triu_indices(size)] = values
+    return found + np.triu(found, 1).T
+
+
+def _names(source: Noisy, size: int) -> tuple[str, ...]:
+    known = [one is not None and one != 0 for one in source.known[:size]] or [False] * size
+    return tuple("intercept" if known[i] and i == 0 else f"b{i}" for i in range(size))
+
+
+def _size(source: Noisy, moments: NDArray[Any]) -> float:
+    if source.size is not None:
+        return float(source.size)
+    if source.known and source.known[0]:
+        return max(float(moments[0, 0]) / float(source.known[0]) ** 2, 1.0)
+    return max(float(np.trace(moments)), 1.0)
+
+
+def _definite(matrix: NDArray[Any], least: float) -> NDArray[Any]:
+    values, vectors = np.linalg.eigh(matrix)
+    return np.asarray((vectors * np.maximum(values, least)) @ vectors.T)
+
+
+def _features(source: Noisy, moments: NDArray[Any]) -> NDArray[Any]:
+    """X'X as released; an entry that is public is not noisy."""
+    found = moments[:-1, :-1].copy()
+    if source.size is not None and source.known and source.known[0]:
+        found[0, 0] = source.size * float(source.known[0]) ** 2
+    return found
+
+
+def closed_form(source: Noisy, sd: float, prior: d.Distribution, aware: bool = True) -> d.Joint:
+    """The coefficients given X'X as released, their normal law; `aware` of the noise on X'y."""
+    moments = _unfolded(source.floats)
+    size = len(moments) - 1
+    least = max(source.noise.scale, 1e-6) if aware else 1e-6
+    xx, xy = _definite(_features(source, moments), least), moments[:-1, -1]
+    mean, spread = _prior(prior, size)
+    noise = source.noise.variance if aware else 0.0
+    variance = sd**2 * xx + noise * np.eye(size)
+    gain = xx @ np.linalg.inv(variance)
+    precision = np.diag(1 / spread**2) + gain @ xx
+    covariance = np.linalg.inv(precision)
+    centre = covariance @ (mean / spread**2 + gain @ xy)
+    root = np.linalg.cholesky((covariance + covariance.T) / 2)
+    deviations = np.sqrt(np.diag(covariance))
+    marginals = tuple(
+        d.single("normal", float(m), float(s)) for m, s in zip(centre, deviations, strict=True)
+    )
+    return d.Joint(
+        "normal",
+        _names(source, size),
+        marginals,
+        lambda k, rng: np.asarray(centre + rng.normal(size=(k, size)) @ root.T),
+        (FIXED, CHOICES[1]) if aware else (FIXED,),
+    )
+
+
+def _prior(prior: d.Distribution, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    mean, sd = np.asarray(prior.mean, dtype=float), np.asarray(prior.sd, dtype=float)
+    return np.broadcast_to(mean, (size,)), np.broadcast_to(sd, (size,))
+
+
+def nuts(source: Noisy, sd: float, prior: d.Distribution, draws: int) -> d.Samples:
+    """Draws of the coefficients by NumPyro's NUTS: 4 chains, with ESS and R-hat.
+
+    A progress bar is shown on standard error where that is a terminal.
+    """
+    require_numpyro()
+    import jax
+    from numpyro.infer import MCMC, NUTS, init_to_value
+
+    from bayesdp.programs.run.diagnostics import diagnosed
+
+    moments = _unfolded(source.floats)
+    size, n = len(moments) - 1, _size(source, moments)
+    known = bool(source.size is not None and source.known and source.known[0])
+    start = closed_form(source, sd, prior)
+    xx = _definite(_features(source, moments) / n, max(source.noise.scale / n, 1e-6))
+    if known:
+        xx[0, 0] = float(source.known[0] or 1) ** 2
+        xx = _repaired(xx)
+    root = np.linalg.cholesky(xx)
+    values = {
+        "b": np.asarray(start.mean),
+        "diagonal": np.diag(root)[int(known) :],
+        "below": root[np.tril_indices(size, -1)],
+    }
+    with jax.enable_x64(True):
+        kernel = NUTS(_model(source, moments, n, sd, prior, known), target_accept_prob=0.9,
+                      init_strategy=init_to_value(values=values))  # fmt: skip
+        each = -(-draws // CHAINS)
+        sampler = MCMC(
+            kernel,
+            num_warmup=WARM_UP,
+            num_samples=each,
+            num_chains=CHAINS,
+            chain_method="vectorized",
+            progress_bar=sys.stderr.isatty(),
+        )
+        seed = int(np.random.default_rng().integers(2**31))
+        sampler.run(jax.random.PRNGKey(seed))
+        drawn = np.asarray(sampler.get_samples(group_by_chain=True)["b"])
+    return diagnosed("regression", _names(source, size), drawn, CHOICES)
+
+
+def _repaired(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Shrink what is off the diagonal until the matrix is definite; its corner stays."""
+    found = matrix
+    for _ in range(60):
+        if np.linalg.eigvalsh(found)[0] > 1e-9:
+            break
+        diagonal = np.diag(np.diag(found))
+        found = diagonal + 0.8 * (found - diagonal)
+    return found
+
+
+def _model(
+    source: Noisy, moments: NDArray[Any], n: float, sd: float, prior: d.Distribution, known: bool
+) -> Any:
+    import jax.numpy as jnp
+    import numpyro
+    from numpyro import distributions as law
+    from numpyro.distributions import constraints
+
+    size = len(moments) - 1
+    mean, spread = _prior(prior, size)
+    rows, places = np.triu_indices(size + 1)
+    seen = np.asarray(source.floats) / n
+    scale = source.noise.scale / n
+    noise = law.Laplace if source.noise.kind == "laplace" else law.Normal
+    free = size - int(known)
+    powers = np.arange(size, 0, -1)[int(known) :]
+    rest = max(n - size, 1.0)
+
+    def model() -> None:
+        b = numpyro.sample("b", law.Normal(jnp.asarray(mean), jnp.asarray(spread)).to_event(1))
+        diagonal = numpyro.sample(
+            "diagonal", law.ImproperUniform(constraints.positive, (), event_shape=(free,))
+        )
+        below = numpyro.sample(
+            "below",
+            law.ImproperUniform(constraints.real, (), event_shape=(size * (size - 1) // 2,)),
+        )
+        # The volume of X'X in terms of its root.
+        numpyro.factor("volume", jnp.sum(powers * jnp.log(diagonal)))
+        corner = jnp.asarray([abs(float(source.known[0] or 1))]) if known else jnp.zeros(0)
+        root = jnp.zeros((size, size)).at[np.tril_indices(size, -1)].set(below)
+        root = root + jnp.diag(jnp.concatenate([corner, diagonal]))
+        xx = root @ root.T
+        z = numpyro.sample("z", law.Normal(0.0, 1.0).expand([size]).to_event(1))
+        w = numpyro.sample("w", law.Normal(0.0, 1.0))
+        # X'y = X'X b + s root z, so (X'y)'(X'X)^-1(X'y) = |root' b + s z / sqrt n|^2 (per record).
+        whitened = root.T @ b + sd * z / jnp.sqrt(n)
+        xy = root @ whitened
+        yy = whitened @ whitened + sd**2 * (rest + jnp.sqrt(2 * rest) * w) / n
+        whole = jnp.block([[xx, xy[:, None]], [xy[None, :], yy[None, None]]])
+        entries = whole[rows, places]
+        numpyro.sample("seen", noise(entries, scale).to_event(1), obs=jnp.asarray(seen))
+
+    return model

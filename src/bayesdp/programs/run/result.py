@@ -1,0 +1,118 @@
+"""What a program returned: distributions and released numbers, and the releases behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from bayesdp.errors import InputError
+from bayesdp.programs.run.distributions import Distribution
+
+
+@dataclass(frozen=True, eq=False)
+class ProgramResult:
+    """The outputs of one run, in the order of the program's `return`.
+
+    An output is a distribution (`mean`, `sd`, `interval(p)`, `quantile(p)`, `samples(k)`,
+    `figure()`), a number, a truth value, a label, a tuple of numbers or a list of noisy answers.
+    Whole numbers are ints, other numbers the nearest floats; `exact` has them as fractions.
+    `releases` are the noisy values by name. All of it has been released and paid for.
+    """
+
+    program: str
+    outputs: tuple[Any, ...]
+    types: tuple[str, ...]
+    exact: tuple[Any, ...]
+    dp_epsilon: Fraction
+    dp_delta: Fraction
+    releases: Mapping[str, Any] = field(default_factory=dict)
+    release_id: str | None = None
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "releases", MappingProxyType(dict(self.releases)))
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.outputs)
+
+    def __len__(self) -> int:
+        return len(self.outputs)
+
+    def __getitem__(self, index: int) -> Any:
+        return self.outputs[index]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(repr(one) for one in self.outputs)
+        cost = f"epsilon {float(self.dp_epsilon):.6g}"
+        cost += f", delta {float(self.dp_delta):.3g}" if self.dp_delta else ""
+        return f"<{self.program}: {shown} ({cost})>"
+
+    @property
+    def value(self) -> Any:
+        """The one output, or all of them."""
+        return self.outputs[0] if len(self.outputs) == 1 else self.outputs
+
+    @property
+    def mean(self) -> Any:
+        """The mean of the one output, a distribution."""
+        return self._one("mean").mean
+
+    @property
+    def sd(self) -> Any:
+        """The standard deviation of the one output, a distribution."""
+        return self._one("sd").sd
+
+    def interval(self, p: float = 0.95) -> Any:
+        """The central interval of the one output, a distribution."""
+        return self._one("interval").interval(p)
+
+    def samples(self, k: int) -> Any:
+        """Draws of the one output, a distribution."""
+        return self._one("samples").samples(k)
+
+    def figure(self, title: str = "") -> str:
+        """The density of the one output as an SVG element."""
+        return self._one("figure").figure(title or self.program)
+
+    def _one(self, what: str) -> Distribution:
+        if len(self.outputs) != 1 or not isinstance(self.outputs[0], Distribution):
+            raise InputError(
+                what, self.program, expected="one output that is a distribution",
+                remedy="Look at the outputs one by one: result[0].",
+            )  # fmt: skip
+        return self.outputs[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "program": self.program,
+            "outputs": [
+                {"type": kind, **plain(one)}
+                for kind, one in zip(self.types, self.outputs, strict=True)
+            ],
+            "releases": {name: plain(one) for name, one in self.releases.items()},
+            "dp_epsilon": float(self.dp_epsilon),
+            "dp_delta": float(self.dp_delta),
+            **({"notes": list(self.notes)} if self.notes else {}),
+        }
+
+
+def shown(value: Any) -> Any:
+    """A released value as people use it: ints, floats, tuples of them; the rest as it is."""
+    if isinstance(value, tuple):
+        return tuple(shown(one) for one in value)
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return value
+
+
+def plain(value: Any) -> dict[str, Any]:
+    """A value as plain data."""
+    if hasattr(value, "to_dict"):
+        found: dict[str, Any] = value.to_dict()
+        return found
+    value = shown(value)
+    return {"value": list(value) if isinstance(value, tuple) else value}

@@ -1,0 +1,188 @@
+"""Row expressions over all rows at once, in doubles. What is summed is clamped and put on a grid.
+
+Whatever this computes, it is a function of one row and of public values: bounds are enforced where
+the values are put on the grid (`private.py`), so that a rounded product costs accuracy, never
+privacy. Not-a-number becomes 0 there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesdp.programs.check.rows import label_lists
+from bayesdp.programs.ir import Expr, Type
+from bayesdp.programs.run.table import Rows
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Labels:
+    """Categories by their codes."""
+
+    codes: NDArray[Any]
+    labels: tuple[str, ...]
+
+    def texts(self) -> NDArray[Any]:
+        """The labels themselves."""
+        return np.asarray(np.asarray(self.labels, dtype=object)[self.codes])
+
+
+Column = Any  # an array over the rows, Labels, a text, or a list of arrays
+_COMPARED = {
+    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
+}  # fmt: skip
+
+
+class RowValues:
+    """Evaluates row expressions whose public values have been filled in."""
+
+    def __init__(self, rows: Rows, kinds: Mapping[str, Type]) -> None:
+        self.rows, self.kinds = rows, kinds
+
+    def numbers(self, expr: Expr) -> NDArray[Any]:
+        """One number for each row."""
+        return self._number(self.value(expr))
+
+    def vector(self, expr: Expr) -> list[NDArray[Any]]:
+        """The entries of a vector, or the one number, for each row."""
+        found = self.value(expr)
+        return [self._number(one) for one in (found if isinstance(found, list) else [found])]
+
+    def truths(self, expr: Expr) -> NDArray[Any]:
+        """One truth value for each row."""
+        return np.asarray(self._number(self.value(expr)) != 0)
+
+    def codes(self, expr: Expr) -> NDArray[Any]:
+        """The place of each row's category, truth value or whole number."""
+        found = self.value(expr)
+        if isinstance(found, Labels):
+            return np.asarray(found.codes)
+        return np.asarray(np.rint(self._number(found)).astype(np.int64))
+
+    def mask(self, data: Expr) -> NDArray[Any] | None:
+        """Which rows a data expression keeps; None is all of them."""
+        kept: NDArray[Any] | None = None
+        pieces = data.data[0]
+        assert isinstance(pieces, tuple)
+        for one in pieces:
+            assert isinstance(one, tuple)
+            held = self._piece(str(one[0]), str(one[1]))
+            kept = held if kept is None else kept & held
+        if data.args[0] != Expr("const", (), (True,)):
+            held = self.truths(data.args[0])
+            kept = held if kept is None else kept & held
+        return kept
+
+    def _piece(self, column: str, label: str) -> NDArray[Any]:
+        labels = self.kinds[column].labels or ("False", "True")
+        held: NDArray[Any] = self.rows.columns[column] == labels.index(label)
+        return held
+
+    def _number(self, found: Column) -> NDArray[Any]:
+        if isinstance(found, Labels):
+            found = found.codes
+        assert not isinstance(found, str | list)
+        return np.broadcast_to(np.asarray(found, dtype=np.float64), (self.rows.size,))
+
+    def value(self, expr: Expr) -> Column:
+        """The value of an expression for each row."""
+        with np.errstate(all="ignore"):
+            return self._value(expr)
+
+    def _value(self, expr: Expr) -> Column:
+        op = expr.op
+        if op == "const":
+            value = expr.data[0]
+            assert value is not None
+            assert not isinstance(value, tuple)
+            return value if isinstance(value, str) else _nearest(value)
+        if op == "field":
+            name = str(expr.data[0])
+            held, kind = self.rows.columns[name], self.kinds[name]
+            return Labels(held, kind.labels) if kind.kind == "category" else held
+        args = [self._value(one) for one in expr.args]
+        if op in ("eq", "ne"):
+            same = self._same(args[0], args[1])
+            return same if op == "eq" else ~same
+        if op == "cross":
+            return self._crossed(expr, args)
+        if op == "tuple":
+            return [self._number(one) for one in args]
+        if op == "item":
+            index = expr.data[0]
+            assert isinstance(index, int | Fraction)
+            return args[0][int(index)]
+        if op == "onehot":
+            size = expr.data[0]
+            assert isinstance(size, int | Fraction)
+            codes = args[0].codes if isinstance(args[0], Labels) else np.rint(args[0])
+            return [self._number(codes == one) for one in range(int(size))]
+        if op == "moments":
+            entries = args[0]
+            count = len(entries)
+            return [entries[i] * entries[j] for i in range(count) for j in range(i, count)]
+        return self._spread(op, args)
+
+    def _same(self, a: Column, b: Column) -> NDArray[Any]:
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, Labels) and isinstance(other, str):
+                code = one.labels.index(other) if other in one.labels else -1
+                return np.asarray(one.codes == code)
+        if isinstance(a, Labels) and isinstance(b, Labels):
+            return np.asarray(a.texts() == b.texts(), dtype=np.bool_)
+        return np.asarray(self._number(a) == self._number(b))
+
+    def _crossed(self, expr: Expr, args: Sequence[Column]) -> Labels:
+        codes = np.zeros(self.rows.size, dtype=np.int64)
+        for one, part in zip(args, expr.args, strict=True):
+            size = len(label_lists(part, self.kinds))
+            held = one.codes if isinstance(one, Labels) else np.asarray(one, dtype=np.int64)
+            codes = codes * size + held
+        return Labels(codes, label_lists(expr, self.kinds))
+
+    def _spread(self, op: str, args: Sequence[Column]) -> Column:
+        """Entry by entry where a vector is among the arguments."""
+        longest = max((len(one) for one in args if isinstance(one, list)), default=0)
+        if not longest:
+            return _computed(op, [self._number(one) for one in args])
+        spread = [one if isinstance(one, list) else [one] * longest for one in args]
+        return [_computed(op, [self._number(one[i]) for one in spread]) for i in range(longest)]
+
+
+def _nearest(value: bool | int | Fraction) -> float:
+    return float(value)
+
+
+def _computed(op: str, args: Sequence[NDArray[Any]]) -> Any:
+    if op == "and":
+        return np.logical_and.reduce([one != 0 for one in args])
+    if op == "or":
+        return np.logical_or.reduce([one != 0 for one in args])
+    if op == "not":
+        return args[0] == 0
+    if op == "if":
+        return np.where(args[0] != 0, args[1], args[2])
+    if op in ("min", "max"):
+        return (np.minimum if op == "min" else np.maximum).reduce(list(args))
+    if op == "clip":
+        return np.minimum(np.maximum(args[0], args[1]), args[2])
+    if op == "neg":
+        return -args[0]
+    if op == "abs":
+        return np.abs(args[0])
+    if op in _COMPARED:
+        return np.asarray(_COMPARED[op](args[0], args[1]))
+    a, b = args
+    if op == "add":
+        return a + b
+    if op == "sub":
+        return a - b
+    assert op in ("mul", "div"), op
+    return a * b if op == "mul" else a / b

@@ -1,0 +1,317 @@
+"""From a table to columns that are as the program's record declares them.
+
+Int and Real cells are clamped to their bounds; NaN, infinities and missing cells are refused, but
+missing cells of a Category with the label "missing" become that label. Bool cells are truth values
+or 0 and 1. What is refused because of cells is private: everybody is told the same, and the curator
+learns more from `inspect_table`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesdp.errors import InputError, TableError, TableMismatchError, UnsupportedError
+from bayesdp.programs.ir import Program, Type
+from bayesdp.tables.refusals import Finding, UnreadableCellsError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MISSING = "missing"
+MOST_WHOLE = 2**53
+_WORDS = (
+    "The table is not as the program declares it: nothing was released and nothing was spent. "
+    "What was found depends on private values and is told to the curator only, "
+    "by bayesdp.programs.run.inspect_table(program, table)."
+)
+_TRUE, _FALSE = ("true", "1"), ("false", "0")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Rows:
+    """Private rows: numbers as doubles, truth values as bool, categories as codes."""
+
+    columns: Mapping[str, NDArray[Any]]
+    size: int
+
+    def __repr__(self) -> str:
+        return "<private rows>"
+
+
+class _Found(Exception):
+    """What is wrong with a column's cells: for the curator."""
+
+    def __init__(self, code: str, message: str) -> None:
+        self.finding = Finding(code, message)
+        super().__init__(code)
+
+
+def load(program: Program, source: object, base_dir: Path | str = ".") -> Rows:
+    """The rows of a table, held against the program's record.
+
+    `source` is a pandas or Polars data frame, an Arrow or Ibis table, a path, a list of records
+    (mappings, or plain values where a record is one scalar), or a mapping of columns. Raises
+    `TableError` for what the table's names and types show, and `TableMismatchError`, always with
+    the same words, for what its cells do.
+    """
+    rows, findings = _load(program, source, base_dir)
+    if findings or rows is None:
+        raise TableMismatchError(_WORDS)
+    return rows
+
+
+def inspect_table(program: Program, source: object, base_dir: Path | str = ".") -> list[Finding]:
+    """What is wrong with the cells. Private: for the curator only."""
+    return _load(program, source, base_dir)[1]
+
+
+def _load(
+    program: Program, source: object, base_dir: Path | str
+) -> tuple[Rows | None, list[Finding]]:
+    try:
+        table, inferred, text = _arrow(program, source, Path(base_dir))
+    except UnreadableCellsError as error:
+        return None, [error.finding]
+    except _Found as error:
+        return None, [error.finding]
+    if program.adjacency == "replace-one" and table.num_rows == 0:
+        raise TableError("table", "the table", expected="at least one row", shown=False)
+    columns: dict[str, NDArray[Any]] = {}
+    findings: list[Finding] = []
+    for name, kind in program.record:
+        held = _column(table, name, program)
+        shown = name or "the values"
+        try:
+            columns[name] = _converted(held, kind, shown, text, shown in inferred or not name)
+        except _Found as error:
+            findings.append(error.finding)
+    return Rows(columns, table.num_rows), findings
+
+
+# -- the table as Arrow ------------------------------------------------------------------------
+
+
+def _arrow(program: Program, source: Any, base: Path) -> tuple[Any, frozenset[str], bool]:
+    """The Arrow table, the columns whose types depend on cells, and whether cells are texts."""
+    import pyarrow
+
+    library = type(source).__module__.partition(".")[0]
+    if isinstance(source, str | Path):
+        return _from_path(program, source, base)
+    if library == "ibis":
+        return source.to_pyarrow(), frozenset(), False
+    if library == "numpy":
+        source = source.tolist()
+    columns = _plain_columns(program, source)
+    if columns is not None:
+        try:
+            made = {name: pyarrow.array(cells) for name, cells in columns.items()}
+        except (pyarrow.ArrowException, OverflowError, TypeError, ValueError):
+            raise _Found("mixed-cells", "A column mixes types.") from None
+        return pyarrow.table(made), frozenset(columns), False
+    if library in ("polars", "pandas") and hasattr(source, "to_frame") and program.scalar:
+        source = source.to_frame(program.database)  # a series
+    from bayesdp.tables.frames import to_arrow
+
+    table, inferred = to_arrow(source)
+    return table, inferred, False
+
+
+def _from_path(
+    program: Program, source: str | Path, base: Path
+) -> tuple[Any, frozenset[str], bool]:
+    from bayesdp.tables.refusals import engine
+    from bayesdp.tables.source import open_table
+
+    opened = open_table(source, base)
+    names = [one for one, _ in program.record if one] or list(opened.names)
+    for name in names:
+        opened.require(name, f"record.{name}")
+    query = opened.expression.select(*names)
+    found = engine(lambda: opened.connection.to_pyarrow(query))
+    return found, opened.inferred, opened.text_cells
+
+
+def _plain_columns(program: Program, source: Any) -> dict[str, list[Any]] | None:
+    if isinstance(source, Mapping):
+        return {str(name): list(cells) for name, cells in source.items()}
+    if not isinstance(source, Sequence) or isinstance(source, str | bytes):
+        return None
+    rows = list(source)
+    if program.scalar:
+        return {program.database: rows}
+    names = [name for name, _ in program.record]
+    if not all(isinstance(row, Mapping) and set(names) <= set(row) for row in rows):
+        raise TableError(
+            "table",
+            "the list of records",
+            expected=f"mappings with {', '.join(names)}",
+            shown=False,
+        )
+    return {name: [row[name] for row in rows] for name in names}
+
+
+def _column(table: Any, name: str, program: Program) -> Any:
+    names = table.column_names
+    if not name:
+        if len(names) == 1:
+            return table.column(0)
+        name = program.database
+    if name not in names:
+        raise TableError(
+            "table",
+            name,
+            expected="a column of the table"
+            + (" (or a table with one column)" if program.scalar else ""),
+        )
+    return table.column(name)
+
+
+# -- cells --------------------------------------------------------------------------------------
+
+
+def _converted(held: Any, kind: Type, name: str, text: bool, inferred: bool) -> NDArray[Any]:
+    import pyarrow
+
+    if hasattr(held, "combine_chunks"):
+        held = held.combine_chunks()
+    if isinstance(held, pyarrow.ChunkedArray):
+        held = held.chunk(0) if held.num_chunks else pyarrow.array([], held.type)
+    if pyarrow.types.is_dictionary(held.type):
+        held = held.dictionary_decode()
+    if text:
+        held = _without_blanks(held, kind)
+    if kind.kind == "category":
+        return _category(held, kind, name, inferred)
+    if held.null_count:
+        raise _Found("missing", f"{name}: {held.null_count} cells are missing.")
+    if kind.kind == "bool":
+        return _bool(held, name, text, inferred)
+    return _number(held, kind, name, text, inferred)
+
+
+def _without_blanks(held: Any, kind: Type) -> Any:
+    import pyarrow.compute as pc
+
+    blank = [one for one in ("", "NA") if one not in kind.labels]
+    return pc.if_else(pc.is_in(held, value_set=_texts(blank)), _texts([None])[0], held)
+
+
+def _texts(values: Sequence[str | None]) -> Any:
+    import pyarrow
+
+    return pyarrow.array(values, pyarrow.string())
+
+
+def _wrong_type(held: Any, name: str, expected: str, inferred: bool) -> Exception:
+    if inferred:
+        return _Found("type", f"{name}: its cells are {held.type}, and {expected} are declared.")
+    return TableError(f"table.{name}", str(held.type), expected=expected)
+
+
+def _category(held: Any, kind: Type, name: str, inferred: bool) -> NDArray[Any]:
+    import pyarrow
+    import pyarrow.compute as pc
+
+    types = pyarrow.types
+    if types.is_null(held.type) or types.is_integer(held.type) or types.is_large_string(held.type):
+        held = held.cast(pyarrow.string())
+    if not (types.is_string(held.type) or str(held.type) == "string_view"):
+        raise _wrong_type(held, name, "texts", inferred)
+    held = held.cast(pyarrow.string())
+    if held.null_count:
+        if MISSING not in kind.labels:
+            raise _Found(
+                "missing",
+                f"{name}: {held.null_count} cells are missing, and '{MISSING}' is no label of it.",
+            )
+        held = pc.fill_null(held, MISSING)
+    codes = pc.index_in(held, value_set=_texts(list(kind.labels)))
+    if codes.null_count:
+        raise _Found("label", f"{name}: {codes.null_count} cells hold no declared label.")
+    return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _bool(held: Any, name: str, text: bool, inferred: bool) -> NDArray[Any]:
+    import pyarrow
+    import pyarrow.compute as pc
+
+    if text:
+        lower = pc.utf8_lower(held)
+        true = pc.is_in(lower, value_set=_texts(_TRUE)).to_numpy(zero_copy_only=False)
+        false = pc.is_in(lower, value_set=_texts(_FALSE)).to_numpy(zero_copy_only=False)
+        strange = int((~(true | false)).sum())
+        if strange:
+            raise _Found("bool", f"{name}: {strange} cells are neither true nor false.")
+        return np.asarray(true, dtype=np.bool_)
+    if pyarrow.types.is_boolean(held.type):
+        return np.asarray(held.to_numpy(zero_copy_only=False), dtype=np.bool_)
+    if not pyarrow.types.is_integer(held.type):
+        raise _wrong_type(held, name, "truth values (or 0 and 1)", inferred)
+    values = held.to_numpy(zero_copy_only=False)
+    strange = int(((values != 0) & (values != 1)).sum())
+    if strange:
+        raise _Found("bool", f"{name}: {strange} cells are neither 0 nor 1.")
+    return np.asarray(values == 1, dtype=np.bool_)
+
+
+def _number(held: Any, kind: Type, name: str, text: bool, inferred: bool) -> NDArray[Any]:
+    import pyarrow
+
+    types = pyarrow.types
+    if text:
+        try:
+            held = held.cast(pyarrow.float64())
+        except pyarrow.ArrowInvalid:
+            raise _Found("number", f"{name}: some cells are no numbers.") from None
+    if types.is_decimal(held.type) or types.is_float16(held.type):
+        held = held.cast(pyarrow.float64())
+    if not (types.is_integer(held.type) or types.is_floating(held.type)):
+        raise _wrong_type(held, name, "numbers", inferred)
+    values = np.asarray(held.to_numpy(zero_copy_only=False))
+    if values.dtype.kind == "f":
+        strange = int((~np.isfinite(values)).sum())
+        if strange:
+            raise _Found("number", f"{name}: {strange} cells are NaN or infinite.")
+        values = values.astype(np.float64)
+        if kind.kind == "int":
+            broken = int((values != np.rint(values)).sum())
+            if broken:
+                raise _Found("whole", f"{name}: {broken} cells are no whole numbers.")
+    low, high = inside(kind)
+    # Whole numbers beyond 2^53 round on the way, and are clamped to smaller bounds afterwards.
+    return np.clip(values.astype(np.float64), low, high)
+
+
+def inside(kind: Type) -> tuple[float, float]:
+    """The largest interval of doubles inside the declared bounds."""
+    assert kind.low is not None
+    assert kind.high is not None
+    low, high = float(kind.low), float(kind.high)
+    if Fraction(low) < kind.low:
+        low = float(np.nextafter(low, np.inf))
+    if Fraction(high) > kind.high:
+        high = float(np.nextafter(high, -np.inf))
+    if not low <= high:
+        raise InputError("record", expected="bounds with a double between them", shown=False)
+    return low, high
+
+
+def check_types(program: Program) -> None:
+    """Raises `UnsupportedError` for columns that doubles can't hold exactly."""
+    for name, kind in program.record:
+        if kind.kind == "int":
+            assert kind.low is not None
+            assert kind.high is not None
+            if max(abs(kind.low), abs(kind.high)) > MOST_WHOLE:
+                raise UnsupportedError(
+                    f"record.{name}", str(kind.high), expected="bounds within 2^53"
+                )
+        if kind.kind in ("int", "real"):
+            inside(kind)

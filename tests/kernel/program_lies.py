@@ -1,0 +1,494 @@
+"""Certificates of programs that say more than follows: each lie, and how to tell it."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from typing import Any
+
+Document = dict[str, Any]
+
+NAMES = (
+    "Beta Bool Category Database Int Private Public Real Vector bernoulli beta categorical clip "
+    "count cross dirichlet exponential fold gaussian hellinger helper infer laplace linspace "
+    "observe partition per_record_exponential posterior_sample posteriors_of program "
+    "randomized_response record require statistics"
+)
+HEAD = f"from bayesdp.programs import {', '.join(NAMES.split())}\n\n"
+SUMS = """
+@record
+class Person:
+    age: Real[0, 100]
+    smokes: Bool
+    region: Public[Category["n", "s"]]
+    arm: Category["a", "b", "c"]
+
+@program(epsilon=5, delta=0.001)
+def sums(people: Database[Person]) -> Private[tuple[Real, Vector, Real, Real]]:
+    require(people.size >= 10)
+    total = laplace(sum(clip(p.age, 18, 90) for p in people if p.smokes), epsilon=1)
+    cells = laplace(statistics(observe((cross(p.arm, p.smokes) for p in people), categorical,
+        prior=dirichlet(1, 1, 1, 1, 1, 1))), epsilon=1, sensitivity=2)
+    mean = laplace(sum(p.age for p in people) / people.size, epsilon=1,
+        sensitivity=100 / people.size)
+    noisy = gaussian(count(p for p in people if p.smokes), epsilon=1, delta=0.0001, sigma=4)
+    return total, cells, mean, noisy
+"""
+POSTERIORS = """
+@program
+def coin(obs: Database[Bool]) -> Private[tuple[Beta, Real, Real]]:
+    prior = beta(1, 1)
+    model = observe(obs, bernoulli, prior=prior)
+    drawn = exponential(score=hellinger(infer(model)), candidates=posteriors_of(prior, n=obs.size),
+        epsilon=1)
+    grid = linspace(0.05, 0.95, 19)
+    one = posterior_sample(model, grid=grid, log_likelihood=(-3, 0), power=1 / 6)
+    near = exponential(score=lambda c: -abs(count(o for o in obs if o) - c),
+        candidates=linspace(0, 10, 11), epsilon=1)
+    return drawn, one, near
+"""
+PARTS = """
+@record
+class Person:
+    age: Real[0, 100]
+    region: Public[Category["n", "s"]]
+    arm: Category["a", "b", "c"]
+
+@program
+def parts(people: Database[Person]) -> Private[Real]:
+    for piece in partition(people, by="arm"):
+        a = laplace(sum(p.age for p in piece), epsilon=1)
+    for piece in partition(people, by="region"):
+        b = laplace(sum(p.age for p in piece), epsilon=1)
+    first = laplace(count(p for p in people if p.age > 50), epsilon=1)
+    second = 0
+    if first > 10:
+        second = laplace(sum(p.age for p in people), epsilon=2)
+    return second
+"""
+FOLDED = """
+@record
+class Person:
+    dose: Real[0, 4]
+    region: Public[Category["n", "s"]]
+
+@helper
+def step(so_far, row):
+    return so_far * 0.5 + row.dose
+
+@program
+def folded(people: Database[Person]) -> Private[Real]:
+    return laplace(fold(people, 0, step), epsilon=1)
+"""
+ANSWERS = """
+@record
+class Person:
+    smokes: Bool
+    age: Int[0, 10]
+
+@program
+def answers(people: Database[Person]) -> Private[tuple[Vector, Vector]]:
+    noisy = randomized_response((p.smokes for p in people), epsilon=1)
+    ages = per_record_exponential((p.age for p in people), score=lambda x, c: -abs(x - c),
+        candidates=linspace(0, 10, 11), epsilon=1)
+    return noisy, ages
+"""
+ENTERS = """
+@record
+class Person:
+    age: Real[0, 100]
+    arm: Category["a", "b", "c"]
+
+@program(adjacency="add-remove")
+def enters(people: Database[Person]) -> Private[tuple[Real, Vector]]:
+    total = laplace(sum(p.age for p in people), epsilon=1)
+    model = observe((p.arm for p in people), categorical, prior=dirichlet(1, 1, 1))
+    cells = laplace(statistics(model), epsilon=1)
+    return total, cells
+"""
+TEXTS = {
+    "sums": SUMS, "posteriors": POSTERIORS, "parts": PARTS, "folded": FOLDED, "answers": ANSWERS,
+    "enters": ENTERS,
+}  # fmt: skip
+
+
+def node_at(document: dict[str, Any], name: str) -> Any:
+    """The derivation's node of the first release of this kind."""
+
+    def found(node: Any) -> Any:
+        if isinstance(node, dict):
+            if str(node.get("release", "")).startswith(name):
+                return node
+            node = list(node.values())
+        if isinstance(node, list):
+            for one in node:
+                if (inside := found(one)) is not None:
+                    return inside
+        return None
+
+    return found(document["derivation"]["evidence"]["derivation"])
+
+
+def told(document: dict[str, Any], **parts: Any) -> None:
+    """Change the claim and the conclusion alike."""
+    for claim in (document["claim"], document["derivation"]["conclusion"]):
+        for key, one in parts.items():
+            if key in ("epsilon", "delta"):
+                claim["exact"][key] = one
+                claim[key] = 1.0 if one.endswith("/0") else float(Fraction(one))
+            else:
+                claim[key] = one
+
+
+def program_of(document: dict[str, Any]) -> dict[str, Any]:
+    return document["derivation"]["evidence"]["program"]
+
+
+def stated(document: dict[str, Any], name: str, value: str) -> None:
+    node_at(document, name)["sensitivity"]["value"] = ["const", [], [{"number": value}]]
+
+
+def release_of(document: dict[str, Any], place: int) -> dict[str, Any]:
+    return [one for one in program_of(document)["body"] if "release" in one][place]
+
+
+def dropped_filter(document: dict[str, Any], place: int) -> None:
+    """The certificate of the program without its filter, quoted for the one with it."""
+    data = release_of(document, place)["args"][0]
+    while data[0] != "data":
+        data = data[1][0]
+    data[1][0] = ["const", [], [True]]
+
+
+def all_numbers(raw: Any, old: str, new: str) -> None:
+    """Change a number everywhere."""
+    if isinstance(raw, dict):
+        for key, one in raw.items():
+            if one == old and key == "number":
+                raw[key] = new
+            all_numbers(one, old, new)
+    elif isinstance(raw, list):
+        for one in raw:
+            all_numbers(one, old, new)
+
+
+def cheaper(document: dict[str, Any], release: str, epsilon: str, total: str) -> None:
+    node_at(document, release)["epsilon"] = epsilon
+    told(document, epsilon=total)
+
+
+def column(document: dict[str, Any], name: str) -> dict[str, Any]:
+    return dict(program_of(document)["record"])[name]
+
+
+def evidence(document: dict[str, Any]) -> dict[str, Any]:
+    return document["derivation"]["evidence"]
+
+
+def first_arg(document: dict[str, Any], place: int) -> list[Any]:
+    return release_of(document, place)["args"][0]
+
+
+def nested(depth: int) -> list[Any]:
+    found: list[Any] = ["const", [], [{"number": "1"}]]
+    for _ in range(depth):
+        found = ["neg", [found], []]
+    return found
+
+
+LIES: dict[str, tuple[str, Any]] = {
+    # what is claimed
+    "cheaper": ("sums", lambda d: told(d, epsilon="3999/1000")),
+    "cheaper by 1e-12": ("sums", lambda d: told(d, epsilon="3999999999999/1000000000000")),
+    "no delta": ("sums", lambda d: told(d, delta="0")),
+    "smaller delta": ("sums", lambda d: told(d, delta="99999/1000000000")),
+    "a double below": (
+        "sums",
+        lambda d: [c.update(epsilon=3.9) for c in (d["claim"], d["derivation"]["conclusion"])],
+    ),
+    "claim alone": ("sums", lambda d: d["claim"].update(kind="lipschitz", column="age")),
+    "lipschitz": ("sums", lambda d: told(d, kind="lipschitz", column="age", interval=["18", "90"])),
+    "another adjacency": ("sums", lambda d: told(d, adjacency="add-remove")),
+    "another notion": ("sums", lambda d: told(d, notion="bdp")),
+    "negative": ("sums", lambda d: told(d, epsilon="-1")),
+    "a number with an exponent": (
+        "sums",
+        lambda d: [
+            c["exact"].update(epsilon="1e1") for c in (d["claim"], d["derivation"]["conclusion"])
+        ],
+    ),
+    # sensitivities
+    "lower sensitivity": ("sums", lambda d: stated(d, "laplace_1", "89")),
+    "sensitivity of an unfiltered sum": ("sums", lambda d: stated(d, "laplace_1", "72")),
+    "one cell": ("sums", lambda d: stated(d, "laplace_2", "1")),
+    "joint for one": ("sums", lambda d: stated(d, "laplace_3", "1")),
+    "mean below": (
+        "sums",
+        lambda d: node_at(d, "laplace_3")["sensitivity"].update(
+            value=["div", [["const", [], [{"number": "99"}]], ["public", [], ["db.size"]]], []]
+        ),
+    ),
+    "mean over n + 1": (
+        "sums",
+        lambda d: node_at(d, "laplace_3")["sensitivity"].update(
+            value=[
+                "div",
+                [
+                    ["const", [], [{"number": "100"}]],
+                    ["add", [["public", [], ["db.size"]], ["const", [], [{"number": "1"}]]], []],
+                ],
+                [],
+            ]
+        ),
+    ),
+    "asserted below": (
+        "sums",
+        lambda d: release_of(d, 2)["options"].update(
+            sensitivity=[
+                "div",
+                [["const", [], [{"number": "99"}]], ["public", [], ["db.size"]]],
+                [],
+            ]
+        ),
+    ),
+    "asserted one": (
+        "sums",
+        lambda d: release_of(d, 1)["options"].update(sensitivity=["const", [], [{"number": "1"}]]),
+    ),
+    "no square": ("sums", lambda d: stated(d, "gaussian", "1/2")),
+    "another norm": ("sums", lambda d: node_at(d, "gaussian")["sensitivity"].update(norm="l1")),
+    "hellinger rounded down": (
+        "posteriors",
+        lambda d: stated(d, "exponential", "4632513750/10000000000"),
+    ),
+    "hellinger of a Jeffreys prior": (
+        "posteriors",
+        lambda d: all_numbers(first_arg(d, 0), "1", "1/2"),
+    ),
+    "prior changed": (
+        "posteriors",
+        lambda d: all_numbers(first_arg(d, 0)[1][0][1][0][1][2], "1", "1/3"),
+    ),
+    "a score's": (
+        "posteriors",
+        lambda d: node_at(d, "exponential_")["sensitivity"].update(
+            value=["const", [], [{"number": "1/4"}]]
+        ),
+    ),
+    "another range of scores": ("answers", lambda d: stated(d, "per_record", "9")),
+    "log-likelihood": ("posteriors", lambda d: stated(d, "posterior_sample", "2")),
+    "fold": ("folded", lambda d: stated(d, "laplace", "3")),
+    "entering": ("parts", lambda d: node_at(d, "laplace_1").update(entering="1/2")),
+    "entering nothing": ("parts", lambda d: node_at(d, "laplace_1").update(entering="0")),
+    "negative entering": ("parts", lambda d: node_at(d, "laplace_1").update(entering="-1")),
+    # rules
+    "another rule": ("sums", lambda d: node_at(d, "laplace_1").update(rule="gaussian")),
+    "no rule": ("sums", lambda d: node_at(d, "laplace_1").update(rule="magic")),
+    "by no rule": ("sums", lambda d: node_at(d, "laplace_1")["sensitivity"].update(by="magic")),
+    "by a rule that doesn't apply": (
+        "sums",
+        lambda d: node_at(d, "laplace_1")["sensitivity"].update(by="onehot"),
+    ),
+    "by public": ("sums", lambda d: node_at(d, "laplace_1")["sensitivity"].update(by="public")),
+    "cost of a release": ("sums", lambda d: cheaper(d, "laplace_1", "1/2", "7/2")),
+    "cost of a sample": ("posteriors", lambda d: cheaper(d, "posterior_sample", "1/2", "5/2")),
+    "another release": ("sums", lambda d: node_at(d, "laplace_1").update(release="laplace_2")),
+    "a key more": ("sums", lambda d: node_at(d, "laplace_1").update(note="fine")),
+    "a step less": ("sums", lambda d: evidence(d)["derivation"]["sequence"].pop()),
+    "a step's kind": ("sums", lambda d: node_at(d, "laplace_1").update(kind="lipschitz")),
+    # the program
+    "public flag": ("sums", lambda d: column(d, "arm").update(public=1)),
+    "region private": ("parts", lambda d: column(d, "region").update(public=False)),
+    "partition said public": ("parts", lambda d: program_of(d)["body"][0].update(public=True)),
+    "arm public, cheaper": (
+        "parts",
+        lambda d: (program_of(d)["body"][0].update(public=True), told(d, epsilon="5")),
+    ),
+    "piece's label": ("parts", lambda d: program_of(d)["body"][0]["of"][0].__setitem__(0, "b")),
+    "a label twice": ("parts", lambda d: program_of(d)["body"][0]["of"][1].__setitem__(0, "a")),
+    "a piece read elsewhere": (
+        "parts",
+        lambda d: program_of(d)["body"][0]["of"][0][1][0]["args"][0][1][0].__setitem__(
+            2, [[["arm", "b"]]]
+        ),
+    ),
+    "no piece": (
+        "parts",
+        lambda d: program_of(d)["body"][0]["of"][0][1][0]["args"][0][1][0].__setitem__(2, [[]]),
+    ),
+    "filter for another": (
+        "sums",
+        lambda d: first_arg(d, 0)[1][0][1].__setitem__(0, ["field", [], ["age"]]),
+    ),
+    "wider clip": ("sums", lambda d: all_numbers(first_arg(d, 0), "90", "100")),
+    "wider column": ("parts", lambda d: column(d, "age").update(high={"number": "101"})),
+    "column without bounds": ("parts", lambda d: column(d, "age").update(high=None)),
+    "no clip": ("sums", lambda d: first_arg(d, 0)[1][0][1].__setitem__(1, ["field", [], ["age"]])),
+    "another operation": (
+        "sums",
+        lambda d: first_arg(d, 0)[1][0][1].__setitem__(1, ["exp", [["field", [], ["age"]]], []]),
+    ),
+    "a column that isn't": (
+        "sums",
+        lambda d: first_arg(d, 0)[1][0][1].__setitem__(1, ["field", [], ["height"]]),
+    ),
+    "divided by 0": (
+        "sums",
+        lambda d: first_arg(d, 0)[1][0][1].__setitem__(
+            1, ["div", [["field", [], ["age"]], ["field", [], ["age"]]], []]
+        ),
+    ),
+    "adjacency of the program": ("parts", lambda d: program_of(d).update(adjacency="add-remove")),
+    "both adjacencies": (
+        "sums",
+        lambda d: (program_of(d).update(adjacency="add-remove"), told(d, adjacency="add-remove")),
+    ),
+    "entering for replaced": (
+        "enters",
+        lambda d: (program_of(d).update(adjacency="replace-one"), told(d, adjacency="replace-one")),
+    ),
+    "declared budget": (
+        "sums",
+        lambda d: program_of(d).update(declared=[{"number": "3"}, {"number": "1"}]),
+    ),
+    "declared delta": ("sums", lambda d: program_of(d).update(declared=[{"number": "5"}, None])),
+    "sigma lowered": (
+        "sums",
+        lambda d: release_of(d, 3)["options"].update(sigma=["const", [], [{"number": "3"}]]),
+    ),
+    "sigma of a classical formula": (
+        "sums",
+        lambda d: release_of(d, 3)["options"].update(sigma=["const", [], [{"number": "1/2"}]]),
+    ),
+    "epsilon of the program": (
+        "sums",
+        lambda d: release_of(d, 0)["options"].update(epsilon=["const", [], [{"number": "2"}]]),
+    ),
+    "epsilon from the data": (
+        "sums",
+        lambda d: release_of(d, 0)["options"].update(epsilon=first_arg(d, 3)),
+    ),
+    "a private value returned": (
+        "sums",
+        lambda d: program_of(d)["returns"].__setitem__(0, first_arg(d, 3)),
+    ),
+    "a name used before": (
+        "sums",
+        lambda d: program_of(d)["returns"].__setitem__(0, ["public", [], ["other"]]),
+    ),
+    "a branch on data": (
+        "parts",
+        lambda d: program_of(d)["body"][3].update(
+            {"if": ["gt", [first_arg(d, 0), ["const", [], [{"number": "1"}]]], []]}
+        ),
+    ),
+    "candidates from data": (
+        "posteriors",
+        lambda d: release_of(d, 0)["args"][1][1].__setitem__(1, first_arg(d, 2)[1][0]),
+    ),
+    "numbers for tosses": (
+        "posteriors",
+        lambda d: first_arg(d, 0)[1][0][1][0][1][0][1].__setitem__(1, ["const", [], [True, 1]]),
+    ),
+    "a filter that is no truth value": (
+        "posteriors",
+        lambda d: first_arg(d, 0)[1][0][1][0][1][0][1].__setitem__(
+            0, ["const", [], [{"number": "1"}]]
+        ),
+    ),
+    "power": (
+        "posteriors",
+        lambda d: all_numbers(release_of(d, 1)["options"]["power"], "1/6", "1/3"),
+    ),
+    "wider log-likelihood": (
+        "posteriors",
+        lambda d: all_numbers(release_of(d, 1)["options"]["low"], "-3", "-4"),
+    ),
+    "answers of a filter": (
+        "answers",
+        lambda d: first_arg(d, 0)[1].__setitem__(0, ["field", [], ["smokes"]]),
+    ),
+    "requires nothing possible": (
+        "sums",
+        lambda d: program_of(d).update(requires=[["const", [], [False]]]),
+    ),
+    "n too small": ("sums", lambda d: evidence(d).update(n=9)),
+    "n with smaller constants": (
+        "posteriors",
+        lambda d: (evidence(d).update(n=1), stated(d, "exponential", "4086/10000")),
+    ),
+    "n of nothing": ("sums", lambda d: evidence(d).update(n=0)),
+    "n as a float": ("sums", lambda d: evidence(d).update(n=20.0)),
+    "n of a private size": ("enters", lambda d: evidence(d).update(n=20)),
+    "another source": ("sums", lambda d: program_of(d).update(source="sha256:1")),
+    # obligations
+    "obligations emptied": ("folded", lambda d: evidence(d).update(obligations=[])),
+    "obligation's text": (
+        "folded",
+        lambda d: evidence(d)["obligations"][1].update(text="(assert false)"),
+    ),
+    "obligation made easier": (
+        "folded",
+        lambda d: evidence(d)["obligations"][0].update(
+            text=evidence(d)["obligations"][0]["text"] + "\n(assert false)"
+        ),
+    ),
+    "another bound": (
+        "folded",
+        lambda d: evidence(d)["obligations"][1].update(
+            what="one record moves the fold by at most 1"
+        ),
+    ),
+    "only one obligation": ("folded", lambda d: evidence(d)["obligations"].pop()),
+    "the other solver": ("folded", lambda d: evidence(d)["obligations"][0].update(solvers=["me"])),
+    "no solver": (
+        "folded",
+        lambda d: (
+            evidence(d).update(solvers=[]),
+            [o.update(solvers=[]) for o in evidence(d)["obligations"]],
+        ),
+    ),
+    "an obligation more": (
+        "sums",
+        lambda d: evidence(d).update(
+            solvers=["z3"], obligations=[{"what": "x", "text": "(assert true)", "solvers": ["z3"]}]
+        ),
+    ),
+    "the step": ("folded", lambda d: all_numbers(first_arg(d, 0), "1/2", "2")),
+    "a wider dose": ("folded", lambda d: column(d, "dose").update(high={"number": "5"})),
+    # malformed
+    "NaN": ("sums", lambda d: d["claim"]["exact"].update(epsilon="nan")),
+    "NaN itself": ("sums", lambda d: d["claim"].update(epsilon=math.nan)),
+    "infinity": ("sums", lambda d: told(d, epsilon="1/0")),
+    "a huge number": ("sums", lambda d: stated(d, "laplace_1", "1e999999999")),
+    "many digits": ("sums", lambda d: stated(d, "laplace_1", "9" * 5000)),
+    "a huge onehot": (
+        "sums",
+        lambda d: first_arg(d, 1)[1][0][1][1].__setitem__(2, [{"number": "1" + "0" * 30}]),
+    ),
+    "a float": ("sums", lambda d: node_at(d, "laplace_1").update(epsilon=1.0)),
+    "not a list": ("sums", lambda d: program_of(d).update(body={"release": 1})),
+    "nothing": ("sums", lambda d: d["derivation"].update(evidence={})),
+    "no program": ("sums", lambda d: evidence(d).update(program=None)),
+    "arguments": ("sums", lambda d: first_arg(d, 0).__setitem__(1, [])),
+    "no constants": ("sums", lambda d: first_arg(d, 0)[1][0].__setitem__(2, [])),
+    "deep": ("sums", lambda d: release_of(d, 0)["args"].__setitem__(0, nested(400))),
+    "very deep": ("sums", lambda d: release_of(d, 0)["args"].__setitem__(0, nested(20_000))),
+    "premises": ("sums", lambda d: d["derivation"].update(premises=[dict(d["derivation"])])),
+    "assumptions": ("sums", lambda d: d["assumptions"].pop()),
+    "an assumption more": ("sums", lambda d: d["assumptions"].append("all is well")),
+    "a key": ("sums", lambda d: d.update(population=None)),
+    "another rounding": ("sums", lambda d: d.update(rounding="none")),
+}
+
+
+def lied(document: dict[str, Any], change: Any) -> dict[str, Any]:
+    from bayesdp.certificate import content_of, digest
+
+    made = json.loads(json.dumps(document))
+    change(made)
+    try:
+        return made | {"digest": digest(content_of(made))}
+    except (RecursionError, ValueError):
+        return made

@@ -1,0 +1,267 @@
+"""The kernel's own derivation of programs: against the checker, brute force, and lies."""
+
+from __future__ import annotations
+
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayesdp import kernel
+from bayesdp.kernel.programs import distances, noise
+from bayesdp.kernel.programs.document import derive
+from bayesdp.kernel.programs.moves import Means, moves
+from bayesdp.kernel.programs.obligations import read_text
+from bayesdp.kernel.programs.ranges import Range, World, admitted, folded
+from bayesdp.kernel.programs.reading import Node, Reader, const, read_program
+from bayesdp.kernel.programs.sizes import never_less, value
+from bayesdp.programs.certificate import derivation_of, program_certificate
+from bayesdp.programs.check.verdict import check
+from bayesdp.programs.ir import Program, plain
+from bayesdp.programs.source import core_of, read_file
+from bayesdp.programs.source import read_text as read_program_text
+from tests.effort import runs
+from tests.kernel.program_lies import HEAD, LIES, TEXTS, lied, node_at, release_of, stated, told
+from tests.kernel.programs import True_, losses, neighbours, random_program
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "programs" / "accepted"
+SHARED = Path(__file__).parents[3] / "shared" / "programs"
+FILES = sorted([*GOLDEN.glob("*.py"), *SHARED.glob("*.py")])
+
+
+def programs_in(path: Path) -> list[Program]:
+    source = read_file(path)
+    return [core_of(source, name, {}) for name in source.programs]
+
+
+# -- agreement ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_accepted_programs_have_certificates_that_verify(path: Path) -> None:
+    for program in programs_in(path):
+        found = check(program)
+        assert found.verdict == "ACCEPTED", found.reason
+        document = json.loads(program_certificate(program, found).to_json())
+        said = kernel.check(document)
+        assert said.verdict == "VALID ASSUMING", (said.step, said.reason)
+        assert list(said.assuming) == document["assumptions"]
+        derived = derive(document["derivation"])
+        assert derived.cost == (found.dp_epsilon, found.dp_delta)
+        assert derived.kind[0] == found.kind
+
+
+@pytest.mark.prove
+def test_random_programs() -> None:
+    """Accepted by the checker: then by the kernel, and true on small databases."""
+    rng = np.random.default_rng(61)
+    accepted = 0
+    for _ in range(runs(3000)):
+        program = random_program(rng)
+        found = check(program)
+        if found.verdict != "ACCEPTED":
+            continue
+        accepted += 1
+        step = json.loads(json.dumps(derivation_of(program, found).to_dict()))
+        derived = derive(step)
+        assert derived.cost <= (found.dp_epsilon, found.dp_delta)
+        if accepted % 5 == 0:
+            brute_force(program, step, derived.cost[0], rng)
+    assert accepted > runs(3000) / 4
+
+
+def brute_force(program: Program, step: dict[str, Any], cost: Fraction, rng: Any) -> None:
+    """No pair of neighbours moves a value further, or is told apart better, than derived."""
+    read = read_program(json.loads(json.dumps(plain(program))))
+    world = World(read, admitted(read.requires), read.adjacency)
+    by_name = {one.name: one for one in _releases(read.body)}
+    known: dict[str, Node] = {}
+
+    def allowed(node: dict[str, Any], n: int) -> Fraction:
+        """The kernel's own bound, at n records."""
+        release = by_name[node["release"]]
+        if node["release"] not in known:
+            if release.args[0].op in ("score", "hellinger"):
+                # Bound variables have their own world: the stated value is at least the kernel's.
+                known[node["release"]] = Reader().node(node["sensitivity"]["value"])
+            else:
+                norm = node["sensitivity"]["norm"]
+                known[node["release"]] = moves(release.args[0], norm, world, Means(_no_folds))
+        return value(known[node["release"]], n)
+
+    tree = step["evidence"]["derivation"]
+    for one, other in neighbours(program, rng):
+        if len(one) < world.size.low:
+            continue
+        pair = True_(program, one), True_(program, other)
+        assert losses(program.body, tree, pair, allowed) <= cost, (program, one, other)
+
+
+def _no_folds(_: Node) -> Fraction:
+    raise AssertionError
+
+
+def _releases(commands: Any) -> list[Any]:
+    found = []
+    for one in commands:
+        if hasattr(one, "op"):
+            found.append(one)
+        elif hasattr(one, "sides"):
+            found += [release for side in one.sides for release in _releases(side)]
+        elif hasattr(one, "of"):
+            found += [release for _, part in one.of for release in _releases(part)]
+    return found
+
+
+# -- lies ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def honest() -> dict[str, dict[str, Any]]:
+    """Certificates of the programs above."""
+    made = {}
+    for name, text in TEXTS.items():
+        program = core_of(read_program_text(HEAD + text, name), None, {})
+        found = check(program)
+        assert found.verdict == "ACCEPTED", (name, found.reason)
+        made[name] = json.loads(program_certificate(program, found).to_json())
+    return made
+
+
+def test_honest(honest: dict[str, dict[str, Any]]) -> None:
+    for name, document in honest.items():
+        said = kernel.check(document)
+        assert said.verdict == "VALID ASSUMING", (name, said)
+
+
+@pytest.mark.parametrize("name", LIES)
+def test_lies(name: str, honest: dict[str, dict[str, Any]]) -> None:
+    of, change = LIES[name]
+    document = lied(honest[of], change)
+    assert document != honest[of]
+    said = kernel.check(document)
+    assert said.verdict in ("INVALID", "UNKNOWN"), name
+    assert said.step != "digest" or name in ("deep", "very deep"), said
+
+
+def test_many_lies() -> None:
+    assert len(LIES) >= 100
+
+
+def test_weaker_claims_are_valid(honest: dict[str, dict[str, Any]]) -> None:
+    """More may be stated than is derived: a larger sensitivity makes more noise."""
+    for change in (
+        lambda d: told(d, epsilon="9/2"),
+        lambda d: stated(d, "laplace_3", "11"),
+        lambda d: node_at(d, "laplace_1").update(entering=None),
+        lambda d: release_of(d, 3)["options"].update(sigma=["const", [], [{"number": "5"}]]),
+    ):
+        said = kernel.check(lied(honest["sums"], change))
+        assert said.verdict == "VALID ASSUMING", said
+
+
+# -- the parts -----------------------------------------------------------------------------------
+
+
+def test_distances() -> None:
+    """The reference numbers of the design."""
+    half, one = Fraction(1, 2), Fraction(1)
+    expected = [
+        (distances.replaced_of(one, one, 1), 0.463251375),
+        (distances.replaced_of(one, one, 2), 0.408607),
+        (distances.replaced_of(one, one, 100), 0.338940),
+        (distances.replaced_of(half, half, 1), 0.602810),
+        (distances.of_labels([one, one, one], True), 0.463251),
+        (distances.of_labels([one, one], False), 0.337303),
+        (distances.of_counts(one, one), 0.337303),
+        (distances.of_counts(Fraction(2), one), 0.244978),
+        (distances.of_counts(Fraction(2), Fraction(8)), 0.894872),
+        (distances.of_means(one, one, one, 1), 0.246144),
+        (distances.of_means(one, one, one, 9), 0.111455),
+        (distances.of_means(one, one, one, 99), 0.035344),
+    ]
+    for found, due in expected:
+        assert float(found.mid()) == pytest.approx(due, abs=1e-6)
+    assert distances.of_counts(one, Fraction(0)) >= 0
+
+
+def test_gaussian_noise() -> None:
+    sigma, delta = Fraction(373063, 100000), Fraction(1, 10**5)
+    found = noise.exactly(sigma, 1, Fraction(1))
+    assert float(found.mid()) == pytest.approx(1.03457e-5, rel=1e-4)
+    assert not noise.delta_at_most(sigma, Fraction(1), Fraction(1), delta, True)
+    assert noise.delta_at_most(Fraction(39, 10), Fraction(1), Fraction(1), delta, True)
+    classical = Fraction(48448, 100000)
+    assert not noise.delta_at_most(classical, Fraction(1), Fraction(10), delta, True)
+    for wide in (Fraction(1, 3), Fraction(5), Fraction(40)):  # against the sum over the law itself
+        weights = [math.exp(-(k * k) / (2 * float(wide) ** 2)) for k in range(-600, 601)]
+        total = sum(weights)
+        for shift in (1, 3):
+            pairs = zip(weights[shift:], weights[:-shift], strict=True)
+            direct = sum(max(a - math.exp(0.7) * b, 0.0) for b, a in pairs) / total
+            mine = noise.exactly(wide, shift, Fraction(7, 10))
+            assert float(mine.mid()) == pytest.approx(direct, rel=1e-6, abs=1e-12)
+            assert float(mine.upper()) >= direct * (1 - 1e-9)
+
+
+N = Node("public", (), ("db.size",))
+
+
+def c(value: float) -> Node:
+    return const(Fraction(value))
+
+
+def over(top: float, under: Node) -> Node:
+    return Node("div", (c(top), under))
+
+
+FAR = Node("abs", (Node("sub", (N, c(50))),))
+LEAST = Node("min", (N, c(9)))
+
+
+@pytest.mark.parametrize(
+    ("greater", "smaller", "sizes", "holds"),
+    [
+        (c(2), c(2), (1, None), True),
+        (c(1), c(2), (1, None), False),
+        (over(60, N), over(60, N), (1, None), True),
+        (c(0.5), over(60, N), (120, None), True),
+        (c(0.5), over(60, N), (119, None), False),
+        (over(59, N), over(60, N), (1, None), False),
+        (N, Node("mul", (N, N)), (1, 1), True),
+        (N, Node("mul", (N, N)), (1, None), False),
+        (Node("max", (N, c(9))), c(9), (1, None), True),
+        (LEAST, c(9), (9, None), True),
+        (LEAST, c(9), (8, None), False),
+        (FAR, c(1), (1, None), False),
+        (FAR, c(1), (51, None), True),
+        (over(1, Node("sub", (N, c(5)))), c(0), (1, None), False),
+        (over(1, Node("sub", (N, c(5)))), c(0), (6, None), True),
+        # True up to 1000 and false after: nothing is sampled.
+        (c(1000), N, (1, None), False),
+        (c(1000), N, (1, 1000), True),
+    ],
+)
+def test_never_less(greater: Node, smaller: Node, sizes: Any, holds: bool) -> None:
+    high = math.inf if sizes[1] is None else Fraction(sizes[1])
+    assert never_less(greater, smaller, Range(Fraction(sizes[0]), high)) is holds
+
+
+def test_reading_obligations() -> None:
+    a = read_text("(declare-const v0 Real)\n(assert (>= v0 0.0))\n(assert (< v0 1.0))")
+    b = read_text("(declare-const v0 Real)(assert (< v0 1.0))(assert   (>= v0 0.0))")
+    assert a == b
+    for wrong in ("(assert", ")", "(check-sat)", "(assert a b)", "(" * 500, "(push 1)"):
+        with pytest.raises(kernel.InvalidError):
+            read_text(wrong)
+
+
+def test_folded_numbers() -> None:
+    two = const(Fraction(2))
+    assert folded(Node("sub", (two, const(Fraction(5))))) == -3
+    assert folded(Node("div", (two, const(Fraction(0))))) is None
+    assert folded(N) is None

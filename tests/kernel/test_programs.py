@@ -60,7 +60,7 @@ def test_random_programs() -> None:
     """Accepted by the checker: then by the kernel, and true on small databases."""
     rng = np.random.default_rng(61)
     accepted = 0
-    for _ in range(runs(3000)):
+    for _ in range(runs(1500)):
         program = random_program(rng)
         found = check(program)
         if found.verdict != "ACCEPTED":
@@ -71,7 +71,7 @@ def test_random_programs() -> None:
         assert derived.cost <= (found.dp_epsilon, found.dp_delta)
         if accepted % 5 == 0:
             brute_force(program, step, derived.cost[0], rng)
-    assert accepted > runs(3000) / 4
+    assert accepted > runs(1500) / 4
 
 
 def brute_force(program: Program, step: dict[str, Any], cost: Fraction, rng: Any) -> None:

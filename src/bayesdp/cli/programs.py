@@ -35,6 +35,12 @@ def program_check(
         typer.Option("--n", help="The public number of records: constants may then be sharper."),
     ] = None,
     settings: SettingsOption = None,
+    certificate: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="OUT", help="Write the certificate of its cost, for `bayesdp verify`."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Whether a program is differentially private, and at what cost. No data is read.
@@ -52,6 +58,15 @@ def program_check(
         found = [verdict_in(source, one, n, chosen) for one in names]
     except ProgramError as error:
         found = [refused(error, name)]
+    if certificate is not None:
+        if len(found) != 1:
+            names_of = " or ".join(f"{path}:{one.name}" for one in found)
+            raise InputError("--certificate", str(certificate), expected=f"one program: {names_of}")
+        if found[0].verdict == "ACCEPTED":
+            from bayesdp.programs.certificate import write_program_certificate
+            from bayesdp.programs.source import core_of
+
+            write_program_certificate(core_of(source, name, chosen), found[0], certificate)
     if as_json:
         told = [one.to_dict() for one in found]
         print_json(told[0] if len(told) == 1 else {"programs": told})

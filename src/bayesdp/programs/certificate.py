@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import bayesdp
 from bayesdp.certificate import Certificate, Step
-from bayesdp.errors import Refusal
+from bayesdp.errors import InputError, Refusal
 from bayesdp.programs.ir import Program, plain
 
 if TYPE_CHECKING:
@@ -83,5 +83,10 @@ def program_certificate(program: Program, verdict: Verdict) -> Certificate:
 def write_program_certificate(program: Program, verdict: Verdict, path: Path) -> Certificate:
     """Write the certificate as JSON; `bayesdp verify` reads it."""
     certificate = program_certificate(program, verdict)
-    path.write_text(certificate.to_json() + "\n", encoding="utf-8")
+    try:
+        path.write_text(certificate.to_json() + "\n", encoding="utf-8")
+    except OSError as error:
+        raise InputError(
+            "--certificate", str(path), expected=f"a file that can be written ({error})"
+        ) from None
     return certificate

@@ -113,7 +113,7 @@ def of_document(document: Mapping[str, Any], standing: Standing) -> Promise:
     `UnsupportedError` for a certificate of another kind of claim.
     """
     rule = document["derivation"]["rule"]
-    if document["claim"]["notion"] not in ("dp", "bdp"):
+    if document["claim"]["notion"] not in ("dp", "bdp") or rule == "program":
         raise UnsupportedError(
             "explain",
             rule,

@@ -1,0 +1,8 @@
+"""The falsifier: looks for small databases on which an accepted program's claims are wrong."""
+
+from __future__ import annotations
+
+from bayesdp.programs.falsify.findings import Finding, Findings, Witness
+from bayesdp.programs.falsify.search import falsify
+
+__all__ = ["Finding", "Findings", "Witness", "falsify"]

@@ -1,0 +1,91 @@
+"""What the falsifier found: for each obligation the pair of databases that comes closest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import inf
+
+from bayesdp.programs.falsify.values import Row
+from bayesdp.programs.falsify.witnesses import Pair
+
+SLACK = 1e-9
+"""Doubles are compared with this relative slack; exact numbers with none."""
+
+Number = Fraction | float
+
+
+@dataclass(frozen=True)
+class Witness:
+    """Two neighbouring databases, and what had been released."""
+
+    left: tuple[Row, ...]
+    right: tuple[Row, ...]
+    released: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One obligation of one release (of "" for the whole program): true against claimed."""
+
+    obligation: str
+    release: str
+    true: Number
+    claimed: Number
+    witness: Witness | None = None
+
+    @property
+    def ratio(self) -> float:
+        """True over claimed; 0 where nothing moves."""
+        if not self.true:
+            return 0.0
+        return float(self.true) / float(self.claimed) if self.claimed else inf
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether the claim is wrong."""
+        if isinstance(self.true, Fraction) and isinstance(self.claimed, Fraction):
+            return self.true > self.claimed
+        return float(self.true) > float(self.claimed) * (1 + SLACK) + 1e-15
+
+
+@dataclass
+class Findings:
+    """The worst of every obligation, and how much was looked at."""
+
+    worst: dict[tuple[str, str], Finding] = field(default_factory=dict)
+    pairs: int = 0
+    complete: bool = True
+    """Whether all databases over the witnesses up to the largest size were tried."""
+    skipped: set[str] = field(default_factory=set)
+    """Releases whose law depends on a released distribution: their obligations are not checked."""
+
+    def see(self, found: Finding, pair: Pair | None, rows: tuple[Row, ...], names: object) -> None:
+        """Keep it if it is worse than what was seen."""
+        key = (found.obligation, found.release)
+        before = self.worst.get(key)
+        if before is not None and before.ratio >= found.ratio:
+            return
+        witness = None
+        if pair is not None:
+            shown = tuple((k, str(v)) for k, v in dict(names).items())  # type: ignore[call-overload]
+            left, right = (tuple(rows[i] for i in one) for one in (pair.left, pair.right))
+            witness = Witness(left, right, shown)
+        self.worst[key] = Finding(
+            found.obligation, found.release, found.true, found.claimed, witness
+        )
+
+    @property
+    def excess(self) -> tuple[Finding, ...]:
+        """Claims that are wrong."""
+        return tuple(one for one in self.worst.values() if one.exceeded)
+
+    @property
+    def tightness(self) -> float:
+        """Largest true loss of the whole transcript over the claimed cost."""
+        found = self.worst.get(("law", ""))
+        return found.ratio if found is not None else 0.0
+
+    def largest(self, *obligations: str) -> float:
+        """The largest ratio of some obligations."""
+        return max((f.ratio for (o, _), f in self.worst.items() if o in obligations), default=0.0)

@@ -1,0 +1,188 @@
+"""Outcome classes: which releases a program makes, given what the earlier ones showed.
+
+Where a later command reads a released value, a few values stand for all: far out, 0, and around
+the numbers that the program compares with. Every combination is one path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from bayesdp.programs.falsify.values import Evaluator, Opaque, Value
+from bayesdp.programs.falsify.witnesses import expressions, nodes
+from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release
+
+MOST_PATHS = 40
+FAR = Fraction(10**6)
+
+
+@dataclass(frozen=True)
+class Path:
+    """The commands that run, each with its node of the derivation, and what names stand for."""
+
+    names: Mapping[str, Value]
+    steps: tuple[tuple[Command, Mapping[str, Any]], ...]
+
+    @property
+    def releases(self) -> list[tuple[Release, Mapping[str, Any]]]:
+        """The releases among them."""
+        return [(one, node) for one, node in self.steps if isinstance(one, Release)]
+
+
+def paths(program: Program, derivation: Mapping[str, Any], size: int | None) -> list[Path]:
+    """A selection of all paths, evenly taken where there are many. `size`: db.size if public."""
+    names: dict[str, Value] = {} if size is None else {"db.size": Fraction(size)}
+    read = _read(program.body)
+    values = _representatives(program.body)
+    todo = [(Path(names, ()), tuple(_paired(program.body, derivation)))]
+    done: list[Path] = []
+    while todo:
+        done += [path for path, items in todo if not items]
+        after = [one for path, items in todo if items for one in _step(path, items, read, values)]
+        todo = _evenly(after)
+    return _evenly(done)
+
+
+def _evenly(found: list[Any]) -> list[Any]:
+    if len(found) <= MOST_PATHS:
+        return found
+    step = len(found) / MOST_PATHS
+    return [found[int(i * step)] for i in range(MOST_PATHS)]
+
+
+Item = tuple[Command, Mapping[str, Any]]
+
+
+def _paired(commands: Sequence[Command], node: Mapping[str, Any]) -> list[Item]:
+    return list(zip(commands, node["sequence"], strict=True))
+
+
+State = tuple[Path, tuple[Item, ...]]
+
+
+def _step(
+    path: Path, items: tuple[Item, ...], read: frozenset[str], values: tuple[Fraction, ...]
+) -> Iterator[State]:
+    """What may have happened after the first of the commands that are left."""
+    (command, node), rest = items[0], items[1:]
+    steps = (*path.steps, (command, node))
+    if isinstance(command, Release):
+        for names in _outcomes(command, path.names, read, values):
+            yield Path(names, steps), rest
+    elif isinstance(command, Derive):
+        names = dict(path.names)
+        try:
+            names[command.name] = _public(command.value, names)
+        except UNKNOWN:
+            names.pop(command.name, None)
+        yield Path(names, steps), rest
+    elif isinstance(command, Branch):
+        sides = [
+            tuple(_paired(side, one))
+            for side, one in zip((command.then, command.otherwise), node["branch"], strict=True)
+        ]
+        with suppress(*UNKNOWN):
+            sides = [sides[0 if _public(command.test, path.names) else 1]]
+        for side in sides:
+            yield Path(path.names, steps), side + rest
+    else:
+        inner: list[Item] = []
+        for (_, part), one in zip(command.parts, node["parts"]["of"], strict=True):
+            inner += _paired(part, one)
+        yield Path(path.names, steps), (*inner, *rest)
+
+
+UNKNOWN = (Opaque, AssertionError, KeyError, ZeroDivisionError)
+
+
+def _public(expr: Expr, names: Mapping[str, Value]) -> Value:
+    """The value of an expression without data: what data decides is both ways here."""
+    if any(one.op in ("sum", "count", "fold", "observe") for one in nodes(expr)):
+        raise Opaque("a public sum")
+    return Evaluator((), {}, names).value(expr, ())
+
+
+def _outcomes(
+    release: Release, names: Mapping[str, Value], read: frozenset[str], values: tuple[Fraction, ...]
+) -> Iterator[Mapping[str, Value]]:
+    if release.op in ("randomized-response", "per-record-exponential"):
+        yield names
+        return
+    if release.op == "exponential" and release.args[0].op == "hellinger":
+        yield names
+        return
+    noise = release.op in ("laplace", "gaussian")
+    length = _length(release.args[0], names) if noise else None
+    for one in values if release.name in read else values[:1]:
+        yield {**names, release.name: one if length is None else (one,) * length}
+
+
+def _length(expr: Expr, names: Mapping[str, Value]) -> int | None:
+    """How many entries a vector has; None for one number."""
+    if expr.op == "public":
+        held = names.get(str(expr.data[0]))
+        return len(held) if isinstance(held, tuple) else None
+    if expr.op == "tuple":
+        return len(expr.args)
+    if expr.op == "onehot":
+        size = expr.data[0]
+        assert isinstance(size, int | Fraction)
+        return int(size)
+    if expr.op == "moments":
+        d = _length(expr.args[0], names) or 1
+        return d * (d + 1) // 2
+    if expr.op == "sum":
+        return _length(expr.args[0].args[1], names)
+    if expr.op in ("add", "sub", "mul", "div", "neg"):
+        known = [one for one in (_length(arg, names) for arg in expr.args) if one]
+        return max(known) if known else None
+    return None
+
+
+def _names(expr: Expr) -> set[str]:
+    return {str(one.data[0]) for one in nodes(expr) if one.op == "public"}
+
+
+def _read(commands: Sequence[Command]) -> frozenset[str]:
+    """Released names that decide what happens later: in data, scores, tests."""
+    found: set[str] = set()
+    derived: dict[str, set[str]] = {}
+    for one in _flat(commands):
+        if isinstance(one, Release):
+            for expr in one.args:
+                found |= _names(expr)
+        elif isinstance(one, Derive):
+            derived.setdefault(one.name, set()).update(_names(one.value))
+        elif isinstance(one, Branch):
+            found |= _names(one.test)
+    for _ in derived:
+        for name in set(found):
+            found |= derived.get(name, set())
+    return frozenset(found)
+
+
+def _flat(commands: Sequence[Command]) -> Iterator[Command]:
+    for one in commands:
+        yield one
+        if isinstance(one, Branch):
+            yield from _flat((*one.then, *one.otherwise))
+        elif isinstance(one, Parts):
+            for _, part in one.parts:
+                yield from _flat(part)
+
+
+def _representatives(commands: Sequence[Command]) -> tuple[Fraction, ...]:
+    """0, far out, and around the constants that released values meet."""
+    around: list[Fraction] = []
+    for expr in expressions(commands):
+        for one in nodes(expr):
+            if one.op in ("lt", "le", "gt", "ge", "clip", "min", "max") and _names(one):
+                for arg in one.args:
+                    value = arg.data[0] if arg.op == "const" else None
+                    if isinstance(value, Fraction):
+                        around += [value - 1, value, value + 1]
+    return tuple(dict.fromkeys([Fraction(0), FAR, -FAR, *around[:9], Fraction(1)]))

@@ -1,0 +1,305 @@
+"""One release on two neighbouring databases: its obligations, and its loss.
+
+Noise and scores are taken at the scale that the derivation claims: a claim that is too small makes
+the true loss exceed the cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from math import inf, log, pi
+from typing import Any
+
+from bayesdp.programs.falsify import laws
+from bayesdp.programs.falsify.findings import Finding
+from bayesdp.programs.falsify.posteriors import (
+    Posterior,
+    distance,
+    distance_at_least,
+    log_density,
+    posterior,
+    prior_of,
+)
+from bayesdp.programs.falsify.values import Evaluator, Opaque
+from bayesdp.programs.falsify.witnesses import Database, Pair
+from bayesdp.programs.ir import Expr, Release, expression
+
+Seen = tuple[list[Finding], laws.Loss]
+
+
+@dataclass
+class Trial:
+    """A release with its claims, under one path's names."""
+
+    release: Release
+    node: Mapping[str, Any]
+    at: Evaluator
+    size: int
+    cached: dict[Database, Any] = field(default_factory=dict)
+
+    @cached_property
+    def epsilon(self) -> Fraction:
+        """The claimed cost."""
+        return Fraction(self.node["epsilon"])
+
+    @cached_property
+    def claimed(self) -> Fraction:
+        """The claimed sensitivity (l2: its square)."""
+        return self.at.numbers(expression(self.node["sensitivity"]["value"]), ())[0]
+
+    @cached_property
+    def scale(self) -> Fraction:
+        """What scales the noise: the asserted sensitivity where there is one."""
+        asserted = dict(self.release.options).get("sensitivity")
+        return self.claimed if asserted is None else self.at.numbers(asserted, ())[0]
+
+    def option(self, name: str) -> Fraction:
+        """A number among the options."""
+        return self.at.numbers(dict(self.release.options)[name], ())[0]
+
+    def kept(self, database: Database, make: Callable[[Database], Any]) -> Any:
+        """A value that is computed once for a database."""
+        if database not in self.cached:
+            self.cached[database] = make(database)
+        return self.cached[database]
+
+    def compare(self, pair: Pair) -> Seen:
+        """What the pair shows. Raises `Opaque` where the law isn't computed here."""
+        return _COMPARE[self.release.op](self, pair)
+
+    def obliged(self, what: str, true: Fraction | float, claimed: Fraction | float) -> Finding:
+        """An obligation of this release."""
+        return Finding(what, self.release.name, true, claimed)
+
+
+# -- noise ---------------------------------------------------------------------------------------
+
+
+def _shifts(trial: Trial, pair: Pair) -> list[Fraction]:
+    value = trial.release.args[0]
+    here, there = (
+        trial.kept(one, lambda database: trial.at.numbers(value, database))
+        for one in (pair.left, pair.right)
+    )
+    return [a - b for a, b in zip(here, there, strict=True)]
+
+
+def _laplace(trial: Trial, pair: Pair) -> Seen:
+    shifts = _shifts(trial, pair)
+    moved = sum((abs(one) for one in shifts), Fraction(0))
+    found = [trial.obliged("sensitivity", moved, trial.claimed), *_lipschitz(trial, pair, moved)]
+    return found, laws.laplace([float(one) for one in shifts], float(trial.scale / trial.epsilon))
+
+
+def _lipschitz(trial: Trial, pair: Pair, moved: Fraction) -> Iterator[Finding]:
+    """Kind lipschitz: the shift is at most the sensitivity times the share of the interval."""
+    if trial.node["kind"] != "lipschitz" or pair.there is None:
+        return
+    low, high = (Fraction(one) for one in trial.node["interval"])
+    held = [
+        min(max(Fraction(trial.at.rows[one][trial.node["column"]]), low), high)  # type: ignore[arg-type]
+        for one in (pair.here, pair.there)
+    ]
+    share = abs(held[0] - held[1]) / (high - low) if high > low else Fraction(0)
+    yield trial.obliged("lipschitz", moved, trial.claimed * share)
+
+
+def _gaussian(trial: Trial, pair: Pair) -> Seen:
+    squared = sum((one * one for one in _shifts(trial, pair)), Fraction(0))
+    found = [trial.obliged("sensitivity", squared, trial.claimed)]
+    sigma = _sigma(trial)
+    asserted = "sigma" in dict(trial.release.options)
+    whole = len(_shifts(trial, pair)) == 1 and squared.denominator == 1
+    if asserted and whole and squared and sigma < 200:
+        shift = round(float(squared) ** 0.5)
+        true = laws.discrete_delta(sigma, shift, float(trial.epsilon))
+        found.append(trial.obliged("noise", true, Fraction(trial.node["delta"])))
+    return found, laws.gaussian(float(squared), sigma)
+
+
+def _sigma(trial: Trial) -> float:
+    if "sigma" in dict(trial.release.options):
+        return float(trial.option("sigma"))
+    if not trial.claimed:
+        return 0.0
+    moved = float(trial.claimed) ** 0.5
+    return laws.calibrated(float(trial.epsilon), float(Fraction(trial.node["delta"])), moved)
+
+
+# -- scores --------------------------------------------------------------------------------------
+
+
+def candidates(expr: Expr, at: Evaluator) -> list[Any]:
+    """The candidates: numbers or distributions."""
+    if expr.op == "values":
+        return [at.numbers(one, ())[0] for one in expr.args]
+    if expr.op in ("linspace", "range"):
+        a, b, c = (at.numbers(one, ())[0] for one in expr.args)
+        if expr.op == "range":
+            return [Fraction(one) for one in range(int(a), int(b), int(c))]
+        return [a + (b - a) * i / (c - 1) for i in range(int(c))]
+    if expr.op == "posteriors-of":
+        (a, b), n = prior_of(expr.args[0], at), int(at.numbers(expr.args[1], ())[0])
+        return [("dirichlet", (a + k, b + n - k)) for k in range(n + 1)]
+    axes = [candidates(one, at) for one in expr.args]
+    family = str(expr.data[0])
+    return [_distribution(family, a, b) for a in axes[0] for b in axes[1]]
+
+
+def _distribution(family: str, a: Fraction, b: Fraction) -> Posterior:
+    if family == "normal":
+        return "normal", (a, b * b)
+    return ("dirichlet" if family == "beta" else family), (a, b)
+
+
+def _exponential(trial: Trial, pair: Pair) -> Seen:
+    score, listed = trial.release.args
+    scale = float(2 * trial.scale / trial.epsilon)
+    if score.op == "hellinger":
+        model = score.args[0].args[0]
+        here, there = (
+            trial.kept(one, lambda database: posterior(model, trial.at, database))
+            for one in (pair.left, pair.right)
+        )
+        apart = distance_at_least(here, there)
+        found = [trial.obliged("distance", apart, trial.claimed)]
+        options = trial.kept((-1,), lambda _: candidates(listed, trial.at))
+        return found, laws.channel(*(_nearest(options, one, scale) for one in (here, there)))
+    here, there = (trial.kept(one, lambda d: _scores(trial, d)) for one in (pair.left, pair.right))
+    moved = max(abs(a - b) for a, b in zip(here, there, strict=True))
+    found = [trial.obliged("sensitivity", moved, trial.claimed)]
+    if not scale:
+        return found, laws.NOTHING if not moved else laws.TOLD_APART
+    weights = ([float(one) / scale for one in scores] for scores in (here, there))
+    return found, laws.channel(*(laws.softmax(one) for one in weights))
+
+
+def _nearest(options: Sequence[Posterior], to: Posterior, scale: float) -> tuple[float, ...]:
+    if not scale:
+        raise Opaque("a score that nothing moves")
+    return laws.softmax([-distance(one, to) / scale for one in options])
+
+
+def _scores(trial: Trial, database: Database) -> list[Fraction]:
+    score, listed = trial.release.args
+    name = str(score.data[0])
+    inner = trial.kept(
+        (-2,),
+        lambda _: [trial.at.with_name(name, one) for one in candidates(listed, trial.at)],
+    )
+    return [one.numbers(score.args[0], database)[0] for one in inner]
+
+
+# -- answers of single records ---------------------------------------------------------------------
+
+
+def _answers(trial: Trial, pair: Pair, law: Callable[[int], list[float]]) -> laws.Loss:
+    data = trial.release.args[0]
+    there = pair.there
+    kept = [
+        one is not None and trial.at.kept(data, trial.at.rows[one]) for one in (pair.here, there)
+    ]
+    if kept[0] != kept[1]:
+        return laws.TOLD_APART  # another number of answers
+    if not kept[0] or there is None:
+        return laws.NOTHING
+    return laws.channel(law(pair.here), law(there))
+
+
+def _randomized_response(trial: Trial, pair: Pair) -> Seen:
+    data, epsilon = trial.release.args[0], float(trial.epsilon)
+    seen = [
+        trial.at.of_row(data.args[1], trial.at.rows[one]) for one in (pair.here, pair.there or 0)
+    ]
+    if seen[0] == seen[1]:
+        return [], _answers(trial, pair, lambda _: [0.0])
+    # Two answers, the own one exp(epsilon) as likely as any other: more labels add equal ones.
+    laws_of = {0: laws.softmax([epsilon, 0.0]), 1: laws.softmax([0.0, epsilon])}
+    loss = _answers(trial, pair, lambda one: list(laws_of[0 if one == pair.here else 1]))
+    return [trial.obliged("answer", loss.pure, trial.epsilon)], loss
+
+
+def _per_record(trial: Trial, pair: Pair) -> Seen:
+    _, score, listed = trial.release.args
+    name, width = str(score.data[0]), trial.claimed
+    options = candidates(listed, trial.at)
+
+    def scores(one: int) -> list[Fraction]:
+        row = trial.at.rows[one]
+        return [
+            Fraction(trial.at.with_name(name, c).of_row(score.args[0], row))  # type: ignore[arg-type]
+            for c in options
+        ]
+
+    found = []
+    if pair.there is not None:
+        gaps = [abs(a - b) for a, b in zip(scores(pair.here), scores(pair.there), strict=True)]
+        found = [trial.obliged("sensitivity", max(gaps), width)]
+    scale = float(2 * width / trial.epsilon)
+
+    def law(one: int) -> list[float]:
+        return list(laws.softmax([float(s) / scale if scale else 0.0 for s in scores(one)]))
+
+    return found, _answers(trial, pair, law)
+
+
+# -- posterior samples -----------------------------------------------------------------------------
+
+
+def _posterior_sample(trial: Trial, pair: Pair) -> Seen:
+    model, listed = trial.release.args
+    grid = [float(one) for one in candidates(listed, trial.at)]
+    held = [
+        trial.kept(one, lambda database: _log_likelihoods(trial, model, grid, database))
+        for one in (pair.left, pair.right)
+    ]
+    moved = max(abs(a - b) for a, b in zip(*held, strict=True))
+    power = float(trial.option("power"))
+    prior = prior_of(model.args[2], trial.at)
+    weights = [log_density(str(model.args[2].data[0]), prior, one) for one in grid]
+    log_laws = [
+        laws.softmax([w + power * one for w, one in zip(weights, ll, strict=True) if w > -inf])
+        for ll in held
+    ]
+    return [trial.obliged("sensitivity", moved, trial.claimed)], laws.channel(*log_laws)
+
+
+def _log_likelihoods(
+    trial: Trial, model: Expr, grid: Sequence[float], database: Database
+) -> list[float]:
+    data, likelihood, _ = model.args
+    total = [0.0] * len(grid)
+    low, high = float(trial.option("low")), float(trial.option("high"))
+    spread = [float(trial.at.numbers(one, database)[0]) for one in likelihood.args]
+    for place in database:
+        row = trial.at.rows[place]
+        if not trial.at.kept(data, row):
+            continue
+        x = float(Fraction(trial.at.of_row(data.args[1], row)))  # type: ignore[arg-type]
+        for i, theta in enumerate(grid):
+            found = _log_likelihood(str(likelihood.data[0]), x, theta, spread, trial.size)
+            total[i] += min(max(found, low), high)
+    return total
+
+
+def _log_likelihood(family: str, x: float, theta: float, spread: list[float], size: int) -> float:
+    if family == "bernoulli":
+        chance = theta if x else 1 - theta
+        return log(chance) if chance > 0 else -inf
+    if family == "normal":
+        return -((x - theta) ** 2) / (2 * spread[0] ** 2) - log(spread[0] ** 2 * 2 * pi) / 2
+    rate = theta * spread[0] / max(size, 1)
+    return x * log(rate) - rate if rate > 0 else (0.0 if not x else -inf)
+
+
+_COMPARE: Mapping[str, Callable[[Trial, Pair], Seen]] = {
+    "laplace": _laplace,
+    "gaussian": _gaussian,
+    "exponential": _exponential,
+    "per-record-exponential": _per_record,
+    "randomized-response": _randomized_response,
+    "posterior-sample": _posterior_sample,
+}

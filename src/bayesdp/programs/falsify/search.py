@@ -1,0 +1,274 @@
+"""The search: all neighbours over the witnesses, all outcome classes, all obligations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from bayesdp.programs.falsify import laws
+from bayesdp.programs.falsify.findings import Finding, Findings
+from bayesdp.programs.falsify.paths import Path, paths
+from bayesdp.programs.falsify.releases import Trial
+from bayesdp.programs.falsify.values import Evaluator, Fails, Opaque, Value
+from bayesdp.programs.falsify.witnesses import (
+    Pair,
+    Rows,
+    expressions,
+    nodes,
+    pairs,
+    rests,
+    witness_rows,
+)
+from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release
+
+if TYPE_CHECKING:
+    from bayesdp.programs.check.verdict import Verdict
+
+MOST_PAIRS = 6000
+SIZE = Expr("public", (), ("db.size",))
+LINEAR = ("sum", "count", "tuple", "item", "add", "sub", "neg", "mul", "div", "const", "public")
+
+
+def falsify(
+    program: Program, verdict: Verdict, n_max: int = 4, most_pairs: int = MOST_PAIRS
+) -> Findings:
+    """Try to find neighbouring databases on which a claim of an accepted verdict is wrong.
+
+    Databases have up to `n_max` records over each column's witnesses. Checked are every obligation
+    of the derivation (sensitivities, distances of posteriors, bounds, what is said to be public,
+    costs of entering) and the law of the whole transcript against the claimed epsilon and delta.
+    `most_pairs` limits how many pairs are tried for one number of records and outcome class;
+    `complete` says whether it did. No finding proves nothing beyond these databases.
+    """
+    search = _Search(program, verdict, most_pairs)
+    for size in search.sizes(n_max):
+        search.of_size(size)
+    return search.findings
+
+
+@dataclass
+class _Search:
+    program: Program
+    verdict: Verdict
+    most: int
+
+    def __post_init__(self) -> None:
+        self.findings = Findings()
+        self.witnesses: Rows = witness_rows(self.program)
+        self.kinds = dict(self.program.record)
+        self.add_remove = self.program.adjacency == "add-remove"
+        self.findings.complete = self.witnesses.all
+        body = list(expressions(self.program.body))
+        self.ordered = any(one.op == "fold" for expr in body for one in nodes(expr))
+        self.sized = any(one == SIZE for expr in body for one in nodes(expr))
+
+    def sizes(self, most: int) -> list[int]:
+        """The numbers of records of the larger database."""
+        if self.verdict.n is not None:
+            return [self.verdict.n]
+        admitted = [one for one in range(1, most + 1) if self._admits(one)]
+        if len(admitted) > 2 and not self.sized and self._all_sums(self.program.body):
+            return [admitted[0], admitted[-1]]  # the same shifts whatever the other records
+        if admitted or self.add_remove:
+            return admitted or list(range(1, most + 1))
+        more = (one for one in range(most + 1, 5000) if self._admits(one))
+        return [one for one in [next(more, None)] if one is not None]
+
+    def _all_sums(self, commands: Sequence[Command]) -> bool:
+        for one in commands:
+            if isinstance(one, Release) and not _independent_of_others(one):
+                return False
+            if isinstance(one, Branch) and not self._all_sums((*one.then, *one.otherwise)):
+                return False
+            if isinstance(one, Parts) and not all(self._all_sums(part) for _, part in one.parts):
+                return False
+        return True
+
+    def _admits(self, size: int) -> bool:
+        names: dict[str, Value] = {"db.size": Fraction(size)}
+        try:
+            return all(
+                bool(Evaluator((), {}, names).value(one, ())) for one in self.program.requires
+            )
+        except (ZeroDivisionError, Opaque):
+            return False
+
+    def of_size(self, size: int) -> None:
+        """All pairs with so many records, on all paths."""
+        for path in paths(self.program, self.verdict.derivation, None if self.add_remove else size):
+            at = Evaluator(self.witnesses.rows, self.kinds, path.names)
+            try:
+                self._bounds(path, at)
+                trials = [Trial(one, node, at, size) for one, node in path.releases]
+                self._law(path, trials, size)
+                if not self.add_remove:
+                    self._entering(path, trials, size)
+            except Fails:
+                failed = Finding("row can't fail", "", inf, Fraction(0))
+                self.findings.see(failed, None, self.witnesses.rows, path.names)
+            except ZeroDivisionError:
+                continue  # a public division: the run stops on every database alike
+
+    # -- pairs -----------------------------------------------------------------------------------
+
+    def _pairs(self, size: int, *, entering: bool, alike: bool) -> Iterator[Pair]:
+        rows = self.witnesses.rows
+        records = pairs(rows, self.kinds, entering=entering)
+        most = max(1, self.most // max(1, len(records)))
+        others, complete = rests(len(rows), size - 1, ordered=self.ordered, alike=alike, most=most)
+        self.findings.complete &= complete
+        for rest in others:
+            for here, there in records:
+                for at in range(size if self.ordered else 1):
+                    self.findings.pairs += 1
+                    yield Pair(rest, at, here, there)
+
+    # -- the law of the transcript -----------------------------------------------------------------
+
+    def _law(self, path: Path, trials: list[Trial], size: int) -> None:
+        public = self._public(path)
+        # Public sums are additive too: whether they differ is up to the records that differ.
+        alike = all(_independent_of_others(one.release) for one in trials)
+        worst: tuple[float, laws.Loss, Pair] | None = None
+        epsilon, delta = self.verdict.dp_epsilon, self.verdict.dp_delta
+        for pair in self._pairs(size, entering=self.add_remove, alike=alike):
+            losses = [self._one(trial, pair, path) for trial in trials]
+            total = laws.together([one for one in losses if one is not None])
+            self._same(public, trials, pair, path)
+            score = total.pure if not delta else total.squared**0.5 + total.forward
+            if worst is None or score > worst[0]:
+                worst = (score, total, pair)
+        if worst is None:
+            return
+        _, total, pair = worst
+        true = total.epsilon(float(delta))
+        self._see(Finding("law", "", true, epsilon), pair, path)
+
+    def _one(self, trial: Trial, pair: Pair, path: Path) -> laws.Loss | None:
+        try:
+            found, loss = trial.compare(pair)
+        except Opaque:
+            self.findings.skipped.add(trial.release.name)
+            return None
+        for one in found:
+            self._see(one, pair, path)
+        return loss
+
+    def _see(self, found: Finding, pair: Pair | None, path: Path) -> None:
+        self.findings.see(found, pair, self.witnesses.rows, path.names)
+
+    # -- a record that enters or leaves ------------------------------------------------------------
+
+    def _entering(self, path: Path, trials: list[Trial], size: int) -> None:
+        stated = [one for one in trials if one.node["entering"] is not None]
+        alike = all(_independent_of_others(one.release) for one in stated)
+        if not stated:
+            return
+        for pair in self._pairs(size, entering=True, alike=alike):
+            for trial in stated:
+                claimed = Fraction(trial.node["entering"])
+                try:
+                    found, loss = trial.compare(pair)
+                except Opaque:
+                    continue
+                true: Fraction | float = max(loss.forward, loss.backward)
+                if trial.release.op == "gaussian":
+                    true, claimed = Fraction(found[0].true), claimed * trial.claimed
+                self._see(trial.obliged("entering", true, claimed), pair, path)
+
+    # -- what is public, and bounds ----------------------------------------------------------------
+
+    def _public(self, path: Path) -> list[Expr]:
+        """Expressions that are to be the same on neighbours, if they read data at all."""
+        found: list[Expr] = list(self.program.returns)
+        for one, _ in path.steps:
+            found += _public_parts(one)
+        return [one for one in found if any(n.op in ("sum", "count", "fold") for n in nodes(one))]
+
+    def _same(self, public: Sequence[Expr], trials: list[Trial], pair: Pair, path: Path) -> None:
+        for expr in public:
+            at = trials[0].at if trials else Evaluator(self.witnesses.rows, self.kinds, path.names)
+            for part in _outermost_sums(expr):
+                if at.value(part, pair.left) != at.value(part, pair.right):
+                    self._see(Finding("public", "", inf, Fraction(0)), pair, path)
+
+    def _bounds(self, path: Path, at: Evaluator) -> None:
+        """Every row value lies inside the bounds that the checker works with."""
+        from bayesdp.programs.check.intervals import Context, Interval, bounds
+
+        known: dict[str, Any] = {
+            name: (Interval(),) * len(value) if isinstance(value, tuple) else Interval()
+            for name, value in path.names.items()
+        }
+        context = Context(self.kinds, known)
+        for release, _ in path.releases:
+            for data in (n for arg in release.args for n in nodes(arg) if n.op == "data"):
+                if any(one.op == "public" for one in nodes(data)):
+                    continue
+                claimed = bounds(data.args[1], context)
+                for row in self.witnesses.rows:
+                    if at.kept(data, row):
+                        value = at.of_row(data.args[1], row)
+                        if not _inside(value, claimed):
+                            self._see(Finding("bounds", release.name, inf, Fraction(0)), None, path)
+
+
+def _inside(value: Value, claimed: Any) -> bool:
+    if isinstance(value, str):
+        return True
+    parts = value if isinstance(value, tuple) else (Fraction(value),)
+    places = claimed if isinstance(claimed, tuple) else (claimed,)
+    return all(
+        (one.low is None or one.low <= part) and (one.high is None or part <= one.high)
+        for part, one in zip(parts, places, strict=True)
+    )
+
+
+def _public_parts(command: Command) -> list[Expr]:
+    if isinstance(command, Derive):
+        return [command.value]
+    if isinstance(command, Branch):
+        return [command.test]
+    if not isinstance(command, Release):
+        return []
+    found = [expr for _, expr in command.options]
+    if command.op in ("exponential", "per-record-exponential"):
+        found.append(command.args[-1])
+    if command.op == "posterior-sample":
+        found.append(command.args[1])
+    for arg in command.args:
+        found += [part for n in nodes(arg) if n.op == "observe" for part in n.args[1:]]
+    return found
+
+
+def _outermost_sums(expr: Expr) -> Iterator[Expr]:
+    if expr.op in ("sum", "count", "fold"):
+        yield expr
+        return
+    for one in expr.args:
+        yield from _outermost_sums(one)
+
+
+def _independent_of_others(release: Release) -> bool:
+    """Whether the shift depends on the records that differ only: sums, scaled."""
+    if release.op in ("randomized-response", "per-record-exponential"):
+        return True
+    if release.op not in ("laplace", "gaussian"):
+        return False
+    stack = [release.args[0]]
+    while stack:
+        one = stack.pop()
+        if one.op not in LINEAR:
+            return False
+        if one.op in ("mul", "div") and all(_has_sum(arg) for arg in one.args):
+            return False
+        if one.op not in ("sum", "count"):
+            stack += one.args
+    return True
+
+
+def _has_sum(expr: Expr) -> bool:
+    return any(one.op in ("sum", "count") for one in nodes(expr))

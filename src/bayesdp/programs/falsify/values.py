@@ -1,0 +1,252 @@
+"""What an expression is worth on one small database: exact, by plain recursion.
+
+This is a second reading of the intermediate representation, written from its table and not from
+the checker or the interpreter, so that a mistake there isn't repeated here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+
+from bayesdp.programs.ir import Constant, Expr, Type
+
+Value = Fraction | bool | str | tuple[Fraction, ...]
+Row = Mapping[str, Constant]
+
+
+class Opaque(Exception):
+    """The value is not computed here: it depends on a released distribution."""
+
+
+class Fails(Exception):
+    """Evaluating one record's value fails."""
+
+
+def labels(kind: Type) -> tuple[str, ...]:
+    """The labels of a column, in order; a Bool has two."""
+    return kind.labels or ("False", "True")
+
+
+class Evaluator:
+    """Expressions over databases made of `rows`, where public names have the values of `names`.
+
+    A database is a tuple of places in `rows`. What a row adds to a sum is computed once.
+    """
+
+    def __init__(
+        self, rows: Sequence[Row], kinds: Mapping[str, Type], names: Mapping[str, Value]
+    ) -> None:
+        self.rows, self.kinds, self.names = rows, kinds, names
+        self._added: dict[tuple[int, int], tuple[Fraction, ...] | None] = {}
+        self._alive: list[Expr] = []  # keeps identities of cached expressions
+
+    def with_name(self, name: str, value: Value) -> Evaluator:
+        """The same with one more public name."""
+        return Evaluator(self.rows, self.kinds, {**self.names, name: value})
+
+    # -- one record --------------------------------------------------------------------------
+
+    def of_row(self, expr: Expr, row: Row, so_far: Fraction | None = None) -> Value:
+        """The value of a row expression. Raises `Fails` where it divides by 0."""
+        op = expr.op
+        if op == "const":
+            return _constant(expr)
+        if op == "public":
+            return self.name(expr)
+        if op == "acc":
+            assert so_far is not None
+            return so_far
+        if op == "field":
+            value = row[str(expr.data[0])]
+            return Fraction(value) if type(value) is int else value  # type: ignore[return-value]
+        if op == "if":
+            taken = expr.args[1] if self.of_row(expr.args[0], row, so_far) else expr.args[2]
+            return self.of_row(taken, row, so_far)
+        args = [self.of_row(one, row, so_far) for one in expr.args]
+        if op == "onehot":
+            return self._onehot(expr, args[0])
+        if op == "cross":
+            return "|".join(one if isinstance(one, str) else str(bool(one)) for one in args)
+        try:
+            return operation(op, args, expr)
+        except ZeroDivisionError:
+            raise Fails from None
+
+    def _onehot(self, expr: Expr, value: Value) -> Value:
+        size = int(_fraction(_constant(expr)))
+        if isinstance(value, str):
+            at = list(self._cells(expr.args[0])).index(value)
+        else:
+            at = int(_fraction(value))
+        return tuple(Fraction(i == at) for i in range(size))
+
+    def _cells(self, expr: Expr) -> list[str]:
+        if expr.op == "field":
+            return list(labels(self.kinds[str(expr.data[0])]))
+        assert expr.op == "cross", expr.op
+        return ["|".join(parts) for parts in product(*(self._cells(one) for one in expr.args))]
+
+    def kept(self, data: Expr, row: Row) -> bool:
+        """Whether a row is among the data."""
+        pieces = data.data[0]
+        assert isinstance(pieces, tuple)
+        for piece in pieces:
+            assert isinstance(piece, tuple)
+            if str(row[str(piece[0])]) != piece[1]:
+                return False
+        return bool(self.of_row(data.args[0], row))
+
+    # -- all records ---------------------------------------------------------------------------
+
+    def value(self, expr: Expr, database: Sequence[int]) -> Value:
+        """The value of a private or public expression."""
+        op = expr.op
+        if op == "const":
+            return _constant(expr)
+        if op == "public":
+            return self.name(expr)
+        if op in ("sum", "count"):
+            total = self.total(expr, database)
+            vector = op == "sum" and self._is_vector(expr.args[0].args[1])
+            return total if vector else total[0]
+        if op == "fold":
+            so_far = expr.data[0]
+            assert isinstance(so_far, int | Fraction)
+            running = Fraction(so_far)
+            for place in database:
+                if self.kept(expr.args[0], self.rows[place]):
+                    running = _fraction(self.of_row(expr.args[1], self.rows[place], running))
+            return running
+        if op == "if":
+            taken = expr.args[1] if self.value(expr.args[0], database) else expr.args[2]
+            return self.value(taken, database)
+        return operation(op, [self.value(one, database) for one in expr.args], expr)
+
+    def numbers(self, expr: Expr, database: Sequence[int]) -> tuple[Fraction, ...]:
+        """The value as a vector; a number is one of length 1."""
+        found = self.value(expr, database)
+        return found if isinstance(found, tuple) else (_fraction(found),)
+
+    def total(self, expr: Expr, database: Sequence[int]) -> tuple[Fraction, ...]:
+        """A sum or count over a database."""
+        data = expr.args[0]
+        total = (Fraction(0),) * (self._length(data.args[1]) if expr.op == "sum" else 1)
+        for place in database:
+            added = self._adds(expr, place)
+            if added is not None:
+                total = tuple(a + b for a, b in zip(total, added, strict=True))
+        return total
+
+    def _adds(self, expr: Expr, place: int) -> tuple[Fraction, ...] | None:
+        key = (id(expr), place)
+        if key not in self._added:
+            self._alive.append(expr)
+            data, row = expr.args[0], self.rows[place]
+            found: tuple[Fraction, ...] | None = None
+            if self.kept(data, row):
+                value: Value = Fraction(1)
+                if expr.op == "sum":
+                    value = self.of_row(data.args[1], row)
+                found = value if isinstance(value, tuple) else (_fraction(value),)
+            self._added[key] = found
+        return self._added[key]
+
+    def _is_vector(self, expr: Expr) -> bool:
+        if expr.op in ("tuple", "onehot", "moments"):
+            return True
+        if expr.op == "public":
+            return isinstance(self.names.get(str(expr.data[0])), tuple)
+        mixed = ("add", "sub", "mul", "div", "neg")
+        return expr.op in mixed and any(self._is_vector(one) for one in expr.args)
+
+    def _length(self, expr: Expr) -> int:
+        if expr.op == "tuple":
+            return len(expr.args)
+        if expr.op == "onehot":
+            return int(_fraction(_constant(expr)))
+        if expr.op == "moments":
+            d = self._length(expr.args[0])
+            return d * (d + 1) // 2
+        if expr.op == "public":
+            held = self.names.get(str(expr.data[0]))
+            return len(held) if isinstance(held, tuple) else 1
+        if expr.op in ("add", "sub", "mul", "div", "neg"):
+            return max(self._length(one) for one in expr.args)
+        return 1
+
+    def name(self, expr: Expr) -> Value:
+        """The value of a public name."""
+        name = str(expr.data[0])
+        if name not in self.names:
+            raise Opaque(name)
+        return self.names[name]
+
+
+def _constant(expr: Expr) -> Value:
+    value = expr.data[0]
+    if isinstance(value, bool | str):
+        return value
+    assert isinstance(value, int | Fraction)
+    return Fraction(value)
+
+
+def _fraction(value: Value) -> Fraction:
+    assert isinstance(value, bool | Fraction), value
+    return Fraction(value)
+
+
+def operation(op: str, args: Sequence[Value], expr: Expr) -> Value:
+    """One operation on values."""
+    if op == "and":
+        return all(args)
+    if op == "or":
+        return any(args)
+    if op == "not":
+        return not args[0]
+    if op in ("eq", "ne"):
+        return (args[0] == args[1]) == (op == "eq")
+    if op == "tuple":
+        return tuple(_fraction(one) for one in args)
+    if op == "item":
+        held, at = args[0], expr.data[0]
+        assert isinstance(held, tuple)
+        assert isinstance(at, int | Fraction)
+        return held[int(at)]
+    if op == "moments":
+        held = args[0]
+        assert isinstance(held, tuple)
+        return tuple(held[i] * held[j] for i in range(len(held)) for j in range(i, len(held)))
+    if any(isinstance(one, tuple) for one in args):
+        return _entrywise(op, args, expr)
+    return _number(op, [_fraction(one) for one in args])
+
+
+def _entrywise(op: str, args: Sequence[Value], expr: Expr) -> Value:
+    longest = max(len(one) for one in args if isinstance(one, tuple))
+    spread = [one if isinstance(one, tuple) else (_fraction(one),) * longest for one in args]
+    return tuple(_fraction(operation(op, [one[i] for one in spread], expr)) for i in range(longest))
+
+
+def _number(op: str, n: Sequence[Fraction]) -> Fraction | bool:
+    if op == "add":
+        return n[0] + n[1]
+    if op == "sub":
+        return n[0] - n[1]
+    if op == "mul":
+        return n[0] * n[1]
+    if op == "div":
+        return n[0] / n[1]
+    if op == "neg":
+        return -n[0]
+    if op == "abs":
+        return abs(n[0])
+    if op == "min":
+        return min(n)
+    if op == "max":
+        return max(n)
+    if op == "clip":
+        return min(max(n[0], n[1]), n[2])
+    compared = {"lt": n[0] < n[1], "le": n[0] <= n[1], "gt": n[0] > n[1], "ge": n[0] >= n[1]}
+    return compared[op]

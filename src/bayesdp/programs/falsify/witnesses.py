@@ -1,0 +1,250 @@
+"""Witnesses: a few values of each column, and the small databases made of them.
+
+A number's witnesses are its ends, 0, one value inside, and where the program's own clips and
+comparisons turn, with a value on either side. Labels and truth values are all there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import combinations_with_replacement, product
+from math import ceil, floor
+
+from bayesdp.programs.falsify.values import Row
+from bayesdp.programs.ir import (
+    Branch,
+    Command,
+    Constant,
+    Derive,
+    Expr,
+    Parts,
+    Program,
+    Release,
+    Type,
+)
+
+MOST_ROWS = 150
+COMPARED = ("lt", "le", "gt", "ge", "eq", "ne", "min", "max")
+
+
+def expressions(commands: Iterable[Command]) -> Iterator[Expr]:
+    """All expressions of commands, options aside."""
+    for one in commands:
+        if isinstance(one, Release):
+            yield from one.args
+        elif isinstance(one, Derive):
+            yield one.value
+        elif isinstance(one, Branch):
+            yield one.test
+            yield from expressions((*one.then, *one.otherwise))
+        else:
+            assert isinstance(one, Parts)
+            for _, part in one.parts:
+                yield from expressions(part)
+
+
+def nodes(expr: Expr) -> Iterator[Expr]:
+    """An expression and everything in it."""
+    yield expr
+    for one in expr.args:
+        yield from nodes(one)
+
+
+def read_columns(program: Program) -> tuple[str, ...]:
+    """The columns that the program reads, in the record's order."""
+    found: set[str] = set()
+    for expr in (*expressions(program.body), *program.returns):
+        for one in nodes(expr):
+            if one.op == "field":
+                found.add(str(one.data[0]))
+            if one.op == "data":
+                pieces = one.data[0]
+                assert isinstance(pieces, tuple)
+                found |= {str(piece[0]) for piece in pieces if isinstance(piece, tuple)}
+    found |= {one.column for one in _parts(program.body)}
+    return tuple(name for name, _ in program.record if name in found)
+
+
+def _parts(commands: Iterable[Command]) -> Iterator[Parts]:
+    for one in commands:
+        if isinstance(one, Parts):
+            yield one
+            for _, part in one.parts:
+                yield from _parts(part)
+        elif isinstance(one, Branch):
+            yield from _parts((*one.then, *one.otherwise))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The witness rows, and whether they are all that their columns' witnesses make."""
+
+    rows: tuple[Row, ...]
+    all: bool
+
+
+def witness_rows(program: Program, most: int = MOST_ROWS) -> Rows:
+    """The rows that databases are made of."""
+    kinds, names = dict(program.record), read_columns(program)
+    turns = turning_points(program)
+    lists = [_values(kinds[name], turns.get(name, set())) for name in names]
+    whole = True
+    while _size(lists) > most:
+        longest = max(lists, key=len)
+        longest.pop()  # the last is the least telling
+        whole = False
+    rows = tuple(dict(zip(names, values, strict=True)) for values in product(*lists))
+    return Rows(rows, whole)
+
+
+def _size(lists: list[list[Constant]]) -> int:
+    size = 1
+    for one in lists:
+        size *= len(one)
+    return size
+
+
+def _values(kind: Type, turns: set[Fraction]) -> list[Constant]:
+    if kind.kind == "bool":
+        return [False, True]
+    if kind.kind == "category":
+        return list(kind.labels)
+    low, high = kind.low, kind.high
+    assert low is not None
+    assert high is not None
+    inside = sorted(one for one in turns if low < one < high)[:4]
+    found = [low, high, *inside, Fraction(0)]
+    if kind.kind == "int":
+        for turn in inside:
+            found += [Fraction(floor(turn)), Fraction(ceil(turn)), turn - 1, turn + 1]
+        found.append(Fraction(floor(low + (high - low) * Fraction(3, 8))))
+        found = [one for one in found if one.denominator == 1]
+    else:
+        found.append(low + (high - low) * Fraction(3, 8))
+        for turn in inside:
+            found += [(low + turn) / 2, (turn + high) / 2]
+    return list(dict.fromkeys(one for one in found if low <= one <= high))
+
+
+def turning_points(program: Program) -> dict[str, set[Fraction]]:
+    """Where an expression that is linear in one column meets what it is compared with."""
+    found: dict[str, set[Fraction]] = {}
+    for expr in expressions(program.body):
+        for one in nodes(expr):
+            pairs: list[tuple[Expr, Expr | None]] = []
+            if one.op in COMPARED or one.op == "clip":
+                pairs = [(one.args[0], other) for other in one.args[1:]]
+            elif one.op == "abs":
+                pairs = [(one.args[0], None)]
+            for left, right in pairs:
+                _meet(left, right, found)
+    return found
+
+
+def _meet(left: Expr, right: Expr | None, found: dict[str, set[Fraction]]) -> None:
+    a, b = _line(left), _line(right) if right is not None else (None, Fraction(0), Fraction(0))
+    if a is None or b is None:
+        return
+    read = {one[0] for one in (a, b) if one[0] is not None}
+    slope, at = a[1] - b[1], b[2] - a[2]
+    if len(read) == 1 and slope:
+        found.setdefault(read.pop(), set()).add(at / slope)
+
+
+Line = tuple[str | None, Fraction, Fraction]
+
+
+def _line(expr: Expr) -> Line | None:
+    """(column, slope, offset) of a linear expression in one column; no column if constant."""
+    if expr.op == "const":
+        value = expr.data[0]
+        if not isinstance(value, bool | int | Fraction):
+            return None
+        return None, Fraction(0), Fraction(value)
+    if expr.op == "field":
+        return str(expr.data[0]), Fraction(1), Fraction(0)
+    parts = [_line(one) for one in expr.args]
+    known = [one for one in parts if one is not None]
+    if not known or len(known) != len(parts):
+        return None
+    if expr.op == "neg":
+        return known[0][0], -known[0][1], -known[0][2]
+    if len(known) != 2:
+        return None
+    (c, a, b), (d, e, f) = known
+    if c is not None and d is not None and c != d:
+        return None
+    column = d if c is None else c
+    if expr.op in ("add", "sub"):
+        sign = 1 if expr.op == "add" else -1
+        return column, a + sign * e, b + sign * f
+    if expr.op == "mul" and not (a and e):
+        return column, a * f + e * b, b * f
+    if expr.op == "div" and not e and f:
+        return column, a / f, b / f
+    return None
+
+
+# -- databases -----------------------------------------------------------------------------------
+
+Database = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two neighbouring databases: `rest` and a record in it, replaced or (None) absent."""
+
+    rest: Database
+    at: int
+    here: int
+    there: int | None
+
+    @property
+    def left(self) -> Database:
+        """The database with the first record."""
+        return (*self.rest[: self.at], self.here, *self.rest[self.at :])
+
+    @property
+    def right(self) -> Database:
+        """Its neighbour."""
+        new = () if self.there is None else (self.there,)
+        return (*self.rest[: self.at], *new, *self.rest[self.at :])
+
+
+def rests(
+    rows: int, size: int, *, ordered: bool, alike: bool, most: int
+) -> tuple[list[Database], bool]:
+    """The other records of a pair, and whether these are all.
+
+    `ordered`: their order counts (folds). `alike`: they don't matter, one choice is enough. More
+    records than four are one record many times and three free ones.
+    """
+    if alike:
+        return [(0,) * size], True
+    free = min(size, 3)
+    fixed = size - free
+    if ordered:
+        found = [(0,) * fixed + one for one in product(range(rows), repeat=free)]
+    else:
+        found = [
+            tuple(sorted((base,) * fixed + one))
+            for base in (range(rows) if fixed else (0,))
+            for one in combinations_with_replacement(range(rows), free)
+        ]
+    if len(found) <= most:
+        return found, fixed == 0
+    step = len(found) / most
+    return [found[int(i * step)] for i in range(most)], False
+
+
+def pairs(
+    rows: tuple[Row, ...], public: Mapping[str, Type], *, entering: bool
+) -> list[tuple[int, int | None]]:
+    """The records that may stand for each other; None: no record."""
+    if entering:
+        return [(one, None) for one in range(len(rows))]
+    shared = [name for name, kind in public.items() if kind.public]
+    keys = [tuple(row.get(name) for name in shared) for row in rows]
+    return [(i, j) for i in range(len(rows)) for j in range(i + 1, len(rows)) if keys[i] == keys[j]]

@@ -93,12 +93,20 @@ class Scope:
         assert isinstance(size, Fraction)
         if of.name == "number":
             place = self.world.range(node.args[0])
-            whole = node.args[0].op == "field"
-            whole = whole and self._column(node.args[0].data[0]).kind == "int"
+            whole = self._whole(node.args[0])
             require(whole and place.low >= 0 and place.high < size, "a place that it doesn't have")
         else:
             require(_places(of) == size, "another number of labels")
         return Kind("vector", int(size))
+
+    def _whole(self, node: Node) -> bool:
+        """Whether a row's value is always a whole number: Int columns, clipped at whole ends."""
+        if node.op == "field":
+            return self._column(node.data[0]).kind == "int"
+        if node.op == "const":
+            value = node.data[0]
+            return isinstance(value, Fraction) and value.denominator == 1
+        return node.op == "clip" and all(self._whole(one) for one in node.args)
 
     def data(self, node: Node) -> Kind:
         """The kind of the rows of a `data` node."""

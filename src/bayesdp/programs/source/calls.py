@@ -282,12 +282,14 @@ class Calls(Expressions):
             self.numeric(one, bound.given[at])
         self.numeric(value, bound.given["value"])
         low, high = ends
+        if "vector" in (value.type.kind, low.type.kind, high.type.kind):
+            raise refuse("type", node, "clip takes one number.", "Clip the entries.")
         if low.level == high.level == "static" and number_of(low) > number_of(high):
             raise refuse("bounds", node, "The lower end of the clip lies above the upper one.")
         level = highest(value.level, low.level, high.level)
-        if value.type.kind == "vector":
-            raise refuse("type", node, "clip takes one number.", "Clip the entries.")
-        kind = value.type if value.type.kind == "bool" else _plain(value.type, low.type, high.type)
+        kind = _plain(value.type, low.type, high.type)
+        if kind == INT and low.level == high.level == "static":
+            kind = Type("int", number_of(low), number_of(high))
         released = value.released or low.released or high.released
         if level == "static":
             clipped = min(max(number_of(value), number_of(low)), number_of(high))
@@ -302,7 +304,7 @@ class Calls(Expressions):
         if value.type.kind == "vector":
             raise refuse("type", node, "abs takes one number.")
         if value.level == "static":
-            return Scalar("static", constant(abs(number_of(value)), node), value.type)
+            return Scalar("static", constant(abs(number_of(value)), node), _plain(value.type))
         return replace(
             value, expr=Expr("abs", (value.expr,), (), place(node)), type=_plain(value.type)
         )

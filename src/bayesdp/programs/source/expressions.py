@@ -162,6 +162,8 @@ class Expressions(Conditions):
                 "This divides by a value that depends on private data.",
                 "Divide by a public or released value, or release both and divide afterwards.",
             )
+        if op == "div" and b.type.kind == "bool":
+            raise refuse("division", node, "This divides by a truth value, which may be 0.")
         kinds = (a.type.kind, b.type.kind)
         if kinds == ("vector", "vector") and len(a.type.items) != len(b.type.items):
             raise refuse("type", node, "Two vectors of different lengths.", "")

@@ -38,6 +38,8 @@ class Models(Calls):
                 "Use a literal, a public or a released value.",
             )
         self.numeric(found, node)
+        if found.type.kind == "vector":
+            raise refuse("type", node, f"{what} is one number.", "")
         return found
 
     def positive(self, node: ast.expr, scope: Scope, what: str) -> Scalar:
@@ -104,6 +106,9 @@ class Models(Calls):
             found = scalar(one, node)
             if found.level in ("row", "private"):
                 raise refuse("private-parameter", node, "The prior depends on private data.")
+            self.numeric(found, node)
+            if found.type.kind == "vector":
+                raise refuse("type", node, "A Dirichlet prior has one number for each category.")
             if found.level == "static" and number_of(found) <= 0:
                 raise refuse("prior", node, "The numbers of a Dirichlet prior are above 0.")
             parts.append(found)

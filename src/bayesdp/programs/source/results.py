@@ -105,6 +105,8 @@ def _result(value: Value, wanted: str, node: ast.expr) -> Expr:
         "Matrix": ("vector",),
         "Category": ("text", "category"),
     }
+    if any(one.kind not in ("int", "real", "bool") for one in found.type.items):
+        raise refuse("type", node, "A vector is of numbers.", "Return texts one by one.")
     if found.type.kind not in fits.get(wanted, ()):
         right = [one for one, kinds in fits.items() if found.type.kind in kinds]
         raise refuse(

@@ -71,7 +71,7 @@ def _attackers(promise: Promise) -> str:
         return (
             "Against somebody who knows every other record exactly, and against others where "
             "records have nothing to do with each other. Where they are related, one record tells "
-            "about another, and somebody who knows fewer of them may learn more than these limits."
+            "about another, and somebody who knows fewer of them may learn much more than these limits."
         )
     knows = {
         "any": "who may know any number of the other records (none, some or all), each of them "
@@ -133,8 +133,9 @@ def _descriptions(spec: Mapping[str, Any], groups: dependence.Grouping) -> list[
 
 def _if_related_otherwise(promise: Promise) -> str:
     return (
-        "If records are related in another way, all that is left is the level "
-        f"{level_and_factor(promise.cost)}, against somebody who knows every other record exactly."
+        "If records are related in another way, the limits above are void. What is then left is a "
+        "promise against one kind of person only, somebody who knows every other record exactly: "
+        f"the level {level_and_factor(promise.cost)}. Against anybody else nothing is promised."
     )
 
 

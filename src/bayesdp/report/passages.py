@@ -128,8 +128,9 @@ def in_short(promise: Promise) -> Section:
         f"they know already. Having seen everything that {_published(promise)}, they can believe "
         f"it to be at most {most} likely, and at least {least} likely{except_for}.",
         *_about_several(promise),
-        "What the results teach about people in general comes on top, and is not limited: to teach "
-        "that is the purpose.",
+        "These are limits on what that record itself gives away. Who learns from the results that "
+        "people in general are different from what they thought may change their mind beyond them: "
+        "to teach that is the purpose, and it is not limited.",
         *_strength(level),
         *_for_some_values(promise),
         _holds_for(promise),
@@ -159,7 +160,7 @@ def _holds_for(promise: Promise) -> str:
         return (
             "This holds for somebody who knows all the other records exactly, and for others if "
             "records have nothing to do with each other. If they are related (in a family, or by "
-            "an infection), somebody who knows fewer of them may learn more."
+            "an infection), somebody who knows fewer of them may learn much more."
         )
     knows = {
         "any": "may know any number of the other records, each of them exactly",

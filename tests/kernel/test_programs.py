@@ -265,3 +265,40 @@ def test_folded_numbers() -> None:
     assert folded(Node("sub", (two, const(Fraction(5))))) == -3
     assert folded(Node("div", (two, const(Fraction(0))))) is None
     assert folded(N) is None
+
+
+JUNK: tuple[Any, ...] = (
+    None, True, 0, -1, 1.5, 10**30, "", "x", "1/0", [], {}, [[]], {"number": "1"},
+    {"number": "-7/3"}, ["const", [], [{"number": "0"}]], ["field", [], ["age"]],
+)  # fmt: skip
+
+
+def places(raw: Any) -> list[tuple[Any, Any]]:
+    """Every place in plain data, as its container and key."""
+    keys = list(raw) if isinstance(raw, dict) else range(len(raw)) if isinstance(raw, list) else ()
+    found = [(raw, key) for key in keys]
+    return found + [inside for key in keys for inside in places(raw[key])]
+
+
+@pytest.mark.prove
+def test_junk_is_never_an_exception(honest: dict[str, dict[str, Any]]) -> None:
+    rng = np.random.default_rng(62)
+    names = sorted(honest)
+    for number in range(runs(4000)):
+
+        def change(document: dict[str, Any]) -> None:
+            options = places(document["derivation"]) + places(document["claim"])
+            for _ in range(int(rng.integers(1, 3))):
+                container, key = options[int(rng.integers(len(options)))]
+                others = options[int(rng.integers(len(options)))]
+                junk = JUNK[int(rng.integers(len(JUNK)))]
+                swap = json.loads(json.dumps(others[0][others[1]]))
+                if isinstance(container, dict) and key not in container:
+                    continue
+                if isinstance(container, list) and key >= len(container):
+                    continue
+                container[key] = junk if rng.random() < 0.6 else swap
+
+        document = lied(honest[names[number % len(names)]], change)
+        said = kernel.check(document)
+        assert said.verdict in ("VALID ASSUMING", "INVALID", "UNKNOWN")

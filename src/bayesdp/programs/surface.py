@@ -15,6 +15,7 @@ from bayesdp.programs.surface_names import DECORATORS, SURFACE, TYPES
 if TYPE_CHECKING:
     from bayesdp.programs.check.verdict import Verdict
     from bayesdp.programs.ir import Program as Core
+    from bayesdp.programs.run.result import ProgramResult
     from bayesdp.programs.source.module import SourceFile
 
 
@@ -85,6 +86,37 @@ class ProgramSource:
         from bayesdp.programs.verdicts import verdict_on
 
         return verdict_on(self, n, parameters)
+
+    def run(
+        self,
+        table: object,
+        *,
+        ledger: Any = None,
+        dataset: str | None = None,
+        dp_epsilon: float | None = None,
+        dp_delta: float = 0.0,
+        unit: str = "row",
+        reading: Any = None,
+        **parameters: object,
+    ) -> ProgramResult:
+        """Run the program once on a table, after its cost has been debited from a ledger.
+
+        `dataset` is the name under which the budget is kept, `dp_epsilon` (and `dp_delta`) its
+        total; `parameters` fix the program's public arguments. See `bayesdp.programs.run.run`.
+        """
+        from bayesdp.programs.run import run
+
+        return run(
+            self.core(**parameters),
+            None,
+            table,
+            ledger=ledger,
+            dataset=dataset,
+            dp_epsilon=dp_epsilon,
+            dp_delta=dp_delta,
+            unit=unit,
+            reading=reading,
+        )
 
 
 def program(function: Any = None, **_: object) -> Any:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from bayesdp.programs.run.posteriors import Noisy
 
 CHAINS = 4
-WARM_UP = 600
+WARM_UP = 500
 CHOICES = (
     "X'X has a flat prior on positive definite matrices.",
     "The residual sum of squares is taken as normal, and the clip of the records is not modelled.",
@@ -120,7 +121,6 @@ def nuts(source: Noisy, sd: float, prior: d.Distribution, draws: int) -> d.Sampl
     """
     require_numpyro()
     import jax
-    from numpyro.infer import MCMC, NUTS, init_to_value
 
     from bayesdp.programs.run.diagnostics import diagnosed
 
@@ -129,31 +129,53 @@ def nuts(source: Noisy, sd: float, prior: d.Distribution, draws: int) -> d.Sampl
     known = bool(source.size is not None and source.known and source.known[0])
     start = closed_form(source, sd, prior)
     xx = _definite(_features(source, moments) / n, max(source.noise.scale / n, 1e-6))
+    corner = abs(float(source.known[0] or 1)) if known else 1.0
     if known:
-        xx[0, 0] = float(source.known[0] or 1) ** 2
+        xx[0, 0] = corner**2
         xx = _repaired(xx)
     root = np.linalg.cholesky(xx)
-    values = {
+    begin = {
         "b": np.asarray(start.mean),
         "diagonal": np.diag(root)[int(known) :],
         "below": root[np.tril_indices(size, -1)],
     }
+    mean, spread = _prior(prior, size)
+    about = (
+        np.asarray(source.floats) / n, source.noise.scale / n, n, sd, mean, spread, corner,
+    )  # fmt: skip
+    seed = int(np.random.default_rng().integers(2**31))
     with jax.enable_x64(True):
-        kernel = NUTS(_model(source, moments, n, sd, prior, known), target_accept_prob=0.9,
-                      init_strategy=init_to_value(values=values))  # fmt: skip
-        each = -(-draws // CHAINS)
-        sampler = MCMC(
-            kernel,
-            num_warmup=WARM_UP,
-            num_samples=each,
-            num_chains=CHAINS,
-            chain_method="vectorized",
-            progress_bar=sys.stderr.isatty(),
-        )
-        seed = int(np.random.default_rng().integers(2**31))
-        sampler.run(jax.random.PRNGKey(seed))
+        sampler = _sampler(size, known, source.noise.kind, -(-draws // CHAINS), sys.stderr.isatty())
+        rng = np.random.default_rng()
+        # Unconstrained, one row for each chain; a little apart, so that R-hat can tell.
+        starts = {
+            name: _apart(np.log(one) if name == "diagonal" else one, rng)
+            for name, one in begin.items()
+        } | {"z": rng.normal(size=(CHAINS, size)), "w": rng.normal(size=CHAINS)}
+        sampler.run(jax.random.PRNGKey(seed), *about, init_params=starts)
         drawn = np.asarray(sampler.get_samples(group_by_chain=True)["b"])
     return diagnosed("regression", _names(source, size), drawn, CHOICES)
+
+
+def _apart(one: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    return np.asarray(one + 0.01 * rng.normal(size=(CHAINS, *one.shape)))
+
+
+@lru_cache(maxsize=8)
+def _sampler(size: int, known: bool, kind: str, each: int, bar: bool) -> Any:
+    """The sampler of a model's shape: compiled once, for any numbers."""
+    from numpyro.infer import MCMC, NUTS
+
+    kernel = NUTS(_model(size, known, kind), dense_mass=True, target_accept_prob=0.8)
+    return MCMC(
+        kernel,
+        num_warmup=WARM_UP,
+        num_samples=each,
+        num_chains=CHAINS,
+        chain_method="vectorized",
+        progress_bar=bar,
+        jit_model_args=True,
+    )
 
 
 def _repaired(matrix: NDArray[Any]) -> NDArray[Any]:
@@ -167,26 +189,21 @@ def _repaired(matrix: NDArray[Any]) -> NDArray[Any]:
     return found
 
 
-def _model(
-    source: Noisy, moments: NDArray[Any], n: float, sd: float, prior: d.Distribution, known: bool
-) -> Any:
+def _model(size: int, known: bool, kind: str) -> Any:
+    """The model of the module's text, per record: everything is divided by n."""
     import jax.numpy as jnp
     import numpyro
     from numpyro import distributions as law
     from numpyro.distributions import constraints
 
-    size = len(moments) - 1
-    mean, spread = _prior(prior, size)
     rows, places = np.triu_indices(size + 1)
-    seen = np.asarray(source.floats) / n
-    scale = source.noise.scale / n
-    noise = law.Laplace if source.noise.kind == "laplace" else law.Normal
+    noise = law.Laplace if kind == "laplace" else law.Normal
     free = size - int(known)
     powers = np.arange(size, 0, -1)[int(known) :]
-    rest = max(n - size, 1.0)
 
-    def model() -> None:
-        b = numpyro.sample("b", law.Normal(jnp.asarray(mean), jnp.asarray(spread)).to_event(1))
+    def model(seen: Any, scale: Any, n: Any, sd: Any, mean: Any, spread: Any, corner: Any) -> None:
+        rest = jnp.maximum(n - size, 1.0)
+        b = numpyro.sample("b", law.Normal(mean, spread).to_event(1))
         diagonal = numpyro.sample(
             "diagonal", law.ImproperUniform(constraints.positive, (), event_shape=(free,))
         )
@@ -196,18 +213,15 @@ def _model(
         )
         # The volume of X'X in terms of its root.
         numpyro.factor("volume", jnp.sum(powers * jnp.log(diagonal)))
-        corner = jnp.asarray([abs(float(source.known[0] or 1))]) if known else jnp.zeros(0)
-        root = jnp.zeros((size, size)).at[np.tril_indices(size, -1)].set(below)
-        root = root + jnp.diag(jnp.concatenate([corner, diagonal]))
-        xx = root @ root.T
+        top = jnp.concatenate([jnp.reshape(corner, (1,)), diagonal]) if known else diagonal
+        root = jnp.zeros((size, size)).at[np.tril_indices(size, -1)].set(below) + jnp.diag(top)
         z = numpyro.sample("z", law.Normal(0.0, 1.0).expand([size]).to_event(1))
         w = numpyro.sample("w", law.Normal(0.0, 1.0))
         # X'y = X'X b + s root z, so (X'y)'(X'X)^-1(X'y) = |root' b + s z / sqrt n|^2 (per record).
         whitened = root.T @ b + sd * z / jnp.sqrt(n)
         xy = root @ whitened
         yy = whitened @ whitened + sd**2 * (rest + jnp.sqrt(2 * rest) * w) / n
-        whole = jnp.block([[xx, xy[:, None]], [xy[None, :], yy[None, None]]])
-        entries = whole[rows, places]
-        numpyro.sample("seen", noise(entries, scale).to_event(1), obs=jnp.asarray(seen))
+        whole = jnp.block([[root @ root.T, xy[:, None]], [xy[None, :], yy[None, None]]])
+        numpyro.sample("seen", noise(whole[rows, places], scale).to_event(1), obs=seen)
 
     return model

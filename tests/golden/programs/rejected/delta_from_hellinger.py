@@ -1,0 +1,11 @@
+# REJECT arguments: a delta claimed for an exponential mechanism
+from bayesdp.programs import Beta, Bool, Database, Private, bernoulli, beta, exponential, hellinger, infer, observe, posteriors_of, program
+
+
+@program
+def f(obs: Database[Bool]) -> Private[Beta]:
+    prior = beta(1, 1)
+    posterior = infer(observe(obs, bernoulli, prior=prior))
+    return exponential(
+        score=hellinger(posterior), candidates=posteriors_of(prior, n=obs.size), epsilon=0.1, delta=0.01
+    )

@@ -16,6 +16,8 @@ from __future__ import annotations
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.core import Verdict, certified_level, check, read
 from bayesdp.kernel.declared import NOT_PROTECTED
+from bayesdp.kernel.program_queries import costs as program_costs
+from bayesdp.kernel.program_queries import gaussian_assumptions
 from bayesdp.kernel.program_queries import remaining as program_assumptions
 from bayesdp.kernel.program_queries import slack as program_slack
 from bayesdp.kernel.relations import derived_assumptions as relation_assumptions
@@ -30,7 +32,9 @@ __all__ = [
     "assumptions",
     "certified_level",
     "check",
+    "gaussian_assumptions",
     "program_assumptions",
+    "program_costs",
     "program_slack",
     "read",
     "relation_assumptions",

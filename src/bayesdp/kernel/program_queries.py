@@ -15,7 +15,16 @@ from typing import Any
 from bayesdp.kernel.arithmetic import ball, exact, require
 from bayesdp.kernel.core import at_least
 from bayesdp.kernel.programs.document import Derived, assumptions_of, check_claim, derive
-from bayesdp.kernel.programs.reading import Branch, Command, Derive, Node, Parts, Release, pieces
+from bayesdp.kernel.programs.reading import (
+    Branch,
+    Command,
+    Derive,
+    Node,
+    Parts,
+    Release,
+    number,
+    pieces,
+)
 from bayesdp.kernel.queries import Columns, label, labels
 
 RULE = "program"
@@ -52,38 +61,135 @@ def program_query(
     fields = _fields(derived, evidence["fields"], columns, where)
     reads = sorted(labels(columns, set(fields.values()), covers, independent))
     require(bool(reads), "it reads nothing that is protected", where)
-    epsilon, delta = derived.cost
-    require(delta == 0, "a program with a delta has no pure cost", where)
-    (spend,) = evidence["spends"]
-    told = {
-        "query": (spend["query"], query["name"]),
-        "dataset": (spend["dataset"], body["dataset"]),
-        "unit": (spend["unit"], "row"),
-        "reads": (sorted(spend["reads"]), reads),
-        "mechanism": (spend["mechanism"], MECHANISM),
-        "delta": (spend["dp_delta"], 0.0),
-        "rho": (spend.get("rho", 0.0), 0.0),
-        "block": (spend.get("block"), None),
-        "conclusion": (conclusion["kind"], spend["kind"]),
-        "notion": (conclusion["notion"], "dp"),
-    }
-    for what, (stated, due) in told.items():
-        require(stated == due, f"{what}: {stated!r} is stated, {due!r} is due", where)
-    at_least(spend["dp_epsilon"], ball(epsilon), f"{where}: cost")
-    at_least(conclusion["epsilon"], ball(exact(spend["dp_epsilon"])), where)
-    require(set(conclusion) == {"notion", "epsilon", "kind"}, "more than derived", where)
-    _check_kind(spend, derived, fields, columns, where)
-    return Asked((spend,), described(query, premises[0]))
-
-
-def described(query: Mapping[str, Any], derivation: Mapping[str, Any]) -> dict[str, Any]:
-    """What a certificate says of a program: its text's digest, and what its cost rests on."""
-    return {
+    spends = list(evidence["spends"])
+    for spend in spends:
+        told = {
+            "query": (spend["query"], query["name"]),
+            "dataset": (spend["dataset"], body["dataset"]),
+            "unit": (spend["unit"], "row"),
+            "reads": (sorted(spend["reads"]), reads),
+            "mechanism": (spend["mechanism"], MECHANISM),
+            "delta": (spend["dp_delta"], 0.0),
+            "block": (spend.get("block"), None),
+            "conclusion": (conclusion["kind"], spend["kind"]),
+            "notion": (conclusion["notion"], "dp"),
+        }
+        for what, (stated, due) in told.items():
+            require(stated == due, f"{what}: {stated!r} is stated, {due!r} is due", where)
+    rhos = _gaussian(evidence, derived, where)
+    _check_costs(step, derived, rhos, where)
+    for spend in spends:
+        _check_kind(spend, derived, fields, columns, where)
+    described = {
         "query": query["name"],
         "program": query["program"],
-        "source": derivation["evidence"]["program"]["source"],
-        "assuming": remaining(derivation),
+        "source": program.source,
+        "assuming": [*remaining(premises[0]), *gaussian_assumptions(rhos)],
     }
+    return Asked(tuple(spends), described)
+
+
+# -- costs ----------------------------------------------------------------------------------
+
+
+def _gaussian(evidence: Mapping[str, Any], derived: Derived, where: str) -> dict[str, Fraction]:
+    """The stated zCDP cost of every Gaussian release; none where there is no delta."""
+    stated = evidence.get("gaussian", {})
+    require(set(stated) == set(_gaussians(derived.program.body)), "another release", where)
+    rhos = {name: number(rho, "rho") for name, rho in stated.items()}
+    require(all(rho >= 0 for rho in rhos.values()), "a negative cost", where)
+    require(bool(rhos) or derived.cost[1] == 0, "a delta without Gaussian noise", where)
+    return rhos
+
+
+def _gaussians(commands: Sequence[Command]) -> Iterator[str]:
+    for one in commands:
+        if isinstance(one, Release) and one.op == "gaussian":
+            yield one.name
+        elif isinstance(one, Branch):
+            yield from (name for side in one.sides for name in _gaussians(side))
+        elif isinstance(one, Parts):
+            yield from (name for _, part in one.of for name in _gaussians(part))
+
+
+def _check_costs(
+    step: Mapping[str, Any], derived: Derived, rhos: Mapping[str, Fraction], where: str
+) -> None:
+    """One spend for the pure cost, and one in zCDP, where there is any."""
+    conclusion, spends = step["conclusion"], step["evidence"]["spends"]
+    pure, rho = derived.cost[0], Fraction(0)
+    if rhos:
+        pure, rho = costs(step["premises"][0], rhos)
+    due = [kept for kept, cost in (("dp_epsilon", pure), ("rho", rho)) if cost > 0]
+    require(bool(due) and len(due) == len(spends), "not one spend for each cost", where)
+    for kept, spend in zip(due, spends, strict=True):
+        cost, other = (pure, "rho") if kept == "dp_epsilon" else (rho, "dp_epsilon")
+        require(spend.get(other, 0.0) == 0.0, f"{other} beside another kind of cost", where)
+        at_least(spend[kept], ball(cost), f"{where}: cost")
+        told = conclusion["epsilon" if kept == "dp_epsilon" else "rho"]
+        at_least(told, ball(exact(spend[kept])), where)
+    names = {"notion", "epsilon", "kind"} | ({"rho"} if rhos else set())
+    require(set(conclusion) == names, "more or less than derived", where)
+    require(exact(conclusion["epsilon"]) >= 0, "a negative cost", where)
+
+
+def costs(derivation: Mapping[str, Any], rhos: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
+    """The pure cost of all releases but the Gaussian ones, and the zCDP cost of those.
+
+    Both add up in a sequence, and of the sides of a branch the larger counts for each. So it does
+    for parts that read pieces of a public column only; all others add up, since each release is
+    priced for any change of one record.
+    """
+    evidence = derivation["evidence"]
+    return _sequence(evidence["program"]["body"], evidence["derivation"], rhos)
+
+
+def _sequence(
+    commands: Sequence[Any], node: Mapping[str, Any], rhos: Mapping[str, Fraction]
+) -> tuple[Fraction, Fraction]:
+    pairs = [_one(*both, rhos) for both in zip(commands, node["sequence"], strict=True)]
+    return sum((a for a, _ in pairs), Fraction(0)), sum((b for _, b in pairs), Fraction(0))
+
+
+def _one(
+    command: Mapping[str, Any], node: Mapping[str, Any], rhos: Mapping[str, Fraction]
+) -> tuple[Fraction, Fraction]:
+    if "release" in command:
+        if command["op"] == "gaussian":
+            return Fraction(0), rhos[command["release"]]
+        return number(node["epsilon"], "epsilon"), Fraction(0)
+    if "derive" in command:
+        return Fraction(0), Fraction(0)
+    if "if" in command:
+        sides = zip((command["then"], command["else"]), node["branch"], strict=True)
+        pairs = [_sequence(*both, rhos) for both in sides]
+        apart = True
+    else:
+        stated = node["parts"]
+        parts = zip(command["of"], stated["of"], strict=True)
+        pairs = [_sequence(part, one, rhos) for (_, part), one in parts]
+        apart = stated["confined"] is True and command["public"] is True
+    pure, rho = [a for a, _ in pairs], [b for _, b in pairs]
+    if apart:
+        return max(pure, default=Fraction(0)), max(rho, default=Fraction(0))
+    return sum(pure, Fraction(0)), sum(rho, Fraction(0))
+
+
+def gaussian_assumptions(rhos: Mapping[str, Fraction]) -> list[str]:
+    """What the zCDP costs rest on: the interpreter decides how much noise there is."""
+    return [
+        f"the Gaussian noise of '{name}' has a variance of at least {_below(1 / (2 * rho))} times "
+        "its squared l2 sensitivity"
+        for name, rho in rhos.items()
+        if rho > 0
+    ]
+
+
+def _below(value: Fraction) -> str:
+    """A decimal that is not above."""
+    digits = 6 - len(str(int(value)))
+    scale = Fraction(10) ** max(digits, 0)
+    return f"{float(int(value * scale) / scale):.10g}"
 
 
 def remaining(derivation: Mapping[str, Any]) -> list[str]:
@@ -179,8 +285,9 @@ def check_program_results(
         query = step["evidence"]["query"]
         where = f"result: {query['name']}"
         require(result["query"] == query["name"], "another query", where)
-        stated, proven = exact(result["dp_epsilon"]), exact(step["conclusion"]["epsilon"])
-        require(stated >= proven, "its DP cost is understated", where)
+        for told, concluded in (("dp_epsilon", "epsilon"), ("dp_rho", "rho")):
+            proven = exact(step["conclusion"].get(concluded, 0.0))
+            require(exact(result.get(told, 0.0)) >= proven, "its DP cost is understated", where)
 
 
-__all__ = ["MECHANISM", "RULE", "Asked", "check_program_results", "described", "program_query"]
+__all__ = ["MECHANISM", "RULE", "Asked", "check_program_results", "program_query"]

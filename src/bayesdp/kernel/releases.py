@@ -130,7 +130,7 @@ class _Release:
         require(self.body.get("programs", []) == told, "another program", "programs")
         rules = {step["rule"] for step in composition["premises"]} - {PROGRAM}
         require(len(rules) <= 1, "noise of two kinds", "composition")
-        gaussian = "discrete-gaussian" in rules
+        gaussian = any(exact(spend.get("rho", 0.0)) > 0 for spend in spends)
         require((self.claim.get("dp_rho", 0.0) > 0.0) == gaussian, "another noise", "claim")
         names = [step["evidence"]["query"]["name"] for step in composition["premises"]]
         require(len(set(names)) == len(names), "two queries of one name", "composition")
@@ -422,7 +422,9 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
             )
     for program in document.get("programs", ()):
         said += [f"of the program '{program['query']}': {one}" for one in program["assuming"]]
-    if "results" in document:
+    if document.get("programs"):
+        said.append("noise of all other queries is drawn from OpenDP's samplers")
+    elif "results" in document:
         law = "Gaussian" if claim.get("dp_rho", 0.0) > 0.0 else "Laplace"
         said.append(f"noise is drawn from OpenDP's discrete {law} sampler")
     return said

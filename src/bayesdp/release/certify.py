@@ -439,4 +439,7 @@ def _program_step(program: PlannedProgram) -> Step:
         "spends": [spend.to_dict() for spend in program.spends],
     }
     conclusion = {"notion": "dp", "epsilon": program.dp_epsilon, "kind": program.kind}
+    if program.gaussian:
+        evidence["gaussian"] = {name: str(rho) for name, rho in program.gaussian.items()}
+        conclusion["rho"] = program.dp_rho
     return Step("program", conclusion, evidence, (program.derivation,))

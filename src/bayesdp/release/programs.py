@@ -16,6 +16,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bayesdp import kernel
+from bayesdp.accounting.rounded import up
 from bayesdp.accounting.spend import Spend, float_above
 from bayesdp.certificate import Step
 from bayesdp.errors import InputError, UnsupportedError
@@ -26,7 +27,7 @@ from bayesdp.release.spec import QuerySpec, StudySpec
 
 if TYPE_CHECKING:
     from bayesdp.programs.check.verdict import Verdict
-    from bayesdp.programs.ir import Program
+    from bayesdp.programs.ir import Command, Program, Release
 
 MECHANISM = "program"
 """What the ledger is told of a program's releases."""
@@ -39,7 +40,8 @@ class PlannedProgram:
     `fields` are the columns of the table by the record's fields that the program reads, `reads` the
     labels of the private ones among them. `n` is the number of records that the verdict is for,
     `None` for every one. `notes` say which bounds count where study and program both have some.
-    `derivation` is what the kernel derived the cost from again, `assuming` what that rests on.
+    `derivation` is what the kernel derived the cost from again, `assuming` what that rests on,
+    `gaussian` the zCDP cost of each Gaussian release.
     """
 
     spec: QuerySpec
@@ -53,6 +55,10 @@ class PlannedProgram:
     spends: tuple[Spend, ...]
     derivation: Step
     assuming: tuple[str, ...]
+    gaussian: Mapping[str, Fraction]
+
+    def __str__(self) -> str:
+        return f"{self.spec.name}: {self.shown}, DP cost {up(self.dp_epsilon)}, kind {self.kind}"
 
     @property
     def dp_epsilon(self) -> float:
@@ -121,7 +127,7 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
         )
     fields, notes = agreed(core, study, query, key)
     reads = labels(study, set(fields.values()), key, dict.fromkeys(fields.values(), "program"))
-    spends = _spends(study, query, verdict, fields, reads, f"{key}.program")
+    spends, rhos = _spends(study, query, judged, fields, reads, f"{key}.program")
     return PlannedProgram(
         query,
         position,
@@ -133,7 +139,8 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
         notes,
         spends,
         judged.derivation,
-        judged.assuming,
+        (*judged.assuming, *kernel.gaussian_assumptions(rhos)),
+        rhos,
     )
 
 
@@ -201,51 +208,109 @@ def _judged(
 def _spends(
     study: StudySpec,
     query: QuerySpec,
-    verdict: Verdict,
+    judged: _Judged,
     fields: Mapping[str, str],
     reads: tuple[str, ...],
     key: str,
-) -> tuple[Spend, ...]:
-    """What the ledger keeps: the pure cost."""
-    if verdict.dp_delta > 0:
-        raise UnsupportedError(
-            key,
-            query.program,
-            expected="a program without a delta: ledgers keep pure costs and those of Gaussian "
-            "noise in zCDP",
-            remedy="Use laplace in place of gaussian.",
-        )
-    if verdict.dp_epsilon == 0 or not reads:
+) -> tuple[tuple[Spend, ...], dict[str, Fraction]]:
+    """What the ledger keeps: the pure cost, and that of Gaussian releases in zCDP, by name."""
+    verdict = judged.verdict
+    rhos = gaussian_costs(judged.core, verdict, key) if verdict.dp_delta > 0 else {}
+    pure, rho = verdict.dp_epsilon, Fraction(0)
+    if rhos:
+        pure, rho = kernel.program_costs(judged.derivation.to_dict(), rhos)
+    if pure == rho == 0 or not reads:
         raise InputError(
             key,
             query.program,
             expected="a program that releases something about a private column",
             remedy="It costs nothing: run it with 'bayesdp program run'.",
         )
-    cost = float_above(verdict.dp_epsilon)
-    kind, column, interval, extra = "any", None, None, 0.0
-    if verdict.kind == "lipschitz" and verdict.interval is not None:
-        named = study.columns[fields[verdict.column or ""]]
-        low, high = (float(end) for end in verdict.interval)
-        exact = (Fraction(low), Fraction(high)) == verdict.interval
-        # A value that may be missing, and is then replaced, jumps: that is no clipping.
-        if named.imputed is None and not named.is_derived and exact and low < high:
-            kind, column, interval = "lipschitz", label(named), (low, high)
-            extra = float_above(Fraction(cost) * kernel.program_slack(verdict.interval))
-    return (
-        Spend(
-            dataset=study.data.dataset,
-            unit=study.data.unit,
-            query=query.name,
-            kind="lipschitz" if kind == "lipschitz" else "any",
-            dp_epsilon=cost,
-            column=column,
-            interval=interval,
-            slack=extra,
-            mechanism=MECHANISM,
-            reads=reads,
-        ),
-    )
+    shared: dict[str, Any] = {
+        "dataset": study.data.dataset,
+        "unit": study.data.unit,
+        "query": query.name,
+        "mechanism": MECHANISM,
+        "reads": reads,
+    }
+    spends = []
+    if pure > 0:
+        cost = float_above(pure)
+        kind = _kind(study, verdict, fields, cost) if rho == 0 else {"kind": "any"}
+        spends.append(Spend(**shared, dp_epsilon=cost, **kind))
+    if rho > 0:
+        spends.append(Spend(**shared, dp_epsilon=0.0, rho=float_above(rho), kind="any"))
+    return tuple(spends), rhos
+
+
+def _kind(
+    study: StudySpec, verdict: Verdict, fields: Mapping[str, str], cost: float
+) -> dict[str, Any]:
+    """Lipschitz in the table's column only where that is read as it stands."""
+    if verdict.kind != "lipschitz" or verdict.interval is None:
+        return {"kind": "any"}
+    column = study.columns[fields[verdict.column or ""]]
+    low, high = (float(end) for end in verdict.interval)
+    exact = (Fraction(low), Fraction(high)) == verdict.interval and low < high
+    # A value that may be missing, and is then replaced, jumps: that is no clipping.
+    if column.is_public or column.imputed is not None or column.is_derived or not exact:
+        return {"kind": "any"}
+    extra = float_above(Fraction(cost) * kernel.program_slack(verdict.interval))
+    return {
+        "kind": "lipschitz",
+        "column": label(column),
+        "interval": (low, high),
+        "slack": extra,
+    }
+
+
+def gaussian_costs(core: Program, verdict: Verdict, key: str) -> dict[str, Fraction]:
+    """The zCDP cost of each Gaussian release: its squared sensitivity over twice the variance.
+
+    The interpreter decides the variance from public values alone.
+    """
+    import numpy as np
+
+    from bayesdp.programs.ir import expression
+    from bayesdp.programs.run.machine import gaussian_sigma
+    from bayesdp.programs.run.public import Values
+    from bayesdp.programs.run.table import Rows
+
+    empty = {name: np.zeros(0) for name, _ in core.record}
+    values = Values(core, Rows(empty, verdict.n or 1))
+    found: dict[str, Fraction] = {}
+    for release, node in _with_nodes(core.body, verdict.derivation):
+        if release.op != "gaussian":
+            continue
+        if verdict.n is None and "db.size" in json.dumps(node):
+            raise InputError(
+                key, release.name, expected="data.n to be stated: the noise depends on it"
+            )
+        squared = values.number(expression(node["sensitivity"]["value"]))
+        if squared:
+            sigma, _ = gaussian_sigma(release, node, squared, values)
+            found[release.name] = squared / (2 * sigma * sigma)
+        else:
+            found[release.name] = Fraction(0)
+    return found
+
+
+def _with_nodes(
+    commands: Iterable[Command], node: Mapping[str, Any]
+) -> Iterable[tuple[Release, Mapping[str, Any]]]:
+    """Each release with its step of the derivation."""
+    from bayesdp.programs.ir import Branch, Parts, Release
+
+    for command, one in zip(commands, node["sequence"], strict=True):
+        if isinstance(command, Release):
+            yield command, one
+        elif isinstance(command, Branch):
+            sides = zip((command.then, command.otherwise), one["branch"], strict=True)
+            for side, under in sides:
+                yield from _with_nodes(side, under)
+        elif isinstance(command, Parts):
+            for (_, part), under in zip(command.parts, one["parts"]["of"], strict=True):
+                yield from _with_nodes(part, under)
 
 
 def _released(node: Mapping[str, Any]) -> Iterable[str]:

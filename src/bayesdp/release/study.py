@@ -40,10 +40,12 @@ class Check:
     preview: Preview
 
     def __repr__(self) -> str:
-        return f"Check({counted(len(self.plan.queries), 'query', 'queries')}, {self._together()})"
+        count = len(self.plan.queries) + len(self.plan.programs)
+        return f"Check({counted(count, 'query', 'queries')}, {self._together()})"
 
     def __str__(self) -> str:
-        return "\n".join([*map(self._query, self.plan.queries), self._together()])
+        queries = map(self._query, self.plan.queries)
+        return "\n".join([*queries, *map(str, self.plan.programs), self._together()])
 
     def _query(self, query: PlannedQuery) -> str:
         error = query.error(CONFIDENCE, None if query.shape.spec.by else self.plan.n)

@@ -16,6 +16,7 @@ from typing import Any, Self
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Adversary, Secrets
 from bayesdp.report.figures import Interval, Panel, error_bars
 from bayesdp.report.output import GENERATOR, replace_file
+from bayesdp.report.programs import ProgramRow, results_html
 from bayesdp.report.style import STYLE
 from bayesdp.report.words import (
     DEMONSTRATION,
@@ -93,6 +94,7 @@ class StudySection:
     dataset_level: float | None = None
     dataset_dp_epsilon: float | None = None
     delta: float = 0.0
+    programs: Sequence[ProgramRow] = ()
 
     @property
     def level_so_far(self) -> float:
@@ -117,6 +119,9 @@ class StudySection:
         if unknown:
             raise ValueError(f"unknown keys in a report section: {', '.join(unknown)}")
         rows = {"bounds": BoundRow, "refused": RefusedRow, "results": ResultRow}
+        plain = dict(plain)
+        if "programs" in plain:
+            plain["programs"] = [ProgramRow.from_dict(row) for row in plain["programs"]]
         made = {
             key: [row if isinstance(row, rows[key]) else rows[key](**row) for row in value]
             for key, value in plain.items()
@@ -220,8 +225,10 @@ def _population(study: StudySection) -> str:
 
 
 def _results(study: StudySection, name: str) -> str:
-    if not study.results:
+    if not study.results and not study.programs:
         return "<h3>Released numbers</h3><p>Nothing was released.</p>"
+    if not study.results:
+        return results_html(study.programs)
     rows = "".join(
         f'<tr><th scope="row">{escape(row.name)}</th><td>{escape(row.group or "all")}</td>'
         f'<td class="n">{number(row.value, row.error95)}</td>'
@@ -246,6 +253,7 @@ def _results(study: StudySection, name: str) -> str:
         '<thead><tr><th scope="col">Query</th><th scope="col">Group</th>'
         '<th scope="col" class="n">Released</th><th scope="col" class="n">Error, 95 %</th>'
         f'<th scope="col">Unit</th></tr></thead><tbody>{rows}</tbody></table></div>'
+        f"{results_html(study.programs)}"
     )
 
 

@@ -8,6 +8,7 @@ from bayesdp.release.certify import assumptions, claim
 from bayesdp.release.noise import kind_of
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, describe_query
 from bayesdp.release.study import Check
+from bayesdp.report.programs import plain_program
 
 
 def check_document(check: Check) -> dict[str, Any]:
@@ -17,6 +18,7 @@ def check_document(check: Check) -> dict[str, Any]:
         "dataset": plan.study.data.dataset,
         "claim": claim(plan),
         "queries": [_query(plan, query) for query in plan.queries],
+        **({"programs": [plain_program(one) for one in plan.programs]} if plan.programs else {}),
         "leakage": plan.report.to_dict() if plan.report is not None else None,
         "noise": _noise(plan),
         "budget": {

@@ -11,6 +11,7 @@ from bayesdp.release.certify import provable_plan, secrets_place
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
+from bayesdp.report.programs import program_row
 from bayesdp.report.terminal import best_by_theorem
 
 
@@ -38,6 +39,7 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
             )
             for result in release.results
         ],
+        programs=[program_row(answer) for answer in release.programs],
         dp_epsilon=plan.dp_level if release.dp_rho > 0.0 else release.dp_epsilon,
         delta=max(release.delta, data_set.get("delta", 0.0)),
         level=release.level,

@@ -19,6 +19,7 @@ from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Cost
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
 from bayesdp.release.results import Release
 from bayesdp.release.study import Check
+from bayesdp.report.programs import show_answers, show_planned
 from bayesdp.report.words import delta_sentence
 from bayesdp.theorems import REGISTRY, ApproximateReport, Bound, LeakageReport
 from bayesdp.theorems.advice import Advice
@@ -204,6 +205,22 @@ def show_check(console: Console, check: Check) -> None:
     plan = check.plan
     if plan.report is not None:
         show_leakage(console, plan.report)
+    show_planned(console, plan.programs)
+    if plan.queries:
+        _show_queries(console, plan)
+    at_delta = f" at delta = {number(plan.reading.delta)}" if plan.reading.delta > 0.0 else ""
+    console.print(
+        f"Together: DP cost {_spent(plan)}, {plan.reading.notion.upper()} level "
+        f"{up(plan.level)} of {number(plan.target)}{at_delta} that this study may spend.",
+        highlight=False,
+    )
+    _show_readings(console, check.preview.readings)
+    if check.preview.refusal:
+        console.print(f"A release would be refused: {escape(check.preview.refusal)}")
+
+
+def _show_queries(console: Console, plan: Plan) -> None:
+    """The queries that release numbers with noise."""
     others = plan.choice.other_errors if plan.choice is not None else ()
     table = _table(
         "Queries",
@@ -228,15 +245,6 @@ def show_check(console: Console, check: Check) -> None:
     console.print(table)
     if plan.choice is not None:
         console.print(escape(plan.choice.words()), highlight=False)
-    at_delta = f" at delta = {number(plan.reading.delta)}" if plan.reading.delta > 0.0 else ""
-    console.print(
-        f"Together: DP cost {_spent(plan)}, {plan.reading.notion.upper()} level "
-        f"{up(plan.level)} of {number(plan.target)}{at_delta} that this study may spend.",
-        highlight=False,
-    )
-    _show_readings(console, check.preview.readings)
-    if check.preview.refusal:
-        console.print(f"A release would be refused: {escape(check.preview.refusal)}")
 
 
 def _error(query: PlannedQuery, plan: Plan) -> str:
@@ -280,7 +288,23 @@ def _show_readings(console: Console, readings: Sequence[Mapping[str, Any]]) -> N
 
 
 def show_release(console: Console, release: Release, notion: str) -> None:
-    """The released numbers."""
+    """The released numbers, and what programs returned."""
+    show_answers(console, release.programs)
+    if release.results:
+        _show_numbers(console, release)
+    cost = cost_words(Cost(any=release.dp_epsilon, rho_any=release.dp_rho))
+    at_delta = f" at delta = {number(release.delta)}" if release.delta > 0.0 else ""
+    said = "The error is the noise's; clipping to the bounds may add to it."
+    console.print(
+        f"DP cost {cost}, {notion.upper()} level {up(release.level)}{at_delta}. "
+        f"{said if release.results else ''}".rstrip(),
+        highlight=False,
+    )
+    if release.delta > 0.0:
+        console.print(delta_sentence(release.level, release.delta), highlight=False)
+
+
+def _show_numbers(console: Console, release: Release) -> None:
     table = _table("Released", "query", "group", "value", "+- at 95 %", "unit")
     for result in release.results:
         parts = [str(part) for part in (result.group, result.cell) if part is not None]
@@ -292,15 +316,6 @@ def show_release(console: Console, release: Release, notion: str) -> None:
             escape(result.unit),
         )
     console.print(table)
-    cost = cost_words(Cost(any=release.dp_epsilon, rho_any=release.dp_rho))
-    at_delta = f" at delta = {number(release.delta)}" if release.delta > 0.0 else ""
-    console.print(
-        f"DP cost {cost}, {notion.upper()} level {up(release.level)}{at_delta}. "
-        "The error is the noise's; clipping to the bounds may add to it.",
-        highlight=False,
-    )
-    if release.delta > 0.0:
-        console.print(delta_sentence(release.level, release.delta), highlight=False)
 
 
 def show_ledger(

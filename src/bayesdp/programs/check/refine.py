@@ -145,7 +145,7 @@ class Refinements:
         return problem
 
     def _candidates(self, step: Expr) -> list[Fraction]:
-        """Bounds to try, least first: widths that occur in the step, and their sums."""
+        """Bounds to try, least first: widths in the step, their sums, products and quotients."""
         found = {Fraction(1)}
         for one in _nodes(step):
             if one.op == "field":
@@ -157,9 +157,10 @@ class Refinements:
                     found.add(ends[1] - ends[0])
             if one.op == "const" and isinstance(one.data[0], Fraction):
                 found.add(abs(one.data[0]))
-        base = sorted(one for one in found if one > 0)[:12]
-        more = {x + y for x in base for y in base} | {x * y for x in base for y in base}
-        return sorted({*base, *more})[:60]
+        base = sorted(one for one in found if one > 0)
+        base = base if len(base) <= 10 else base[:5] + base[-5:]
+        more = {made for x in base for y in base for made in (x + y, x * y, x / y)}
+        return sorted({*base, *more})
 
 
 def _nodes(expr: Expr) -> list[Expr]:

@@ -68,10 +68,14 @@ def _step(
     path: Path, items: tuple[Item, ...], read: frozenset[str], values: tuple[Fraction, ...]
 ) -> Iterator[State]:
     """What may have happened after the first of the commands that are left."""
+    plain = next((i for i, (one, _) in enumerate(items) if _decides(one, read)), len(items))
+    if plain:
+        yield Path(path.names, (*path.steps, *items[:plain])), items[plain:]
+        return
     (command, node), rest = items[0], items[1:]
     steps = (*path.steps, (command, node))
     if isinstance(command, Release):
-        for names in _outcomes(command, path.names, read, values):
+        for names in _outcomes(command, path.names, values):
             yield Path(names, steps), rest
     elif isinstance(command, Derive):
         names = dict(path.names)
@@ -106,8 +110,13 @@ def _public(expr: Expr, names: Mapping[str, Value]) -> Value:
     return Evaluator((), {}, names).value(expr, ())
 
 
+def _decides(command: Command, read: frozenset[str]) -> bool:
+    """Whether what comes later depends on what this command shows."""
+    return not isinstance(command, Release | Derive) or command.name in read
+
+
 def _outcomes(
-    release: Release, names: Mapping[str, Value], read: frozenset[str], values: tuple[Fraction, ...]
+    release: Release, names: Mapping[str, Value], values: tuple[Fraction, ...]
 ) -> Iterator[Mapping[str, Value]]:
     if release.op in ("randomized-response", "per-record-exponential"):
         yield names
@@ -117,7 +126,7 @@ def _outcomes(
         return
     noise = release.op in ("laplace", "gaussian")
     length = _length(release.args[0], names) if noise else None
-    for one in values if release.name in read else values[:1]:
+    for one in values:
         yield {**names, release.name: one if length is None else (one,) * length}
 
 

@@ -48,7 +48,7 @@ def verdict_in(
     try:
         core = core_of(source, name, parameters or {})
     except ProgramError as error:
-        return refused(error, name)
+        return refused(error, name or next(iter(source.programs)))
     found = replace(check(core, n), name=core.name, adjacency=core.adjacency)
     if found.verdict == "ACCEPTED":
         found = confirmed(core, found)

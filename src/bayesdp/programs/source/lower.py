@@ -401,7 +401,12 @@ class _Lowering(Flow):
         for value in values.values():
             self.weigh(value, node)
         self.stack.append(function.name)
-        found = self._body(function, Scope({**self._globals(), **values}, self.adjacency))
+        outer = (self.database, *(one.arg for one in self.function.args.kwonlyargs))
+        gone = dict.fromkeys(outer, "belongs to the program: hand it to the helper as an argument.")
+        names = {**self._globals(), **values}
+        for name in names:
+            gone.pop(name, None)
+        found = self._body(function, Scope(names, self.adjacency, gone))
         self.stack.pop()
         self.weigh(found, node)
         return found

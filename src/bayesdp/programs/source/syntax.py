@@ -40,6 +40,11 @@ REFUSED: dict[type[ast.AST], tuple[str, str, str]] = {
         "An assertion that fails on data is a channel.",
         "For a condition on public values write require(...).",
     ),
+    ast.Match: (
+        "construct",
+        "`match` is not part of the language.",
+        "Use `if` on public or released values.",
+    ),
     ast.With: ("effect", "Programs open nothing.", "They only read their database."),
     ast.Import: ("import", "Programs import nothing inside a function.", ""),
     ast.ImportFrom: ("import", "Programs import nothing inside a function.", ""),

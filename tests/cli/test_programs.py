@@ -1,0 +1,212 @@
+"""`bayesdp program check`."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bayesdp.cli import app
+
+ROOT = Path(__file__).parents[2]
+CORPUS = ROOT / "tests" / "golden" / "programs"
+HEAVY = ("numpy", "scipy", "pandas", "opendp", "ibis", "duckdb", "sqlalchemy", "jax")
+COIN = """
+from bayesdp.programs import Bool, Database, Int, Private, Public, Real, laplace, program
+
+
+@program
+def coin(obs: Database[Bool], *, level: Public[Real[0.01, 1]] = 0.5) -> Private[Int]:
+    return laplace(sum(obs), epsilon=level)
+"""
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, ["program", "check", *arguments], env={"COLUMNS": "200"})
+
+
+@pytest.fixture
+def coin(tmp_path: Path) -> str:
+    path = tmp_path / "coin.py"
+    path.write_text(COIN, encoding="utf-8")
+    return str(path)
+
+
+def test_an_accepted_program(coin: str) -> None:
+    done = run(coin)
+    assert done.exit_code == 0
+    assert (
+        "ACCEPTED coin: (0.5, 0)-differentially private when one record is replaced" in done.output
+    )
+    assert "parser and lowering" in done.output
+    found = json.loads(run(coin, "--json").stdout)
+    assert (found["verdict"], found["dp_epsilon"], found["dp_delta"]) == ("ACCEPTED", 0.5, 0.0)
+    assert (found["kind"], found["reason"], found["line"]) == ("any", None, None)
+    assert found["name"] == "coin"
+    assert found["trusted"]
+
+
+def test_public_arguments_are_exact(coin: str) -> None:
+    for text, exact, shown in (("0.3", "3/10", 0.3), ("1/3", "1/3", 0.33333333333333337)):
+        found = json.loads(run(f"{coin}:coin", "--set", f"level={text}", "--json").stdout)
+        assert found["exact"] == [exact, "0"]
+        assert found["dp_epsilon"] == shown
+
+
+def test_a_kind_with_its_column() -> None:
+    found = json.loads(run(str(CORPUS / "accepted" / "mean_height.py"), "--json").stdout)
+    assert (found["kind"], found["column"], found["interval"]) == (
+        "lipschitz",
+        "height",
+        [140, 200],
+    )
+    assert "clipped to [140, 200]" in run(str(CORPUS / "accepted" / "mean_height.py")).output
+
+
+def test_a_rejected_program_shows_the_place() -> None:
+    path = CORPUS / "rejected" / "private_branch.py"
+    done = run(str(path))
+    assert done.exit_code == 1
+    assert done.output == path.with_suffix(".txt").read_text(encoding="utf-8")
+    found = json.loads(run(str(path), "--json").stdout)
+    assert run(str(path), "--json").exit_code == 1
+    assert (found["verdict"], found["code"], found["line"]) == ("REJECTED", "private-control", 7)
+    assert found["dp_epsilon"] is None
+    assert found["trusted"] == []
+    assert found["accepted"]
+
+
+def test_unknown_is_not_accepted() -> None:
+    done = run(str(CORPUS / "rejected" / "fold_that_grows.py"), "--json")
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["verdict"] == "UNKNOWN"
+
+
+def test_several_programs(coin: str) -> None:
+    path = Path(coin)
+    path.write_text(COIN + COIN[COIN.index("@program") :].replace("coin", "other"))
+    done = run(coin, "--json")
+    assert done.exit_code == 0
+    assert [one["name"] for one in json.loads(done.stdout)["programs"]] == ["coin", "other"]
+    path.write_text(
+        path.read_text()
+        + "\n\n@program\ndef bad(obs: Database[Bool]) -> Private[Int]:\n    return sum(obs)\n"
+    )
+    assert run(coin).exit_code == 1
+    assert run(f"{coin}:other").exit_code == 0
+    assert json.loads(run(f"{coin}:other", "--json").stdout)["name"] == "other"
+
+
+def test_a_number_of_records() -> None:
+    path = str(CORPUS / "accepted" / "coin_by_hellinger.py")
+    assert json.loads(run(path, "--n", "537", "--json").stdout)["n"] == 537
+    assert "for 537 records." in run(path, "--n", "537").output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere.py"], "readable text file"),
+        (["{coin}:con"], "Did you mean 'coin'?"),
+        (["{coin}:1"], "FILE or FILE:NAME"),
+        (["{coin}", "--n", "0"], "at least 1"),
+        (["{coin}", "--set", "level"], "NAME=VALUE"),
+        (["{coin}", "--set", "level=2"], "Real[0.01, 1]"),
+        (["{coin}", "--set", "level=yes"], "Real[0.01, 1]"),
+        (["{coin}", "--set", "lvel=1"], "It has level."),
+        (["{coin}", "--set", "level=1", "--set", "level=1"], "each name once"),
+    ],
+)
+def test_wrong_input(coin: str, arguments: list[str], said: str) -> None:
+    given = [one.replace("{coin}", coin) for one in arguments]
+    done = run(*given)
+    assert done.exit_code == 2
+    assert said in done.output
+    told = run(*given, "--json")
+    assert told.exit_code == 2
+    assert json.loads(told.stdout)["status"] == 2
+
+
+def test_a_file_without_programs_and_one_that_is_no_text(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.py"
+    empty.write_text("")
+    assert run(str(empty)).exit_code == 2
+    assert "@program" in run(str(empty)).output
+    empty.write_bytes(b"\xff\xfe\x00")
+    assert run(str(empty)).exit_code == 2
+    assert run(str(tmp_path)).exit_code == 2
+
+
+def test_a_byte_order_mark_and_windows_lines(tmp_path: Path) -> None:
+    path = tmp_path / "windows.py"
+    path.write_bytes(b"\xef\xbb\xbf" + COIN.replace("\n", "\r\n").encode())
+    assert run(str(path)).exit_code == 0
+
+
+def in_a_new_process(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("path", ["accepted/mean_height.py", "accepted/require_a_size.py"])
+def test_no_heavy_library_is_imported(path: str) -> None:
+    # typer itself looks whether there is a pydantic, so that one is looked for below only.
+    code = f"""if True:
+        import sys
+        from typer.testing import CliRunner
+        import bayesdp.cli
+        done = CliRunner().invoke(bayesdp.cli.app, ["program", "check", {str(CORPUS / path)!r}])
+        assert done.exit_code == 0, done.output
+        print([one for one in {HEAVY!r} if one in sys.modules])
+    """
+    done = in_a_new_process("-c", code)
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_the_checker_itself_needs_no_library_but_flint_and_solvers() -> None:
+    code = f"""if True:
+        import sys
+        from bayesdp.programs.source import read_file
+        from bayesdp.programs.verdicts import verdict_in
+        for name in ("fold_with_a_helper", "coin_by_hellinger", "dose_response"):
+            found = verdict_in(read_file({str(CORPUS)!r} + f"/accepted/{{name}}.py"))
+            assert found.verdict == "ACCEPTED"
+        print([one for one in {(*HEAVY, "pydantic", "typer", "rich")!r} if one in sys.modules])
+    """
+    done = in_a_new_process("-c", code)
+    assert done.stdout == "[]\n", done.stderr
+
+
+def test_nothing_of_the_file_is_executed(tmp_path: Path) -> None:
+    witness = tmp_path / "executed"
+    path = tmp_path / "eager.py"
+    path.write_text(f"open({str(witness)!r}, 'w').close()\n" + COIN)
+    assert run(str(path)).exit_code == 1
+    path.write_text(COIN.replace("= 0.5", f"= open({str(witness)!r}, 'w')"))
+    assert run(str(path)).exit_code == 1
+    assert not witness.exists()
+
+
+def test_a_cold_start_is_quick() -> None:
+    path = str(CORPUS / "accepted" / "coin_by_hellinger.py")
+    seconds = []
+    for _ in range(3):
+        before, start = os.times(), time.monotonic()
+        done = in_a_new_process("-m", "bayesdp.cli", "program", "check", path)
+        after = os.times()
+        spent = after.children_user + after.children_system
+        spent -= before.children_user + before.children_system
+        seconds.append(min(spent, time.monotonic() - start))  # other processes may be running
+        assert done.returncode == 0
+    assert min(seconds) < 1.5

@@ -23,8 +23,9 @@ def log_r(a: Fraction) -> arb:
 
 
 def from_log(log_coefficient: arb) -> arb:
-    """`sqrt(1 - BC)`."""
-    return (1 - log_coefficient.exp()).max(arb(0)).sqrt()
+    """`sqrt(1 - BC)`, of the upper end: where BC is 1, a ball around it may reach above."""
+    squared = (1 - log_coefficient.exp()).upper()
+    return squared.sqrt() if squared > 0 else arb(0)
 
 
 def traded(a: Fraction, b: Fraction) -> arb:

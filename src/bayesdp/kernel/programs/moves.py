@@ -73,7 +73,7 @@ def box(entries: list[Entry], norm: Norm, world: World) -> Fraction | None:
 
 
 def _width(term: Term, world: World) -> Fraction | None:
-    if term.columns <= world.public:
+    if world.adjacency == "replace-one" and term.columns <= world.public:
         return Fraction(0)
     place = world.ranges(term.value)[term.index]
     if not place.finite:

@@ -1,10 +1,11 @@
 """Check the documentation by using it (`make docs`).
 
 In README.md, CONTRIBUTING.md, CHANGELOG.md and docs/, per file, in order, in one temporary folder
-that starts as a copy of the demo data:
+that starts as a copy of the demo data, with docs/examples as its folder examples:
 
 * links to files of the repository, and to headings in them, lead somewhere;
 * ```python blocks run; where they show a prompt, as doctests. One file is one namespace;
+* ```python program.py only writes that file: programs are read, by the commands below it;
 * ```toml and ```json blocks parse, and ```toml study.toml also writes that file;
 * ```console blocks: each line `$ bayesdp ...` runs. It ends with status 0, or with the status that
   a comment on it says (`# exits with 1`). Output that is shown is compared, `...` stands for
@@ -153,7 +154,9 @@ def run_command(command: str, shown: str, folder: Path) -> str:
 
 def run_block(block: Block, page: str, folder: Path, names: dict[str, object]) -> Iterator[str]:
     """What is wrong with one block."""
-    if block.language == "python":
+    if block.language == "python" and block.name.endswith(".py"):
+        (folder / block.name).write_text(block.text, encoding="utf-8")
+    elif block.language == "python":
         yield run_python(block, page, names)
     elif block.language in ("toml", "json"):
         try:
@@ -184,6 +187,8 @@ def check(page: Path) -> Iterator[str]:
         shutil.copytree(
             ROOT / "src/bayesdp/demo_data", folder, ignore=shutil.ignore_patterns("*.db*")
         )
+        if (ROOT / "docs/examples").is_dir():
+            shutil.copytree(ROOT / "docs/examples", folder / "examples")
         os.chdir(folder)
         try:
             for block in blocks:

@@ -292,8 +292,8 @@ class True_:
         op = expr.op
         if op == "const":
             return expr.data[0]
-        if op == "field":
-            return row[str(expr.data[0])]
+        if op in ("field", "acc"):
+            return row[str(expr.data[0]) if op == "field" else "so far"]
         if op == "if":
             return self.of_row(expr.args[1 if self.of_row(expr.args[0], row) else 2], row)
         args = [self.of_row(one, row) for one in expr.args]

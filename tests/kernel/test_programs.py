@@ -25,8 +25,18 @@ from bayesdp.programs.ir import Program, plain
 from bayesdp.programs.source import core_of, read_file
 from bayesdp.programs.source import read_text as read_program_text
 from tests.effort import runs
-from tests.kernel.program_lies import HEAD, LIES, TEXTS, lied, node_at, release_of, stated, told
-from tests.kernel.programs import True_, losses, neighbours, random_program
+from tests.kernel.program_lies import (
+    FOLDED,
+    HEAD,
+    LIES,
+    TEXTS,
+    lied,
+    node_at,
+    release_of,
+    stated,
+    told,
+)
+from tests.kernel.programs import True_, losses, neighbours, random_program, witnesses
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "programs" / "accepted"
 SHARED = Path(__file__).parents[3] / "shared" / "programs"
@@ -302,3 +312,57 @@ def test_junk_is_never_an_exception(honest: dict[str, dict[str, Any]]) -> None:
         document = lied(honest[names[number % len(names)]], change)
         said = kernel.check(document)
         assert said.verdict in ("VALID ASSUMING", "INVALID", "UNKNOWN")
+
+
+STEPS = {
+    "clip": ("clip(so_far + row.dose - 2, -5, 9)", "4"),
+    "largest": ("max(so_far, row.dose)", "4"),
+    "smooth": ("so_far * 0.5 + row.dose", "4"),
+    "count": ("so_far + 1 if row.dose > 2 else so_far", "1"),
+    "labels": ("so_far + 2 if row.arm == 'b' and row.region != 'n' else so_far", "2"),
+    "public": ("so_far + 3 if row.region == 's' else so_far", "1"),
+    "truths": ("so_far + row.ill * 2 if not row.ill or row.age >= 3 else so_far - 1", "3"),
+    "sizes": ("abs(so_far) + min(row.age, 2)", "2"),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_folds(name: str) -> None:
+    """What solvers are asked is what the kernel writes anew; the bound is true."""
+    step, moved = STEPS[name]
+    text = FOLDED.replace("so_far * 0.5 + row.dose", step).replace(
+        "    dose: Real[0, 4]",
+        '    dose: Real[0, 4]\n    arm: Category["a", "b"]\n    ill: Bool\n    age: Int[0, 5]',
+    )
+    program = core_of(read_program_text(HEAD + text, name), None, {})
+    found = check(program)
+    assert found.verdict == "ACCEPTED", found.reason
+    document = json.loads(program_certificate(program, found).to_json())
+    assert kernel.check(document).verdict == "VALID ASSUMING"
+    bound = Fraction(node_at(document, "laplace")["sensitivity"]["value"][2][0]["number"])
+    assert bound <= Fraction(moved)
+    rng = np.random.default_rng(63)
+    rows = [random_row(program, rng) for _ in range(60)]
+    for _ in range(200):
+        place, values = int(rng.integers(4)), [rows[int(rng.integers(60))] for _ in range(4)]
+        other = [*values]
+        other[place] = rows[int(rng.integers(60))] | {"region": values[place]["region"]}
+        moves_by = folded_over(program, values) - folded_over(program, other)
+        assert abs(moves_by) <= bound
+
+
+def random_row(program: Program, rng: Any) -> dict[str, Any]:
+    found = {}
+    for name, kind in program.record:
+        options = witnesses(kind, rng)
+        found[name] = options[int(rng.integers(len(options)))]
+    return found
+
+
+def folded_over(program: Program, rows: list[dict[str, Any]]) -> Fraction:
+    release = program.body[0]
+    fold = release.args[0]  # type: ignore[union-attr]
+    found = fold.data[0]
+    for row in rows:
+        found = Fraction(True_(program, rows).of_row(fold.args[1], row | {"so far": found}))
+    return Fraction(found)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
-from bayesdp.kernel.programs.ranges import World, folded
+from bayesdp.kernel.programs.ranges import Range, World, folded
 from bayesdp.kernel.programs.reading import SIZE, Node, const
 from bayesdp.kernel.programs.rows import Entry, NotExactError, Term, added, linear, rows
 
@@ -61,10 +61,13 @@ def _power(value: Fraction, norm: Norm) -> Fraction:
 def box(entries: list[Entry], norm: Norm, world: World) -> Fraction | None:
     """Each entry by the widths of its terms."""
     total = Fraction(0)
+    seen: dict[Node, tuple[Range, ...]] = {}
     for entry in entries:
         moved = Fraction(0)
         for term, factor in entry.items():
-            width = _width(term, world)
+            if term.value not in seen:
+                seen[term.value] = world.ranges(term.value)
+            width = _width(term, seen[term.value][term.index], world)
             if width is None:
                 return None
             moved += abs(factor) * width
@@ -72,10 +75,9 @@ def box(entries: list[Entry], norm: Norm, world: World) -> Fraction | None:
     return total
 
 
-def _width(term: Term, world: World) -> Fraction | None:
+def _width(term: Term, place: Range, world: World) -> Fraction | None:
     if world.adjacency == "replace-one" and term.columns <= world.public:
         return Fraction(0)
-    place = world.ranges(term.value)[term.index]
     if not place.finite:
         return None
     if world.adjacency == "add-remove":

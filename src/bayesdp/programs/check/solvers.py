@@ -159,9 +159,10 @@ class Encoder:
             if not isinstance(known, Interval):
                 raise Unknown("unproved", "Solvers are not asked about vectors.", expr)
             return self.problem.real(f"public {name}", known, whole=name == "db.size")
-        args = [self.term(one, row, so_far) for one in expr.args]
         if op in ("eq", "ne") and self._labelled(expr):
             args = self._labels(expr, row, so_far)
+        else:
+            args = [self.term(one, row, so_far) for one in expr.args]
         return _TERMS(op, args, expr)
 
     def _constant(self, expr: Expr) -> str:

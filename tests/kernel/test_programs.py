@@ -199,6 +199,35 @@ def test_distances() -> None:
     assert distances.of_counts(one, Fraction(0)) >= 0
 
 
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5])
+def test_moments(d: int) -> None:
+    """The bounds are reached at corners, and no row in the cube goes beyond them (theory 8.3)."""
+    box = {"kind": "real", "low": {"number": "-1"}, "high": {"number": "1"}, "labels": []}
+    record = [[f"x{i}", box | {"public": False}] for i in range(d)]
+    fields = [["field", [], [f"x{i}"]] for i in range(d)]
+    moments = ["moments", [["tuple", fields, []]], []]
+    total = ["sum", [["data", [["const", [], [True]], moments], [[]]]], []]
+    raw = {
+        "name": "m", "adjacency": "replace-one", "record": record, "scalar": False,
+        "parameters": [], "requires": [], "body": [], "returns": [], "return_types": [],
+        "declared": [None, None], "source": "",
+    }  # fmt: skip
+    world = World(read_program(raw), admitted(()), "replace-one")
+    node, means = Reader().node(total), Means(_no_folds)
+    rng = np.random.default_rng(d)
+    corners = np.array(np.meshgrid(*[[-1.0, 0.0, 1.0]] * d)).reshape(d, -1).T
+    rows = np.concatenate([corners, rng.uniform(-1, 1, (200, d))])
+    upper = np.triu_indices(d)
+    values = np.stack([np.outer(row, row)[upper] for row in rows])
+    gaps = np.abs(values[:, None, :] - values[None, :, :])
+    for norm, true in (("l1", gaps.sum(-1)), ("l2", (gaps**2).sum(-1))):
+        bound = folded(moves(node, norm, world, means))  # type: ignore[arg-type]
+        assert float(bound or 0) == pytest.approx(true.max())
+    for norm, true in (("l1", np.abs(values).sum(-1)), ("l2", (values**2).sum(-1))):
+        bound = folded(moves(node, norm, world.entering(), means))  # type: ignore[arg-type]
+        assert float(bound or 0) == pytest.approx(true.max())
+
+
 def test_gaussian_noise() -> None:
     sigma, delta = Fraction(373063, 100000), Fraction(1, 10**5)
     found = noise.exactly(sigma, 1, Fraction(1))

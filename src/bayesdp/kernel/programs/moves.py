@@ -121,10 +121,8 @@ def moments(entries: list[Entry], norm: Norm, world: World) -> Fraction | None:
     replaced = enters
     if norm == "l2":
         replaced = Fraction(4 * (d * d // 4) if d > 1 else 1)
-    if world.adjacency == "add-remove":
-        bound = enters
-    else:
-        bound = replaced if term.deciding <= world.public else max(replaced, enters)
+    # To be replaced is never less than to enter, so a private filter adds nothing.
+    bound = enters if world.adjacency == "add-remove" else replaced
     return bound * _power(max(factors), norm)
 
 

@@ -1,0 +1,284 @@
+"""What a program's text means in Python is what its representation says, on small tables.
+
+Two readings: the program's own text, run as Python with functions that note what they are given
+(`as_python.py`), and the front end's representation, evaluated here in exact fractions. Releases
+answer with the same numbers, so branches go the same way.
+"""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import count as numbers
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from bayesdp.programs.ir import AFTER, Branch, Derive, Expr, Parts, Program, Release, Type
+from bayesdp.programs.source import core_of, read_text
+from tests.effort import runs
+from tests.programs.as_python import Label, Rows, Vec, run
+
+ACCEPTED = sorted((Path(__file__).parents[1] / "golden" / "programs" / "accepted").glob("*.py"))
+SLOW = ("several_steps_unrolled",)
+
+
+class Meaning:
+    """The representation, evaluated on rows: dictionaries of plain values."""
+
+    def __init__(self, program: Program, rows: list[dict[str, Any]]) -> None:
+        self.program, self.rows = program, rows
+        self.kinds = dict(program.record)
+        self.env: dict[str, Any] = {"db.size": len(rows)}
+        self.given: list[Any] = []
+        self.order = numbers()
+
+    def commands(self, body: Any) -> None:
+        for one in body:
+            if isinstance(one, Release):
+                self.env[one.name] = self.release(one)
+            elif isinstance(one, Derive):
+                after = one.value.op in AFTER
+                self.env[one.name] = ("released",) if after else self.value(one.value)
+            elif isinstance(one, Branch):
+                self.commands(one.then if self.value(one.test) else one.otherwise)
+            else:
+                assert isinstance(one, Parts)
+                for _, part in one.parts:
+                    self.commands(part)
+
+    def release(self, one: Release) -> Any:
+        at = next(self.order)
+        if one.op in ("laplace", "gaussian"):
+            value = self.value(one.args[0])
+            self.given.append(value)
+            shift = 1 + at % 3
+            return Vec(x + shift for x in value) if isinstance(value, Vec) else value + shift
+        if one.op == "exponential" and one.args[0].op == "hellinger":
+            self.given.append(("model", one.args[0].args[0].args[0]))
+            return ("released",)
+        if one.op == "posterior-sample":
+            self.given.append(("model", one.args[0]))
+            return 1 + at % 3
+        if one.op == "exponential":
+            listed = self.candidates(one.args[1])
+            body, variable = one.args[0].args[0], str(one.args[0].data[0])
+            self.given.append(Vec(self.with_name(body, variable, c) for c in listed))
+            return listed[at % len(listed)]
+        if one.op == "randomized-response":
+            kept, value = one.args[0].args
+            self.given.append(
+                Vec(self.place(value, row) for row in self.rows if self.value(kept, row))
+            )
+            return ("noisy",)
+        assert one.op == "per-record-exponential"
+        data, score, candidates = one.args
+        self.given.append(
+            Vec(
+                self.with_name(score.args[0], str(score.data[0]), c, row)
+                for row in self.rows
+                if self.value(data.args[0], row)
+                for c in self.candidates(candidates)
+            )
+        )
+        return ("noisy",)
+
+    def with_name(self, body: Expr, name: str, value: Any, row: Any = None) -> Any:
+        self.env[name] = value
+        return self.value(body, row)
+
+    def candidates(self, expr: Expr) -> list[Any]:
+        parts = [self.value(one) for one in expr.args]
+        if expr.op == "range":
+            return list(range(*(int(one) for one in parts)))
+        if expr.op == "linspace":
+            low, high, k = parts
+            return [low + (high - low) * Fraction(i, int(k) - 1) for i in range(int(k))]
+        assert expr.op == "values"
+        return parts
+
+    def kept(self, data: Expr) -> list[dict[str, Any]]:
+        pieces: Any = data.data[0]
+        return [
+            row
+            for row in self.rows
+            if all(str(row[column]) == label for column, label in pieces)
+            and self.value(data.args[0], row)
+        ]
+
+    def value(self, e: Expr, row: Any = None, acc: Any = None) -> Any:
+        op = e.op
+        if op == "const":
+            return e.data[0]
+        if op == "public":
+            return self.env[str(e.data[0])]
+        if op == "field":
+            return row[str(e.data[0])]
+        if op == "acc":
+            return acc
+        if op == "count":
+            return len(self.kept(e.args[0]))
+        if op == "sum":
+            return self.sum_of(e.args[0])
+        if op == "fold":
+            start = e.data[0]
+            for one in self.kept(e.args[0]):
+                start = self.value(e.args[1], one, start)
+            return start
+        if op == "if":
+            return self.value(e.args[1 if self.value(e.args[0], row, acc) else 2], row, acc)
+        if op == "onehot":
+            at = self.place(e.args[0], row)
+            return Vec(int(i == at) for i in range(int(e.data[0])))  # type: ignore[arg-type]
+        if op == "cross":
+            return "|".join(str(self.value(one, row, acc)) for one in e.args)
+        return self.computed(op, [self.value(one, row, acc) for one in e.args], e)
+
+    def sum_of(self, data: Expr) -> Any:
+        total: Any = 0
+        rows = self.kept(data)
+        for one in rows:
+            total = self.value(data.args[1], one) + total
+        if not rows and data.args[1].op in ("tuple", "onehot", "moments"):
+            raise LookupError("an empty sum of vectors")
+        return total
+
+    def place(self, e: Expr, row: Any) -> int:
+        value = self.value(e, row)
+        if isinstance(value, str):
+            return self.labels(e).index(value)
+        return int(value)
+
+    def labels(self, e: Expr) -> list[str]:
+        if e.op == "field":
+            return list(self.kinds[str(e.data[0])].labels) or ["False", "True"]
+        if e.op == "cross":
+            found = [""]
+            for one in e.args:
+                found = [f"{a}|{b}" if a else b for a in found for b in self.labels(one)]
+            return found
+        return ["False", "True"]
+
+    def computed(self, op: str, args: list[Any], e: Expr) -> Any:
+        if op == "tuple":
+            return Vec(args)
+        if op == "item":
+            return args[0][int(e.data[0])]  # type: ignore[arg-type]
+        if op == "moments":
+            x = args[0]
+            return Vec(x[i] * x[j] for i in range(len(x)) for j in range(i, len(x)))
+        if op in ("and", "or"):
+            return all(args) if op == "and" else any(args)
+        if op in ("min", "max"):
+            return min(args) if op == "min" else max(args)
+        if op == "clip":
+            return min(max(args[0], args[1]), args[2])
+        if op in ("not", "neg", "abs"):
+            return {"not": lambda x: not x, "neg": lambda x: -x, "abs": abs}[op](args[0])
+        a, b = args
+        if isinstance(b, Vec) and not isinstance(a, Vec):
+            a = Vec((a,) * len(b))
+        return {
+            "add": lambda: a + b, "sub": lambda: a - b, "mul": lambda: a * b,
+            "div": lambda: a / b if isinstance(a, Vec) else Fraction(a) / b,
+            "lt": lambda: a < b, "le": lambda: a <= b, "gt": lambda: a > b, "ge": lambda: a >= b,
+            "eq": lambda: a == b, "ne": lambda: a != b,
+        }[op]()  # fmt: skip
+
+
+def random_value(kind: Type, rng: random.Random) -> Any:
+    if kind.kind == "bool":
+        return rng.random() < 0.5
+    if kind.kind == "category":
+        return rng.choice(kind.labels)
+    assert kind.low is not None
+    assert kind.high is not None
+    if kind.kind == "int":
+        return rng.choice(
+            [int(kind.low), int(kind.high), rng.randint(int(kind.low), int(kind.high))]
+        )
+    return kind.low + (kind.high - kind.low) * Fraction(rng.randint(0, 8), 8)
+
+
+def as_rows(program: Program, table: list[dict[str, Any]]) -> Rows:
+    """The table as the program's own text sees it."""
+    kinds = dict(program.record)
+
+    def cell(name: str, value: Any) -> Any:
+        return Label(value, kinds[name].labels) if kinds[name].kind == "category" else value
+
+    if program.scalar:
+        rows = Rows(cell("", one[""]) for one in table)
+    else:
+        rows = Rows(SimpleNamespace(**{k: cell(k, v) for k, v in one.items()}) for one in table)
+    rows.labels = {k: v.labels or ("False", "True") for k, v in kinds.items()}  # type: ignore[attr-defined]
+    return rows
+
+
+def same(meaning: Meaning, x: Any, y: Any) -> bool:
+    """Whether the text's value x is the representation's value y."""
+    if isinstance(y, tuple) and y[:1] == ("model",):
+        return _same_model(meaning, x[1], y[1])
+    if isinstance(y, tuple) and isinstance(x, (tuple, list)):
+        return len(x) == len(y) and all(same(meaning, a, b) for a, b in zip(x, y, strict=True))
+    if isinstance(x, tuple) or isinstance(y, tuple):
+        return False
+    return x == y
+
+
+def _same_model(meaning: Meaning, x: Any, model: Expr) -> bool:
+    data, likelihood, _ = model.args
+    rows = [row for row in meaning.kept(data)]
+    family = likelihood.data[0]
+    if family == "categorical":
+        size = len(meaning.labels(data.args[1]))
+        hot = [meaning.place(data.args[1], row) for row in rows]
+        return list(x) == [hot.count(i) for i in range(size)]
+    total = sum(meaning.value(data.args[1], row) for row in rows)
+    if not isinstance(x, tuple):
+        return bool(x == total)
+    return list(x) == ([total, len(rows) - total] if family == "bernoulli" else [len(rows), total])
+
+
+def compare(text: str, rng: random.Random, size: int) -> None:
+    source = read_text(text)
+    program = core_of(source, None, {})
+    table = [{name: random_value(kind, rng) for name, kind in program.record} for _ in range(size)]
+    public = frozenset(name for name, kind in program.record if kind.public)
+    if program.adjacency == "add-remove":
+        public = frozenset({"nothing is public"})
+    meaning = Meaning(program, table)
+    try:
+        meaning.commands(program.body)
+        returned = [meaning.value(one) for one in program.returns]
+    except (LookupError, ZeroDivisionError):
+        return
+    rows = as_rows(program, table)
+    if program.adjacency == "add-remove":
+        rows.read = frozenset({"?"})
+    found, given = run(text, program.name, rows, public)
+    assert len(given) == len(meaning.given)
+    for x, y in zip(given, meaning.given, strict=True):
+        assert same(meaning, x, y), (x, y, table)
+    results = list(found) if isinstance(found, (tuple, list)) and len(returned) > 1 else [found]
+    if found == ("released",):
+        results = [found]
+    if program.return_types == ("Matrix",):
+        results = [[entry for row in found for entry in row]]
+    assert len(results) == len(returned)
+    for x, y in zip(results, returned, strict=True):
+        if isinstance(x, tuple) and x and isinstance(x[0], str):
+            continue  # a distribution
+        assert same(meaning, x, y), (x, y, table)
+
+
+@pytest.mark.parametrize("path", ACCEPTED, ids=lambda one: one.stem)
+def test_text_and_representation_mean_the_same(path: Path) -> None:
+    if path.stem in SLOW:
+        return
+    rng = random.Random(path.stem)
+    text = path.read_text(encoding="utf-8")
+    for size in (3, *(rng.randint(1, 6) for _ in range(runs(40)))):
+        compare(text, rng, size)

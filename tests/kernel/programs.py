@@ -160,6 +160,9 @@ class Maker:
             if self.rng.random() < 0.3:
                 return Expr("mul", (number(self.fraction() or 1), whole))
             return whole
+        if chance < 0.8:  # one number, added to every entry of a public vector
+            entries = Expr("tuple", tuple(number(self.fraction()) for _ in range(3)))
+            return Expr("add", (self.private(pieces), entries))
         parts = tuple(self.private(pieces, 1) for _ in range(int(self.rng.integers(2, 4))))
         return Expr("tuple", parts)
 
@@ -272,7 +275,7 @@ def _grid() -> Expr:
 
 def _single(expr: Expr) -> bool:
     """Whether a value is one number for certain."""
-    return expr.op not in ("sum", "mul", "tuple")
+    return expr.op not in ("sum", "mul", "tuple", "add")
 
 
 def random_program(rng: Rng) -> Program:
@@ -330,7 +333,7 @@ class True_:
             return Fraction(len(self.rows)) if expr == SIZE else candidate
         args = [self.value(one, candidate) for one in expr.args]
         lists = [one for one in args if isinstance(one, list)]
-        if lists and op in ("mul", "neg"):
+        if lists and op in ("mul", "neg", "add"):
             spread = [one if isinstance(one, list) else [one] * len(lists[0]) for one in args]
             return [_computed(op, list(one)) for one in zip(*spread, strict=True)]
         return _computed(op, args)

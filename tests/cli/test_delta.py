@@ -88,7 +88,7 @@ def test_release_ledger_report_and_certificate() -> None:
     assert dataset["releases"][0]["spends"][0]["rho"] > 0
     # a weaker promise about the household, not a stronger one
     explained = words(run("explain", str(certificate)).stdout)
-    assert "Its level is epsilon = 0.3669" in explained
+    assert "a weaker promise, with the level epsilon = 0.4, delta = 0.00000462" in explained
 
 
 def test_another_delta_is_another_reading() -> None:

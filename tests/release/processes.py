@@ -76,6 +76,7 @@ def set_trap(point: str) -> None:
         "before the debit": lambda: before(Ledger, "debit"),
         "in the debit": lambda: inside_commit_of("spends"),
         "after the debit": lambda: after(Ledger, "debit"),
+        "before the program": lambda: before(study, "run_program"),
         "before noise": lambda: before(DiscreteLaplace, "release"),
         "between noises": second_noise,
         "after noise": lambda: after(DiscreteLaplace, "release"),

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bayesdp.accounting.composition import converted, dp_bound, level
+from bayesdp.accounting.rounded import up
 from bayesdp.accounting.spend import Reading, Spend, float_above
 from bayesdp.calibration import largest_within
 from bayesdp.errors import BudgetExceededError, InputError
@@ -222,9 +223,12 @@ class Pricing:
 
         known = [*self.others, *(one for one in fixed if one is not None)]
         alone = self._level(spends(0.0)) if known else 0.0
+        allowed = self.study.budget.spend or self.study.budget.epsilon
+        if self.target < alone <= allowed and weighted > 0.0:
+            raise self._nothing_left()  # less than all may be spent, as the kernel proves more
         if not alone <= self.target:
             raise BudgetExceededError(
-                f"{self._fixed_costs()} alone reach the level {alone:.6g}, above the study's "
+                f"{self._fixed_costs()} alone reach the level {up(alone)}, above the study's "
                 f"budget of {self.target:.6g}. {self._ask()}; nothing was released or spent."
             )
         if weighted == 0.0:
@@ -236,12 +240,15 @@ class Pricing:
                 f"{self.target:.6g}" + self._at_delta() + "; nothing was released or spent."
             )
         if total <= 0.0:
-            raise BudgetExceededError(
-                f"{self._fixed_costs()} use up the study's budget: nothing is left for the queries "
-                f"with a weight. {self._ask()}; nothing was released or spent."
-            )
+            raise self._nothing_left()
         # A hair less, so that no rounding, here or in the kernel, can push the sum over the budget.
         return total * (1.0 - 1e-9)
+
+    def _nothing_left(self) -> BudgetExceededError:
+        return BudgetExceededError(
+            f"{self._fixed_costs()} use up the study's budget: nothing is left for the queries "
+            f"with a weight. {self._ask()}; nothing was released or spent."
+        )
 
     def _fixed_costs(self) -> str:
         """What has a cost before the weighted queries share the rest."""

@@ -7,7 +7,7 @@ by the kernel first: one that is INVALID is not explained, and one that is UNKNO
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from html import escape
@@ -16,9 +16,12 @@ from typing import Any
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError
 from bayesdp.populations import Population
+from bayesdp.programs.check.verdict import Verdict
+from bayesdp.release.certify import describe_program
+from bayesdp.release.programs import plan_programs
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
-from bayesdp.report import beliefs
+from bayesdp.report import beliefs, explained_programs
 from bayesdp.report.circumstances import RELATED
 from bayesdp.report.dependence import clean, leaves_open, members
 from bayesdp.report.implied import RULE, follows
@@ -93,7 +96,8 @@ def explain(subject: object, *, population: Population | None = None) -> Explana
     """What `subject` promises about one record, in plain English.
 
     `subject` is a certificate (a `Certificate`, or its JSON as plain data), a `Release`, a `Study`
-    (before its release: no data are read), or a result of `leakage` (give its `population` too).
+    (before its release: no data are read), a program's verdict, or a result of `leakage` (give its
+    `population` too).
     New kinds are added with `explain.register`. Errors: `InputError` for anything else, and what
     `Study.check` raises. Source: theory 1, 3.10b.
 
@@ -119,7 +123,10 @@ def _document(subject: Mapping[str, Any], *, population: Population | None = Non
     try:
         if subject["derivation"]["rule"] == RULE:
             return Explanation(_FOLLOWS, standing.verdict, *follows(subject, standing))
-        return _explained(of_document(subject, standing))
+        if subject["derivation"]["rule"] == explained_programs.RULE:
+            told = explained_programs.of_certificate(subject, standing)
+            return Explanation(_PROGRAM, standing.verdict, *told)
+        return _explained(of_document(subject, standing), subject.get("programs", ()))
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
         # Only a certificate that the kernel knows nothing of can be malformed here.
         if standing.verdict == "UNKNOWN":
@@ -143,7 +150,17 @@ def _release(subject: Release, *, population: Population | None = None) -> Expla
 
 @explain.register(Study)
 def _study(subject: Study, *, population: Population | None = None) -> Explanation:
-    return _explained(of_study(subject))
+    n = subject.spec.data.n
+    programs = plan_programs(subject.spec, n if isinstance(n, int) else None)
+    return _explained(of_study(subject), [describe_program(one) for one in programs])
+
+
+@explain.register(Verdict)
+def _verdict(subject: Verdict, *, population: Population | None = None) -> Explanation:
+    """What the checker says of a program."""
+    standing = "COMPUTED" if subject.verdict == "ACCEPTED" else "REFUSED"
+    title, sections, told = explained_programs.of_verdict(subject)
+    return Explanation(title, standing, sections, told)
 
 
 @explain.register(LeakageReport)
@@ -155,16 +172,21 @@ def _leakage(
 
 
 _FOLLOWS = "What follows from given levels of privacy"
+_PROGRAM = "What a program promises about one record"
 
 
-def _explained(promise: Promise) -> Explanation:
+def _explained(promise: Promise, programs: Sequence[Mapping[str, Any]] = ()) -> Explanation:
     what = {
         "release": f"What the release from '{clean(promise.dataset)}' promises about one record",
         "study": f"What a release from '{clean(promise.dataset)}' would promise about one record",
     }.get(promise.subject, "What such a release promises about one record")
     if promise.standing.verdict == "UNKNOWN":
         what = what.replace("promises", "claims to promise")
-    return Explanation(what, promise.standing.verdict, all_sections(promise), facts(promise))
+    sections = explained_programs.with_programs(all_sections(promise), programs)
+    told = facts(promise)
+    if programs:
+        told |= {"programs": [dict(one) for one in programs]}
+    return Explanation(what, promise.standing.verdict, sections, told)
 
 
 def _nothing(standing: Standing) -> Explanation:

@@ -1,0 +1,165 @@
+"""Programs in plain words: those of a release or a study, and a program's verdict or certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from bayesdp.accounting.spend import float_above
+from bayesdp.report.beliefs import chance_words, exception, factor_words, level_words, odds_factor
+from bayesdp.report.dependence import clean
+from bayesdp.report.fine_print import CHECK, trusted
+from bayesdp.report.passages import status
+from bayesdp.report.phrases import Section
+from bayesdp.report.promise import Standing
+
+if TYPE_CHECKING:
+    from bayesdp.programs.check.verdict import Verdict
+
+RULE = "program"
+Told = tuple[tuple[Section, ...], dict[str, Any]]
+_ADJACENT = {
+    "replace-one": "what is released would be about as likely if one record had other values",
+    "add-remove": "what is released would be about as likely if one record were left out, or one "
+    "more were in the table",
+}
+
+
+def with_programs(
+    sections: Sequence[Section], programs: Sequence[Mapping[str, Any]]
+) -> tuple[Section, ...]:
+    """The sections of a release or study, with one on its programs before what is not promised."""
+    if not programs:
+        return tuple(sections)
+    told = Section(
+        "programs",
+        "What the programs are",
+        (
+            "Some results come from small programs, whose text says what they compute and what "
+            "they release. Each was checked before any data were read, and its cost is counted "
+            "in the promise like that of any other query. What it makes of what was released "
+            "(posteriors, intervals) costs nothing more.",
+        ),
+        items=tuple(
+            f"'{clean(one['query'])}': {clean(one['program'])}, the text with the digest "
+            f"{clean(one['source'])}"
+            for one in programs
+        ),
+    )
+    place = next((i for i, one in enumerate(sections) if one.key == "not_promised"), len(sections))
+    return (*sections[:place], told, *sections[place:])
+
+
+def of_certificate(document: Mapping[str, Any], standing: Standing) -> Told:
+    """Sections and facts of a program's certificate."""
+    claim, evidence = document["claim"], document["derivation"]["evidence"]
+    sections = (
+        status(standing, described=False),
+        *_promise(
+            clean(evidence["program"]["name"]),
+            Fraction(claim["exact"]["epsilon"]),
+            Fraction(claim["exact"]["delta"]),
+            claim["adjacency"],
+            evidence["n"],
+            _releases(evidence["derivation"]),
+        ),
+        trusted([clean(said, 500) for said in document["assumptions"]]),
+        Section("check", "How to check it", (CHECK,)),
+    )
+    facts = {
+        "subject": RULE,
+        "verdict": standing.verdict,
+        "step": standing.step,
+        "reason": standing.reason,
+        "program": evidence["program"]["name"],
+        "source": evidence["program"]["source"],
+        **{name: claim[name] for name in ("epsilon", "delta", "kind", "adjacency")},
+        "n": evidence["n"],
+        "assumptions": list(document["assumptions"]),
+    }
+    return sections, facts
+
+
+def of_verdict(verdict: Verdict) -> tuple[str, tuple[Section, ...], dict[str, Any]]:
+    """The title, sections and facts of a checker's verdict."""
+    name = clean(verdict.name or "the program")
+    if verdict.verdict != "ACCEPTED":
+        why = (
+            "The checker found what is wrong with it."
+            if verdict.verdict == "REJECTED"
+            else "The checker could not prove its cost, which is a limit of the checker: the "
+            "program may be private or not."
+        )
+        section = Section(
+            "status",
+            f"NOT ACCEPTED: {verdict.verdict}",
+            (f"{why} It is never run, so nothing is released.", clean(verdict.reason, 1000)),
+            items=((clean(verdict.accepted, 1000),) if verdict.accepted else ()),
+        )
+        return f"Why '{name}' is not run", (section,), verdict.to_dict()
+    sections = (
+        Section(
+            "status",
+            "Does this hold?",
+            ("This is about the text of a program: no data were read, and nothing is released.",),
+        ),
+        *_promise(
+            name,
+            verdict.dp_epsilon,
+            verdict.dp_delta,
+            verdict.adjacency,
+            verdict.n,
+            _releases(verdict.derivation),
+        ),
+        trusted([clean(said, 500) for said in verdict.trusted]),
+    )
+    return f"What the program '{name}' would promise about one record", sections, verdict.to_dict()
+
+
+def _promise(
+    name: str,
+    epsilon: Fraction,
+    delta: Fraction,
+    adjacency: str,
+    n: int | None,
+    releases: Iterable[str],
+) -> tuple[Section, ...]:
+    level, chance = float_above(epsilon), float_above(delta)
+    factor = factor_words(odds_factor(level, chance))
+    sizes = "any number of records that it admits" if n is None else f"a table of {n} records"
+    said = (
+        f"Whatever the other records are, {_ADJACENT[adjacency]}: no result is more than "
+        f"{factor_words(odds_factor(level))} times as likely (epsilon = {level_words(level)}"
+        + (f", delta = {chance:g}" if delta > 0 else "")
+        + f"). This holds for {sizes}."
+    )
+    odds = (
+        f"Somebody who knows all the other records may change their odds between two values of "
+        f"the remaining one by a factor of at most {factor}"
+        + (f", except with a chance of at most {chance_words(exception(chance))}" if delta else "")
+        + "."
+    )
+    related = (
+        "If records are related, and others of them are not known, a release may tell more: a "
+        "study with a population says how much."
+    )
+    return (
+        Section("promised", f"What '{name}' promises", (said, odds, related)),
+        Section(
+            "releases",
+            "What it releases",
+            ("Only these commands touch data; all else is made of what they released.",),
+            items=tuple(releases),
+        ),
+    )
+
+
+def _releases(node: Mapping[str, Any]) -> list[str]:
+    """Each release of a derivation, with its share of the cost."""
+    if "release" in node:
+        delta = f", delta {node['delta']}" if Fraction(node["delta"]) > 0 else ""
+        return [f"{clean(node['release'])}: {node['rule']}, epsilon {node['epsilon']}{delta}"]
+    under = [*node.get("sequence", ()), *node.get("branch", ())]
+    under += node.get("parts", {}).get("of", ())
+    return [said for one in under for said in _releases(one)]

@@ -416,7 +416,7 @@ def _normal(source: Noisy, sd: float, prior: d.Univariate) -> d.Univariate:
 
 def _log_noisy_sum(z: NDArray[Any], variance: float, noise: Noise) -> NDArray[Any]:
     """The log-density at z of normal(0, variance) plus the noise."""
-    from scipy.special import log_ndtr
+    from scipy.special import erfcx, log_ndtr
 
     if noise.kind == "gaussian" or variance == 0.0:
         if variance == 0.0 and noise.kind == "laplace":
@@ -424,9 +424,15 @@ def _log_noisy_sum(z: NDArray[Any], variance: float, noise: Noise) -> NDArray[An
         v = variance + noise.variance
         return np.asarray(-(z**2) / (2 * v) - np.log(v) / 2)
     s, b = np.sqrt(variance), noise.scale
-    left = z / b + log_ndtr(-z / s - s / b)
-    right = -z / b + log_ndtr(z / s - s / b)
-    return np.asarray(variance / (2 * b * b) + np.logaddexp(left, right) - np.log(2 * b))
+    parts = []
+    for way in (z, -z):
+        # exp(s^2 / 2b^2 + way/b) Phi(-a), in the form that doesn't cancel.
+        a = s / b + way / s
+        far = variance / (2 * b * b) + way / b + log_ndtr(-a)
+        with np.errstate(over="ignore", divide="ignore"):
+            near = -(z**2) / (2 * variance) + np.log(erfcx(np.maximum(a, -5.0) / np.sqrt(2)) / 2)
+        parts.append(np.where(a > -5.0, near, far))
+    return np.asarray(np.logaddexp(parts[0], parts[1]) - np.log(2 * b))
 
 
 # -- answers of records ----------------------------------------------------------------------

@@ -1,0 +1,70 @@
+"""Programs from texts, and samplers that note what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bayesdp.programs.check.verdict import Verdict, check
+from bayesdp.programs.ir import Program
+from bayesdp.programs.run import ProgramResult, load, run_on
+from bayesdp.programs.source import core_of, read_text
+from bayesdp.programs.surface_names import SURFACE
+
+IMPORTS = f"from bayesdp.programs import {', '.join(sorted(SURFACE))}\n"
+
+
+def accepted(text: str, n: int | None = None, **parameters: object) -> tuple[Program, Verdict]:
+    """The program of a text, which must be accepted."""
+    core = core_of(read_text(IMPORTS + text, "test"), None, parameters)
+    verdict = check(core, n)
+    assert verdict.verdict == "ACCEPTED", verdict
+    return core, verdict
+
+
+@dataclass
+class Noted:
+    """Adds no noise (or the noise that is given), and notes values and scales."""
+
+    shift: int = 0
+    pick: int = 0
+    seen: list[tuple[str, tuple[int, ...], float]] = field(default_factory=list)
+
+    def laplace(self, values: Sequence[int], scale: float) -> Sequence[int]:
+        self.seen.append(("laplace", tuple(values), scale))
+        return [one + self.shift for one in values]
+
+    def gaussian(self, values: Sequence[int], scale: float) -> Sequence[int]:
+        self.seen.append(("gaussian", tuple(values), scale))
+        return [one + self.shift for one in values]
+
+    def choose(self, scores: Sequence[int], scale: float) -> int:
+        self.seen.append(("choose", tuple(scores), scale))
+        return self.pick
+
+    def respond(self, codes: Sequence[int], states: int, dp_epsilon: float) -> Sequence[int]:
+        self.seen.append(("respond", tuple(codes), dp_epsilon))
+        return list(codes)
+
+
+def seen(
+    program: Program, verdict: Verdict, table: object
+) -> list[tuple[str, tuple[int, ...], float]]:
+    """What the samplers are given when the program runs."""
+    noted = Noted()
+    run_on(program, verdict, load(program, table), samplers=noted)
+    return noted.seen
+
+
+def done(
+    program: Program, verdict: Verdict, table: object, noted: Noted | None = None
+) -> ProgramResult:
+    """A run without noise."""
+    return run_on(program, verdict, load(program, table), samplers=noted or Noted())
+
+
+def rng(seed: int = 0) -> np.random.Generator:
+    """A generator for a test's data."""
+    return np.random.default_rng(seed)

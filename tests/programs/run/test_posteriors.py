@@ -1,0 +1,357 @@
+"""Posteriors against brute force: true statistics enumerated, integrals on fine grids."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import exp, lgamma, log, sqrt
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from scipy.special import betaln, gammaln, logsumexp
+
+from bayesdp.programs.ir import Expr
+from bayesdp.programs.run import Density, Joint, Mixture, distributions
+from bayesdp.programs.run.latent import Noise, cells, window
+from bayesdp.programs.run.posteriors import Answers, Noisy, derived
+from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.regression import closed_form
+from tests.programs.run.helpers import Noted, accepted, done, rng
+
+LAPLACE, GAUSS = Noise("laplace", 2.5), Noise("gaussian", 1.7)
+NOISES = [LAPLACE, GAUSS]
+
+
+class _Numbers(Values):
+    """Just enough to evaluate literal parameters."""
+
+    def __init__(self) -> None:
+        self.names = {}
+
+
+def _likelihood(family: str, *parameters: float) -> Expr:
+    parts = tuple(Expr("const", (), (Fraction(one),)) for one in parameters)
+    return Expr("likelihood", parts, (family,))
+
+
+def posterior(
+    source: Noisy | Answers,
+    likelihood: Expr,
+    prior: distributions.Distribution,
+    op: str = "noise-aware",
+) -> distributions.Distribution:
+    """What the interpreter derives."""
+    return derived(op, source, likelihood, prior, _Numbers())
+
+
+def noisy(*values: float, noise: Noise, size: int | None = None) -> Noisy:
+    return Noisy(tuple(Fraction(one) for one in values), noise, size)
+
+
+def on_grid(log_density: object, low: float, high: float) -> tuple[float, float]:
+    """Mean and sd by brute force."""
+    x = np.linspace(low, high, 200_001)[1:-1]
+    logs = np.asarray([0.0])
+    logs = log_density(x)  # type: ignore[operator]
+    w = np.exp(logs - logs.max())
+    w /= w.sum()
+    mean = float(w @ x)
+    return mean, float(np.sqrt(w @ (x - mean) ** 2))
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("y", [-4, 2, 9])
+def test_beta_bernoulli(noise: Noise, y: int) -> None:
+    n, a, b = 6, 2.0, 5.0
+    found = posterior(
+        noisy(y, noise=noise, size=n), _likelihood("bernoulli"), distributions.single("beta", a, b)
+    )
+    assert isinstance(found, Mixture)
+    s = np.arange(n + 1)
+
+    def logs(x: np.ndarray) -> np.ndarray:
+        each = stats.binom.logpmf(s[None, :], n, x[:, None]) + noise.log(y - s)[None, :]
+        return stats.beta.logpdf(x, a, b) + logsumexp(each, axis=1)
+
+    mean, sd = on_grid(logs, 0, 1)
+    assert found.mean == pytest.approx(mean, abs=1e-7)
+    assert found.sd == pytest.approx(sd, abs=1e-7)
+    w = np.exp(betaln(a + s, b + n - s) + gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1)
+               + noise.log(y - s))  # fmt: skip
+    assert found.weights == pytest.approx(w / w.sum(), abs=1e-12)
+    low, high = found.interval(0.9)
+    assert found.cdf(low) == pytest.approx(0.05, abs=1e-9)
+    assert found.cdf(high) == pytest.approx(0.95, abs=1e-9)
+
+
+@pytest.mark.parametrize("n", [20_000])
+@pytest.mark.parametrize(("a", "b", "y"), [(1e5, 1e5, 3000), (0.5, 0.5, 0), (0.01, 3.0, 40)])
+def test_windows_hold_all_that_counts(n: int, a: float, b: float, y: int) -> None:
+    noise = Noise("laplace", 4.0)
+    found = posterior(
+        noisy(y, noise=noise, size=n), _likelihood("bernoulli"), distributions.single("beta", a, b)
+    )
+    s = np.arange(n + 1)
+    logs = betaln(a + s, b + n - s) - gammaln(s + 1) - gammaln(n - s + 1) + noise.log(y - s)
+    w = np.exp(logs - logs.max())
+    w /= w.sum()
+    assert found.mean == pytest.approx(float(w @ ((a + s) / (a + b + n))), rel=1e-9)
+
+
+@pytest.mark.parametrize("good", [0, 3, 7])
+def test_randomized_response_sums_over_the_true_count(good: int) -> None:
+    n, kept, other, a, b = 7, 0.7, 0.3, 0.5, 0.5
+    answers = Answers(np.asarray([1] * good + [0] * (n - good)), ("False", "True"), kept, other)
+    found = posterior(answers, _likelihood("bernoulli"), distributions.single("beta", a, b))
+    logs = []
+    for s in range(n + 1):
+        law = sum(
+            stats.binom.pmf(j, s, kept) * stats.binom.pmf(good - j, n - s, other)
+            for j in range(good + 1)
+        )
+        prior = betaln(a + s, b + n - s) + gammaln(n + 1) - gammaln(s + 1) - gammaln(n - s + 1)
+        logs.append(prior + log(law))
+    w = np.exp(logs - np.max(logs))
+    w /= w.sum()
+    s = np.arange(n + 1)
+    m = (a + s) / (a + b + n)
+    v = m * (1 - m) / (a + b + n + 1)
+    assert isinstance(found, Density)
+    assert found.error < 1e-9
+    assert found.mean == pytest.approx(float(w @ m), abs=1e-8)
+    assert found.sd == pytest.approx(sqrt(float(w @ (v + m * m)) - float(w @ m) ** 2), abs=1e-8)
+
+
+def _tables(total: int, k: int) -> list[tuple[int, ...]]:
+    return [t for t in product(range(total + 1), repeat=k) if sum(t) == total]
+
+
+@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize("y", [(2, 1, 4), (-3, 6, 1), (9, 9, 9)])
+def test_dirichlet_sums_over_all_tables(noise: Noise, y: tuple[int, ...]) -> None:
+    n, alpha = 7, np.asarray([1.0, 0.3, 4.0])
+    found = posterior(
+        noisy(*y, noise=noise, size=n),
+        _likelihood("categorical"),
+        distributions.dirichlet(alpha, ("a", "b", "c")),
+    )
+    assert isinstance(found, Joint)
+    total, mean, square, mass = alpha.sum(), np.zeros(3), np.zeros(3), 0.0
+    for table in _tables(n, 3):
+        w = exp(sum(lgamma(p + c) - lgamma(c + 1) + float(noise.log(z - c))
+                    for p, c, z in zip(alpha, table, y, strict=True)))  # fmt: skip
+        m = (alpha + table) / (total + n)
+        mean, mass = mean + w * m, mass + w
+        square += w * (m * (1 - m) / (total + n + 1) + m * m)
+    assert found.mean == pytest.approx(mean / mass, abs=1e-9)
+    assert found.sd == pytest.approx(np.sqrt(square / mass - (mean / mass) ** 2), abs=1e-8)
+    draws = found.samples(4000, rng())
+    assert draws.sum(axis=1) == pytest.approx(1.0)
+    assert draws.mean(axis=0) == pytest.approx(mean / mass, abs=5 * max(found.sd) / sqrt(4000))
+
+
+def test_dirichlet_with_many_large_cells() -> None:
+    """Chains of convolutions in the middle of things: means add up, and lie near the counts."""
+    r = rng(5)
+    true = r.multinomial(200_000, r.dirichlet(np.full(40, 0.7)))
+    noise = Noise("laplace", 20.0)
+    y = true + np.rint(r.laplace(scale=20, size=40))
+    found = cells(y.tolist(), noise, np.full(40, 1.0), 200_000)
+    means = [float(v @ w) for v, w in zip(found.values, found.weights, strict=True)]
+    assert sum(means) == pytest.approx(200_000, abs=1e-3)
+    # The total is known, so what the noise took away is given back, a little to each cell.
+    assert 0 < (np.asarray(means) - y).mean() == pytest.approx(-(y - true).mean(), abs=1e-4)
+    assert np.abs(np.asarray(means) - y).max() < 40
+
+
+def test_a_private_size_has_a_flat_prior() -> None:
+    y, alpha, noise = (3, 5), np.asarray([2.0, 1.0]), LAPLACE
+    two = posterior(
+        noisy(*y, noise=noise), _likelihood("bernoulli"), distributions.single("beta", 2, 1)
+    )
+    cell = posterior(
+        noisy(*y, noise=noise), _likelihood("categorical"),
+        distributions.dirichlet(alpha, ("t", "f")),
+    )  # fmt: skip
+    mean = mass = 0.0
+    for s, f in product(range(200), repeat=2):
+        w = exp(
+            float(noise.log(y[0] - s) + noise.log(y[1] - f))
+            + lgamma(s + f + 1) - lgamma(s + 1) - lgamma(f + 1) + betaln(2 + s, 1 + f)
+        )  # fmt: skip
+        mean, mass = mean + w * (2 + s) / (3 + s + f), mass + w
+    assert two.mean == pytest.approx(mean / mass, abs=1e-9)
+    assert cell.mean[0] == pytest.approx(mean / mass, abs=1e-9)  # type: ignore[index]
+    assert cell.samples(4000, rng())[:, 0].mean() == pytest.approx(mean / mass, abs=0.02)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_gamma_poisson(noise: Noise) -> None:
+    y, exposure, a, b = 11.0, 7.3, 2.0, 4.0
+    prior = distributions.single("gamma", a, b)
+    found = posterior(noisy(y, noise=noise), _likelihood("poisson", exposure), prior)
+    s = np.arange(200)
+
+    def logs(x: np.ndarray) -> np.ndarray:
+        found = np.empty(len(x))
+        for start in range(0, len(x), 5000):
+            part = x[start : start + 5000]
+            each = stats.poisson.logpmf(s[None, :], part[:, None] * exposure) + noise.log(y - s)
+            found[start : start + 5000] = logsumexp(each, axis=1)
+        return found + stats.gamma.logpdf(x, a, scale=1 / b)
+
+    mean, sd = on_grid(logs, 0, 12)
+    assert found.mean == pytest.approx(mean, abs=1e-7)
+    assert found.sd == pytest.approx(sd, abs=1e-7)
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_normal_mean(noise: Noise) -> None:
+    y, n, sd, m, t = 31.0, 9, 2.0, 3.0, 1.5
+    prior = distributions.single("normal", m, t)
+    found = posterior(noisy(y, noise=noise, size=n), _likelihood("normal", sd), prior)
+    z = np.linspace(-80, 80, 8001)
+    law = np.exp(noise.log(z))
+
+    def logs(x: np.ndarray) -> np.ndarray:
+        means = np.linspace(x[0], x[-1], 801)
+        at = [
+            log(float(integrate.simpson(law * stats.norm.pdf(y - z, n * u, sqrt(n) * sd), x=z)))
+            for u in means
+        ]
+        return np.interp(x, means, at) + stats.norm.logpdf(x, m, t)
+
+    mean, spread = on_grid(logs, m - 4 * t, m + 4 * t)
+    assert found.mean == pytest.approx(mean, abs=2e-4)
+    assert found.sd == pytest.approx(spread, abs=2e-4)
+    assert isinstance(found, Mixture if noise.kind == "gaussian" else Density)
+
+
+def test_normal_mean_with_a_private_size() -> None:
+    noise = Noise("laplace", 1.0)
+    prior = distributions.single("normal", 0.0, 2.0)
+    found = posterior(noisy(6.0, 9.0, noise=noise), _likelihood("normal", 1.0), prior)
+    x = np.linspace(-12, 12, 4001)
+    z = np.linspace(-60, 60, 6001)
+    law = np.exp(noise.log(z))
+    w = np.zeros_like(x)
+    for n in range(0, 40):
+        if n == 0:
+            w += np.exp(noise.log(6.0 - n)) * np.exp(noise.log(9.0)) / 2 * stats.norm.pdf(x, 0, 2)
+            continue
+        sums = np.linspace(-60, 60, 6001)
+        known = np.interp(9.0 - sums, z, law) / 2
+        each = np.asarray([
+            float(np.sum(known * stats.norm.pdf(sums, n * u, sqrt(n)))) * (sums[1] - sums[0])
+            for u in x[::20]
+        ])  # fmt: skip
+        w += np.exp(noise.log(6.0 - n)) * np.interp(x, x[::20], each) * stats.norm.pdf(x, 0, 2)
+    w /= w.sum()
+    assert found.mean == pytest.approx(float(w @ x), abs=5e-3)
+    assert "private" in " ".join(found.notes)
+
+
+def test_without_noise_all_ways_agree() -> None:
+    """With noise far below one, noise-aware is plug-in is the conjugate posterior."""
+    tiny = Noise("laplace", 1e-6)
+    for source, likelihood, prior, expected in (
+        (noisy(3, noise=tiny, size=10), _likelihood("bernoulli"),
+         distributions.single("beta", 2, 5), 5 / 17),
+        (noisy(3, noise=tiny), _likelihood("poisson", 4.0),
+         distributions.single("gamma", 2, 5), 5 / 9),
+        (noisy(30, noise=tiny, size=10), _likelihood("normal", 2.0),
+         distributions.single("normal", 1, 3), (1 / 9 + 30 / 4) / (1 / 9 + 10 / 4)),
+    ):  # fmt: skip
+        for op in ("noise-aware", "plug-in"):
+            found = posterior(source, likelihood, prior, op)
+            assert found.mean == pytest.approx(expected, abs=1e-6)
+
+
+def test_a_released_posterior_as_a_later_prior() -> None:
+    """Two noisy counts of two halves, one after the other: as both together, by brute force."""
+    core, verdict = accepted("""
+@record
+class R:
+    half: Public[Bool]
+    x: Bool
+@program
+def f(db: Database[R]) -> Private[Beta]:
+    first = observe((r.x for r in db if r.half), bernoulli, prior=beta(2, 1))
+    between = noise_aware(laplace(statistics(first), epsilon=1 / 2))
+    second = observe((r.x for r in db if not r.half), bernoulli, prior=between)
+    return noise_aware(laplace(statistics(second), epsilon=1 / 2))
+""")
+    table = {"half": [True] * 5 + [False] * 4, "x": [1, 1, 0, 1, 0, 0, 1, 1, 1]}
+    found = done(core, verdict, table, Noted(shift=1)).value
+    noise = Noise("laplace", 2.0)
+    logs, means = [], []
+    for s, u in product(range(6), range(5)):
+        parts = [
+            float(noise.log(4 - s) + noise.log(4 - u)), betaln(2 + s + u, 1 + 9 - s - u),
+            -gammaln(s + 1) - gammaln(6 - s) - gammaln(u + 1) - gammaln(5 - u),
+        ]  # fmt: skip
+        logs.append(sum(parts))
+        means.append((2 + s + u) / 12)
+    w = np.exp(logs - np.max(logs))
+    assert found.mean == pytest.approx(float(w @ means) / w.sum(), abs=1e-10)
+
+
+def test_a_density_as_a_later_prior() -> None:
+    start = Answers(np.asarray([1, 1, 0]), ("False", "True"), 0.8, 0.2)
+    prior = posterior(start, _likelihood("bernoulli"), distributions.single("beta", 2, 2))
+    found = posterior(noisy(3, noise=LAPLACE, size=4), _likelihood("bernoulli"), prior)
+    s = np.arange(5)
+
+    def logs(x: np.ndarray) -> np.ndarray:
+        q = 0.8 * x + 0.2 * (1 - x)
+        each = stats.binom.logpmf(s[None, :], 4, x[:, None]) + LAPLACE.log(3 - s)[None, :]
+        base = stats.beta.logpdf(x, 2, 2) + 2 * np.log(q) + np.log(1 - q)
+        return base + logsumexp(each, axis=1)
+
+    mean, sd = on_grid(logs, 0, 1)
+    assert found.mean == pytest.approx(mean, abs=1e-6)
+    assert found.sd == pytest.approx(sd, abs=1e-6)
+
+
+def test_categorical_answers_by_data_augmentation() -> None:
+    """Against the integral over the simplex of three chances."""
+    counts, kept, other = (20, 5, 8), 0.6, 0.2
+    values = np.repeat([0, 1, 2], counts)
+    answers = Answers(values, ("a", "b", "c"), kept, other)
+    prior = distributions.dirichlet(np.asarray([1.0, 2.0, 1.0]), ("a", "b", "c"))
+    found = posterior(answers, _likelihood("categorical"), prior)
+    g = (np.arange(600) + 0.5) / 600
+    p, q = np.meshgrid(g, g, indexing="ij")
+    r = 1 - p - q
+    inside = r > 0
+    law = [other + (kept - other) * one for one in (p, q, np.where(inside, r, 0.1))]
+    w = np.where(inside, q * np.prod([a**c for a, c in zip(law, counts, strict=True)], axis=0), 0)
+    mean = [float((w * one).sum() / w.sum()) for one in (p, q, r)]
+    assert found.mean == pytest.approx(mean, abs=0.01)
+    worst = max(one["r_hat"] for one in found.diagnostics.values())  # type: ignore[union-attr]
+    assert worst < 1.05
+
+
+def test_a_window_reaches_over_a_flat_stretch() -> None:
+    c, logs = window(lambda c: np.where(c < 5000, 0.0, -0.01 * (c - 5000)), 0.0, 0, None)
+    assert c[0] == 0
+    assert c[-1] >= 9000
+    assert logs[-1] < -40
+
+
+def test_regression_in_closed_form() -> None:
+    """Exact moments and hardly any noise: the ordinary conjugate posterior."""
+    r = rng(2)
+    x = np.c_[np.ones(50), r.uniform(-1, 1, 50)]
+    y = x @ [0.3, -0.6] + 0.2 * r.normal(size=50)
+    whole = np.c_[x, y].T @ np.c_[x, y]
+    values = tuple(Fraction(float(one)) for one in whole[np.triu_indices(3)])
+    source = Noisy(values, Noise("gaussian", 1e-9), 50, (), (Fraction(1), None, None))
+    for aware in (True, False):
+        found = closed_form(source, 0.2, distributions.single("normal", 0.5, 2.0), aware)
+        precision = np.eye(2) / 4 + x.T @ x / 0.04
+        mean = np.linalg.solve(precision, np.full(2, 0.5) / 4 + x.T @ y / 0.04)
+        assert found.mean == pytest.approx(mean, abs=1e-6)
+        assert found.sd == pytest.approx(np.sqrt(np.diag(np.linalg.inv(precision))), abs=1e-6)
+        assert found.names == ("intercept", "b1")

@@ -1,0 +1,102 @@
+"""Results: what they offer, and that they show nothing else."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from bayesdp.errors import InputError
+from bayesdp.programs.run import Samples
+from bayesdp.programs.run.diagnostics import effective, split_r_hat
+from bayesdp.programs.run.distributions import by_quadrature, dirichlet, mixture, single
+from tests.programs.run.helpers import accepted, done, rng
+
+BETA, GAMMA, NORMAL = single("beta", 2, 5), single("gamma", 3, 2), single("normal", 1, 2)
+MIXED = mixture("beta", np.asarray([2.0, 9.0]), np.asarray([5.0, 1.0]), np.log([0.25, 0.75]))
+DENSE = by_quadrature("normal", NORMAL.log_density, "identity", (-99.0, 99.0))
+TABLE = dirichlet(np.asarray([1.0, 2.0, 3.0]), ("a", "b", "c"))
+DRAWS = Samples("regression", ("b0", "b1"), rng().normal(size=(500, 2)), {"b0": {"ess": 1.0}})
+ALL = [BETA, GAMMA, NORMAL, MIXED, DENSE, TABLE, DRAWS]
+
+
+@pytest.mark.parametrize("one", ALL, ids=repr)
+def test_numbers_agree_with_draws(one: object) -> None:
+    draws = one.samples(20_000, rng(7)).reshape(20_000, -1)  # type: ignore[attr-defined]
+    mean, sd = np.atleast_1d(one.mean), np.atleast_1d(one.sd)  # type: ignore[attr-defined]
+    assert draws.mean(axis=0) == pytest.approx(mean, abs=6 * max(sd) / 20_000**0.5)
+    assert draws.std(axis=0) == pytest.approx(sd, rel=0.06)
+    low, high = np.atleast_2d(one.interval(0.9)).T  # type: ignore[attr-defined]
+    inside = ((draws >= low) & (draws <= high)).mean(axis=0)
+    assert inside == pytest.approx(np.full(len(mean), 0.9), abs=0.015)
+
+
+@pytest.mark.parametrize("one", ALL, ids=repr)
+def test_plain_data_and_figures(one: object) -> None:
+    plain = json.loads(json.dumps(one.to_dict()))  # type: ignore[attr-defined]
+    assert plain["family"] == one.family  # type: ignore[attr-defined]
+    root = ElementTree.fromstring(one.figure("A <title>"))  # type: ignore[attr-defined]
+    assert root.tag.endswith("svg")
+    assert root[0].text == "A <title>"
+
+
+@pytest.mark.parametrize("one", [BETA, GAMMA, NORMAL, MIXED, DENSE])
+def test_densities_and_quantiles(one: object) -> None:
+    x = np.linspace(one.quantile(1e-6), one.quantile(1 - 1e-6), 20_001)  # type: ignore[attr-defined]
+    y = one.density(x)  # type: ignore[attr-defined]
+    assert np.trapezoid(y, x) == pytest.approx(1.0, abs=1e-4)
+    for p in (0.01, 0.5, 0.9):
+        assert one.cdf(one.quantile(p)) == pytest.approx(p, abs=1e-6)  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="between 0 and 1"):
+        one.interval(1.5)  # type: ignore[attr-defined]
+
+
+def test_quadrature_of_a_known_density() -> None:
+    assert DENSE.mean == pytest.approx(1.0, abs=1e-9)
+    assert DENSE.sd == pytest.approx(2.0, abs=1e-9)
+    sharp = by_quadrature(
+        "normal", lambda x: -0.5 * ((x - 0.1234) / 1e-5) ** 2, "identity", (-1e3, 1e3)
+    )
+    assert sharp.mean == pytest.approx(0.1234, abs=1e-9)
+    assert sharp.sd == pytest.approx(1e-5, rel=1e-6)
+
+
+def test_results_are_frozen_and_named() -> None:
+    core, verdict = accepted("""
+@program
+def coin(obs: Database[Bool]) -> Private[tuple[Beta, Int]]:
+    noisy = laplace(statistics(observe(obs, bernoulli, prior=beta(1, 1))), epsilon=1)
+    return plug_in(noisy), noisy
+""")
+    found = done(core, verdict, [True, True, False])
+    posterior, count = found
+    assert posterior.parameters == (3.0, 2.0)
+    assert count == 2
+    assert isinstance(count, int)
+    assert dict(found.releases) == {"laplace_1": 2}
+    assert repr(found) == "<coin: beta(3, 2), 2 (epsilon 1)>"
+    assert json.loads(json.dumps(found.to_dict()))["outputs"][1] == {"type": "Int", "value": 2}
+    with pytest.raises(AttributeError):
+        found.outputs = ()  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        found.releases["x"] = 1  # type: ignore[index]
+    with pytest.raises(InputError, match="one output"):
+        found.interval()
+
+
+def test_diagnostics_tell_good_chains_from_bad() -> None:
+    good = rng(1).normal(size=(4, 1000))
+    assert split_r_hat(good) == pytest.approx(1.0, abs=0.01)
+    assert effective(good) == pytest.approx(4000, rel=0.2)
+    apart = good + np.arange(4)[:, None]
+    assert split_r_hat(apart) > 1.3
+    slow = np.cumsum(good, axis=1)
+    assert effective(slow) < 100
+    # An autoregressive chain has (1 - phi) / (1 + phi) of its length.
+    chain = np.zeros((4, 5000))
+    steps = rng(2).normal(size=(4, 5000))
+    for t in range(1, 5000):
+        chain[:, t] = 0.8 * chain[:, t - 1] + steps[:, t]
+    assert effective(chain) == pytest.approx(20_000 / 9, rel=0.25)

@@ -1,0 +1,194 @@
+"""The whole way: checked, debited, run once, stored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from bayesdp.accounting import Ledger
+from bayesdp.accounting.composition import level
+from bayesdp.errors import BudgetExceededError, InputError, LedgerError, Refusal, TableMismatchError
+from bayesdp.programs.run import run, run_on, spends_of
+from bayesdp.programs.run.table import load
+from tests.programs.run.helpers import IMPORTS, Noted, accepted
+
+COIN = """
+@program
+def coin(obs: Database[Bool]) -> Private[Int]:
+    return laplace(count(obs), epsilon=0.5)
+"""
+MEAN = """
+@record
+class R:
+    x: Real[0, 10]
+    region: Public[Category["n", "s"]]
+@program
+def mean(db: Database[R]) -> Private[Real]:
+    return laplace(sum(clip(r.x, 2, 6) for r in db) / db.size, epsilon=0.5)
+"""
+MIXED = """
+@program
+def f(db: Database[Real[0, 1]]) -> Private[tuple[Real, Real]]:
+    first = gaussian(sum(db), epsilon=1, delta=1e-6)
+    if first > 2:
+        second = gaussian(sum(db), epsilon=0.5, delta=1e-6)
+    else:
+        second = laplace(sum(db), epsilon=0.25)
+    return first, second
+"""
+TABLE = [True, True, False]
+
+
+def _book(path: Path) -> Ledger:
+    return Ledger(str(path), level=level)
+
+
+def test_runs_once_after_the_debit(tmp_path: Path) -> None:
+    core, verdict = accepted(COIN)
+    path = tmp_path / "ledger.db"
+    kept = {"ledger": path, "dataset": "coins", "dp_epsilon": 1.0}
+    found = run(core, verdict, TABLE, **kept)  # type: ignore[arg-type]
+    assert isinstance(found.value, int)
+    (dataset,) = _book(path).show()
+    assert dataset["spent"] == 0.5
+    assert dataset["releases"][0]["id"] == found.release_id
+    assert dataset["releases"][0]["result"] == found.to_dict()
+    run(core, None, TABLE, **kept)  # type: ignore[arg-type]
+    noted = Noted()
+    with pytest.raises(BudgetExceededError):
+        run(core, verdict, TABLE, samplers=noted, **kept)  # type: ignore[arg-type]
+    assert noted.seen == []
+    assert _book(path).show()[0]["spent"] == 1.0
+
+
+def test_no_ledger_no_run() -> None:
+    core, verdict = accepted(COIN)
+    for missing in ({}, {"ledger": "x.db"}, {"ledger": "x.db", "dataset": "d"}):
+        with pytest.raises(InputError):
+            run(core, verdict, TABLE, **missing)  # type: ignore[arg-type]
+
+
+def test_a_verdict_of_another_program_is_refused(tmp_path: Path) -> None:
+    core, verdict = accepted(COIN)
+    other, cheap = accepted(COIN.replace("0.5", "0.001"))
+    kept = {"ledger": tmp_path / "l.db", "dataset": "coins", "dp_epsilon": 1.0}
+    for wrong in (cheap, replace(verdict, verdict="REJECTED")):
+        with pytest.raises(InputError, match="verdict"):
+            run(core, wrong, TABLE, **kept)  # type: ignore[arg-type]
+    with pytest.raises(Refusal, match="REJECTED"):
+        run_on(core, replace(verdict, verdict="REJECTED"), load(core, TABLE))
+    assert not (tmp_path / "l.db").exists()
+    del other
+
+
+def test_a_rejected_program_never_runs(tmp_path: Path) -> None:
+    from bayesdp.programs.source import core_of, read_text
+
+    text = COIN.replace("epsilon=0.5", "epsilon=0.5, sensitivity=0.5")
+    core = core_of(read_text(IMPORTS + text, "test"), None, {})
+    with pytest.raises(Refusal, match="REJECTED"):
+        run(core, None, TABLE, ledger=tmp_path / "l.db", dataset="d", dp_epsilon=1.0)
+
+
+def test_a_table_that_doesn_t_fit_costs_nothing_and_leaves_a_trace(tmp_path: Path) -> None:
+    core, verdict = accepted(COIN)
+    kept = {"ledger": tmp_path / "l.db", "dataset": "coins", "dp_epsilon": 1.0}
+    with pytest.raises(TableMismatchError):
+        run(core, verdict, [True, None], **kept)  # type: ignore[arg-type]
+    book = _book(tmp_path / "l.db")
+    assert [one["study"] for one in book.refusals()] == ["coin"]
+    assert book.show() == []
+
+
+def test_public_columns_stay_public(tmp_path: Path) -> None:
+    core, verdict = accepted(MEAN)
+    table = {"x": [1.0, 5.0], "region": ["n", "s"]}
+    kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0}
+    run(core, verdict, table, **kept)  # type: ignore[arg-type]
+    other, second = accepted(MEAN.replace('Public[Category["n", "s"]]', 'Category["n", "s"]'))
+    run(other, second, table, **kept)  # type: ignore[arg-type]  # not read, so not protected
+    third, third_verdict = accepted(
+        MEAN.replace('Public[Category["n", "s"]]', 'Category["n", "s"]').replace(
+            "for r in db)", 'for r in db if r.region == "n")'
+        )
+    )
+    with pytest.raises(LedgerError, match="region"):
+        run(third, third_verdict, table, **kept)  # type: ignore[arg-type]
+
+
+def test_what_was_released_before_a_failure_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core, verdict = accepted("""
+@program
+def coin(obs: Database[Bool]) -> Private[Beta]:
+    noisy = laplace(statistics(observe(obs, bernoulli, prior=beta(1, 1))), epsilon=1)
+    return noise_aware(noisy)
+""")
+    from bayesdp.programs.run import posteriors
+
+    def fails(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(posteriors, "derived", fails)
+    with pytest.raises(MemoryError):
+        run(core, verdict, TABLE, ledger=tmp_path / "l.db", dataset="d", dp_epsilon=1.0,
+            samplers=Noted())  # fmt: skip
+    (dataset,) = _book(tmp_path / "l.db").show()
+    assert dataset["spent"] == 1.0
+    assert dataset["releases"][0]["result"] == {"releases": {"laplace_1": {"value": 2}}}
+
+
+def test_spends_of_pure_programs() -> None:
+    core, verdict = accepted(MEAN)
+    (spend,) = spends_of(verdict, core, dataset="d")
+    assert (spend.dp_epsilon, spend.rho) == (0.5, 0.0)
+    assert spend.reads == ("x",)
+    if verdict.kind == "lipschitz":
+        assert (spend.column, spend.interval) == ("x", (2.0, 6.0))
+        assert 0 < spend.slack < 1e-8
+    core, verdict = accepted(COIN)
+    (spend,) = spends_of(verdict, core, dataset="d", names={"": "toss"})
+    assert spend.reads == ("toss",)
+    assert spend.kind == "any"
+
+
+def test_spends_with_a_delta_are_zcdp_and_pure() -> None:
+    core, verdict = accepted(MIXED)
+    assert verdict.dp_delta == Fraction(2, 10**6)
+    pure, gauss = spends_of(verdict, core, dataset="d", n=10)
+    assert (pure.dp_epsilon, pure.rho) == (0.25, 0.0)
+    assert gauss.dp_epsilon == 0.0
+    # The dearer side of the branch, in zCDP: what the scales that are really used say.
+    noted = Noted()
+    found = run_on(core, verdict, load(core, [0.9] * 10), samplers=noted)
+    assert found.outputs == pytest.approx((9.0, 9.0))
+    unit = max(abs(one) for _, (one,), _ in noted.seen) / 9.0
+    scales = [scale / unit for _, _, scale in noted.seen]
+    assert sum(1 / (2 * one**2) for one in scales) == pytest.approx(gauss.rho, rel=1e-6)
+    assert sum(1 / (2 * one**2) for one in scales) <= gauss.rho
+
+
+def test_a_program_with_a_delta_is_debited(tmp_path: Path) -> None:
+    core, verdict = accepted(MIXED)
+    kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 3.0, "dp_delta": 1e-5}
+    run(core, verdict, [0.5] * 8, **kept)  # type: ignore[arg-type]
+    (dataset,) = _book(tmp_path / "l.db").show()
+    assert dataset["spent"] == 0.25
+    assert dataset["spent_rho"] > 0
+    assert dataset["readings"][0]["level"] <= 3.0
+
+
+def test_from_a_file_in_python(tmp_path: Path) -> None:
+    path = tmp_path / "coin.py"
+    path.write_text(IMPORTS + COIN)
+    scope: dict[str, object] = {"__name__": "coin", "__file__": str(path)}
+    exec(compile(path.read_text(), str(path), "exec"), scope)
+    coin = scope["coin"]
+    found = coin.run(  # type: ignore[attr-defined]
+        TABLE, ledger=f"sqlite:///{tmp_path / 'l.db'}", dataset="coins", dp_epsilon=1.0
+    )
+    assert found.dp_epsilon == Fraction(1, 2)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import Any
 
-MOST_TERMS, FAR = 100_000, 10**6
+MOST_TERMS, FAR, SMALLEST = 100_000, 10**6, 2000
 
 
 def gaussian_delta(sigma: Fraction, squared: Fraction, epsilon: Fraction, whole: bool) -> Fraction:
@@ -36,8 +36,10 @@ def _exact(sigma: Fraction, shift: int, epsilon: Fraction) -> Fraction:
     if reach > MOST_TERMS:
         return zcdp_delta(Fraction(shift * shift) / (2 * variance), epsilon)
     total = arb(0)
-    # By Poisson's summation the weights add up to at least sigma sqrt(2 pi), and to 1 at least.
-    weight = (2 * arb(1).atan() * 4 * arb(variance)).sqrt().max(arb(1))
+    # The weights add up to at least sigma sqrt(2 pi) (Poisson's summation), and to some of them.
+    weight = (2 * arb(1).atan() * 4 * arb(variance)).sqrt()
+    near = 1 + 2 * sum(((-(half * k * k)).exp() for k in range(1, 10)), arb(0))
+    weight = weight.max(near)
     factor = arb(epsilon).exp()
     # Beyond twenty sigma lies less than 2 exp(-200) of the mass.
     first = max(start, -reach)
@@ -87,6 +89,8 @@ def zcdp_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
 
 
 def _up(value: Any) -> Fraction:
+    if value.upper() < _balls()(Fraction(1, 2**SMALLEST)):
+        return Fraction(1, 2**SMALLEST)
     mantissa, exponent = value.upper().mid().man_exp()
     return min(Fraction(int(mantissa)) * Fraction(2) ** int(exponent), Fraction(1))
 

@@ -321,8 +321,10 @@ class Calls(Expressions):
         if node.keywords or not node.args:
             raise refuse("arguments", node, f"{op} takes the values: {op}(a, b).")
         given = [self.value(one, scope) for one in node.args]
-        if len(given) == 1 and isinstance(given[0], Items):
+        if len(given) == 1 and isinstance(given[0], Items) and given[0].items:
             given = list(given[0].items)
+        elif len(given) == 1 and not isinstance(given[0], Data):
+            raise refuse("arguments", node, f"{op} takes two values or more: {op}(a, b).", "")
         if len(given) == 1 and isinstance(given[0], Data):
             raise refuse(
                 "bounds",

@@ -121,6 +121,10 @@ class Expressions(Conditions):
             if len(left.items) + len(right.items) > MOST_ENTRIES:
                 raise refuse("size", node, f"A tuple of more than {MOST_ENTRIES} entries.")
             return Items(left.items + right.items)
+        if isinstance(node.op, ast.Add | ast.Sub) and _tuple_and_number(left, right):
+            raise refuse(
+                "type", node, "A tuple and a number are not added.", "(a, b) + (c,) is one tuple."
+            )
         if isinstance(node.op, ast.Mult):
             repeated = _repeated(left, right, node) or _repeated(right, left, node)
             if repeated is not None:
@@ -383,6 +387,12 @@ def _placed(value: Value, node: ast.Name) -> Value:
     if isinstance(value, Scalar) and value.expr.op in ("const", "public"):
         return replace(value, expr=replace(value.expr, where=place(node)))
     return value
+
+
+def _tuple_and_number(left: Value, right: Value) -> bool:
+    kinds = (isinstance(left, Items), isinstance(right, Items))
+    vectors = [isinstance(x, Scalar) and x.type.kind == "vector" for x in (left, right)]
+    return any(kinds) and not all(kinds) and not any(vectors)
 
 
 def _repeated(items: Value, times: Value, node: ast.AST) -> Items | None:

@@ -35,6 +35,8 @@ def returns(
     types = wanted
     if wanted[-1:] == ("...",):
         types = (wanted[0],) * len(parts)
+    if not parts:
+        raise refuse("type", whole, "Nothing is returned.", "Return released values.")
     if len(parts) != len(types):
         raise refuse(
             "type",

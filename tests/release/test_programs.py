@@ -214,6 +214,9 @@ def test_a_private_table_that_does_not_fit_is_refused_with_nothing_spent(tmp_pat
         made.release()  # 171.5 is no whole number
     assert made.ledger().show() == []
     assert len(made.ledger().refusals()) == 1
+    (finding,) = made.inspect()
+    assert finding.message.startswith("Program 'height'")
+    assert study(tmp_path, asks("height")).inspect() == []
     nothing = TABLE | {"height": [171.5, 160.0, 182.25, float("nan"), 168.0, 175.5, 190.0, 166.0]}
     with pytest.raises(TableMismatchError):
         study(tmp_path, asks("smokers"), table=nothing).release()
@@ -227,6 +230,37 @@ def test_public_columns_of_which_nothing_is_declared_are_held_against_the_progra
     other = TABLE | {"region": ["north", "west"] * 4}
     with pytest.raises(TableMismatchError):
         study(tmp_path, asks("northern"), columns=columns, table=other).release()
+
+
+def test_preconditions_on_the_number_of_records_cost_nothing(tmp_path: Path) -> None:
+    text = PEOPLE.replace(
+        "    model = observe((p", "    require(people.size > 8)\n    model = observe((p"
+    )
+    made = study(tmp_path, asks("smokers"), text=text, n="from data")
+    made.check()  # for every number of records that is admitted
+    with pytest.raises((InputError, Refusal)):
+        made.release()
+    assert not (tmp_path / "ledger.db").exists()
+
+
+def test_noisy_answers_and_vectors_are_plain_data(tmp_path: Path) -> None:
+    text = """@record
+class Person:
+    smokes: Bool
+
+
+@program
+def answers(people: Database[Person]) -> Private[tuple[Vector, Beta]]:
+    cells = laplace(sum(onehot(p.smokes, 2) for p in people), epsilon=1 / 4)
+    noisy = randomized_response((p.smokes for p in people), epsilon=1 / 4)
+    return cells, noise_aware(observe(noisy, bernoulli, prior=beta(1, 1)))
+"""
+    done = study(tmp_path, asks("answers"), text=text).release()
+    assert len(done["answers"].outputs[0]) == 2
+    document = json.loads(json.dumps(done.to_dict(), allow_nan=False))
+    assert set(document["results"][0]["releases"]) == {"laplace_1", "randomized_response_2"}
+    assert kernel.check(document["certificate"]).verdict == "VALID ASSUMING"
+    assert "answers, 1: (" in str(done)
 
 
 # -- agreement -----------------------------------------------------------------------------------

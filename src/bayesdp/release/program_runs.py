@@ -10,7 +10,7 @@ from bayesdp.errors import TableMismatchError
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.tables.columns import Column
-from bayesdp.tables.refusals import mismatch
+from bayesdp.tables.refusals import Finding, mismatch
 from bayesdp.tables.rows import Wanted, read_columns
 from bayesdp.tables.source import Table
 
@@ -29,16 +29,14 @@ def narrowed(program: PlannedProgram) -> Program:
 def program_rows(program: PlannedProgram, table: Table, columns: Mapping[str, Column]) -> Any:
     """The private rows that a program reads, as its record declares them.
 
-    Raises `TableMismatchError`, with the words of every such refusal, where a cell is not.
+    Raises `TableMismatchError`, with the words of every such refusal, where a cell is not, and
+    `InputError` for what is refused because of the number of records.
     """
+    from bayesdp.programs.run.machine import ready
     from bayesdp.programs.run.table import load
 
     core = narrowed(program)
-    wanted = {
-        name or core.database: (program.fields[name], _WANTED.get(kind.kind, "text"))
-        for name, kind in core.record
-    }
-    found = read_columns(table, columns, wanted)
+    found = _cells(program, table, columns)
     fits = True
     try:
         rows = load(core, found)
@@ -46,7 +44,27 @@ def program_rows(program: PlannedProgram, table: Table, columns: Mapping[str, Co
         fits = False
     if not fits:  # raised outside of the handler, so that no traceback leads to cells
         raise mismatch()
+    ready(core, program.verdict, rows)
     return rows
+
+
+def program_findings(
+    program: PlannedProgram, table: Table, columns: Mapping[str, Column]
+) -> list[Finding]:
+    """What is wrong with the cells that a program reads. Private: for the curator only."""
+    from bayesdp.programs.run.table import inspect_table
+
+    found = inspect_table(narrowed(program), _cells(program, table, columns))
+    name = program.spec.name
+    return [Finding(one.code, f"Program '{name}': {one.message}") for one in found]
+
+
+def _cells(program: PlannedProgram, table: Table, columns: Mapping[str, Column]) -> Any:
+    wanted = {
+        name or program.core.database: (program.fields[name], _WANTED.get(kind.kind, "text"))
+        for name, kind in narrowed(program).record
+    }
+    return read_columns(table, columns, wanted)
 
 
 def run_program(program: PlannedProgram, rows: Any) -> ProgramAnswer:

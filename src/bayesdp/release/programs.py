@@ -58,7 +58,9 @@ class PlannedProgram:
     gaussian: Mapping[str, Fraction]
 
     def __str__(self) -> str:
-        return f"{self.spec.name}: {self.shown}, DP cost {up(self.dp_epsilon)}, kind {self.kind}"
+        costs = [f"DP cost {up(self.dp_epsilon)}"] if self.dp_epsilon > 0.0 else []
+        costs += [f"zCDP cost {up(self.dp_rho)}"] if self.dp_rho > 0.0 else []
+        return f"{self.spec.name}: {self.shown}, {' and '.join(costs)}, kind {self.kind}"
 
     @property
     def dp_epsilon(self) -> float:
@@ -174,6 +176,7 @@ def _judged(
 ) -> _Judged:
     """The program as read, if checker and kernel accept it."""
     from bayesdp.programs.certificate import derivation_of
+    from bayesdp.programs.run.machine import prepared
     from bayesdp.programs.source import core_of, read_text
     from bayesdp.programs.source.diagnostics import ProgramError
     from bayesdp.programs.verdicts import refused, verdict_in
@@ -193,6 +196,7 @@ def _judged(
             f"{verdict.shown or verdict.reason}"
         )
     core = core_of(source, name, given)
+    prepared(core)  # what this machine can't run is refused before anything is spent
     derivation = derivation_of(core, verdict)
     try:
         step = json.loads(json.dumps(derivation.to_dict()))

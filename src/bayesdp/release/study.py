@@ -22,7 +22,7 @@ from bayesdp.populations import Population
 from bayesdp.release.certify import certify, derive, provable_plan
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, declared_columns, structure_of
 from bayesdp.release.program_files import file_and_name, require_unchanged
-from bayesdp.release.program_runs import program_rows, run_program
+from bayesdp.release.program_runs import program_findings, program_rows, run_program
 from bayesdp.release.queries import shape
 from bayesdp.release.results import Release, Result, cost_words, counted
 from bayesdp.release.spec import FROM_DATA, BudgetSpec, QuerySpec, StudySpec, parse_study, read_toml
@@ -168,7 +168,10 @@ class Study:
             table = self._open()
         except UnreadableCellsError as error:
             return [error.finding]
-        return inspect(table, self.spec.columns, structure_of(self.spec), queries)
+        findings = inspect(table, self.spec.columns, structure_of(self.spec), queries)
+        for program in plan.programs if not findings else ():
+            findings += program_findings(program, table, self.spec.columns)
+        return findings
 
     def release(self, *, clock: Callable[[], datetime] | None = None) -> Release:
         """Release once: debit, then noise. See the module for the order of things.

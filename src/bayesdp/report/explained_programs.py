@@ -1,4 +1,4 @@
-"""Programs in plain words: those of a release or a study, and a program's verdict or certificate."""
+"""Programs in plain words: those of a release or a study, a verdict, a certificate."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ def show_planned(console: Console, programs: Sequence[PlannedProgram]) -> None:
             marked(one.spec.name),
             marked(one.shown),
             f"{one.verdict.verdict}, for {sizes}",
-            up(one.dp_epsilon),
+            cost_words(one.dp_epsilon, one.dp_rho),
             one.kind,
             ", ".join(one.core.return_types),
         )
@@ -123,6 +123,12 @@ def show_answers(console: Console, answers: Sequence[ProgramAnswer]) -> None:
     console.print(table)
     for note in notes:
         console.print(marked(note), highlight=False)
+
+
+def cost_words(pure: float, rho: float) -> str:
+    """Both parts of a program's cost, rounded up."""
+    parts = [up(pure)] if pure > 0.0 else []
+    return " and ".join([*parts, *([f"rho = {up(rho)}"] if rho > 0.0 else [])])
 
 
 def _table(title: str, *columns: str) -> Table:

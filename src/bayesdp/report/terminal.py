@@ -265,7 +265,8 @@ def _spent(plan: Plan) -> str:
     if plan.dp_rho == 0.0:
         return up(plan.dp_epsilon)
     dp = f"({up(plan.dp_level)}, {number(plan.reading.delta)})-DP"
-    return f"rho = {up(plan.dp_rho)} in zCDP, which is {dp}"
+    pure = f"{up(plan.dp_epsilon)} and " if plan.dp_epsilon > 0.0 else ""
+    return f"{pure}rho = {up(plan.dp_rho)} in zCDP, which is {dp}"
 
 
 def _unit(query: PlannedQuery) -> str:

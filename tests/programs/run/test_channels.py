@@ -158,6 +158,15 @@ def f(db: Database[R]) -> Private[Vector]:
     v = (sum(clip(r.x * r.x, 0, 1) for r in db), sum(r.x / 3 for r in db if r.keep), 3 - count(db))
     return laplace(v, epsilon=0.7)
 """,
+    "thirds": """
+@record
+class R:
+    x: Real[-1, 1]
+    keep: Bool
+@program
+def f(db: Database[R]) -> Private[Real]:
+    return laplace(sum(r.x * 5 / 6 for r in db), epsilon=0.7)
+""",
     "clip": """
 @record
 class R:
@@ -227,6 +236,29 @@ def test_laplace_steps_move_within_the_scale(name: str) -> None:
             largest = max(largest, Fraction(moved) / (Fraction(7, 10) * Fraction(scale)))
     # The scale is no larger than it must be (clip: the two ends that the clip leaves are near).
     assert largest > (0.03 if name == "clip" else 0.3)
+
+
+def test_steps_beyond_the_bounds_are_not_summed() -> None:
+    """5/6 is no step, and the nearest one lies outside: then the move would be above the bound."""
+    core, verdict = accepted(LAPLACE["thirds"])
+    rows = [{"x": x, "keep": True} for x in (-1.0, 1.0)]
+    ((_, first, scale),), ((_, second, _),) = (seen(core, verdict, [one]) for one in rows)
+    assert second[0] - first[0] <= Fraction(7, 10) * Fraction(scale)
+    assert second[0] + 1 - (first[0] - 1) > Fraction(7, 10) * Fraction(scale)
+
+
+def test_clipped_log_likelihoods_of_real_records() -> None:
+    core, verdict = accepted("""
+@program
+def draw(db: Database[Real[-50, 50]]) -> Private[Real]:
+    model = observe(db, normal(sd=0.3), prior=normal(0, sd=2))
+    return posterior_sample(model, grid=linspace(-3, 3, 5), log_likelihood=(-2, 0.1), power=1 / 4)
+""")
+    laws = [
+        exponential_channel(core, verdict, [0.2, x])[1] for x in (-50.0, -3.0, -1.4, 0.0, 3.0, 50.0)
+    ]
+    worst = max(abs(log(p / q)) for a in laws for b in laws for p, q in zip(a, b, strict=True))
+    assert 0.5 < worst <= verdict.dp_epsilon == Fraction(21, 20)
 
 
 def test_whole_counts_have_the_textbook_scale() -> None:

@@ -103,6 +103,14 @@ def test_a_table_that_doesn_t_fit_costs_nothing_and_leaves_a_trace(tmp_path: Pat
     assert book.show() == []
 
 
+def test_preconditions_are_held_before_the_debit(tmp_path: Path) -> None:
+    core, verdict = accepted(COIN.replace("    return", "    require(obs.size >= 5)\n    return"))
+    kept = {"ledger": tmp_path / "l.db", "dataset": "coins", "dp_epsilon": 1.0}
+    with pytest.raises(InputError, match="preconditions"):
+        run(core, verdict, TABLE, **kept)  # type: ignore[arg-type]
+    assert not (tmp_path / "l.db").exists()
+
+
 def test_public_columns_stay_public(tmp_path: Path) -> None:
     core, verdict = accepted(MEAN)
     table = {"x": [1.0, 5.0], "region": ["n", "s"]}

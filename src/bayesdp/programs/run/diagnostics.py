@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesdp.programs.run.distributions import Samples
+from bayesdp.programs.run.distributions import Distribution, Samples
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,6 +26,14 @@ def diagnosed(
         notes = (*notes, f"The chains don't agree: R-hat is {worst:.3f}. Ask for more draws.")
     table = drawn.reshape(-1, drawn.shape[2])
     return Samples(family, names, np.array(table), found, notes)
+
+
+def exact_samples(found: Distribution, k: int, names: Sequence[str]) -> Samples:
+    """Independent draws of a posterior that is known."""
+    draws = found.samples(k)
+    table = draws.reshape(k, -1)
+    of = {name: {"ess": float(k), "r_hat": 1.0} for name in names}
+    return Samples(found.family, tuple(names), np.array(table), of, found.notes)
 
 
 def split_r_hat(chains: NDArray[Any]) -> float:

@@ -31,6 +31,7 @@ from bayesdp.programs.ir import (
     expression,
 )
 from bayesdp.programs.run import choose, posteriors
+from bayesdp.programs.run.diagnostics import exact_samples
 from bayesdp.programs.run.distributions import Joint, Samples
 from bayesdp.programs.run.latent import Noise
 from bayesdp.programs.run.noise import (
@@ -357,7 +358,7 @@ class Machine:
         if isinstance(found, Samples):
             return found
         names = found.names if isinstance(found, Joint) else (found.family,)
-        return posteriors.exact_samples(found, draws, names)
+        return exact_samples(found, draws, names)
 
 
 # -- Gaussian scales ---------------------------------------------------------------------------

@@ -10,7 +10,7 @@ states is sampled by data augmentation; a regression is `regression.py`'s.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -492,11 +492,3 @@ def _augmented(source: Answers, prior: d.Distribution) -> d.Samples:
             if step >= warm:
                 drawn[chain, step - warm] = chances
     return diagnosed("dirichlet", source.labels, drawn, notes)
-
-
-def exact_samples(found: d.Distribution, k: int, names: Sequence[str]) -> d.Samples:
-    """Independent draws of a posterior that is known."""
-    draws = found.samples(k)
-    table = draws.reshape(k, -1)
-    of = {name: {"ess": float(k), "r_hat": 1.0} for name in names}
-    return d.Samples(found.family, tuple(names), np.array(table), of, found.notes)

@@ -609,3 +609,11 @@ def test_parts_of_the_derivation_are_where_commands_are() -> None:
     parts = [one for one in program.body if isinstance(one, Parts)]
     found = check(program).derivation["sequence"][program.body.index(parts[0])]["parts"]
     assert (found["public"], found["confined"], len(found["of"])) == (True, True, 2)
+
+
+def test_a_piece_is_there_once_and_public_only_if_its_column_is() -> None:
+    program = loop("c", "count(piece)")
+    (parts,) = (one for one in program.body if isinstance(one, Parts))
+    twice = replace(parts, parts=(parts.parts[0], parts.parts[0]))
+    for changed in (twice, replace(parts, public=True), replace(parts, column="x")):
+        assert check(replace(program, body=(changed,), returns=())).verdict == "REJECTED"

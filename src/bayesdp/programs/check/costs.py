@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.programs.check.intervals import Bounds, Interval, bounds
+from bayesdp.programs.check.intervals import Bounds, Interval, bounds, column_type
 from bayesdp.programs.check.prices import Pair, Price, Prices
 from bayesdp.programs.check.refusals import Rejected
 from bayesdp.programs.check.sensitivity import pieces_of
@@ -83,6 +83,7 @@ class Costs(Prices):
 
     def parts(self, command: Parts) -> Price:
         """Pieces of a partition: in parallel if each part reads its own piece only."""
+        self._pieces(command)
         prices = [self.sequence(commands) for _, commands in command.parts]
         node: dict[str, Any] = {
             "parts": {
@@ -101,6 +102,17 @@ class Costs(Prices):
             return Price(cost, None, node)
         both = _dearest(known) if node["parts"]["confined"] else _added(known)
         return Price(cost, both, node)
+
+    def _pieces(self, command: Parts) -> None:
+        """Pieces are of one column, each label once, and public only if the column is."""
+        column = Expr("field", (), (command.column,), command.where)
+        kind = column_type(column, self.world.context)
+        listed = [label for label, _ in command.parts]
+        known = kind.labels or ("False", "True")
+        if len(set(listed)) != len(listed) or not set(listed) <= set(known):
+            raise Rejected("type", "A partition has each label once.", command.where)
+        if command.public != kind.public:
+            raise Rejected("type", f"'{command.column}' is public or not.", command.where)
 
     def _of_parts(
         self, costs: list[Pair], prices: list[Price], command: Parts, node: Mapping[str, Any]

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bayesdp.programs.ir import Type
-from bayesdp.programs.source.diagnostics import refuse
+from bayesdp.programs.source.diagnostics import refuse, written
 from bayesdp.programs.source.literals import Literal, literal
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def read_type(
     raise refuse(
         "annotation",
         node,
-        f"{ast.unparse(node)} is no type of the language.",
+        f"{written(node)} is no type of the language.",
         'Types are Bool, Int[lo, hi], Real[lo, hi], Category["a", "b"] and Public[...] of those'
         + (f"; import {head} from bayesdp.programs." if head in RESULTS else "."),
     )
@@ -178,7 +178,7 @@ def _result(node: ast.expr, surface: Mapping[str, str]) -> str:
         raise refuse(
             "annotation",
             node,
-            f"{ast.unparse(node)} is nothing that a program returns.",
+            f"{written(node)} is nothing that a program returns.",
             f"It returns {', '.join(RESULTS)} or a tuple of those.",
         )
     return head
@@ -201,6 +201,6 @@ def check_annotation(node: ast.expr | None, file: SourceFile) -> None:
             raise refuse(
                 "annotation",
                 node,
-                f"{ast.unparse(node)} is no type of the language.",
+                f"{written(node)} is no type of the language.",
                 "A helper's annotations name types of bayesdp.programs, aliases and records.",
             )

@@ -363,8 +363,8 @@ class Calls(Expressions):
             raise refuse(
                 "type", node, "onehot takes a Category, a Bool or an Int[0, k - 1] column."
             )
-        if size is not None and size != Fraction(labels):
-            raise refuse("type", node, f"There are {labels} values, not {size}.", f"k={labels}.")
+        if "k" in bound.given and size != Fraction(labels):
+            raise refuse("type", node, f"There are {labels} values.", f"Write k={labels}, or no k.")
         items = tuple(Type("int", Fraction(0), Fraction(1)) for _ in range(labels))
         expr = Expr("onehot", (value.expr,), (Fraction(labels),), place(node))
         return Scalar("row", expr, Type("vector", items=items))

@@ -98,6 +98,12 @@ def place(node: ast.AST) -> Where:
     return Where(line, start + 1, end + 1)
 
 
+def written(node: ast.AST) -> str:
+    """A piece of the source, short."""
+    text = ast.unparse(node)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def refuse(
     code: str, node: ast.AST | Where | None, message: str, accepted: str = ""
 ) -> ProgramError:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from bayesdp.errors import did_you_mean
 from bayesdp.programs.ir import Adjacency, Command, Expr, Type
 from bayesdp.programs.source.conditions import Conditions
-from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.diagnostics import ProgramError, place, refuse, written
 from bayesdp.programs.source.literals import arithmetic, number
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
@@ -94,7 +94,7 @@ class Expressions(Conditions):
             return static(node.value, node)
         if isinstance(node.value, int | float):
             return static(number(node), node)
-        raise refuse("type", node, f"{ast.unparse(node)} is no value of the language.")
+        raise refuse("type", node, f"{written(node)} is no value of the language.")
 
     def _unary(self, node: ast.UnaryOp, scope: Scope) -> Value:
         found = scalar(self.value(node.operand, scope), node.operand)

@@ -28,7 +28,7 @@ def number(node: ast.Constant) -> Fraction:
         raise refuse("type", node, "Numbers are integers or decimals.")
     exact: Fraction | None = getattr(node, "exact", None)  # from the source text, see `attach`
     if exact is None:
-        raise refuse("static", node, "This is no finite number.")
+        raise refuse("static", node, "This is no finite number, or one of very many digits.")
     return exact
 
 
@@ -43,7 +43,8 @@ def attach(tree: ast.AST, text: str) -> None:
                 decimal = Decimal(written.decode("utf-8").replace("_", ""))
             except InvalidOperation:
                 continue
-            if decimal.is_finite() and abs(decimal.adjusted()) < MOST_DIGITS:
+            short = len(decimal.as_tuple().digits) < MOST_DIGITS
+            if decimal.is_finite() and abs(decimal.adjusted()) < MOST_DIGITS and short:
                 node.exact = Fraction(decimal)  # type: ignore[attr-defined]
 
 

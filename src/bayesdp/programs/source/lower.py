@@ -26,7 +26,7 @@ from bayesdp.programs.source.annotations import (
     read_type,
 )
 from bayesdp.programs.source.calls import POSTERIOR, bind
-from bayesdp.programs.source.diagnostics import ProgramError, refuse
+from bayesdp.programs.source.diagnostics import ProgramError, refuse, written
 from bayesdp.programs.source.flow import Flow
 from bayesdp.programs.source.literals import Literal, literal
 from bayesdp.programs.source.module import SourceFile
@@ -174,7 +174,7 @@ class _Lowering(Flow):
                 value = self.given[argument.arg]
                 if not admitted(value, kind):
                     raise InputError(
-                        argument.arg, _plain(value), expected=f"a value of {_written(kind)}"
+                        argument.arg, _plain(value), expected=f"a value of {_declared(kind)}"
                     )
             elif default is not None:
                 value = literal(default, self.source.constants)
@@ -189,7 +189,7 @@ class _Lowering(Flow):
                 raise refuse(
                     "bounds",
                     default or argument,
-                    f"{_plain(value)} is no value of {_written(kind)}.",
+                    f"{_plain(value)} is no value of {_declared(kind)}.",
                     "Change the default, or the declared type.",
                 )
             assert not isinstance(value, tuple)
@@ -301,7 +301,7 @@ class _Lowering(Flow):
         raise refuse(
             "annotation",
             node,
-            f"Nothing makes this value {ast.unparse(node)}: an annotation inside a program "
+            f"Nothing makes this value {written(node)}: an annotation inside a program "
             "clamps nothing.",
             "Leave it out; clip(value, low, high) gives bounds.",
         )
@@ -433,7 +433,7 @@ def _plain(value: Literal) -> object:
     return value
 
 
-def _written(kind: Type) -> str:
+def _declared(kind: Type) -> str:
     if kind.kind == "category":
         return f"Category[{', '.join(repr(one) for one in kind.labels)}]"
     if kind.kind == "bool":

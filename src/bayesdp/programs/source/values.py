@@ -150,7 +150,7 @@ def scalar(value: Value, node: ast.AST, what: str = "a number") -> Scalar:
         parts = [scalar(one, node, what) for one in value.items]
         if any(one.type.kind == "vector" for one in parts):
             raise refuse("type", node, "A vector of vectors is not part of the language.", "")
-        level = highest(*(one.level for one in parts))
+        level = highest("public", *(one.level for one in parts))  # a static scalar is a literal
         unmixed([one.level for one in parts], node)
         expr = Expr("tuple", tuple(one.expr for one in parts), (), place(node))
         kind = Type("vector", items=tuple(one.type for one in parts))

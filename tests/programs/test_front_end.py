@@ -1,0 +1,201 @@
+"""The front end by itself: odd files, exact numbers, places, programs imported in Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from bayesdp.errors import InputError
+from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.ir import Expr, Release
+from bayesdp.programs.source import CODES, ProgramError, core_of, read_text
+from bayesdp.programs.surface import ProgramSource
+from bayesdp.programs.verdicts import refused, verdict_in
+from bayesdp.programs.words import decimal, rounded_up
+
+ROOT = Path(__file__).parents[2]
+HEAD = (
+    "from bayesdp.programs import Bool, Database, Int, Private, Real, Vector, count, laplace, "
+    "program\n\n\n"
+)
+
+
+def program_of(value: str, *, before: str = "", returns: str = "Real") -> str:
+    body = f"@program\ndef f(obs: Database[Bool]) -> Private[{returns}]:\n"
+    return HEAD + body + before + f"    return {value}\n"
+
+
+def verdict_on(text: str) -> Verdict:
+    try:
+        return verdict_in(read_text(text))
+    except ProgramError as error:
+        return refused(error, None)
+
+
+NOISY = "laplace(sum(obs), epsilon=1)"
+DEEP = {
+    "a long sum": program_of(NOISY + " + 1" * 40_000),
+    "a deep sum": program_of(f"{NOISY} + " + "(" * 90 + "1" + ")" * 90),
+    "too many parentheses": program_of("(" * 5000 + "1" + ")" * 5000),
+    "many signs": program_of("-" * 50_000 + "1"),
+    "many nots": program_of("not " * 20_000 + "True"),
+    "a long condition": program_of("1 if " + " and ".join(["obs.size > 1"] * 20_000) + " else 0"),
+    "a long chain of names": program_of("obs" + ".size" * 20_000),
+    "a long chain of entries": program_of("obs" + "[0]" * 20_000),
+    "a long chain of calls": program_of("obs" + "()" * 20_000),
+    "many powers": program_of("2" + " ** 2" * 20_000),
+    "a deep constant": HEAD + "X = " + "[" * 190 + "1" + "]" * 190 + "\n",
+    "a long constant": HEAD + "X = 1" + " + 1" * 60_000 + "\n",
+    "a deep type": HEAD + "X = " + "Database[" * 180 + "Bool" + "]" * 180 + "\n",
+    "deep blocks": program_of(
+        NOISY, before="".join("    " * i + "if obs.size > 1:\n" for i in range(1, 90))
+    ),
+    "a long file": HEAD + "# " + "x" * 200_000,
+    "a null byte": HEAD + "X = '\0'\n",
+    "a lone surrogate": HEAD + "X = '\ud800'\n",
+    "many digits": program_of("9" * 6000),
+    "many decimals": program_of("0." + "1" * 100_000),
+    "many statements": program_of("x", before="    x = laplace(sum(obs), epsilon=1)\n" * 500),
+    "a long string": program_of("'" + "x" * 150_000 + "'"),
+    "tabs and feeds": program_of(NOISY, before="\x0c    x = 1\n").replace("    ", "\t"),
+    "an empty file": "",
+    "only a text": '"""Nothing."""\n',
+    "a non-character": HEAD + "X = '\uffff'\n",
+    "invisible letters": HEAD + "la\u200bplace = 1\n",
+}
+
+
+@pytest.mark.parametrize("name", DEEP)
+def test_odd_files_have_a_verdict_or_no_program(name: str) -> None:
+    if name in ("an empty file", "only a text", "a deep constant", "a non-character"):
+        with pytest.raises(InputError, match="a file with a @program function"):
+            verdict_on(DEEP[name])
+        return
+    found = verdict_on(DEEP[name])
+    if found.verdict != "ACCEPTED":
+        assert found.code in CODES
+        assert found.reason
+        assert found.line is not None
+        assert len(found.shown) < 1000
+
+
+def laplace_of(text: str) -> Release:
+    program = core_of(read_text(text), None, {})
+    (one,) = (found for found in program.body if isinstance(found, Release))
+    return one
+
+
+@pytest.mark.parametrize(
+    ("written", "exact"),
+    [
+        ("0.1", Fraction(1, 10)),
+        ("0.1 + 0.2", Fraction(3, 10)),
+        ("1 / 3", Fraction(1, 3)),
+        ("1e-300", Fraction(1, 10**300)),
+        ("1_000.5", Fraction(2001, 2)),
+        ("5.", Fraction(5)),
+        (".25", Fraction(1, 4)),
+        ("0x10", Fraction(16)),
+        ("2**-3", Fraction(1, 8)),
+        ("9007199254740993.0", Fraction(9007199254740993)),
+        ("7 // 2 - 7 % 2", Fraction(2)),
+        ("min(0.3, 1 / 3)", Fraction(3, 10)),
+        ("sum((0.1,) * 10)", Fraction(1)),
+        ("abs(-0.7)", Fraction(7, 10)),
+        ("(0.1, 0.2)[1]", Fraction(1, 5)),
+        ("len((1, 2, 3)) / 10", Fraction(3, 10)),
+    ],
+)
+def test_numbers_are_exact(written: str, exact: Fraction) -> None:
+    options = dict(laplace_of(program_of(f"laplace(sum(obs), epsilon={written})")).options)
+    assert options["epsilon"] == Expr("const", (), (exact,))
+
+
+def test_decimals_after_letters_of_two_bytes_are_read_at_their_place() -> None:
+    text = program_of("laplace(sum(obs), epsilon=0.2 if 'ü' == 'é' else 0.1)")
+    assert dict(laplace_of(text).options)["epsilon"].data == (Fraction(1, 10),)
+
+
+def test_places_count_characters() -> None:
+    text = HEAD + "Größe = 'äöü'; X = nowhere\n"
+    with pytest.raises(ProgramError) as caught:
+        read_text(text, "ä.py")
+    found = caught.value.diagnostic
+    assert found.where is not None
+    line = text.splitlines()[found.where.line - 1]
+    assert line[found.where.column - 1 : found.where.end - 1] == "nowhere"
+    assert str(caught.value).endswith(" " * (4 + line.index("nowhere")) + "^^^^^^^")
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_lines_are_counted_as_editors_count_them(ends: str) -> None:
+    text = program_of(NOISY, before='    x = "a\x0cb\u2028c"\n    y = nowhere\n')
+    found = verdict_on(text.replace("\n", ends))
+    assert (found.code, found.line) == ("name", 7)
+    assert found.shown.splitlines()[-2].strip() == "y = nowhere"
+
+
+def test_a_sensitivity_and_its_message_are_exact() -> None:
+    text = program_of("laplace(sum(obs) / 3, epsilon=1, sensitivity=0.3333333333)")
+    found = verdict_on(text)
+    assert found.code == "sensitivity"
+    again = verdict_on(text.replace("0.3333333333", "1 / 3"))
+    assert again.verdict == "ACCEPTED"
+
+
+def test_shown_numbers_never_understate() -> None:
+    assert [decimal(Fraction(one)) for one in ("1/2", "3", "1/3", "-1/8", "1/1000000")] == [
+        "0.5", "3", "1/3", "-0.125", "0.000001",
+    ]  # fmt: skip
+    for value in (Fraction(1, 3), Fraction(3, 10), Fraction(2, 3), Fraction(1, 7)):
+        assert Fraction(repr(rounded_up(value))) >= value
+        assert rounded_up(value) - float(value) <= 1e-15
+
+
+def test_a_program_imported_in_python(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        program_of(NOISY) + "\n\n@program(epsilon=0.5)\ndef dear(obs: Database[Bool]) -> "
+        f"Private[Real]:\n    return {NOISY}\n"
+    )
+    code = (
+        "import os, mine\n"
+        "print(repr(mine.f))\n"
+        "os.chdir('/')\n"  # a program knows its file wherever one goes
+        "print(mine.f.check().verdict, mine.f.check(n=537).n, mine.dear.check().code)\n"
+        "print(str(mine.f.check()).splitlines()[0])\n"
+        "try: mine.laplace(1)\n"
+        "except TypeError as error: print(error)\n"
+    )
+    env = {"PYTHONPATH": f"{ROOT / 'src'}:{tmp_path}"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, env=env,
+        check=False,
+    )  # fmt: skip
+    assert done.stdout.splitlines() == [
+        "<program f of mine.py>",
+        "ACCEPTED 537 budget",
+        "ACCEPTED f: (1, 0)-differentially private when one record is replaced, for every number "
+        "of records that it admits.",
+        "laplace is part of a program, and programs are read, not run as Python. Use "
+        "PROGRAM.check() or PROGRAM.run(table, ...).",
+    ], done.stderr
+
+
+def test_a_program_without_a_file_says_so() -> None:
+    with pytest.raises(InputError, match="save it in a file"):
+        ProgramSource(None, "typed").check()
+
+
+@pytest.mark.parametrize("n", [0, -1, True, 1.5, "7"])
+def test_a_number_of_records_is_a_number(n: object) -> None:
+    with pytest.raises(InputError, match="a number of records"):
+        verdict_in(read_text(program_of(NOISY)), None, n)  # type: ignore[arg-type]
+
+
+def test_the_page_explains_every_kind_of_refusal() -> None:
+    page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
+    assert [code for code in CODES if f"`{code}`" not in page] == []

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import json
 from typing import Any
 
+import pandas as pd
 import pytest
 
-from bayesdp.kernel import assumptions
+from bayesdp.certificate import digest
+from bayesdp.kernel import assumptions, check
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.declared import _check_literals, _check_states, _states
 from bayesdp.populations import parse
+from bayesdp.release import Study
 
 PAIR = {"model": "gaussian", "covariance": [[1.0, 0.3], [0.3, 1.0]]}
 LAW = {"model": "finite", "probabilities": [[0.4, 0.1], [0.1, 0.4]]}
@@ -110,3 +115,53 @@ def test_conditions_name_declared_states(text: str, holds: bool) -> None:
         return
     with pytest.raises(InvalidError, match="no state"):
         _check_literals(text, COLUMNS, "q")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(",
+        "",
+        "x == 1 if",
+        "\0x == 1",
+        "-" * 100_000 + "1 == x",
+        "-" * 40_000 + "1 == x",
+        "not " * 9_000 + "x == 1",
+        "(" * 5_000 + "x == 1" + ")" * 5_000,
+        "grade == {}",
+        "grade in [[1]]",
+        7,
+        None,
+    ],
+)
+@pytest.mark.parametrize("place", ["query", "column"])
+def test_a_condition_that_is_none_is_invalid(
+    text: Any, place: str, counted: dict[str, Any]
+) -> None:
+    """The verdict is INVALID, and never a failure of the kernel."""
+    document = copy.deepcopy(counted)
+    if place == "query":
+        composition = document["derivation"]["premises"][0]["premises"][0]
+        composition["premises"][0]["evidence"]["query"]["where"] = text
+    else:
+        document["columns"]["high"] = {"from": "grade", "where": text}
+    content = {key: value for key, value in document.items() if key != "digest"}
+    assert check(content | {"digest": digest(content)}).verdict == "INVALID"
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """A certificate of one count."""
+    study = Study(
+        pd.DataFrame({"pair": [1, 1, 2, 2], "grade": [1, 2, 3, 1]}),
+        dataset="grades",
+        n=4,
+        columns={"pair": {"role": "cluster"}, "grade": {"states": [1, 2, 3]}},
+        population={"model": "clusters", "size": 2, "covers": ["grade"], "source": "a teacher"},
+        budget={"epsilon": 1.0},
+        queries=[{"name": "ones", "kind": "count", "where": "grade == 1"}],
+        ledger=str(tmp_path_factory.mktemp("ledgers") / "grades.db"),
+    )
+    made: dict[str, Any] = json.loads(study.release().certificate.to_json())
+    assert check(made).verdict == "VALID ASSUMING"
+    return made

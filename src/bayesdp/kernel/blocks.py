@@ -16,6 +16,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import exact, require
+from bayesdp.kernel.queries import condition
 
 Spend = Mapping[str, Any]
 Cell = tuple[str, Any]
@@ -101,7 +102,7 @@ def check_block(
     require(public and plain and not imputed, f"{name!r} divides no records", where)
     states = column.get("states")
     require(isinstance(states, list) and bool(states), f"{name!r} has no states", where)
-    tree = ast.parse(query["where"].strip(), mode="eval").body
+    tree = condition(query["where"]).body
     for state in states or ():
         if _truth(tree, name, state) is not False:
             require(cell(state) in cells, f"the query reads {state!r} too", where)

@@ -186,7 +186,8 @@ def check(document: object) -> Verdict:
 
 _OUTSIDE = ("digest", "signature")
 _MALFORMED = (
-    LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError
+    LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError,
+    SyntaxError, MemoryError,
 )  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from bayesdp.kernel.arithmetic import UnknownError, require
 from bayesdp.kernel.populations import shape
+from bayesdp.kernel.queries import condition
 
 NOT_PROTECTED = (
     "that somebody's record is in the table, and how many records there are",
@@ -123,7 +124,7 @@ def _unit(query: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]) ->
 
 def _check_literals(text: str, columns: Mapping[str, Mapping[str, Any]], where: str) -> None:
     """A value that a condition compares a column of states with is one of them."""
-    for node in ast.walk(ast.parse(text.strip(), mode="eval")):
+    for node in ast.walk(condition(text)):
         if not isinstance(node, ast.Compare):
             continue
         sides = [node.left, *node.comparators]

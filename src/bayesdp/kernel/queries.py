@@ -13,6 +13,8 @@ from typing import Any
 from bayesdp.kernel.arithmetic import InvalidError, exact, require, whole
 
 Columns = Mapping[str, Mapping[str, Any]]
+LONGEST = 50_000
+"""Characters of a condition at most: the parser of a longer one may run out of memory."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +75,18 @@ def shape(
     )
 
 
+def condition(text: object) -> ast.Expression:
+    """A condition's syntax tree; `InvalidError` for a text that is none, or is endless."""
+    require(isinstance(text, str) and len(text) <= LONGEST, "a condition is a text, not so long")
+    try:
+        return ast.parse(str(text).strip(), mode="eval")
+    except (SyntaxError, RecursionError, MemoryError, ValueError):
+        raise InvalidError(f"the condition {str(text)[:80]!r} can't be read") from None
+
+
 def names_in(text: str) -> set[str]:
     """The columns that a condition names. Only comparisons, and/or/not and literals may occur."""
-    try:
-        tree = ast.parse(text, mode="eval")
-    except (SyntaxError, RecursionError, MemoryError, ValueError):
-        raise InvalidError(f"the condition {text!r} can't be read") from None
+    tree = condition(text)
     allowed = (
         ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.UAdd,
         ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.cli import app
+from bayesdp.report.relations import level_words
 
 CHAIN = '{"model": "markov", "transition": [[0.9, 0.1], [0.1, 0.9]], "length": 100}'
 TWINS = '{"model": "finite", "probabilities": [[0.5, 0.0], [0.0, 0.5]]}'
@@ -65,10 +67,44 @@ def test_for_people():
     assert "full-support (derived)" in shown
 
 
+def test_parameters_are_named():
+    shown = " ".join(
+        run("--given", "dp=0.3", "--population", CHAIN, "--default", "1").stdout.split()
+    )
+    assert "The default record of sp and bsp is 1" in shown
+    assert "The groups of group-dp are of 100 records" in shown
+
+
+@pytest.mark.parametrize(
+    ("level", "shown"),
+    [
+        (0.0, "0"),
+        (1e-320, "9.99989e-321"),  # the double itself is 9.99988671826831e-321
+        (1.0, "1"),
+        (1.0 + 2**-52, "1.00001"),
+        (0.1 + 2e-8, "0.100001"),
+        (123456.5, "123457"),
+        (1e300, "1.00001e+300"),
+    ],
+)
+def test_levels_are_rounded_up(level: float, shown: str):
+    """`Decimal(shown)` is never below the level, however small both are."""
+    assert level_words("dp", level) == shown
+    assert Decimal(shown) >= Decimal(level)
+
+
+@pytest.mark.parametrize("level", ["0", "1e-320", "1e-9", "1e308"])
+def test_extreme_levels_are_shown(level: str):
+    assert "What follows" in run("--given", f"dp={level}", "--population", CHAIN).stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--given", "bsp=1.5"], "from 0 to 1"),
+        (["--given", "bsp=0.5"], "(--default)"),
+        (["--given", "sp=0.5", "--size", "3"], "(--default)"),
+        (["--given", "group-dp=1", "--population", '{"model":"clusters","size":6}'], "(--size)"),
         (["--given", "dp=-1"], "0 or more"),
         (["--given", "dp=inf"], "finite"),
         (["--given", "dp=1e999"], "finite"),

@@ -53,7 +53,7 @@ def certificate(rng: np.random.Generator) -> Document:
     known = facts(population, (), 0, 2)
     names = [name for name in HYPOTHESES if name not in known.holds | dict.fromkeys(known.refuted)]
     assume = [name for name in names if rng.random() < 0.5]
-    found = implied(given, population, assume, seconds=1.0, size=2)
+    found = implied(given, population, assume, seconds=1.0, size=2, default=0)
     return read_back(implications_certificate(found, seconds=1.0).to_json())
 
 
@@ -201,7 +201,7 @@ def test_mutated_certificates_do_not_verify():
 
 
 def honest_document(given: dict[str, float], population: Population | None, *assume: str, **more):
-    found = implied(given, population, assume, **more)
+    found = implied(given, population, assume, **({"size": 2, "default": 0} | more))
     return read_back(implications_certificate(found).to_json())
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import bayesdp
 from bayesdp.errors import InputError
+from bayesdp.leakage.profile import profile
 from bayesdp.notions.catalogue import CATALOGUE
 from bayesdp.populations import (
     Autoregressive,
@@ -178,12 +179,39 @@ def test_single_records_are_independent(population: Population):
 
 
 def test_groups_come_from_the_population():
-    found = implied({"group-dp": 0.7}, Clusters(size=3))
-    assert found.size == 3
+    assert implied({"dp": 0.7}, Clusters(size=3)).size == 3
+    found = implied({"group-dp": 0.7}, Clusters(size=3), size=3)
     assert found["bdp"].level == 0.7
     small = implied({"group-dp": 0.7}, Clusters(size=3), size=2)
     assert small["bdp"].level == pytest.approx(2.1)  # 3 times the DP level; the group is too small
     assert implied({"dp": 0.7}).size == 2
+
+
+def test_a_given_group_level_needs_its_size():
+    """Else a level of pairs would pass for one of whatever groups the population has."""
+    for population in (None, Clusters(size=6)):
+        with pytest.raises(InputError, match="--size"):
+            implied({"group-dp": 1.0}, population)
+    pairs = implied({"group-dp": 1.0}, Clusters(size=6), size=2)
+    assert pairs["bdp"].level == pytest.approx(6.0)
+
+
+def test_a_given_semantic_level_needs_its_default():
+    """Under default 2 this bsp is .012 and the bdp 3.9, which default 0 would call .048."""
+    law = Finite(probabilities=[[0.3, 0.2, 0.1], [0.2, 0.01, 0.0], [0.19, 0.0, 0.0]])
+    mechanism = np.full((3, 3, 2), 0.5)
+    mechanism[1, 1] = 0.99, 0.01
+    truth = profile(law, mechanism, 2)
+    bsp, bdp = truth.found["bsp"].level, truth.found["bdp"].level
+    assert bsp < 0.012
+    assert bdp > 3.9
+    for notion in ("sp", "bsp"):
+        with pytest.raises(InputError, match=f"given {notion}.*--default"):
+            implied({notion: bsp}, law)
+    assert "bdp" not in implied({"bsp": bsp}, law, default=2)
+    assert "bdp" not in implied({"bsp": bsp}, law, default=1)
+    own = profile(law, mechanism, 0)
+    assert implied({"bsp": own.found["bsp"].level}, law, default=0)["bdp"].level >= bdp
 
 
 def test_the_default_is_a_state():
@@ -220,11 +248,21 @@ def test_adversary_says_what_a_given_bdp_is():
 )
 def test_wrong_levels_are_named(given, said: str):
     with pytest.raises(InputError, match=said):
-        implied(given)
+        implied(given, default=0)
+
+
+WRONG = (
+    {"size": 0},
+    {"size": True},
+    {"default": math.nan},
+    {"default": math.inf},
+    {"default": True},
+    {"default": 10**400},
+)
 
 
 def test_other_wrong_arguments():
-    for options in ({"size": 0}, {"size": True}, {"default": math.nan}, {"adversary": "all"}):
+    for options in (*WRONG, {"adversary": "all"}):
         with pytest.raises(InputError):
             implied({"dp": 1.0}, **options)
     with pytest.raises(KeyError):
@@ -232,7 +270,7 @@ def test_other_wrong_arguments():
 
 
 def test_a_level_that_promises_nothing_brings_nothing():
-    found = implied({"bsp": 1.0}, CHAIN)
+    found = implied({"bsp": 1.0}, CHAIN, default=0)
     assert set(levels(found)) == {"bsp"}
     assert levels(implied({"dp": 0.0}, CHAIN))["bdp"] == 0.0
 
@@ -285,7 +323,7 @@ def test_the_search_finds_the_best_of_all_paths():
         assume = [name for name in names if rng.random() < 0.4]
         free = set(assume) | ({"default-in-domain"} if "default-possible" in assume else set())
         size = int(rng.integers(1, 5))
-        found = levels(implied(given, assume=assume, size=size))
+        found = levels(implied(given, assume=assume, size=size, default=0))
         assert found == pytest.approx(best_by_paths(given, free, size)), (given, assume)
 
 
@@ -306,7 +344,7 @@ def test_what_is_implied_is_true():
         if not all(math.isfinite(one) for one in given.values()):
             continue
         assume = ["causal-structure", "downward-scalable-family", "record-secrets"]
-        found = implied(given, population, assume, size=SIZE)
+        found = implied(given, population, assume, size=SIZE, default=0)
         for one in found.implied:
             truth = level(one.notion, case)
             assert truth <= one.level * (1 + 1e-9) + 1e-10, (given, one, law.tolist())

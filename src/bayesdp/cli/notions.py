@@ -30,11 +30,16 @@ def notions(
     ] = None,
     adversary: AdversaryOption = "any",
     size: Annotated[
-        int | None, typer.Option(min=1, help="Records of a group, for group-dp.")
+        int | None,
+        typer.Option(min=1, help="Records of a group, for group-dp; needed where that is given."),
     ] = None,
     default: Annotated[
-        float, typer.Option(help="The default record of sp and bsp: a state's number, from 0.")
-    ] = 0.0,
+        float | None,
+        typer.Option(
+            help="The default record of sp and bsp: a state's number, from 0; needed where one of "
+            "them is given."
+        ),
+    ] = None,
     to: Annotated[
         list[str] | None,
         typer.Option(metavar="NOTION", help="Only this notion. Repeatable."),

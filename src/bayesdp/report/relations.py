@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from decimal import ROUND_CEILING, Decimal
 from typing import Any
 
 from rich.console import Console
@@ -19,9 +19,16 @@ def level_words(notion: str, level: float | None) -> str:
         return "?"
     if level == 0.0:
         return "0"
-    digits = max(0, 5 - math.floor(math.log10(level)))
-    scaled = math.ceil(round(level * 10**digits, 6)) / 10**digits
-    return f"{scaled:.6g}" + (" (distance)" if notion_of(notion).unit == "probability" else "")
+    exact = Decimal(level)
+    unit = Decimal(1).scaleb(exact.adjusted() - 5)
+    shown = _plain(exact.quantize(unit, ROUND_CEILING))
+    return shown + (" (distance)" if notion_of(notion).unit == "probability" else "")
+
+
+def _plain(value: Decimal) -> str:
+    """Without an exponent, where the number is of a usual size."""
+    short = value.normalize()
+    return f"{short:f}" if -6 <= short.adjusted() < 9 else f"{short:e}"
 
 
 def show_implications(console: Console, document: Mapping[str, Any]) -> None:
@@ -42,6 +49,8 @@ def show_implications(console: Console, document: Mapping[str, Any]) -> None:
     console.print(table)
     for one in document["implied"]:
         console.print(f"{one['notion']}: {one['in_words']}", highlight=False, markup=False)
+    for line in _parameters(document):
+        console.print(line, highlight=False, markup=False)
     if document["needs"]:
         console.print("\nWith more declared (--assume) or given:", highlight=False)
     for need in document["needs"]:
@@ -52,6 +61,18 @@ def show_implications(console: Console, document: Mapping[str, Any]) -> None:
             highlight=False,
             markup=False,
         )
+
+
+def _parameters(document: Mapping[str, Any]) -> Iterator[str]:
+    """What the notions speak of that have a parameter."""
+    shown = {one["notion"] for part in ("implied", "needs") for one in document[part]}
+    if shown & {"sp", "bsp"}:
+        yield (
+            f"The default record of sp and bsp is {document['default']:g} (--default): for another "
+            "one their levels may differ."
+        )
+    if "group-dp" in shown:
+        yield f"The groups of group-dp are of {document['size']} records (--size)."
 
 
 def _published(one: Mapping[str, Any]) -> str:

@@ -73,11 +73,13 @@ def times_size(level: float, size: int) -> float:
 
 def distance(level: float, size: int) -> float:
     """`tanh(level / 2)`, rounded up: of two weights that differ by the factor `e^(2 level)`."""
-    return min(1.0, up(math.tanh(level / 2.0), 8))
+    return min(1.0, up(math.tanh(level / 2.0), 8)) if level > 0.0 else 0.0
 
 
 def from_distance(level: float, size: int) -> float:
     """`4 artanh(level)`, rounded up; infinite at 1."""
+    if level <= 0.0:
+        return 0.0
     return up(4.0 * math.atanh(level), 8) if level < 1.0 else math.inf
 
 

@@ -20,6 +20,7 @@ from bayesdp.theorems import leakage
 from bayesdp.theorems.relations import BY_NAME, RELATIONS, Relation
 from bayesdp.theorems.relations.hypotheses import EVERYWHERE, HYPOTHESES, Facts, closed, facts
 
+MOST_EXACT = 2.0**53
 MOST_DECLARED = 2
 """How many hypotheses at once are tried when saying what declaring them would bring."""
 
@@ -144,7 +145,7 @@ def implied(
     *,
     adversary: Adversary = "any",
     size: int | None = None,
-    default: float = 0.0,
+    default: float | None = None,
     seconds: float = 30.0,
 ) -> Implications:
     """Every notion that follows from the given levels, the best level of each, and why.
@@ -153,10 +154,12 @@ def implied(
     notions are relative to `population`; without one, to whatever population the given levels are
     about, and DP can't be converted. `assume` names hypotheses that you vouch for; those that
     the population shows need no declaration. `adversary` says which class a given `bdp` is about.
-    `size` is the group of `group-dp` (default: the population's largest group, or 2), `default` the
-    record of `sp` and `bsp`: the number of a state, counted from 0, for discrete records. `seconds`
-    is the time that a theorem about the population may take. Errors: `InputError` naming the
-    argument. Source: theory 5.2.
+    `size` is the group of `group-dp`, `default` the record of `sp` and `bsp`: the number of a
+    state, counted from 0, for discrete records. A given `group-dp` says nothing without its size,
+    a given `sp` or `bsp` nothing without its default: both must then be stated. Else they are
+    those of the answer, the population's largest group (or 2) and record 0. `seconds` is the time
+    that a theorem about the population may take. Errors: `InputError` naming the argument. Source:
+    theory 5.2.
 
     >>> from bayesdp.populations import MarkovChain
     >>> chain = MarkovChain(transition=((0.9, 0.1), (0.1, 0.9)), length=100)
@@ -165,12 +168,7 @@ def implied(
     (3.3627, ['dp-to-bdp', 'bdp-to-bsp'])
     """
     levels = _levels(given, adversary)
-    if size is None:
-        size = population.group_size if population is not None and population.group_size > 1 else 2
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise InputError("size", size, expected="a number of records of at least 1")
-    if not (isinstance(default, int | float) and math.isfinite(default)):
-        raise InputError("default", default, expected="the value of a record, as a number")
+    size, default = _size(size, levels, population), _default(default, levels)
     declared = tuple(assume)
     known = facts(population, declared, default, size)
     search = _Search(levels, population, size, seconds)
@@ -179,6 +177,43 @@ def implied(
     return Implications(
         levels, population, declared, size, default, found, search.needs(known, best)
     )
+
+
+def _size(
+    size: int | None, levels: Mapping[NotionKey, float], population: Population | None
+) -> int:
+    """The size of groups; one of `group-dp` that is given can't be guessed."""
+    if size is None and "group-dp" not in levels:
+        return population.group_size if population is not None and population.group_size > 1 else 2
+    if size is None:
+        raise InputError(
+            "size",
+            expected="the number of records that the given group-dp is about (--size)",
+            remedy="A level for two records says nothing about three.",
+            shown=False,
+        )
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise InputError("size", size, expected="a number of records of at least 1")
+    return size
+
+
+def _default(default: float | None, levels: Mapping[NotionKey, float]) -> float:
+    """The default record; that of a given `sp` or `bsp` can't be guessed."""
+    given = [notion for notion in ("sp", "bsp") if notion in levels]
+    if default is None and not given:
+        return 0.0
+    if default is None:
+        raise InputError(
+            "default",
+            expected=f"the record that the given {' and '.join(given)} puts in place of one "
+            "(--default)",
+            remedy="For another default the same level implies something else.",
+            shown=False,
+        )
+    number = isinstance(default, int | float) and not isinstance(default, bool)
+    if not (number and abs(default) <= MOST_EXACT):
+        raise InputError("default", default, expected="the value of a record, as a number")
+    return default
 
 
 def _levels(given: Mapping[str, float], adversary: Adversary) -> dict[NotionKey, float]:

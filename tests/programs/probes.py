@@ -36,6 +36,7 @@ def text(body: str, *, of: str = "Row", options: str = "", returns: str = "Real"
         f"@helper\ndef labelled(so_far, row):\n"
         f"    return so_far + (1 if row.d == row.e else 0)\n\n"
         f"@helper\ndef kept(so_far, row):\n    return max(so_far, row.y)\n\n"
+        f"@helper\ndef ticked(so_far, row):\n    return so_far + 5 + row.b\n\n"
         f"@program{head}\ndef f(db: Database[{of}]) -> Private[{returns}]:\n{inside}\n"
     )
 

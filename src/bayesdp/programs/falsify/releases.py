@@ -23,7 +23,7 @@ from bayesdp.programs.falsify.posteriors import (
     posterior,
     prior_of,
 )
-from bayesdp.programs.falsify.values import Evaluator, Opaque
+from bayesdp.programs.falsify.values import Evaluator
 from bayesdp.programs.falsify.witnesses import Database, Pair
 from bayesdp.programs.ir import Expr, Release, expression
 
@@ -166,6 +166,8 @@ def _exponential(trial: Trial, pair: Pair) -> Seen:
         )
         apart = distance_at_least(here, there)
         found = [trial.obliged("distance", apart, trial.claimed)]
+        if not scale:
+            return found, laws.TOLD_APART if apart else laws.NOTHING
         options = trial.kept((-1,), lambda _: candidates(listed, trial.at))
         return found, laws.channel(*(_nearest(options, one, scale) for one in (here, there)))
     here, there = (trial.kept(one, lambda d: _scores(trial, d)) for one in (pair.left, pair.right))
@@ -178,8 +180,6 @@ def _exponential(trial: Trial, pair: Pair) -> Seen:
 
 
 def _nearest(options: Sequence[Posterior], to: Posterior, scale: float) -> tuple[float, ...]:
-    if not scale:
-        raise Opaque("a score that nothing moves")
     return laws.softmax([-distance(one, to) / scale for one in options])
 
 

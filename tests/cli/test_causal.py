@@ -77,3 +77,49 @@ def test_wrong_input():
     assert done.exit_code == 2
     assert "none of its own" in json.loads(done.stdout)["error"]
     assert run("nowhere.toml").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"nodes": [], "nodes": []}', "'nodes' stands twice"),
+        (json.dumps(COIN).replace("0.5", "1" * 400, 1), "digits"),
+        (json.dumps(COIN).replace("0.5", "1" * 299, 1), "a probability"),
+        (json.dumps(COIN | {"mechanism": {"sum": [0, 10**12], "epsilon": 1}}), "1e+12 steps"),
+        (json.dumps(COIN | {"mechanism": {"sum": [0, 10**299], "epsilon": 1}}), "steps"),
+    ],
+)
+def test_what_can_not_be_read_is_said(text: str, words: str, tmp_path: Path):
+    assert words in run(text).stderr
+    file = tmp_path / "model.json"
+    file.write_text(text, encoding="utf-8")
+    for arguments in ((text, "--json"), (str(file), "--json")):
+        done = run(*arguments)
+        assert done.exit_code == 2
+        assert words in json.loads(done.stdout)["error"]
+
+
+def test_a_channel_in_a_file_is_read_so_too(tmp_path: Path):
+    path = tmp_path / "m.json"
+    for text in ('{"channel": [[1, 0]], "channel": [[1, 0]]}', f'{{"channel": [[{"1" * 400}]]}}'):
+        path.write_text(text, encoding="utf-8")
+        assert run(json.dumps(COIN), "--mechanism", str(path)).exit_code == 2
+
+
+def test_a_toml_model_with_a_number_beyond_doubles(tmp_path: Path):
+    path = tmp_path / "m.toml"
+    path.write_text(
+        f"nodes = [{{ name = 'x', role = 'data', states = 2, table = [{'1' * 400}, 0] }}]",
+        encoding="utf-8",
+    )
+    assert "digits" in run(str(path)).stderr
+
+
+def test_more_work_than_minutes_is_refused_at_once():
+    people = [
+        {"name": f"x{k}", "role": "data", "states": 2, "table": [0.5, 0.5]} for k in range(450)
+    ]
+    done = run(json.dumps({"nodes": people, "mechanism": {"sum": [0, 1], "epsilon": 1}}))
+    assert done.exit_code == 2
+    assert "450 data points" in done.stderr
+    assert "`CausalModel.see`" in done.stderr

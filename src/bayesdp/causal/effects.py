@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayesdp.causal.elimination import Factor, Floats, marginal
+from bayesdp.causal.elimination import Factor, Floats, marginal, planned_cells
 from bayesdp.causal.mechanism import Compiled, OfTotal
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.leakage.rounding import UNIT, up
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from bayesdp.causal.model import CausalModel
 
 How = Literal["see", "do"]
+
+MOST_WORK = 10**8
+"""The most that `compare` does, as `_refuse_work` counts it: a minute or two."""
 
 _LOGARITHMS = 5600
 """Units for logarithms and exponentials whose arguments are up to 700."""
@@ -148,12 +151,31 @@ class SeeingAndDoing:
 def compare(model: CausalModel, channel: Any = None) -> SeeingAndDoing:
     """Both numbers for every data point."""
     mechanism = model.compiled(channel)
+    _refuse_work(model, mechanism)
     numbers = range(len(model.data))
     return SeeingAndDoing(
         mechanism.dp_epsilon,
         tuple(_effect(model, mechanism, "see", model.data[i]) for i in numbers),
         tuple(_effect(model, mechanism, "do", model.data[i]) for i in numbers),
     )
+
+
+def _refuse_work(model: CausalModel, mechanism: Compiled) -> None:
+    """For both effects of every data point a plan of all nodes, and its tables' cells by 100."""
+    factors, first = _all_factors(model, model.factors(), mechanism), model.data[0]
+    keep = [first] if isinstance(mechanism, OfTotal) else list(model.data)
+    cells = planned_cells(factors, keep, [one.size for one in model.nodes])
+    if isinstance(mechanism, OfTotal):
+        cells += model.nodes[first].size * mechanism.kernel.size
+    work = 2 * len(model.data) * (len(model.nodes) ** 2 + cells // 100)
+    if work > MOST_WORK:
+        raise UnsupportedError(
+            "model",
+            f"{len(model.data)} data points among {len(model.nodes)} nodes, {work:.3g} steps for "
+            "the effects of all of them",
+            expected=f"at most {MOST_WORK:.0e} steps (a minute or two)",
+            remedy="Ask for the effects of one: `CausalModel.see` and `CausalModel.do`.",
+        )
 
 
 def effect(model: CausalModel, channel: Any, how: How, record: str | int) -> Effect:
@@ -195,11 +217,8 @@ def _with_outcome(
 ) -> tuple[Floats, Floats, int]:
     """`P[x_node, y]` and `P[x_node]` from the factors, and their roundings."""
     sizes = [one.size for one in model.nodes]
+    factors = _all_factors(model, factors, mechanism)
     if isinstance(mechanism, OfTotal):
-        for i, scores in zip(model.data, mechanism.scores, strict=True):
-            marks = np.zeros((len(scores), max(scores) + 1))
-            marks[np.arange(len(scores)), scores] = 1.0
-            factors.append(Factor((i,), marks))
         found = marginal(factors, [node], sizes)
         cells, rows = found.table, mechanism.kernel[None]
         return _applied(cells, rows), cells.sum(axis=1), found.roundings + cells.shape[1] + 2
@@ -212,6 +231,18 @@ def _with_outcome(
     cells = table.reshape(len(table), -1)
     rows = channel.reshape(len(channel), -1, channel.shape[-1])
     return _applied(cells, rows), cells.sum(axis=1), found.roundings + cells.shape[1] + 2
+
+
+def _all_factors(model: CausalModel, factors: list[Factor], mechanism: Compiled) -> list[Factor]:
+    """With the scores of every data point, where the mechanism sees their total only."""
+    if not isinstance(mechanism, OfTotal):
+        return factors
+    scored = []
+    for i, scores in zip(model.data, mechanism.scores, strict=True):
+        marks = np.zeros((len(scores), max(scores) + 1))
+        marks[np.arange(len(scores)), scores] = 1.0
+        scored.append(Factor((i,), marks))
+    return factors + scored
 
 
 def _applied(cells: Floats, channel: Floats) -> Floats:

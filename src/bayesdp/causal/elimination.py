@@ -56,7 +56,7 @@ def marginal(factors: Sequence[Factor], keep: Sequence[int], sizes: Sequence[int
     between has more than `MOST_CELLS` cells (found before anything is computed), or if double
     precision would take a positive probability for 0.
     """
-    order = _order(factors, keep, sizes)
+    order, _ = _order(factors, keep, sizes)
     try:
         with np.errstate(under="raise"):
             return _run(list(factors), order, keep)
@@ -67,6 +67,11 @@ def marginal(factors: Sequence[Factor], keep: Sequence[int], sizes: Sequence[int
             expected="joint probabilities above 1e-300",
             remedy="Double precision would take it for 0.",
         ) from None
+
+
+def planned_cells(factors: Sequence[Factor], keep: Sequence[int], sizes: Sequence[int]) -> int:
+    """The cells of all tables that `marginal` would make; errors as there."""
+    return _order(factors, keep, sizes)[1]
 
 
 def _run(factors: list[Factor], order: Sequence[int], keep: Sequence[int]) -> Marginal:
@@ -124,42 +129,51 @@ class _Scope:
     length: int
 
 
-def _order(factors: Sequence[Factor], keep: Collection[int], sizes: Sequence[int]) -> list[int]:
-    """Always the node whose elimination makes the smallest table; refuses what is too large."""
-    scopes = [_Scope(frozenset(one.nodes), one.table.shape[-1]) for one in factors]
-    at: dict[int, list[_Scope]] = {}
-    for scope in scopes:
+def _order(
+    factors: Sequence[Factor], keep: Collection[int], sizes: Sequence[int]
+) -> tuple[list[int], int]:
+    """Always the node whose elimination makes the smallest table; refuses what is too large.
+
+    With it the cells of all these tables.
+    """
+    made = [_Scope(frozenset(one.nodes), one.table.shape[-1]) for one in factors]
+    scopes = dict(enumerate(made))
+    at: dict[int, dict[int, _Scope]] = {}
+    for number, scope in scopes.items():
         for node in scope.nodes:
-            at.setdefault(node, []).append(scope)
-    cost = {node: _cells(at[node], sizes) for node in at if node not in keep}
-    order = []
+            at.setdefault(node, {})[number] = scope
+    cost = {node: _cells(at[node].values(), sizes) for node in at if node not in keep}
+    order: list[int] = []
+    cells = 0
     while cost:
         node = min(cost, key=lambda one: (cost[one], one))
-        _refuse_above(cost.pop(node))
+        cells += _refused_above(cost.pop(node))
         order.append(node)
         mine = at.pop(node)
-        merged = _merged(mine)
-        made = _Scope(merged.nodes - {node}, merged.length)
-        scopes = [one for one in scopes if all(one is not other for other in mine)] + [made]
-        for other in made.nodes:
-            at[other] = [one for one in at[other] if all(one is not m for m in mine)] + [made]
+        merged = _merged(mine.values())
+        scope = _Scope(merged.nodes - {node}, merged.length)
+        number = len(made) + len(order)
+        for old in mine:
+            del scopes[old]
+        scopes[number] = scope
+        for other in scope.nodes:
+            at[other] = {k: one for k, one in at[other].items() if k not in mine} | {number: scope}
             if other in cost:
-                cost[other] = _cells(at[other], sizes)
-    _refuse_above(_cells(scopes, sizes))
-    return order
+                cost[other] = _cells(at[other].values(), sizes)
+    return order, cells + _refused_above(_cells(scopes.values(), sizes))
 
 
-def _merged(scopes: Sequence[_Scope]) -> _Scope:
+def _merged(scopes: Collection[_Scope]) -> _Scope:
     nodes: frozenset[int] = frozenset().union(*(one.nodes for one in scopes))
     return _Scope(nodes, 1 + sum(one.length - 1 for one in scopes))
 
 
-def _cells(scopes: Sequence[_Scope], sizes: Sequence[int]) -> int:
+def _cells(scopes: Collection[_Scope], sizes: Sequence[int]) -> int:
     merged = _merged(scopes)
     return math.prod(sizes[node] for node in merged.nodes) * merged.length
 
 
-def _refuse_above(cells: int) -> None:
+def _refused_above(cells: int) -> int:
     if cells > MOST_CELLS:
         raise UnsupportedError(
             "model",
@@ -168,3 +182,4 @@ def _refuse_above(cells: int) -> None:
             remedy="Fewer states, or fewer nodes that depend on one another at once; a count or "
             "sum of many records needs far less than a channel given as a table.",
         )
+    return cells

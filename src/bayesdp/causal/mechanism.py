@@ -190,17 +190,17 @@ def _of_total(scores: tuple[tuple[int, ...], ...], epsilon: float) -> OfTotal:
     shifted = tuple(tuple(score - min(row) for score in row) for row in scores)
     sensitivity = max(max(row) for row in shifted)
     top = sum(max(row) for row in shifted)
-    outcomes = _numbers(range(start, start + top + 1))
     if top == 0:
-        return OfTotal(shifted, np.ones((1, 1)), outcomes, 0.0)
+        return OfTotal(shifted, np.ones((1, 1)), (str(start),), 0.0)
     if top > LARGEST_TOTAL or epsilon * top / sensitivity > _LARGEST_EXPONENT:
         raise UnsupportedError(
             _KEY,
-            f"a total with {top} steps",
+            f"a total with {top:.6g} steps",
             expected=f"at most {LARGEST_TOTAL} steps, and epsilon times the range of the total "
             f"over the sensitivity at most {_LARGEST_EXPONENT:g}",
         )
     rate = epsilon / sensitivity
+    outcomes = _numbers(range(start, start + top + 1))
     steps = np.arange(top + 1)
     kernel = np.exp(-rate * np.abs(steps[:, None] - steps[None, :]))
     kernel[:, 1:-1] *= -math.expm1(-rate)

@@ -8,7 +8,6 @@ and JSON. Setting a data point (`do`) and learning it (`see`) are two things (th
 from __future__ import annotations
 
 import json
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +21,7 @@ from bayesdp.causal.mechanism import Compiled, compiled, mechanism_of
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.populations import Finite
 from bayesdp.populations.base import explain_validation, law
+from bayesdp.populations.files import read_json, read_toml
 from bayesdp.populations.finite import MOST_CELLS as MOST_LAW_CELLS
 
 if TYPE_CHECKING:
@@ -324,7 +324,7 @@ def _read(text: str) -> dict[str, Any]:
         ) from None
     try:
         as_toml = not inline and Path(text).suffix != ".json"
-        spec = tomllib.loads(content) if as_toml else json.loads(content)
+        spec = read_toml(content) if as_toml else read_json(content)
     except (ValueError, RecursionError) as error:
         raise InputError(key, expected=f"TOML or JSON: {error}", shown=False) from None
     if not isinstance(spec, Mapping):
@@ -389,7 +389,8 @@ def _rows(table: Any, sizes: list[int], width: int, key: str) -> Any:
     if sizes:
         return tuple(_rows(one, sizes[1:], width, f"{key}[{i}]") for i, one in enumerate(table))
     for position, entry in enumerate(table):
-        if isinstance(entry, bool) or not isinstance(entry, int | float):
+        number = isinstance(entry, int | float) and not isinstance(entry, bool)
+        if not number or not abs(entry) <= 1e300:  # larger whole numbers may be no doubles
             raise InputError(f"{key}[{position}]", entry, expected="a probability")
     row = tuple(float(entry) for entry in table)
     again = law(row, key)

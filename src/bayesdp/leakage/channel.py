@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from bayesdp.leakage.tensor import (
 )
 from bayesdp.notions import Adversary
 from bayesdp.populations import Finite, Network, Population, Tree
+from bayesdp.populations.files import read_json
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
 
 MOST_CELLS = 2**24
@@ -97,7 +97,7 @@ def read_channel(path: Path) -> Any:
     """The nested array in a mechanism's file: `{"channel": [...]}`; `InputError` for others."""
     key = "--mechanism"
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(key, str(path), expected=f"a readable file ({error})") from None
     except (ValueError, RecursionError) as error:

@@ -85,7 +85,7 @@ def channel_of(raw: Any, shape: tuple[int, ...], key: str = "channel") -> Floats
     """A nested array as a channel for records with these numbers of values, or `InputError`."""
     try:
         channel = np.asarray(raw, dtype=float)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         channel = np.zeros(0)
     wanted = " x ".join(map(str, shape))
     if channel.ndim != len(shape) + 1 or channel.shape[:-1] != shape or channel.shape[-1] < 1:

@@ -5,8 +5,6 @@ To add one: a subclass of `Population` in a file here, and a line in `MODELS`.
 
 from __future__ import annotations
 
-import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from bayesdp.errors import InputError, did_you_mean
 from bayesdp.populations.base import Population, explain_validation
 from bayesdp.populations.clusters import Clusters, Unknown
 from bayesdp.populations.family import Family
-from bayesdp.populations.files import search_in
+from bayesdp.populations.files import read_json, read_toml, search_in
 from bayesdp.populations.finite import Finite
 from bayesdp.populations.gaussian import Autoregressive, Gaussian
 from bayesdp.populations.graph import Graph
@@ -91,8 +89,8 @@ def load(text: str) -> Population:
     """
     if text.lstrip().startswith("{"):
         try:
-            spec = json.loads(text)
-        except ValueError as error:  # JSONDecodeError, or an integer of too many digits
+            spec = read_json(text)
+        except ValueError as error:
             raise InputError("POP", text, expected=f"JSON: {error}") from None
         except RecursionError:
             raise InputError("POP", text, expected="JSON of sensible depth") from None
@@ -106,7 +104,7 @@ def load(text: str) -> Population:
         ) from None
     search_in(path.parent)
     try:
-        spec = json.loads(content) if path.suffix == ".json" else tomllib.loads(content)
+        spec = read_json(content) if path.suffix == ".json" else read_toml(content)
     except (ValueError, RecursionError) as error:
         raise InputError(str(path), expected=f"TOML or JSON: {error}", shown=False) from None
     if isinstance(spec, dict) and "model" not in spec and "population" in spec:

@@ -1,4 +1,4 @@
-"""Files that a population names, such as a Matrix Market file.
+"""What is read from files: JSON and TOML documents, and files that a population names.
 
 A relative path is looked for in the current directory, then beside the study and population files
 that this process has read. Which of them is taken can't matter where a spec holds a digest.
@@ -6,9 +6,15 @@ that this process has read. Which of them is taken can't matter where a spec hol
 
 from __future__ import annotations
 
+import json
+import tomllib
 from pathlib import Path
+from typing import Any
 
 from bayesdp.errors import InputError
+
+MOST_DIGITS = 300
+"""Longer whole numbers are no doubles."""
 
 _folders: list[Path] = []
 
@@ -36,3 +42,43 @@ def find(name: str, key: str) -> Path:
         expected="a file",
         remedy="It is looked for in the current directory and beside the study.",
     )
+
+
+def read_json(text: str) -> Any:
+    """A JSON document, else `ValueError`.
+
+    So for a key that stands twice in an object (JSON leaves open which counts), and for whole
+    numbers beyond doubles.
+    """
+    return json.loads(text, object_pairs_hook=_unique, parse_int=_whole)
+
+
+def read_toml(text: str) -> dict[str, Any]:
+    """A TOML document. `ValueError` for what isn't one and for whole numbers beyond doubles."""
+    found = tomllib.loads(text)
+    _check_numbers(found)
+    return found
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return found
+
+
+def _whole(text: str) -> int:
+    digits = len(text.lstrip("-"))
+    if digits > MOST_DIGITS:
+        raise ValueError(f"a whole number of {digits} digits, at most {MOST_DIGITS} are read")
+    return int(text)
+
+
+def _check_numbers(part: Any) -> None:
+    if isinstance(part, dict | list):
+        for inner in part.values() if isinstance(part, dict) else part:
+            _check_numbers(inner)
+    elif isinstance(part, int) and abs(part) >= 10**MOST_DIGITS:
+        raise ValueError(f"a whole number of more than {MOST_DIGITS} digits")

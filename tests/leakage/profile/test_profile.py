@@ -198,6 +198,7 @@ def test_declared_secrets():
         ({"secrets": [{"name": "a", "values": [1]}] * 2}, "secrets[1].name"),
         ({"secrets": [{"name": "a", "values": [1]}], "pairs": [["a", "b"]]}, "pairs[0]"),
         ({"secrets": [{"name": "a", "values": [1]}], "pairs": ["a"]}, "pairs[0]"),
+        ({"secrets": [{"name": "a", "values": [1]}], "pairs": [[[], "a"]]}, "pairs[0]"),
         ({"secrets": [], "couples": []}, "couples"),
     ],
 )
@@ -210,6 +211,9 @@ def test_wrong_secrets_are_refused(secrets: Any, key: str):
     ("model", "key"),
     [
         ("{", "JSON"),
+        ('{"channel": [], "channel": []}', "'channel' stands twice"),
+        ({"population": PAIR, "channel": [[[10**400, 0]] * 2] * 2}, "digits"),
+        ({"population": PAIR, "channel": [[[10**299, 0]] * 2] * 2}, "a probability"),
         ("[]", "MODEL"),
         ({"channel": COUNT}, "MODEL.population"),
         ({"population": PAIR}, "MODEL.channel"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.populations import Population, parse
-from bayesdp.populations.files import search_in
+from bayesdp.populations.files import read_json, search_in
 
 KEYS = ("population", "channel", "mechanism", "pufferfish", "source")
 _SHAPE = '{"population": {...}, "channel": [...]}'
@@ -32,7 +31,7 @@ def read_model(path: Path) -> ModelFile:
     `"pufferfish": {"secrets": [...], "pairs": [...]}` where secrets are declared.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("MODEL", str(path), expected=f"a readable file ({error})") from None
     except (ValueError, RecursionError) as error:

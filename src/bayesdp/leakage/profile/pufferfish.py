@@ -136,7 +136,7 @@ def declared_pairs(spec: Any, sizes: Index, key: str = "pufferfish") -> tuple[Pa
         if not isinstance(pair, list) or len(pair) != 2:
             raise InputError(place, pair, expected="two names of secrets")
         for name in pair:
-            if name not in named:
+            if not isinstance(name, str) or name not in named:
                 raise InputError(
                     place, name, expected="a secret", remedy=did_you_mean(str(name), named)
                 )

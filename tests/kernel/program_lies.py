@@ -9,109 +9,6 @@ from typing import Any
 
 Document = dict[str, Any]
 
-NAMES = (
-    "Beta Bool Category Database Int Private Public Real Vector bernoulli beta categorical clip "
-    "count cross dirichlet exponential fold gaussian hellinger helper infer laplace linspace "
-    "observe partition per_record_exponential posterior_sample posteriors_of program "
-    "randomized_response record require statistics"
-)
-HEAD = f"from bayesdp.programs import {', '.join(NAMES.split())}\n\n"
-SUMS = """
-@record
-class Person:
-    age: Real[0, 100]
-    smokes: Bool
-    region: Public[Category["n", "s"]]
-    arm: Category["a", "b", "c"]
-
-@program(epsilon=5, delta=0.001)
-def sums(people: Database[Person]) -> Private[tuple[Real, Vector, Real, Real]]:
-    require(people.size >= 10)
-    total = laplace(sum(clip(p.age, 18, 90) for p in people if p.smokes), epsilon=1)
-    cells = laplace(statistics(observe((cross(p.arm, p.smokes) for p in people), categorical,
-        prior=dirichlet(1, 1, 1, 1, 1, 1))), epsilon=1, sensitivity=2)
-    mean = laplace(sum(p.age for p in people) / people.size, epsilon=1,
-        sensitivity=100 / people.size)
-    noisy = gaussian(count(p for p in people if p.smokes), epsilon=1, delta=0.0001, sigma=4)
-    return total, cells, mean, noisy
-"""
-POSTERIORS = """
-@program
-def coin(obs: Database[Bool]) -> Private[tuple[Beta, Real, Real]]:
-    prior = beta(1, 1)
-    model = observe(obs, bernoulli, prior=prior)
-    drawn = exponential(score=hellinger(infer(model)), candidates=posteriors_of(prior, n=obs.size),
-        epsilon=1)
-    grid = linspace(0.05, 0.95, 19)
-    one = posterior_sample(model, grid=grid, log_likelihood=(-3, 0), power=1 / 6)
-    near = exponential(score=lambda c: -abs(count(o for o in obs if o) - c),
-        candidates=linspace(0, 10, 11), epsilon=1)
-    return drawn, one, near
-"""
-PARTS = """
-@record
-class Person:
-    age: Real[0, 100]
-    region: Public[Category["n", "s"]]
-    arm: Category["a", "b", "c"]
-
-@program
-def parts(people: Database[Person]) -> Private[Real]:
-    for piece in partition(people, by="arm"):
-        a = laplace(sum(p.age for p in piece), epsilon=1)
-    for piece in partition(people, by="region"):
-        b = laplace(sum(p.age for p in piece), epsilon=1)
-    first = laplace(count(p for p in people if p.age > 50), epsilon=1)
-    second = 0
-    if first > 10:
-        second = laplace(sum(p.age for p in people), epsilon=2)
-    return second
-"""
-FOLDED = """
-@record
-class Person:
-    dose: Real[0, 4]
-    region: Public[Category["n", "s"]]
-
-@helper
-def step(so_far, row):
-    return so_far * 0.5 + row.dose
-
-@program
-def folded(people: Database[Person]) -> Private[Real]:
-    return laplace(fold(people, 0, step), epsilon=1)
-"""
-ANSWERS = """
-@record
-class Person:
-    smokes: Bool
-    age: Int[0, 10]
-
-@program
-def answers(people: Database[Person]) -> Private[tuple[Vector, Vector]]:
-    noisy = randomized_response((p.smokes for p in people), epsilon=1)
-    ages = per_record_exponential((p.age for p in people), score=lambda x, c: -abs(x - c),
-        candidates=linspace(0, 10, 11), epsilon=1)
-    return noisy, ages
-"""
-ENTERS = """
-@record
-class Person:
-    age: Real[0, 100]
-    arm: Category["a", "b", "c"]
-
-@program(adjacency="add-remove")
-def enters(people: Database[Person]) -> Private[tuple[Real, Vector]]:
-    total = laplace(sum(p.age for p in people), epsilon=1)
-    model = observe((p.arm for p in people), categorical, prior=dirichlet(1, 1, 1))
-    cells = laplace(statistics(model), epsilon=1)
-    return total, cells
-"""
-TEXTS = {
-    "sums": SUMS, "posteriors": POSTERIORS, "parts": PARTS, "folded": FOLDED, "answers": ANSWERS,
-    "enters": ENTERS,
-}  # fmt: skip
-
 
 def node_at(document: dict[str, Any], name: str) -> Any:
     """The derivation's node of the first release of this kind."""
@@ -282,6 +179,25 @@ LIES: dict[str, tuple[str, Any]] = {
     "entering": ("parts", lambda d: node_at(d, "laplace_1").update(entering="1/2")),
     "entering nothing": ("parts", lambda d: node_at(d, "laplace_1").update(entering="0")),
     "negative entering": ("parts", lambda d: node_at(d, "laplace_1").update(entering="-1")),
+    "only entering a filter": (
+        "filtered",
+        lambda d: (
+            stated(d, "exponential_1", "33731/100000"),
+            node_at(d, "exponential_1").update(entering=None),
+        ),
+    ),
+    "counts that only differ": (
+        "filtered",
+        lambda d: stated(d, "exponential_2", "8/10"),
+    ),
+    "entering at the derived scale": (
+        "filtered",
+        lambda d: node_at(d, "laplace_3").update(entering="1/5"),
+    ),
+    "a negative cost of what is public": (
+        "filtered",
+        lambda d: node_at(d, "laplace_6").update(entering="-1"),
+    ),
     # rules
     "another rule": ("sums", lambda d: node_at(d, "laplace_1").update(rule="gaussian")),
     "no rule": ("sums", lambda d: node_at(d, "laplace_1").update(rule="magic")),
@@ -457,6 +373,24 @@ LIES: dict[str, tuple[str, Any]] = {
     ),
     "the step": ("folded", lambda d: all_numbers(first_arg(d, 0), "1/2", "2")),
     "a wider dose": ("folded", lambda d: column(d, "dose").update(high={"number": "5"})),
+    "an obligation more, counted": (
+        "folded",
+        lambda d: (
+            evidence(d)["obligations"].append(
+                evidence(d)["obligations"][0] | {"text": "(assert true)"}
+            ),
+            d["assumptions"].append(d["assumptions"].pop().replace(" 2 ", " 3 ")),
+        ),
+    ),
+    "divided by a private number of records": (
+        "enters",
+        lambda d: (
+            release_of(d, 0)["args"].__setitem__(
+                0, ["div", [first_arg(d, 0), ["public", [], ["db.size"]]], []]
+            ),
+            node_at(d, "laplace_1")["sensitivity"].update(by="sum of box"),
+        ),
+    ),
     # malformed
     "NaN": ("sums", lambda d: d["claim"]["exact"].update(epsilon="nan")),
     "NaN itself": ("sums", lambda d: d["claim"].update(epsilon=math.nan)),

@@ -25,17 +25,8 @@ from bayesdp.programs.ir import Program, plain
 from bayesdp.programs.source import core_of, read_file
 from bayesdp.programs.source import read_text as read_program_text
 from tests.effort import runs
-from tests.kernel.program_lies import (
-    FOLDED,
-    HEAD,
-    LIES,
-    TEXTS,
-    lied,
-    node_at,
-    release_of,
-    stated,
-    told,
-)
+from tests.kernel.program_lies import LIES, lied, node_at, release_of, stated, told
+from tests.kernel.program_texts import FOLDED, HEAD, TEXTS
 from tests.kernel.programs import True_, losses, neighbours, random_program, witnesses
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "programs" / "accepted"
@@ -207,12 +198,7 @@ def test_moments(d: int) -> None:
     fields = [["field", [], [f"x{i}"]] for i in range(d)]
     moments = ["moments", [["tuple", fields, []]], []]
     total = ["sum", [["data", [["const", [], [True]], moments], [[]]]], []]
-    raw = {
-        "name": "m", "adjacency": "replace-one", "record": record, "scalar": False,
-        "parameters": [], "requires": [], "body": [], "returns": [], "return_types": [],
-        "declared": [None, None], "source": "",
-    }  # fmt: skip
-    world = World(read_program(raw), admitted(()), "replace-one")
+    world = World(read_program(bare_program(record)), admitted(()), "replace-one")
     node, means = Reader().node(total), Means(_no_folds)
     rng = np.random.default_rng(d)
     corners = np.array(np.meshgrid(*[[-1.0, 0.0, 1.0]] * d)).reshape(d, -1).T
@@ -297,6 +283,26 @@ def test_reading_obligations() -> None:
     for wrong in ("(assert", ")", "(check-sat)", "(assert a b)", "(" * 500, "(push 1)"):
         with pytest.raises(kernel.InvalidError):
             read_text(wrong)
+
+
+def test_a_number_added_to_every_entry() -> None:
+    record = [["", {"kind": "bool", "low": None, "high": None, "labels": [], "public": False}]]
+    total = ["sum", [["data", [["const", [], [True]], ["field", [], [""]]], [[]]]], []]
+    clipped = ["clip", [total, *([["const", [], [{"number": n}]] for n in ("0", "5")])], []]
+    zeros = ["tuple", [["const", [], [{"number": "0"}]]] * 3, []]
+    world = World(read_program(bare_program(record)), admitted(()), "replace-one")
+    for one in (total, clipped):
+        node = Reader().node(["add", [one, zeros], []])
+        assert folded(moves(node, "l1", world, Means(_no_folds))) == 3
+        assert folded(moves(node, "l2", world, Means(_no_folds))) in (3, 9)
+
+
+def bare_program(record: list[Any]) -> dict[str, Any]:
+    return {
+        "name": "m", "adjacency": "replace-one", "record": record,
+        "scalar": record[0][0] == "", "parameters": [], "requires": [], "body": [], "returns": [],
+        "return_types": [], "declared": [None, None], "source": "",
+    }  # fmt: skip
 
 
 def test_folded_numbers() -> None:

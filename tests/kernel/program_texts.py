@@ -1,0 +1,128 @@
+"""Programs that certificates are made of."""
+
+from __future__ import annotations
+
+NAMES = (
+    "Beta Bool Category Database Gamma Int Private Public Real Vector bernoulli beta categorical "
+    "clip count cross dirichlet exponential fold gamma gaussian grid_of hellinger helper infer "
+    "laplace linspace observe partition per_record_exponential poisson posterior_sample "
+    "posteriors_of program randomized_response record require statistics"
+)
+HEAD = f"from bayesdp.programs import {', '.join(NAMES.split())}\n\n"
+SUMS = """
+@record
+class Person:
+    age: Real[0, 100]
+    smokes: Bool
+    region: Public[Category["n", "s"]]
+    arm: Category["a", "b", "c"]
+
+@program(epsilon=5, delta=0.001)
+def sums(people: Database[Person]) -> Private[tuple[Real, Vector, Real, Real]]:
+    require(people.size >= 10)
+    total = laplace(sum(clip(p.age, 18, 90) for p in people if p.smokes), epsilon=1)
+    cells = laplace(statistics(observe((cross(p.arm, p.smokes) for p in people), categorical,
+        prior=dirichlet(1, 1, 1, 1, 1, 1))), epsilon=1, sensitivity=2)
+    mean = laplace(sum(p.age for p in people) / people.size, epsilon=1,
+        sensitivity=100 / people.size)
+    noisy = gaussian(count(p for p in people if p.smokes), epsilon=1, delta=0.0001, sigma=4)
+    return total, cells, mean, noisy
+"""
+POSTERIORS = """
+@program
+def coin(obs: Database[Bool]) -> Private[tuple[Beta, Real, Real]]:
+    prior = beta(1, 1)
+    model = observe(obs, bernoulli, prior=prior)
+    drawn = exponential(score=hellinger(infer(model)), candidates=posteriors_of(prior, n=obs.size),
+        epsilon=1)
+    grid = linspace(0.05, 0.95, 19)
+    one = posterior_sample(model, grid=grid, log_likelihood=(-3, 0), power=1 / 6)
+    near = exponential(score=lambda c: -abs(count(o for o in obs if o) - c),
+        candidates=linspace(0, 10, 11), epsilon=1)
+    return drawn, one, near
+"""
+PARTS = """
+@record
+class Person:
+    age: Real[0, 100]
+    region: Public[Category["n", "s"]]
+    arm: Category["a", "b", "c"]
+
+@program
+def parts(people: Database[Person]) -> Private[Real]:
+    for piece in partition(people, by="arm"):
+        a = laplace(sum(p.age for p in piece), epsilon=1)
+    for piece in partition(people, by="region"):
+        b = laplace(sum(p.age for p in piece), epsilon=1)
+    first = laplace(count(p for p in people if p.age > 50), epsilon=1)
+    second = 0
+    if first > 10:
+        second = laplace(sum(p.age for p in people), epsilon=2)
+    return second
+"""
+FOLDED = """
+@record
+class Person:
+    dose: Real[0, 4]
+    region: Public[Category["n", "s"]]
+
+@helper
+def step(so_far, row):
+    return so_far * 0.5 + row.dose
+
+@program
+def folded(people: Database[Person]) -> Private[Real]:
+    return laplace(fold(people, 0, step), epsilon=1)
+"""
+ANSWERS = """
+@record
+class Person:
+    smokes: Bool
+    age: Int[0, 10]
+
+@program
+def answers(people: Database[Person]) -> Private[tuple[Vector, Vector]]:
+    noisy = randomized_response((p.smokes for p in people), epsilon=1)
+    ages = per_record_exponential((p.age for p in people), score=lambda x, c: -abs(x - c),
+        candidates=linspace(0, 10, 11), epsilon=1)
+    return noisy, ages
+"""
+ENTERS = """
+@record
+class Person:
+    age: Real[0, 100]
+    arm: Category["a", "b", "c"]
+
+@program(adjacency="add-remove")
+def enters(people: Database[Person]) -> Private[tuple[Real, Vector]]:
+    total = laplace(sum(p.age for p in people), epsilon=1)
+    model = observe((p.arm for p in people), categorical, prior=dirichlet(1, 1, 1))
+    cells = laplace(statistics(model), epsilon=1)
+    return total, cells
+"""
+FILTERED = """
+@record
+class Person:
+    arm: Category["a", "b", "c"]
+    visits: Int[2, 6]
+    years: Public[Real[0, 1]]
+    ill: Bool
+
+@program
+def filtered(people: Database[Person]) -> Private[tuple[Beta, Gamma, Real]]:
+    share = observe((p.visits > 4 for p in people if p.ill), bernoulli, prior=beta(1, 1))
+    visits = observe((p.visits for p in people if p.ill), poisson(exposure=5),
+        prior=gamma(1, rate=1))
+    betas = grid_of(beta, a=linspace(1, 9, 9), b=linspace(1, 9, 9))
+    gammas = grid_of(gamma, a=linspace(1, 9, 9), b=linspace(1, 9, 9))
+    first = exponential(score=hellinger(infer(share)), candidates=betas, epsilon=1)
+    second = exponential(score=hellinger(infer(visits)), candidates=gammas, epsilon=1)
+    for piece in partition(people, by="arm"):
+        a = laplace(count(p for p in piece), epsilon=1, sensitivity=4)
+    years = laplace(people.size, epsilon=1)
+    return first, second, years
+"""
+TEXTS = {
+    "sums": SUMS, "posteriors": POSTERIORS, "parts": PARTS, "folded": FOLDED, "answers": ANSWERS,
+    "enters": ENTERS, "filtered": FILTERED,
+}  # fmt: skip

@@ -180,6 +180,21 @@ def test_spends_with_a_delta_are_zcdp_and_pure() -> None:
     assert sum(1 / (2 * one**2) for one in scales) <= gauss.rho
 
 
+def test_add_remove_programs_are_kept_at_what_a_replaced_record_costs() -> None:
+    text = """
+@program(adjacency="add-remove")
+def f(db: Database[Bool]) -> Private[tuple[Int, Int]]:
+    first = gaussian(count(x for x in db if x), epsilon=1, delta=1e-6)
+    return first, laplace(count(x for x in db if x), epsilon=0.25)
+"""
+    core, verdict = accepted(text)
+    other, replaced = accepted(text.replace('(adjacency="add-remove")', ""))
+    twice, once = spends_of(verdict, core, dataset="d"), spends_of(replaced, other, dataset="d")
+    assert [one.dp_epsilon for one in twice] == [0.5, 0.0]
+    assert [one.dp_epsilon for one in once] == [0.25, 0.0]
+    assert twice[1].rho == pytest.approx(4 * once[1].rho)
+
+
 def test_a_program_with_a_delta_is_debited(tmp_path: Path) -> None:
     core, verdict = accepted(MIXED)
     kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 3.0, "dp_delta": 1e-5}

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 CHAINS = 4
 WARM_UP = 500
+BLOCK = 50
 CHOICES = (
     "X'X has a flat prior on positive definite matrices.",
     "The residual sum of squares is taken as normal, and the clip of the records is not modelled.",
@@ -144,16 +145,15 @@ def nuts(source: Noisy, sd: float, prior: d.Distribution, draws: int) -> d.Sampl
         np.asarray(source.floats) / n, source.noise.scale / n, n, sd, mean, spread, corner,
     )  # fmt: skip
     seed = int(np.random.default_rng().integers(2**31))
+    rng = np.random.default_rng()
+    # Unconstrained, one row for each chain; a little apart, so that R-hat can tell.
+    starts = {
+        name: _apart(np.log(one) if name == "diagonal" else one, rng) for name, one in begin.items()
+    } | {"z": rng.normal(size=(CHAINS, size)), "w": rng.normal(size=CHAINS)}
     with jax.enable_x64(True):
-        sampler = _sampler(size, known, source.noise.kind, -(-draws // CHAINS), sys.stderr.isatty())
-        rng = np.random.default_rng()
-        # Unconstrained, one row for each chain; a little apart, so that R-hat can tell.
-        starts = {
-            name: _apart(np.log(one) if name == "diagonal" else one, rng)
-            for name, one in begin.items()
-        } | {"z": rng.normal(size=(CHAINS, size)), "w": rng.normal(size=CHAINS)}
-        sampler.run(jax.random.PRNGKey(seed), *about, init_params=starts)
-        drawn = np.asarray(sampler.get_samples(group_by_chain=True)["b"])
+        start_chains, block = _sampler(size, known, source.noise.kind)
+        state = start_chains(jax.random.split(jax.random.PRNGKey(seed), CHAINS), starts, about)
+        drawn = _drawn(block, state, about, -(-draws // CHAINS))
     return diagnosed("regression", _names(source, size), drawn, CHOICES)
 
 
@@ -161,21 +161,57 @@ def _apart(one: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
     return np.asarray(one + 0.01 * rng.normal(size=(CHAINS, *one.shape)))
 
 
-@lru_cache(maxsize=8)
-def _sampler(size: int, known: bool, kind: str, each: int, bar: bool) -> Any:
-    """The sampler of a model's shape: compiled once, for any numbers."""
-    from numpyro.infer import MCMC, NUTS
+def _drawn(block: Any, state: Any, about: Any, each: int) -> NDArray[Any]:
+    """Warm up and draw, a block of steps at a time, with a bar where a person looks on."""
+    from rich.console import Console
+    from rich.progress import track
 
-    kernel = NUTS(_model(size, known, kind), dense_mass=True, target_accept_prob=0.8)
-    return MCMC(
-        kernel,
-        num_warmup=WARM_UP,
-        num_samples=each,
-        num_chains=CHAINS,
-        chain_method="vectorized",
-        progress_bar=bar,
-        jit_model_args=True,
-    )
+    blocks = (WARM_UP + each + BLOCK - 1) // BLOCK
+    console = Console(stderr=True)
+    found = []
+    for _ in track(
+        range(blocks), "Sampling", console=console, disable=not sys.stderr.isatty(), transient=True
+    ):
+        state, some = block(state, about)
+        found.append(np.asarray(some))
+    return np.concatenate(found, axis=1)[:, WARM_UP : WARM_UP + each]
+
+
+@lru_cache(maxsize=8)
+def _sampler(size: int, known: bool, kind: str) -> tuple[Any, Any]:
+    """NUTS of a model's shape, compiled once for any numbers: how chains start, and a block."""
+    from functools import partial
+
+    import jax
+    from numpyro.infer.hmc import hmc
+    from numpyro.infer.util import potential_energy
+
+    model = _model(size, known, kind)
+
+    def potential(*about: Any) -> Any:
+        return partial(potential_energy, model, about, {})
+
+    init, step = hmc(potential_fn_gen=potential, algo="NUTS")
+
+    def start(key: Any, params: Any, about: Any) -> Any:
+        return init(
+            params,
+            WARM_UP,
+            dense_mass=True,
+            target_accept_prob=0.8,
+            model_args=about,
+            rng_key=key,
+        )
+
+    def block(state: Any, about: Any) -> Any:
+        def one(state: Any, _: None) -> Any:
+            new = step(state, model_args=about)
+            return new, new.z["b"]
+
+        return jax.lax.scan(one, state, None, length=BLOCK)
+
+    chains = (0, 0, None)
+    return jax.jit(jax.vmap(start, chains)), jax.jit(jax.vmap(block, (0, None)))
 
 
 def _repaired(matrix: NDArray[Any]) -> NDArray[Any]:

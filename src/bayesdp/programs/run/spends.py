@@ -5,6 +5,10 @@ cost of all Gaussian releases, and the pure cost of all others. In a sequence bo
 sides of a branch the larger counts for each; so it does for pieces of a partition that read public
 pieces only, and else they add up: each release is priced for any change of one record, so the sum
 holds whatever the pieces are.
+
+The ledger's costs are for replaced records. A program under add-remove is kept at what a replaced
+record costs: one that leaves and one that enters, so twice the pure cost and four times the zCDP
+cost (group privacy: Bun & Steinke 2016, Proposition 1.9).
 """
 
 from __future__ import annotations
@@ -45,6 +49,8 @@ def spends_of(
     pure, rho = verdict.dp_epsilon, Fraction(0)
     if verdict.dp_delta > 0:
         pure, rho = _costs(program, verdict, n)
+    if program.adjacency == "add-remove":
+        pure, rho = 2 * pure, 4 * rho
     called = names or {}
     reads = tuple(sorted(called.get(c, c or program.database) for c in private_columns(program)))
     shared: dict[str, Any] = {

@@ -60,7 +60,7 @@ def run(jobs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         text=True,
         cwd=root,
         env={**os.environ, "PYTHONPATH": search},
-        timeout=300,
+        timeout=900,  # ends what hangs; a busy machine takes minutes
         check=True,
     )
     ended: list[dict[str, Any]] = json.loads(done.stdout)

@@ -71,7 +71,7 @@ GOOD = "".join(f"{i % 10},a\n" for i in range(3000))
         (b"7,secretly\r\n", "unreadable", "line ends"),
         (b'7,"secretly\n', "unreadable", "quote"),
         (b"7," + b"secretly" * 400_000 + b"\n", "unreadable", "2 MB"),
-        (b"secretly,a\n", "not-a-number", "1 rows"),
+        (b"secretly,a\n", "not-a-number", "1 row"),
     ],
     ids=["latin", "cut", "more", "fewer", "cr", "crlf", "quote", "long", "text"],
 )

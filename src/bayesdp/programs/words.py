@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bayesdp.programs.check.verdict import Verdict
+    from bayesdp.programs.ir import Expr
 
 NEIGHBOURS = {
     "replace-one": "when one record is replaced",
@@ -21,7 +22,7 @@ def decimal(value: Fraction) -> str:
     for prime in (2, 5):
         while rest % prime == 0:
             rest //= prime
-    if rest != 1 or value.denominator > 10**15:
+    if rest != 1 or value.denominator > 10**20:
         return str(value)
     digits = 0
     while (value * 10**digits).denominator != 1:
@@ -29,6 +30,33 @@ def decimal(value: Fraction) -> str:
     whole = str(abs(int(value * 10**digits))).rjust(digits + 1, "0")
     sign = "-" if value < 0 else ""
     return sign + (f"{whole[:-digits]}.{whole[-digits:]}" if digits else whole)
+
+
+def suggested(value: Fraction) -> str:
+    """The number as it may be written in a program: exact where that is short, else rounded up."""
+    found = decimal(value)
+    if len(found) <= 24:
+        return found
+    return decimal(Fraction(-(-value * 10**12 // 1), 10**12))
+
+
+def formula(expr: Expr) -> str:
+    """A public expression in the number n of records."""
+    if expr.op == "const" and isinstance(expr.data[0], Fraction | int):
+        return suggested(Fraction(expr.data[0]))
+    if expr.op == "public":
+        return "n" if expr.data[0] == "db.size" else str(expr.data[0])
+    parts = [formula(one) for one in expr.args]
+    signs = {"add": " + ", "sub": " - ", "mul": " * ", "div": " / "}
+    if expr.op in signs:
+        nested = [
+            f"({text})" if one.op in ("add", "sub") or (i and one.op == "div") else text
+            for i, (one, text) in enumerate(zip(expr.args, parts, strict=True))
+        ]
+        return signs[expr.op].join(nested)
+    if expr.op == "abs" and expr.args[0].op == "public":
+        return parts[0]
+    return f"{expr.op}({', '.join(parts)})"
 
 
 def rounded_up(value: Fraction) -> float:

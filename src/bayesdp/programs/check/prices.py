@@ -24,6 +24,7 @@ from bayesdp.programs.check.sensitivity import (
     sensitivity,
 )
 from bayesdp.programs.ir import Adjacency, Expr, Release, plain
+from bayesdp.programs.words import suggested
 
 Pair = tuple[Fraction, Fraction]
 
@@ -262,10 +263,10 @@ class Prices:
             if given < needed:
                 raise Rejected(
                     code,
-                    f"sensitivity={_shown(given)} is asserted, and one record can move this by "
-                    f"{_shown(needed)}.",
+                    f"sensitivity={suggested(given)} is asserted, and one record can move this by "
+                    f"{suggested(needed)}.",
                     asserted,
-                    f"Write sensitivity={_shown(needed)}, or leave it out.",
+                    f"Write sensitivity={suggested(needed)}, or leave it out.",
                 )
             return
         self.refinements.at_least(asserted, derived, code, "the asserted sensitivity is enough")
@@ -327,7 +328,3 @@ def has_rows(expr: Expr) -> bool:
     if expr.op in ("data", "field", "acc", "fold"):
         return True
     return any(has_rows(one) for one in expr.args)
-
-
-def _shown(value: Fraction) -> str:
-    return str(value) if value.denominator in (1, 2, 4, 5, 10) else f"{float(value):.10g}"

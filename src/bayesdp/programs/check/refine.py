@@ -17,6 +17,7 @@ from bayesdp.programs.check.rows import check_row
 from bayesdp.programs.check.sizes import some_size
 from bayesdp.programs.check.solvers import KNOWN, Encoder, Problem, numeral
 from bayesdp.programs.ir import Adjacency, Expr
+from bayesdp.programs.words import formula
 
 
 class Refinements:
@@ -83,7 +84,14 @@ class Refinements:
                 {"what": what, "text": problem.text(), "solvers": list(answer.solvers)}
             )
         elif answer.refuted:
-            raise Rejected(code, f"{what}: not so for every admitted size.", asserted)
+            raise Rejected(
+                code,
+                f"{code}={formula(asserted)} is asserted, and one record can move this by "
+                f"{formula(derived)}, which is more for some admitted number n of records.",
+                asserted,
+                f"Write sensitivity={formula(derived)} with the database's size for n, or leave "
+                "it out.",
+            )
         else:
             raise Unknown("unproved", f"Not proved: {what} ({answer.reason}).", asserted)
 

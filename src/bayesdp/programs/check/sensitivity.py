@@ -38,6 +38,7 @@ from bayesdp.programs.check.rows import (
 from bayesdp.programs.ir import Adjacency, Expr
 
 Norm = Literal["l1", "l2"]
+NOT_ZERO = "require(people.size > 1) for sizes, max(x, 1) for released values."
 MOST_SETTINGS = 200
 MOST_DIFFERENCES = 100_000
 
@@ -281,7 +282,7 @@ def _by_public(expr: Expr, norm: Norm, world: World) -> Sensitivity:
         if is_private(right, world):
             raise Rejected("nonlinear", "This divides by a private value.", expr)
         if not nonzero(one_bound(right, world.context)):
-            raise Rejected("division", "The divisor may be 0.", right, "require(... > 0)")
+            raise Rejected("division", "The divisor may be 0.", right, NOT_ZERO)
     private, factor = (left, right) if is_private(left, world) else (right, left)
     inner = sensitivity(private, norm, world)
     size = Expr("abs", (_bounded_factor(factor, expr.op, world),))

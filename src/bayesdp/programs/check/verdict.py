@@ -14,6 +14,7 @@ from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
 from bayesdp.programs.check.sensitivity import World, constant_of
 from bayesdp.programs.check.sizes import admitted
 from bayesdp.programs.ir import Command, Program, Where
+from bayesdp.programs.words import suggested
 
 TRUSTED = (
     "the program file is read as its text says (parser and lowering)",
@@ -135,16 +136,17 @@ def _declared(program: Program, epsilon: Fraction, delta: Fraction) -> None:
         if declared is not None and declared < derived:
             raise Rejected(
                 "budget",
-                f"The program declares {name} = {_shown(declared)} and costs {_shown(derived)}.",
+                f"The program declares {name} = {suggested(declared)} and costs "
+                f"{suggested(derived)}.",
                 _last(program.body),
-                f"Declare @program({name}={_shown(derived)}), or release less.",
+                f"Declare @program({name}={suggested(derived)}), or release less.",
             )
     if program.declared_epsilon is not None and program.declared_delta is None and delta > 0:
         raise Rejected(
             "budget",
-            f"The program declares no delta and costs delta = {_shown(delta)}.",
+            f"The program declares no delta and costs delta = {suggested(delta)}.",
             _last(program.body),
-            f"Declare @program(epsilon=..., delta={_shown(delta)}).",
+            f"Declare @program(epsilon=..., delta={suggested(delta)}).",
         )
 
 
@@ -158,10 +160,6 @@ def _kind(
     if kinds and all(one == kinds[0] and one[0] == "lipschitz" for one in kinds):
         return "lipschitz", kinds[0][1], kinds[0][2]
     return "any", None, None
-
-
-def _shown(value: Fraction) -> str:
-    return f"{float(value):.10g}"
 
 
 __all__ = ["Verdict", "check"]

@@ -146,7 +146,10 @@ class Calls(Expressions):
         """sum(data): private, unless only public columns are read; of a static tuple: a number."""
         over = self.value(bind(node, ["data"], needed=1).given["data"], scope)
         if isinstance(over, Items):
-            return self._added(node, [scalar(one, node) for one in over.items])
+            parts = [scalar(one, node) for one in over.items]
+            for one in parts:
+                self.numeric(one, node)
+            return self._added(node, parts)
         if isinstance(over, Scalar) and over.type.kind == "vector" and over.level != "row":
             parts = [
                 replace(over, expr=Expr("item", (over.expr,), (Fraction(i),)), type=kind)

@@ -12,7 +12,7 @@ from bayesdp.release import Study
 NAMES = (
     "Beta, Bool, Category, Database, Dirichlet, Int, Normal, Private, Public, Real, bernoulli, "
     "beta, categorical, clip, count, dirichlet, gaussian, laplace, noise_aware, normal, observe, "
-    "onehot, program, randomized_response, record, require, statistics, Vector"
+    "onehot, partition, program, randomized_response, record, require, statistics, Vector"
 )
 HEAD = f"from bayesdp.programs import {NAMES}\n\n\n"
 PEOPLE = """@record

@@ -22,6 +22,10 @@ from bayesdp.errors import (
     TableMismatchError,
     UnsupportedError,
 )
+from bayesdp.kernel.program_queries import program_query
+from bayesdp.programs.certificate import derivation_of
+from bayesdp.programs.source import core_of, read_text
+from bayesdp.programs.verdicts import verdict_in
 from bayesdp.release import Study
 from bayesdp.release.certify import provable_plan
 from bayesdp.release.plan import make_plan
@@ -263,6 +267,32 @@ def answers(people: Database[Person]) -> Private[tuple[Vector, Beta]]:
     assert "answers, 1: (" in str(done)
 
 
+def test_pieces_of_a_public_column(tmp_path: Path) -> None:
+    text = (
+        PEOPLE
+        + """
+
+@program(epsilon=0.5)
+def by_region(people: Database[Person]) -> Private[tuple[Int, Int]]:
+    north, south = 0, 0
+    for region, here in partition(people, by="region"):
+        found = laplace(sum(1 if p.smokes else 0 for p in here), epsilon=1 / 2)
+        if region == "north":
+            north = found
+        else:
+            south = found
+    return north, south
+"""
+    )
+    made = study(tmp_path, asks("by_region"), text=text)
+    (program,) = make_plan(made.spec).programs
+    assert dict(program.fields) == {"smokes": "smokes", "region": "region"}
+    assert (program.reads, program.dp_epsilon) == (("smokes",), 0.5)
+    done = made.release()
+    assert len(done["by_region"].releases) == 2
+    assert kernel.check(json.loads(done.certificate.to_json())).verdict == "VALID ASSUMING"
+
+
 # -- agreement -----------------------------------------------------------------------------------
 
 
@@ -334,8 +364,6 @@ def test_what_does_not_agree_is_refused(
 
 
 def test_a_program_with_another_adjacency_is_refused(tmp_path: Path) -> None:
-    text = PEOPLE.replace("@program\ndef smokers", '@program(adjacency="add-remove")\ndef smokers')
-    text = text.replace("return noise_aware(laplace(statistics(model), epsilon=1 / 4))", "return x")
     text = """@record
 class Person:
     smokes: Bool
@@ -492,12 +520,104 @@ def test_a_certificate_that_says_more_is_invalid(released: dict[str, Any], lie: 
     assert kernel.check(sealed(document)).verdict == "INVALID"
 
 
-def test_a_program_is_no_less_public_than_the_study(released: dict[str, Any]) -> None:
-    """A program that takes a column for public which the study protects proves nothing here."""
+def spend_of(step: dict[str, Any]) -> dict[str, Any]:
+    spend: dict[str, Any] = step["evidence"]["spends"][0]
+    return spend
+
+
+SHARP: dict[str, tuple[Any, str]] = {
+    "a cost": (lambda s, b: spend_of(s).update(dp_epsilon=0.4999), "0.4999 is claimed"),
+    "a conclusion": (lambda s, b: s["conclusion"].update(epsilon=0.4999), "is claimed"),
+    "n": (lambda s, b: b.update(n=9), "another number of records"),
+    "the unit": (lambda s, b: b.update(unit="home"), "one row"),
+    "a field that is not read": (
+        lambda s, b: s["evidence"]["fields"].update(unread="region"),
+        "not those that are read",
+    ),
+    "no such column": (
+        lambda s, b: s["evidence"]["fields"].update(height="width"),
+        "is not declared",
+    ),
+    "reads": (lambda s, b: spend_of(s).update(reads=["region"]), "reads"),
+    "a public column": (
+        lambda s, b: b["columns"].update(height={"bounds": [150, 190], "public": True}),
+        "nothing that is protected",
+    ),
+    "the interval": (lambda s, b: spend_of(s).update(interval=[155.0, 190.0]), "interval"),
+    "the column": (lambda s, b: spend_of(s).update(column="region"), "another column"),
+    "slack": (lambda s, b: spend_of(s).update(slack=spend_of(s)["slack"] * 0.99), "is claimed"),
+    "an imputed column": (
+        lambda s, b: b["columns"]["height"].update(missing={"impute": 170}),
+        "another column",
+    ),
+    "a derived column": (
+        lambda s, b: b["columns"].update({"height": {"from": "x", "where": "x > 3"}}),
+        "reads",
+    ),
+    "kind any with a column": (
+        lambda s, b: (spend_of(s).update(kind="any"), s["conclusion"].update(kind="any")),
+        "kind any",
+    ),
+    "zCDP beside it": (lambda s, b: spend_of(s).update(rho=1e-9), "beside another"),
+    "a second spend": (
+        lambda s, b: s["evidence"]["spends"].append(copy.deepcopy(spend_of(s))),
+        "one spend for each cost",
+    ),
+    "a conclusion in zCDP": (lambda s, b: s["conclusion"].update(rho=0.0), "more or less"),
+    "a Gaussian release that isn't": (
+        lambda s, b: s["evidence"].update(gaussian={"laplace_1": "0"}),
+        "another release",
+    ),
+    "a lower claim": (
+        lambda s, b: s["premises"][0]["conclusion"]["exact"].update(epsilon="49/100"),
+        "is claimed",
+    ),
+    "no derivation": (lambda s, b: s["premises"].clear(), "not one derivation"),
+}
+
+
+@pytest.mark.parametrize("change", SHARP)
+def test_each_check_of_a_programs_step_bites(released: dict[str, Any], change: str) -> None:
+    """Called alone: in a whole certificate another check may be first."""
     document = copy.deepcopy(released)
-    of_program(document)["program"]["record"][0][1]["public"] = True
-    found = kernel.check(sealed(document))
-    assert found.verdict == "INVALID"
+    step = step_of(document)
+    program_query(step, document, ["height"], [])
+    SHARP[change][0](step, document)
+    with pytest.raises(kernel.InvalidError, match=SHARP[change][1]):
+        program_query(step, document, ["height"], [])
+
+
+def test_what_the_program_takes_for_public_is_public_in_the_study(tmp_path: Path) -> None:
+    done = study(tmp_path, asks("northern")).release()
+    document = json.loads(done.certificate.to_json())
+    step = step_of(document)
+    assert step["evidence"]["fields"] == {"region": "region", "smokes": "smokes"}
+    program_query(step, document, ["height", "smokes"], [])
+    document["columns"]["region"] = {"states": ["north", "south"]}
+    with pytest.raises(kernel.InvalidError, match="is protected, not public"):
+        program_query(step, document, ["height", "region", "smokes"], [])
+
+
+def test_the_ledgers_costs_are_for_replacing_a_record(tmp_path: Path) -> None:
+    """An add-remove program has an honest derivation, which is no cost of a study."""
+    text = """@record
+class Person:
+    smokes: Bool
+
+
+@program(adjacency="add-remove")
+def smokers(people: Database[Person]) -> Private[Int]:
+    return laplace(sum(1 if p.smokes else 0 for p in people), epsilon=1 / 4)
+"""
+    done = study(tmp_path, asks("smokers"), text=text.replace("add-remove", "replace-one"))
+    document = json.loads(done.release().certificate.to_json())
+    source = read_text(HEAD + text, "people.py")
+    verdict = verdict_in(source, "smokers")
+    assert verdict.verdict == "ACCEPTED"
+    step = step_of(document)
+    step["premises"] = [derivation_of(core_of(source, "smokers", {}), verdict).to_dict()]
+    with pytest.raises(kernel.InvalidError, match="another adjacency"):
+        program_query(json.loads(json.dumps(step)), document, ["height", "smokes"], [])
 
 
 def test_gaussian_costs_can_not_be_understated(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@
 fails) or UNKNOWN (a rule without a file in `rules/`, or a file that is not at hand). It uses the
 standard library and python-flint: numbers are exact fractions or balls that contain the true value.
 
-To read it: `core` (what a certificate is, composition, the verdict), `declared` (what it may say at
-all), `queries` (what a query reads and how far one record moves it), `program_queries` (those that
+To read it: `core` (what a certificate is, composition, the verdict), `declared` and `keys` (what it
+may say at all), `queries` (what a query reads and how far one record moves it), `program_queries` (those that
 are programs), `programs` (what a program costs), `releases` (claims, results, the data set),
 `populations` (sizes), `relations` and `hypotheses` (what one notion says of another), `arithmetic`,
 and one file for each theorem in `rules/`.
@@ -16,6 +16,7 @@ from __future__ import annotations
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.core import Verdict, certified_level, check, read
 from bayesdp.kernel.declared import NOT_PROTECTED
+from bayesdp.kernel.keys import DETAILS
 from bayesdp.kernel.program_queries import costs as program_costs
 from bayesdp.kernel.program_queries import gaussian_assumptions
 from bayesdp.kernel.program_queries import remaining as program_assumptions
@@ -24,6 +25,7 @@ from bayesdp.kernel.relations import derived_assumptions as relation_assumptions
 from bayesdp.kernel.releases import ROUNDING, assumptions
 
 __all__ = [
+    "DETAILS",
     "NOT_PROTECTED",
     "ROUNDING",
     "InvalidError",

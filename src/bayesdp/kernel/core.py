@@ -480,14 +480,15 @@ def bounded(conversion: Conversion) -> arb:
     divergence = conversion.rule in DIVERGENCE_RULES
     require(conversion.alpha is None or divergence, "it bounds no divergence", conversion.rule)
     of_members = conversion.rule == "family" and conversion.rho > 0
-    if conversion.adversary == "informed" and not of_members:
+    listed = conversion.rule == "family" and bool(conversion.premises)
+    if conversion.adversary == "informed" and not of_members and not listed:
         return total
     if conversion.rule in GAUSSIAN_RULES:
         moved = conversion.lipschitz + conversion.rho_lipschitz > 0 or bool(conversion.columns)
         nothing = conversion.any == conversion.rho_any == 0
         require(moved or nothing, "no mechanism is Lipschitz", conversion.rule)
         require(conversion.secrets == "bounded", "secrets must be bounded", conversion.rule)
-    if conversion.total == conversion.rho == 0:
+    if conversion.total == conversion.rho == 0 and not listed:
         return total
     name = conversion.rule.replace("-", "_")
     try:

@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from bayesdp.kernel.arithmetic import UnknownError, require
-from bayesdp.kernel.populations import shape
+from bayesdp.kernel.keys import check_steps
+from bayesdp.kernel.populations import group_size, shape
 from bayesdp.kernel.queries import condition
 
 NOT_PROTECTED = (
@@ -44,6 +45,8 @@ _QUERY = frozenset({"name", "kind", "column", "where", "by", "bins", "tightness"
 _PROGRAM = frozenset({"name", "kind", "program", "parameters"})
 _PROGRAM_RESULT = frozenset({"query", "kind", "outputs", "releases", "dp_epsilon", "dp_rho"})
 _STEP = frozenset({"rule", "conclusion", "evidence", "premises"})
+_GAUSSIAN = "discrete-gaussian"
+_ROLES = ("cluster", "member", "series", "order")
 _DISCRETE = ("markov", "graph", "tree", "finite", "network")
 
 
@@ -52,6 +55,7 @@ def check_declared(document: Mapping[str, Any]) -> None:
     rule, claim = document["derivation"]["rule"], document["claim"]
     for step in _steps(document["derivation"]):
         _known(step, _STEP, str(step["rule"]))
+    check_steps(document)
     for text in ("software", "release", "time"):
         require(isinstance(document.get(text, ""), str), "no text", text)
     if rule == "relations":
@@ -84,6 +88,7 @@ def _check_release(document: Mapping[str, Any]) -> None:
         _known(query, _PROGRAM, "query")
     for query in asked:
         _known(query, _QUERY, "query")
+        require("bins" not in query or query["kind"] == "histogram", "bins of no use", "query")
         if "where" in query:
             _check_literals(query["where"], columns, query["name"])
     for column in columns.values():
@@ -95,9 +100,12 @@ def _check_release(document: Mapping[str, Any]) -> None:
             _known(result, _PROGRAM_RESULT, "results")
             continue
         _known(result, _RESULT, "results")
+        unread = "dp_epsilon" if result["noise"]["distribution"] == _GAUSSIAN else "dp_rho"
+        require(unread not in result, f"no rule says what {unread!r} means", "results")
         _known(result["error"], frozenset({"confidence", "value"}), "results")
         _known(result["noise"], frozenset({"distribution", "scale", "step"}), "results")
         require(result["unit"] == units.get(result["query"]), "another unit", "results")
+    _check_roles(document["population"], columns)
     if document["population"] is not None:
         _check_states(document["population"], columns)
 
@@ -117,6 +125,29 @@ def _unit(query: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]) ->
     """The unit of what is released: a column's for sums and means of it."""
     summed = query["kind"] in ("sum", "mean")
     return str(columns[query["column"]].get("unit", "") if summed else "")
+
+
+# -- roles ------------------------------------------------------------------------------------
+
+
+def _check_roles(
+    population: Mapping[str, Any] | None, columns: Mapping[str, Mapping[str, Any]]
+) -> None:
+    """Known roles, each of one column at most, and those that the population needs."""
+    roles = [column["role"] for column in columns.values() if "role" in column]
+    require(all(role in _ROLES for role in roles), "no such role", "columns")
+    require(len(set(roles)) == len(roles), "two columns of one role", "columns")
+    for one in (population or {}).get("members", [population] if population else []):
+        model = one["model"]
+        clustered = model in ("clusters", "finite") or (
+            model == "gaussian" and "precision" not in one
+        )
+        if clustered and "cluster" not in roles:
+            require(group_size(one) == 1, "no column says who is in which cluster", "columns")
+        if model in ("markov", "autoregressive"):
+            require("order" in roles, "no column says in which order records come", "columns")
+        if one.get("roles") is not None:
+            require("member" in roles, "no column says which record is which", "columns")
 
 
 # -- states --------------------------------------------------------------------------------

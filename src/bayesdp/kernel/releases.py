@@ -45,6 +45,9 @@ COLUMN_KEYS = frozenset(
     {"bounds", "states", "from", "cuts", "where", "role", "step", "public", "independent"}
     | {"unit", "missing"}
 )
+LEDGER = (
+    "the ledger's list of earlier releases is complete: the data set's level counts those alone"
+)
 ANY_VALUES = {"kind": "any values that the population gives a positive probability"}
 
 
@@ -187,7 +190,10 @@ class _Release:
         for what, (stated, derived) in told.items():
             require(stated == derived, f"{what}: {stated!r} is stated, {derived!r} is due", where)
         check_block(spend, evidence["query"], self.columns, where)
-        if asked.kind == "lipschitz":
+        if asked.kind != "lipschitz":
+            bare = spend["interval"] is None and spend["slack"] == 0.0
+            require(bare, "an interval or slack of kind any", where)
+        else:
             require(tuple(spend["interval"]) == asked.interval, "the clipping interval", where)
             assert grid is not None
             # The extra steps on their own: pure costs grow with them, zCDP with their square.
@@ -279,6 +285,8 @@ class _Release:
         one_column = len(self.covers) == 1 and all(list(s["reads"]) == self.covers for s in spends)
         one_column = one_column and all(spend.get("block") is None for spend in spends)
         mechanism = mechanisms.pop() if one_column and len(mechanisms) == 1 else None
+        named = evidence.get("details", {}).get("mechanism", mechanism)
+        require(named == mechanism, "another mechanism", step["rule"])
         return conversion_level(step, read_conversion(step, cost, mechanism, zcdp))
 
     def secrets(self, step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> Any:
@@ -353,15 +361,16 @@ class _Release:
         derived = exact(step["conclusion"]["epsilon"])
         require(exact(state["level"]) == derived, "level is not that of the derivation", name)
         require(exact(state["level"]) <= exact(state["total"]), "above the total", "data_set")
-        if self.claim["notion"] == "bdp":
-            due_secrets = self.secrets(step, together)
-            require(same(state["secrets"], due_secrets), "other secrets", "data_set")
+        bdp = self.claim["notion"] == "bdp"
+        due_secrets = self.secrets(step, together) if bdp else ANY_VALUES
+        require(same(state["secrets"], due_secrets), "other secrets", "data_set")
 
 
 def _dp_level(step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> arb:
     """The DP level of spends: their sum, or at a delta what a Rényi divergence gives."""
     pure, rho = summed(spends)
     if step["rule"] != DP_RULE:
+        require(step["rule"] in ("sequential-composition", "data-set"), "no such rule", "release")
         require(rho == 0, "Gaussian noise has no level without a delta", step["rule"])
         return ball(pure)
     cost, _ = compose(spends, {"model": None}, [])
@@ -431,7 +440,8 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
 
 
 def _about_records(document: Mapping[str, Any]) -> list[str]:
-    said = ["adjacency is: replace one record; the number of records and who is in are public"]
+    said = [LEDGER]
+    said += ["adjacency is: replace one record; the number of records and who is in are public"]
     unit = document["unit"]
     said.append(
         "a record is one row of the table"

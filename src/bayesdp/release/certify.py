@@ -76,6 +76,7 @@ def data_set_state(plan: Plan, before: Sequence[Spend], derivation: Step) -> dic
 def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
     """What a study declares and claims, as a certificate holds it."""
     study = plan.study
+    of_bdp = study.budget.notion == "bdp"
     blocks = {spend.block.column for spend in (*before, *plan.spends) if spend.block is not None}
     return {
         "dataset": study.data.dataset,
@@ -86,7 +87,7 @@ def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
         "claim": claim(plan),
         **({"public_blocks": sorted(blocks)} if blocks else {}),
         **({"programs": [describe_program(one) for one in plan.programs]} if plan.programs else {}),
-        "population": study.population.spec() if study.population is not None else None,
+        "population": study.population.spec() if study.population and of_bdp else None,
     }
 
 
@@ -324,7 +325,9 @@ def _conversion(
     if reading.interval is not None:
         evidence["interval"] = list(reading.interval)
     for bound in report.bounds:
-        details = plain_details(bound.evidence) | _proofs(reading, report, bound.theorem)
+        read = kernel.DETAILS.get(bound.theorem, frozenset())
+        kept = {name: value for name, value in bound.evidence.items() if name in read}
+        details = plain_details(kept) | _proofs(reading, report, bound.theorem)
         conclusion = {"notion": "bdp", "epsilon": bound.epsilon, "adversary": reading.adversary}
         if bound.delta > 0.0:
             conclusion["delta"] = reading.delta

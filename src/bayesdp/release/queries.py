@@ -295,8 +295,13 @@ def label(column: Column) -> str:
 
 def covered_labels(study: StudySpec) -> tuple[str, ...]:
     """The labels of the columns that the population covers."""
-    covers = study.population.covers if study.population is not None else ()
-    return tuple(label(study.columns[name]) for name in covers)
+    return tuple(label(study.columns[name]) for name in covered(study))
+
+
+def covered(study: StudySpec) -> tuple[str, ...]:
+    """The columns that the population covers; none for the notion DP, which is about no law."""
+    of_bdp = study.population is not None and study.budget.notion == "bdp"
+    return study.population.covers if study.population is not None and of_bdp else ()
 
 
 def independent_labels(study: StudySpec) -> tuple[str, ...]:
@@ -317,7 +322,7 @@ def labels(
     or an independent one is a function of it, and is covered too.
     """
     found = []
-    covers = study.population.covers if study.population is not None else ()
+    covers = covered(study)
     for name in sorted(names):
         column = study.columns[name]
         if column.is_public:

@@ -21,6 +21,7 @@ from bayesdp.kernel.core import (
     counted,
     declared_cost,
     read_conversion,
+    same,
 )
 
 
@@ -29,7 +30,9 @@ def bound(conversion: Conversion) -> arb:
     population = conversion.population
     require(population.get("model") == "family", "the population is no family")
     members = population["members"]
-    steps = [one for one in conversion.premises if one["rule"] != "sequential-composition"]
+    premises = conversion.premises
+    first = premises[0]["rule"] == "sequential-composition" if premises else False
+    steps = premises[1:] if first else premises
     require(len(steps) == len(members) > 0, "not one step for each member")
     cost = Cost(
         conversion.any,
@@ -54,15 +57,10 @@ def _level(
     conversion: Conversion, member: Mapping[str, Any], step: Mapping[str, Any], cost: Cost
 ) -> arb:
     part = replace(read_conversion(step, cost, zcdp=conversion.zcdp), alone=conversion.alone)
-    require(_bare(part.population) == _bare(member), "about another population")
+    require(same(part.population, member), "about another population")
     require(part.adversary == conversion.adversary, "about another adversary")
     require(part.secrets == conversion.secrets, "about other secrets")
     due = conversion.zcdp if counted(step) == "zcdp" else cost
     require(due is not None and declared_cost(step).is_close(due), "about another cost")
     require(part.delta <= conversion.delta, "of a larger delta")
     return conversion_level(step, part)
-
-
-def _bare(population: Mapping[str, Any]) -> dict[str, Any]:
-    """What a population says, without who vouches for it and for which columns."""
-    return {key: value for key, value in population.items() if key not in ("source", "covers")}

@@ -92,3 +92,62 @@ def test_electricity_of_order_two_at_level_1(
         assert found.best == (pytest.approx(due, abs=1e-4),)
         assert not found.faults
         assert f" {due:.2f} |" in page
+
+
+@pytest.fixture
+def programs(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    return importlib.import_module("programs")
+
+
+def test_programs_quickly(tmp_path: Path) -> None:
+    done = script("programs.py", "--quick", data=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for method in ("exponential mechanism", "randomized response", "noisy count", "noisy sum"):
+        assert method in done.stdout
+    # Four methods that answer for their intervals or not, and what they would say without noise.
+    assert "26 coverages held against their bands, 0 failures" in done.stdout
+
+
+def test_a_posterior_that_forgets_the_noise_fails(programs: ModuleType) -> None:
+    """The band can be left: `plug_in` in the place of `noise_aware`."""
+    from dataclasses import replace
+    from fractions import Fraction
+
+    honest = programs.METHODS["count"]
+    level = Fraction(1, 10)
+    try:
+        programs.METHODS["count"] = replace(honest, program="coin_plain")
+        (cell,) = programs.measure(("count", 100, level, "", 100))
+    finally:
+        programs.METHODS["count"] = honest
+    faults = programs.failures(list(programs.tests_of(cell)))
+    assert any("90% hold the truth" in one and "private" in one for one in faults)
+    assert not any("without privacy" in one for one in faults)
+    assert cell.private.error(0) > 1.5 * cell.plain.error(0)
+
+
+def test_bands_are_as_wide_as_the_false_alarms_allow(programs: ModuleType) -> None:
+    from scipy import stats
+
+    share = programs.FALSE_ALARM / 100
+    inside = [k for k in range(1001) if not programs.Test("", k, 1000, 0.9).fails(share)]
+    assert inside == list(range(inside[0], inside[-1] + 1))
+    law = stats.binom(1000, 0.9)
+    assert law.cdf(inside[0] - 1) + law.sf(inside[-1]) <= share
+    assert law.cdf(inside[0]) > share / 2
+    assert law.sf(inside[-1] - 1) > share / 2
+
+
+def test_answers_drawn_at_once_follow_the_channel(programs: ModuleType) -> None:
+    """Within six standard deviations of the mechanism's own probabilities, for each true answer."""
+    import numpy as np
+
+    many, level = 200_000, 1.0
+    codes = [0] * many + [1] * many
+    found = programs.Quick(np.random.default_rng(0)).respond(codes, 2, level)
+    channel = programs.response(2, level).channel()
+    for code in (0, 1):
+        said = float((found[code * many : (code + 1) * many] == 1).mean())
+        due = channel[code][1]
+        assert abs(said - due) < 6 * (due * (1 - due) / many) ** 0.5

@@ -1,0 +1,101 @@
+"""The programs that `programs.py` measures: read, never imported. Costs are parameters."""
+
+from bayesdp.programs import (
+    Beta,
+    Bool,
+    Database,
+    Normal,
+    Private,
+    Public,
+    Real,
+    Samples,
+    bernoulli,
+    beta,
+    clip,
+    exponential,
+    gaussian,
+    hellinger,
+    infer,
+    laplace,
+    linear_model,
+    noise_aware,
+    normal,
+    nuts,
+    observe,
+    plug_in,
+    posteriors_of,
+    program,
+    randomized_response,
+    record,
+    statistics,
+)
+
+
+@record
+class Pair:
+    x: Real[-1, 1]
+    y: Real[-3, 3]
+
+
+@program
+def coin_candidates(tosses: Database[Bool], *, level: Public[Real[0.01, 100]] = 1) -> Private[Beta]:
+    prior = beta(1, 1)
+    posterior = infer(observe(tosses, bernoulli, prior=prior))
+    return exponential(
+        score=hellinger(posterior), candidates=posteriors_of(prior, n=tosses.size), epsilon=level
+    )
+
+
+@program
+def coin_answers(tosses: Database[Bool], *, level: Public[Real[0.01, 100]] = 1) -> Private[Beta]:
+    noisy = randomized_response(tosses, epsilon=level)
+    return noise_aware(observe(noisy, bernoulli, prior=beta(1, 1)))
+
+
+@program
+def coin_count(tosses: Database[Bool], *, level: Public[Real[0.01, 100]] = 1) -> Private[Beta]:
+    model = observe(tosses, bernoulli, prior=beta(1, 1))
+    return noise_aware(laplace(statistics(model), epsilon=level))
+
+
+@program
+def coin_plain(tosses: Database[Bool], *, level: Public[Real[0.01, 100]] = 1) -> Private[Beta]:
+    model = observe(tosses, bernoulli, prior=beta(1, 1))
+    return plug_in(laplace(statistics(model), epsilon=level))
+
+
+@program
+def mean_aware(
+    values: Database[Real[-7, 7]], *, level: Public[Real[0.01, 100]] = 1
+) -> Private[Normal]:
+    model = observe((clip(v, -6, 6) for v in values), normal(sd=1), prior=normal(0, sd=1 / 2))
+    return noise_aware(laplace(statistics(model), epsilon=level))
+
+
+@program
+def mean_plain(
+    values: Database[Real[-7, 7]], *, level: Public[Real[0.01, 100]] = 1
+) -> Private[Normal]:
+    model = observe((clip(v, -6, 6) for v in values), normal(sd=1), prior=normal(0, sd=1 / 2))
+    return plug_in(laplace(statistics(model), epsilon=level))
+
+
+@program(delta=1e-6)
+def line_nuts(pairs: Database[Pair], *, level: Public[Real[0.01, 100]] = 1) -> Private[Samples]:
+    rows = ((1, p.x, clip(p.y, -1, 1)) for p in pairs)
+    model = observe(rows, linear_model(noise_sd=0.1), prior=normal(0, sd=0.1))
+    return nuts(gaussian(statistics(model), epsilon=level, delta=1e-6), draws=1000)
+
+
+@program(delta=1e-6)
+def line_held(pairs: Database[Pair], *, level: Public[Real[0.01, 100]] = 1) -> Private[Normal]:
+    rows = ((1, p.x, clip(p.y, -1, 1)) for p in pairs)
+    model = observe(rows, linear_model(noise_sd=0.1), prior=normal(0, sd=0.1))
+    return noise_aware(gaussian(statistics(model), epsilon=level, delta=1e-6))
+
+
+@program(delta=1e-6)
+def line_plain(pairs: Database[Pair], *, level: Public[Real[0.01, 100]] = 1) -> Private[Normal]:
+    rows = ((1, p.x, clip(p.y, -1, 1)) for p in pairs)
+    model = observe(rows, linear_model(noise_sd=0.1), prior=normal(0, sd=0.1))
+    return plug_in(gaussian(statistics(model), epsilon=level, delta=1e-6))

@@ -1,0 +1,430 @@
+"""What privacy costs a posterior: error and coverage of checked programs, beside no privacy.
+
+    python benchmarks/programs.py                     everything, 20 to 30 minutes of processor time
+    python benchmarks/programs.py --quick             a few cells, some seconds
+    python benchmarks/programs.py answers mean        only these (others: candidates, count, line)
+    python benchmarks/programs.py line --nuts-runs 40
+
+In every run the truth is drawn from the prior and the data from the model; then the interpreter
+runs the program (`_programs.py`, read and checked once per cell). Error is the root of the mean
+squared distance of the posterior mean to the truth. Coverage is how often the central interval
+holds the truth. Where a posterior claims to know about the noise, it must lie in a band; all bands
+together raise a false alarm with probability 1e-6 at most. Exit status 1 if one is left.
+
+Noise is OpenDP's, with two exceptions, where 1,000 runs would take hours: answers of records are
+drawn from the mechanism's own channel, and choices among candidates from the interpreter's own
+probabilities. Both laws are held against OpenDP's draws in the tests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.ir import Program, Release
+from bayesdp.programs.run import Joint, Machine, OpenDP, Rows, Samples
+from bayesdp.programs.run.choose import Selection
+from bayesdp.programs.run.distances import BITS, ERROR, STEP, hellinger_scores
+from bayesdp.programs.run.distributions import Distribution, single
+from bayesdp.programs.run.machine import ready
+from bayesdp.programs.run.noise import response
+from bayesdp.programs.source import core_of, read_file
+from bayesdp.programs.verdicts import verdict_in
+
+FILE = Path(__file__).with_name("_programs.py")
+EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(10))
+SIZES = (100, 1_000, 10_000, 100_000)
+LINES = {
+    "small and loose": (100, Fraction(10)),
+    "middle": (1_000, Fraction(1)),
+    "large and strict": (100_000, Fraction(1, 10)),
+}
+RUNS, NUTS_RUNS = 1_000, 200
+LEVELS = (0.5, 0.9)
+FALSE_ALARM = 1e-6
+Data = tuple[tuple[float, ...], dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A private program, its counterpart without noise, and the world that both assume."""
+
+    title: str
+    program: str
+    plain: str
+    draw: Callable[[np.random.Generator, int], Data]
+    names: tuple[str, ...]
+    claims: bool = True
+    """Whether its intervals are claimed to hold the truth as often as they say."""
+
+
+def tosses(rng: np.random.Generator, n: int) -> Data:
+    truth = rng.random()
+    return (truth,), {"": rng.random(n) < truth}
+
+
+def values(rng: np.random.Generator, n: int) -> Data:
+    truth = rng.normal(0.0, 0.5)
+    return (truth,), {"": np.clip(rng.normal(truth, 1.0, n), -7.0, 7.0)}
+
+
+def pairs(rng: np.random.Generator, n: int) -> Data:
+    line, x = rng.normal(0.0, 0.1, 2), rng.uniform(-1.0, 1.0, n)
+    y = line[0] + line[1] * x + rng.normal(0.0, 0.1, n)
+    return tuple(line.tolist()), {"x": x, "y": np.clip(y, -3.0, 3.0)}
+
+
+COIN, MEAN, LINE = ("bias",), ("mean",), ("intercept", "slope")
+METHODS = {
+    "candidates": Method(
+        "coin: exponential mechanism over posteriors", "coin_candidates", "", tosses, COIN, False
+    ),
+    "answers": Method("coin: randomized response", "coin_answers", "coin_plain", tosses, COIN),
+    "count": Method("coin: noisy count", "coin_count", "coin_plain", tosses, COIN),
+    "mean": Method("normal mean: noisy sum", "mean_aware", "mean_plain", values, MEAN),
+    "held": Method(
+        "regression: noisy moments, X'X held", "line_held", "line_plain", pairs, LINE, False
+    ),
+    "line": Method("regression: noisy moments, NUTS", "line_nuts", "line_plain", pairs, LINE),
+}
+
+
+# -- programs and noise ------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def checked(name: str, level: Fraction) -> tuple[Program, Verdict]:
+    """A program of the file and its verdict, which the kernel confirmed."""
+    source = read_file(FILE)
+    verdict = verdict_in(source, name, None, {"level": level})
+    if verdict.verdict != "ACCEPTED" or verdict.dp_epsilon != level:
+        raise SystemExit(f"{name} at {level}: {verdict.verdict} {verdict.dp_epsilon}")
+    return core_of(source, name, {"level": level}), verdict
+
+
+class Quick(OpenDP):
+    """OpenDP's noise, but answers of records are drawn from their channel all at once."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+
+    def respond(self, codes: Sequence[int], states: int, dp_epsilon: float) -> Any:
+        channel = _channel(states, dp_epsilon)
+        held = np.asarray(codes, dtype=np.int64)
+        found = np.empty_like(held)
+        for code in range(states):
+            here = held == code
+            found[here] = self.rng.choice(states, size=int(here.sum()), p=channel[code])
+        return found
+
+
+class Silent(OpenDP):
+    """No noise: what a program would say without privacy."""
+
+    def laplace(self, values: Sequence[int], scale: float) -> Sequence[int]:
+        return values
+
+    def gaussian(self, values: Sequence[int], scale: float) -> Sequence[int]:
+        return values
+
+
+@lru_cache(maxsize=16)
+def _channel(states: int, dp_epsilon: float) -> Any:
+    table = np.asarray(response(states, dp_epsilon).channel())
+    return table / table.sum(axis=1, keepdims=True)
+
+
+# -- one cell ----------------------------------------------------------------------------------
+
+
+@dataclass
+class Measured:
+    """Errors, and where the truth lies in each posterior (0 to 1), of every run and entry."""
+
+    errors: list[tuple[float, ...]] = field(default_factory=list)
+    places: list[tuple[float, ...]] = field(default_factory=list)
+
+    def add(self, posterior: Distribution, truth: tuple[float, ...]) -> None:
+        means = posterior.mean
+        means = means if isinstance(means, tuple) else (means,)
+        self.errors.append(tuple(m - t for m, t in zip(means, truth, strict=True)))
+        self.places.append(places(posterior, truth))
+
+    def error(self, entry: int) -> float:
+        return math.sqrt(sum(one[entry] ** 2 for one in self.errors) / len(self.errors))
+
+    def covered(self, entry: int, level: float) -> int:
+        return sum(abs(one[entry] - 0.5) <= level / 2 for one in self.places)
+
+
+def places(posterior: Any, truth: tuple[float, ...]) -> tuple[float, ...]:
+    """The posterior probabilities of at most the truth: a central interval holds what is within."""
+    if isinstance(posterior, Samples):
+        return tuple(float(one) for one in (posterior.draws <= np.asarray(truth)).mean(axis=0))
+    if isinstance(posterior, Joint):
+        return tuple(float(one.cdf(t)) for one, t in zip(posterior.marginals, truth, strict=True))
+    return (float(posterior.cdf(truth[0])),)
+
+
+@dataclass
+class Cell:
+    """What was measured for one method, size and budget."""
+
+    method: str
+    n: int
+    epsilon: Fraction
+    name: str = ""
+    private: Measured = field(default_factory=Measured)
+    plain: Measured = field(default_factory=Measured)
+    seconds: float = 0.0
+
+    @property
+    def runs(self) -> int:
+        return len(self.private.errors)
+
+
+def measure(job: tuple[str, int, Fraction, str, int]) -> list[Cell]:
+    """Runs of one cell; of the candidates all budgets for one size."""
+    method, n, epsilon, name, runs = job
+    if method == "candidates":
+        return candidates(n, runs)
+    began = time.perf_counter()
+    about, cell = METHODS[method], Cell(method, n, epsilon, name)
+    rng = np.random.default_rng([n, epsilon.numerator, *method.encode()])
+    noise, silent = Quick(rng), Silent()
+    aware, plain = checked(about.program, epsilon), checked(about.plain, epsilon)
+    for turn in range(runs):
+        truth, columns = about.draw(rng, n)
+        rows = Rows(columns, n)
+        if not turn:
+            ready(*aware, rows)
+            ready(*plain, rows)
+        posterior = Machine(*aware, rows, noise).run().value
+        cell.private.add(posterior, truth)
+        cell.plain.add(Machine(*plain, rows, silent).run().value, truth)
+        if not turn:
+            _same_interval(posterior, truth)
+    cell.seconds = time.perf_counter() - began
+    return [cell]
+
+
+def _same_interval(posterior: Distribution, truth: tuple[float, ...]) -> None:
+    """Coverage is read off the distribution function: `interval` must say the same."""
+    for level in LEVELS:
+        interval = posterior.interval(level)
+        ends = interval if isinstance(interval[0], tuple) else (interval,)
+        for (low, high), t, place in zip(ends, truth, places(posterior, truth), strict=True):
+            if abs(abs(place - 0.5) - level / 2) > 1e-3:
+                assert (low <= t <= high) == (abs(place - 0.5) <= level / 2)
+
+
+# -- the exponential mechanism -----------------------------------------------------------------
+
+POSTERIORS = {100: 1_000, 1_000: 250, 10_000: 100, 100_000: 25}
+"""Data sets for each size. Their distances to all candidates take up to a second, so that several
+truths, drawn from the posterior, and several releases share one data set."""
+
+
+def candidates(n: int, runs: int) -> list[Cell]:
+    """With a uniform prior all counts are equally likely, and the truth given one is its beta."""
+    rng = np.random.default_rng([n, *b"candidates"])
+    cells = [Cell("candidates", n, epsilon) for epsilon in EPSILONS]
+    began = time.perf_counter()
+    counts = rng.integers(0, n + 1, size=min(POSTERIORS.get(n, 100), runs))
+    laws = [(Fraction(1 + k), Fraction(1 + n - k)) for k in range(n + 1)]
+    scales = [_scale(epsilon, n) for epsilon in EPSILONS]
+    for turn, k in enumerate(counts.tolist()):
+        scores = scores_of(laws, k)
+        if not turn and n <= 1_000:
+            _same_choice(n, k, scores, scales)
+        each = runs // len(counts) + (turn < runs % len(counts))
+        posterior, truths = single("beta", 1 + k, 1 + n - k), rng.beta(1 + k, 1 + n - k, each)
+        for cell, scale in zip(cells, scales, strict=True):
+            chances = Selection(tuple(range(n + 1)), scores, scale).probabilities()
+            for truth, chosen in zip(
+                truths.tolist(), rng.choice(n + 1, size=each, p=chances).tolist(), strict=True
+            ):
+                cell.private.add(single("beta", 1 + chosen, 1 + n - chosen), (truth,))
+                cell.plain.add(posterior, (truth,))
+    for cell in cells:
+        cell.seconds = (time.perf_counter() - began) / len(cells)
+    return cells
+
+
+def scores_of(laws: Sequence[tuple[Fraction, Fraction]], k: int) -> tuple[int, ...]:
+    """The interpreter's scores; only near the posterior, if candidates at the edges are at 1."""
+    lowest, n = -(2**BITS), len(laws) - 1
+    reach = 50 + int(6 * math.sqrt(n))
+    low, high = max(k - reach, 0), min(k + reach, n)
+    near = hellinger_scores("beta", laws[low : high + 1], laws[k], True)
+    edges = ([near[0]] if low else []) + ([near[-1]] if high < n else [])
+    if any(one != lowest for one in edges):
+        return tuple(hellinger_scores("beta", laws, laws[k], True))
+    return (lowest,) * low + tuple(near) + (lowest,) * (n - high)
+
+
+def _choosing(epsilon: Fraction, n: int, k: int) -> tuple[Machine, Release, Any]:
+    program, verdict = checked(METHODS["candidates"].program, epsilon)
+    rows = Rows({"": np.arange(n) < k}, n)
+    ready(program, verdict, rows)
+    command = program.body[0]
+    assert isinstance(command, Release)
+    return Machine(program, verdict, rows, OpenDP()), command, verdict.derivation["sequence"][0]
+
+
+def _scale(epsilon: Fraction, n: int) -> float:
+    machine, command, node = _choosing(epsilon, n, 0)
+    return machine.calibration(command, node).choice(STEP, 2 * ERROR)
+
+
+def _same_choice(n: int, k: int, scores: tuple[int, ...], scales: Sequence[float]) -> None:
+    """The interpreter's own selection has these scores and this scale."""
+    machine, command, node = _choosing(EPSILONS[0], n, k)
+    due = machine.selection(command, node)
+    assert (due.scores, due.scale) == (scores, scales[0])
+
+
+# -- what is claimed ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Test:
+    """A number of intervals that hold the truth, which is binomial if coverage is as claimed."""
+
+    what: str
+    covered: int
+    runs: int
+    level: float
+
+    def fails(self, share: float) -> bool:
+        """Outside a band that is missed with probability at most `share`."""
+        from scipy import stats
+
+        law = stats.binom(self.runs, self.level)
+        return min(law.cdf(self.covered), law.sf(self.covered - 1)) < share / 2
+
+
+def tests_of(cell: Cell) -> Iterator[Test]:
+    """Every posterior without noise is exact; of the private ones those that claim it."""
+    about = METHODS[cell.method]
+    kinds = [("without privacy", cell.plain)]
+    if about.claims:
+        kinds.append(("private", cell.private))
+    for kind, measured in kinds:
+        for entry, name in enumerate(about.names):
+            for level in LEVELS:
+                what = f"{about.title}, n {cell.n:,}, epsilon {float(cell.epsilon):g}, {name}"
+                covered = measured.covered(entry, level)
+                yield Test(f"{what}, {kind}", covered, cell.runs, level)
+
+
+def failures(tests: Sequence[Test]) -> list[str]:
+    """Those that leave their band; together a false alarm has probability at most 1e-6."""
+    return [
+        f"{one.what}: {one.covered} of {one.runs} intervals of {one.level:.0%} hold the truth"
+        for one in tests
+        if one.fails(FALSE_ALARM / len(tests))
+    ]
+
+
+def lines(cell: Cell) -> Iterator[str]:
+    """One line for each entry."""
+    about = METHODS[cell.method]
+    for entry, name in enumerate(about.names):
+        private, plain = cell.private.error(entry), cell.plain.error(entry)
+        shares = [
+            f"{one.covered(entry, level) / cell.runs:8.1%}"
+            for one in (cell.private, cell.plain)
+            for level in LEVELS
+        ]
+        what = f"{about.title}, {name}" if len(about.names) > 1 else about.title
+        yield (
+            f"{what:<50}{cell.n:>8,}{float(cell.epsilon):>6g}{cell.runs:>6}"
+            f"{plain:>10.5f}{private:>10.5f}{private / plain:>9.2f}  "
+            + "".join(shares)
+            + ("" if about.claims else "   told only")
+            + (f"   {cell.name}" if cell.name else "")
+        )
+
+
+HEADER = (
+    f"{'':<50}{'n':>8}{'eps':>6}{'runs':>6}{'error':>10}{'private':>10}{'ratio':>9}  "
+    f"{'in 50%':>8}{'in 90%':>8}{'50%, np':>8}{'90%, np':>8}"
+)
+
+
+def jobs(given: argparse.Namespace) -> Iterator[tuple[str, int, Fraction, str, int]]:
+    """The slowest first."""
+    wanted = given.methods or list(METHODS)
+    if "line" in wanted and not given.quick:
+        if importlib.util.find_spec("numpyro") is None:
+            print("left out: line, which needs the extra bayesdp[inference]")
+        else:
+            for name, (n, epsilon) in reversed(LINES.items()):
+                yield "line", n, epsilon, name, given.nuts_runs
+    sizes = SIZES[:1] if given.quick else SIZES
+    for n in reversed(sizes):
+        if "candidates" in wanted:
+            yield "candidates", n, Fraction(1), "", given.runs
+        for method in ("answers", "count", "mean"):
+            if method in wanted:
+                for epsilon in EPSILONS[1:2] if given.quick else EPSILONS:
+                    yield method, n, epsilon, "", given.runs
+    if "held" in wanted:
+        for name, (n, epsilon) in LINES.items():
+            if not given.quick or n <= 1_000:
+                yield "held", n, epsilon, name, given.runs
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table; 1 if a coverage leaves its band."""
+    parser = argparse.ArgumentParser(description="Errors and coverage of private posteriors.")
+    parser.add_argument("methods", nargs="*", metavar=" | ".join(METHODS))
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--runs", type=int)
+    parser.add_argument("--nuts-runs", type=int, default=NUTS_RUNS)
+    parser.add_argument("--workers", type=int, default=2)
+    given = parser.parse_args(arguments)
+    if unknown := set(given.methods) - METHODS.keys():
+        parser.error(f"no such method: {', '.join(sorted(unknown))}")
+    given.runs = given.runs or (40 if given.quick else RUNS)
+    todo, cells = list(jobs(given)), []
+    print(HEADER)
+    if given.quick or given.workers < 2:
+        found: Any = map(measure, todo)
+        cells = _told(found)
+    else:
+        with ProcessPoolExecutor(given.workers) as pool:
+            cells = _told(pool.map(measure, todo))
+    tests = [one for cell in cells for one in tests_of(cell)]
+    faults = failures(tests)
+    for fault in faults:
+        print(f"FAILS: {fault}", file=sys.stderr)
+    print(f"{len(tests)} coverages held against their bands, {len(faults)} failures")
+    return 1 if faults else 0
+
+
+def _told(found: Any) -> list[Cell]:
+    cells = []
+    for some in found:
+        for cell in some:
+            print("\n".join(lines(cell)), flush=True)
+            cells.append(cell)
+    return cells
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -36,9 +36,7 @@ POPULATION: Mapping[str, str] = {
     "network": "nodes bif",
     "family": "members",
 }
-_SPEND = (
-    "dataset unit query kind dp_epsilon column interval slack mechanism dp_delta reads rho block"
-)
+_SPEND = "dataset unit query kind dp_epsilon column interval slack mechanism dp_delta reads"
 COMPOSITION = "sequential-composition"
 
 
@@ -176,7 +174,7 @@ def _release(document: Mapping[str, Any]) -> None:
             bare = step["evidence"] == {} and step["premises"] == []
             require(bare and step["conclusion"]["notion"] == "dp", "more than a sum", "data-set")
     for spend in state["earlier_spends"]:
-        keys(spend, _SPEND, "earlier_spends")
+        keys(spend, _SPEND, "earlier_spends", "rho block")
         require(isinstance(spend["query"], str), "no text", "earlier_spends")
         require(isinstance(spend["mechanism"], str), "no text", "earlier_spends")
 
@@ -189,14 +187,14 @@ def _composition(step: Mapping[str, Any]) -> None:
         if rule == PROGRAM:
             keys(evidence, "query fields spends", rule, "gaussian")
             for spend in evidence["spends"]:
-                keys(spend, _SPEND, rule)
+                keys(spend, _SPEND, rule, "rho block")
             continue
         gaussian = rule == "discrete-gaussian"
         summed = evidence["query"]["kind"] in ("sum", "mean")
         moved = " sensitivity_squared" if gaussian else " sensitivity"
         needed = "query scale step spend" + moved + (" grid" if summed else "")
         keys(evidence, needed, rule)
-        keys(evidence["spend"], _SPEND, rule)
+        keys(evidence["spend"], _SPEND, rule, "rho block")
         keys(conclusion, "notion epsilon kind" + (" rho" if gaussian else ""), rule)
         nothing = not gaussian or conclusion["epsilon"] == 0.0
         require(nothing, "a pure cost of Gaussian noise", rule)

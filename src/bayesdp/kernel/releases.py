@@ -440,8 +440,7 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
 
 
 def _about_records(document: Mapping[str, Any]) -> list[str]:
-    said = [LEDGER]
-    said += ["adjacency is: replace one record; the number of records and who is in are public"]
+    said = ["adjacency is: replace one record; the number of records and who is in are public"]
     unit = document["unit"]
     said.append(
         "a record is one row of the table"
@@ -460,7 +459,7 @@ def _about_records(document: Mapping[str, Any]) -> list[str]:
         "data set: of releases on disjoint values of it the dearest counts"
         for name in document.get("public_blocks", [])
     ]
-    return said
+    return [*said, LEDGER]
 
 
 def _about_assignment(population: Mapping[str, Any]) -> list[str]:

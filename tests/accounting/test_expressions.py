@@ -422,3 +422,22 @@ def test_blocks_and_their_words() -> None:
 def test_rows_of_a_record_may_lie_in_several_blocks() -> None:
     with pytest.raises(InputError, match="several rows"):
         Spend("d", "person", "q", "any", 0.5, block=Block("day", ["monday"]))
+
+
+def test_names_of_different_kinds_may_be_the_same_record() -> None:
+    """`0` and `("the only one", 0)` are one record: neither blocks nor lists mix them."""
+    alias = ("the only one", 0)
+    with pytest.raises(InputError, match="by cluster and number"):
+        Indexed({0}, {alias})
+    with pytest.raises(InputError, match="by cluster and number"):
+        Mechanism("a", 1.0, records=frozenset({0, alias}))
+    one, other = (Mechanism("a", 1.0, records=frozenset({r})) for r in (0, alias))
+    with pytest.raises(InputError, match="by cluster and number"):
+        price(Sequential(one, other))
+
+
+def test_values_of_different_kinds_may_be_the_same_cell() -> None:
+    text, number = (Parallel(Public("code", [value]), Mechanism("a", 1.0)) for value in ("1", 1))
+    with pytest.raises(InputError, match="of one kind"):
+        price(Sequential(text, number))
+    assert price(Sequential(number, number)).dp_epsilon == 2.0

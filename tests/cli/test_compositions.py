@@ -231,3 +231,146 @@ def test_the_command(tmp_path: Path) -> None:
         file.write_text(text)
         assert run(str(file)).exit_code == 2
     assert run(str(tmp_path / "none.json")).exit_code == 2
+
+
+FLU = {"private": "ill", "value": "flu"}
+
+
+def blocks(*given: dict) -> list[dict]:
+    return [{"dp_epsilon": 1.0, "add_remove": 1.0, "block": one} for one in given]
+
+
+def test_equal_values_are_one_block() -> None:
+    """What reads one block twice costs twice, however its value is spelt."""
+    one = [{"private": "ill", "value": value} for value in (1, 1.0)]
+    assert asked(CLUSTERS, *blocks(*one)).price.dp_epsilon == 2.0
+    assert asked(CLUSTERS, *blocks(*one)).naive == pytest.approx(6.0)
+    public = [{"column": "ill", "values": [value]} for value in (1, 1.0, 2)]
+    assert asked(CLUSTERS, *blocks(*public)).price.dp_epsilon == 2.0
+    assert asked(CLUSTERS, *blocks(*public)).naive == pytest.approx(6.0)
+    other = [{"private": "ill", "value": value} for value in (1, 2)]
+    assert asked(CLUSTERS, *blocks(*other)).naive == pytest.approx(3.0)
+    # The two are read twice, one of them twice more: in one block, costs add up.
+    assert asked(CLUSTERS, *blocks(*one, *one, other[1])).price.dp_epsilon == 5.0
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((FLU, FLU | {"value": "Flu "}), "more than case, spaces"),
+        ((FLU, FLU | {"value": 1}), "of one kind"),
+        ((FLU | {"value": True}, FLU | {"value": 1}), "of one kind"),
+        ((FLU, {"column": "ill", "values": ["flu"]}), "public or private"),
+        (({"column": "a", "values": ["1"]}, {"column": "a", "values": [1]}), "of one kind"),
+        (({"records": [0]}, {"records": [["the only one", 0]]}), "of one kind"),
+        (({"records": [["a", 0]]}, {"records": [["A", 1]]}), "more than case, spaces"),
+        (({"records": [["1", 0]]}, {"records": [[1, 0]]}), "of one kind"),
+        (({"records": [-1]},), "numbers from 0"),
+        (({"records": [[True, 0]]},), "numbers from 0"),
+        (({"records": [["a", True]]},), "numbers from 0"),
+        ((FLU | {"value": ["flu"]},), "block.value"),
+        ((FLU | {"private": 1},), "a column's name"),
+        (({"column": "a", "values": [0, 10**30]},), "2\\^53"),
+    ],
+)
+def test_values_that_may_be_the_same(given: tuple, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        asked(CLUSTERS, *blocks(*given))
+
+
+def test_families_by_name_are_blocks() -> None:
+    found = asked(CLUSTERS, *blocks({"records": [["a", 0]]}, {"records": [["b", 0]]}))
+    assert found.price.dp_epsilon == 1.0
+
+
+GAUSSIAN = {"model": "gaussian", "covariance": [[1.0, 0.2], [0.2, 1.0]]}
+HEIGHT = {"dp_epsilon": 1.0, "kind": "lipschitz", "column": "height", "interval": [150, 200]}
+
+
+def test_lipschitz_levels_name_their_condition(tmp_path: Path) -> None:
+    alone = asked(GAUSSIAN, {"dp_epsilon": 1.0, "kind": "lipschitz"})
+    assert alone.sound == pytest.approx(1.2)
+    assert "secrets inside the clipping interval" in alone.to_dict()["condition"]["in_words"]
+    twice = asked(GAUSSIAN, HEIGHT, HEIGHT)
+    assert twice.sound == pytest.approx(2.4)
+    told = twice.to_dict()["condition"]
+    assert (told["column"], told["interval"]) == ("height", [150.0, 200.0])
+    assert told["added_as_lipschitz"] is True
+    bare = {"dp_epsilon": 1.0, "kind": "lipschitz"}
+    for other in (HEIGHT | {"column": "weight"}, HEIGHT | {"interval": [150, 190]}, bare):
+        found = asked(GAUSSIAN, HEIGHT, other)
+        assert found.sound == pytest.approx(4.0), other
+        assert found.to_dict()["condition"]["added_as_lipschitz"] is False
+    assert asked(GAUSSIAN, bare, bare).sound == pytest.approx(4.0)
+    assert asked(GAUSSIAN, HEIGHT, {"dp_epsilon": 1.0}).sound == pytest.approx(3.2)
+    assert asked(CLUSTERS, HEIGHT).condition is None
+    file = tmp_path / "releases.json"
+    file.write_text(json.dumps({"population": GAUSSIAN, "releases": [HEIGHT, HEIGHT]}))
+    shown = run(str(file)).stdout
+    assert "for secrets inside the clipping interval [150, 200] of 'height' only" in shown
+
+
+def test_vectors_have_no_single_interval() -> None:
+    vectors = {
+        "model": "gaussian",
+        "columns": ["height", "weight"],
+        "bounds": [[150, 200], [40, 120]],
+        "covariance": np.eye(4).tolist(),
+        "size": 2,
+    }
+    found = asked(vectors, HEIGHT)
+    assert found.sound == pytest.approx(2.0)
+    assert "vectors" in found.to_dict()["condition"]["in_words"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"kind": "lipshitz"}, "Did you mean 'lipschitz'"),
+        ({"kind": []}, "kind"),
+        ({"kind": "any"}, "column"),
+        ({"column": ""}, "a column's name"),
+        ({"interval": [1, 1]}, "lower, upper"),
+        ({"interval": [1, 10**400]}, "lower, upper"),
+        ({"interval": [math.nan, 1]}, "lower, upper"),
+        ({"interval": 3}, "lower, upper"),
+        ({"any_history": "false"}, "true or false"),
+        ({"dp_epsilon": True}, "at least 0"),
+        ({"dp_epsilon": 1e308}, "up to 1e\\+100"),
+        ({"dp_epsilon": 10**400}, "up to 1e\\+100"),
+    ],
+)
+def test_wrong_kinds_and_costs(change: dict, words: str) -> None:
+    with pytest.raises(InputError, match=words):
+        asked(GAUSSIAN, HEIGHT | change)
+
+
+def test_deltas_have_the_minimum_of_studies() -> None:
+    for delta in (1e-320, 1e-31, -1e-9, math.nan):
+        with pytest.raises(InputError, match="1e-30"):
+            asked(CLUSTERS, {"rho": 0.1}, delta=delta)
+    assert math.isfinite(asked(CLUSTERS, {"rho": 0.1}, delta=1e-30).sound)
+
+
+def test_large_lists_are_refused_at_once() -> None:
+    with pytest.raises(InputError, match="at most 2000 releases"):
+        asked(CLUSTERS, *[{"dp_epsilon": 1e-3}] * 2001)
+    many = [{"dp_epsilon": 1e-3, "block": {"records": list(range(5001))}}] * 2
+    with pytest.raises(InputError, match="at most 10000 in all"):
+        asked({"model": "independent"}, *many)
+
+
+def test_documents_have_one_meaning(tmp_path: Path) -> None:
+    file = tmp_path / "releases.json"
+    costs = '[{"dp_epsilon": 9.0, "dp_epsilon": 0.1}]'
+    file.write_text(f'{{"population": {json.dumps(CLUSTERS)}, "releases": {costs}}}')
+    done = run(str(file))
+    assert done.exit_code == 2
+    assert "'dp_epsilon' stands twice" in done.stderr
+    file.write_text(f'{{"releases": [{{"dp_epsilon": {"1" * 400}}}]}}')
+    done = run(str(file))
+    assert done.exit_code == 2
+    assert "digits" in done.stderr
+    largest = [{"dp_epsilon": 1e308}] * 2
+    file.write_text(json.dumps({"population": CLUSTERS, "releases": largest}))
+    assert run(str(file), "--json").exit_code == 2

@@ -10,17 +10,19 @@ cost, on its records, that an analyst may choose after seeing all earlier answer
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Union
 
 from ..errors import InputError, Refusal
-from ..notions import Cost, Kind
+from ..notions import KINDS, Cost, Kind
 from .blocks import Block, usable_columns
 from .independence import RecordId
 from .spend import float_above
+
+MOST_COST = 1e100
+"""The largest cost of a mechanism, so that no sum of them is too large for a double."""
 
 ADDING_LEVELS = "levels-do-not-add"
 PARALLEL_MAX = "parallel-is-not-the-maximum"
@@ -52,6 +54,19 @@ class CompositionRefusal(Refusal):
         super().__init__(f"{what} Counterexample '{counterexample}': {shown}. {remedy}")
 
 
+def _named_alike(records: Iterable[RecordId]) -> frozenset[RecordId]:
+    """The records; `InputError` if some are numbers and others pairs, which may be the same."""
+    found = frozenset(records)
+    if len({isinstance(one, tuple) for one in found}) > 1:
+        raise InputError(
+            "records",
+            sorted(map(repr, found))[:4],
+            expected="all by number, or all by cluster and number",
+            remedy="Else two of them may be the same record.",
+        )
+    return found
+
+
 @dataclass(frozen=True, slots=True)
 class Mechanism:
     """A leaf. Costs are for replacing one record, in nats (`rho` in zCDP).
@@ -76,16 +91,21 @@ class Mechanism:
         place = f"mechanism '{self.name}'"
         for name in ("dp_epsilon", "rho", "bdp_epsilon", "add_remove"):
             value = getattr(self, name)
-            if value is not None and not (
-                isinstance(value, int | float) and 0.0 <= value < math.inf
-            ):
-                raise InputError(f"{place}.{name}", value, expected="a finite number, at least 0")
+            number = isinstance(value, int | float) and not isinstance(value, bool)
+            if value is not None and not (number and 0.0 <= value <= MOST_COST):
+                raise InputError(
+                    f"{place}.{name}",
+                    value,
+                    expected=f"a number of at least 0, up to {MOST_COST:g}",
+                )
+        if self.kind not in KINDS:
+            raise InputError(f"{place}.kind", self.kind, expected=f"one of {', '.join(KINDS)}")
         if self.dp_epsilon is None and self.rho is None and self.bdp_epsilon is None:
             raise InputError(place, expected="dp_epsilon, rho or bdp_epsilon", shown=False)
         if self.dp_epsilon is not None and self.rho is not None:
             raise InputError(f"{place}.rho", self.rho, expected="nothing beside dp_epsilon")
         if self.records is not None:
-            object.__setattr__(self, "records", frozenset(self.records))
+            object.__setattr__(self, "records", _named_alike(self.records))
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +125,8 @@ class Indexed:
     records: tuple[frozenset[RecordId], ...]
 
     def __init__(self, *records: Iterable[RecordId]) -> None:
-        object.__setattr__(self, "records", tuple(frozenset(one) for one in records))
+        object.__setattr__(self, "records", tuple(map(_named_alike, records)))
+        _named_alike(frozenset[RecordId]().union(*self.records))
 
 
 @dataclass(frozen=True, slots=True)
@@ -403,7 +424,19 @@ def _one_after_the_other(spreads: Sequence[Spread]) -> Spread:
             there = cells.setdefault(axis, {})
             for cell, amount in amounts.items():
                 there[cell] = there.get(cell, Amount()) + amount
+    for axis, there in cells.items():
+        _check_kinds(axis, there)
     return Spread(base, cells, added if known else None)
+
+
+def _check_kinds(axis: Axis, cells: Iterable[Any]) -> None:
+    """Cells of one axis that are not of one kind may be the same, and are no blocks."""
+    if axis == _RECORDS:
+        _named_alike(cells)
+    elif len({kind for kind, _ in cells}) > 1:
+        raise InputError(
+            "sequential", axis, expected="values of one kind: all texts, or all numbers"
+        )
 
 
 def _disjoint(blocks: Indexed | Public, parts: Sequence[Node], spreads: Sequence[Spread]) -> Spread:

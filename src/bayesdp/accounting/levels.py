@@ -68,6 +68,9 @@ def composed_level(
 ) -> Composed:
     """The level of a composition of pure mechanisms, or `CompositionRefusal`.
 
+    Costs of kind `lipschitz` must all be for one column, clipped to one interval; under a Gaussian
+    population their level holds for secrets inside it (`secrets="bounded"`).
+
     Levels that mechanisms state (`bdp_epsilon`) must be under this population and adversary.
     Errors: `InputError` for mechanisms with a zCDP cost, which have no pure level.
     """

@@ -183,6 +183,10 @@ def as_zcdp(spend: Spend) -> Spend:
     return replace(spend, dp_epsilon=0.0, rho=rho, slack=slack)
 
 
+SMALLEST_DELTA = 1e-30
+"""Below it a delta is 0 for people, and too close to the end of doubles for searches."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """One meaning of a data set's DP sum, and the total that it may not exceed.

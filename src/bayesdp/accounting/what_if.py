@@ -9,8 +9,8 @@ model. The naive claim is violated where the exact leakage lies above it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,10 @@ from typing import Any
 from ..errors import InputError, Refusal, did_you_mean
 from ..leakage.channel import attack_words, channel_leakage
 from ..leakage.tensor import Floats, tensor_leakage
-from ..notions import Adversary
+from ..notions import Adversary, Kind
 from ..populations import Population
 from ..populations import parse as parse_population
+from ..populations.files import read_json
 from ..theorems import Question
 from .composition import converted
 from .expressions import (
@@ -35,7 +36,9 @@ from .expressions import (
     price,
 )
 from .levels import composed_level
-from .spend import Reading, Spend, float_above
+from .spend import SMALLEST_DELTA, Reading, Spend, float_above
+from .what_if_blocks import Cell, cells_of, check_together, checked_block
+from .what_if_kinds import Condition, Lipschitz, has_vectors, read_lipschitz, secrets_condition
 
 _KEYS = (
     "name",
@@ -47,7 +50,10 @@ _KEYS = (
     "block",
     "add_remove",
     "kind",
+    "column",
+    "interval",
 )
+MOST_RELEASES = 2000
 MOST_OUTCOMES = 4096
 """The most outcomes of all channels together."""
 
@@ -56,12 +62,16 @@ _MARGIN = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """One release of the list. `block` tells naive blocks apart; `bdp` is its own level."""
+    """One release of the list. `block` tells naive blocks apart; `bdp` is its own level.
+
+    `lipschitz` is `None` for releases of kind `any`.
+    """
 
     mechanism: Mechanism
     block: Mapping[str, Any] | None
     channel: Floats | None
     bdp: float
+    lipschitz: Lipschitz | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -89,6 +99,7 @@ class WhatIf:
     price: Price | None
     exact: float | None
     attack: str
+    condition: Condition | None = None
 
     @property
     def violated(self) -> bool | None:
@@ -115,6 +126,7 @@ class WhatIf:
             "exact": None
             if self.exact is None
             else {"bdp": _plain(self.exact), "attained_by": self.attack},
+            "condition": None if self.condition is None else self.condition.to_dict(),
             "violated": self.violated,
             "proved": self.proved,
             "steps": dp,
@@ -123,10 +135,8 @@ class WhatIf:
 
 def read_releases(path: Path) -> Mapping[str, Any]:
     """The JSON document of a list of releases; `InputError` for others."""
-    import json
-
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = read_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise InputError("FILE", str(path), expected=f"a readable file ({error})") from None
     except (ValueError, RecursionError) as error:
@@ -164,12 +174,21 @@ def what_if(
     raw = document.get("releases")
     if not isinstance(raw, list) or not raw:
         raise InputError("releases", raw, expected="a list of releases")
-    if not 0.0 <= delta < 1.0:
-        raise InputError("delta", delta, expected="a probability below 1")
+    if len(raw) > MOST_RELEASES:
+        raise InputError(
+            "releases", f"a list of {len(raw)}", expected=f"at most {MOST_RELEASES} releases"
+        )
+    if not (delta == 0.0 or SMALLEST_DELTA <= delta < 1.0):
+        raise InputError(
+            "delta", delta, expected=f"0, or a probability of at least {SMALLEST_DELTA:g} below 1"
+        )
     question = Question(population, adversary, "bounded", seconds)
     share = delta / len(raw)
-    releases = tuple(_planned(one, k, question, share) for k, one in enumerate(raw))
-    node = _node(releases)
+    levels: Levels = {}
+    releases = tuple(_planned(one, k, question, share, levels) for k, one in enumerate(raw))
+    check_together([one.block for one in releases])
+    condition = secrets_condition(population, [one.lipschitz for one in releases])
+    node = _node(releases, condition)
     sound, reason, priced = _sound(node, question, delta)
     exact, attack = _exact(releases, question)
     if exact is not None and exact > sound + _MARGIN:
@@ -191,10 +210,15 @@ def what_if(
         price=priced,
         exact=exact,
         attack=attack,
+        condition=condition,
     )
 
 
-def _planned(raw: Any, position: int, question: Question, delta: float) -> Planned:
+Levels = dict[tuple[float | None, float | None, str], float]
+"""Levels of single releases that are known already, by cost and kind."""
+
+
+def _planned(raw: Any, position: int, question: Question, delta: float, levels: Levels) -> Planned:
     place = f"releases[{position}]"
     if not isinstance(raw, Mapping):
         raise InputError(place, raw, expected='an object such as {"name": ..., "dp_epsilon": 0.5}')
@@ -206,7 +230,7 @@ def _planned(raw: Any, position: int, question: Question, delta: float) -> Plann
                 remedy=did_you_mean(str(name), _KEYS),
                 shown=False,
             )
-    block = _checked_block(raw.get("block"), f"{place}.block")
+    block = checked_block(raw.get("block"), f"{place}.block")
     records = None
     if block is not None and "records" in block:
         records = frozenset(
@@ -222,18 +246,26 @@ def _planned(raw: Any, position: int, question: Question, delta: float) -> Plann
         _check_reads(channel, records, place)
         finite = math.isfinite(cost)
         given |= {"dp_epsilon": cost if finite else None, "bdp_epsilon": own}
+    lipschitz = read_lipschitz(raw, place)
+    history = raw.get("any_history", channel is not None)
+    if not isinstance(history, bool):
+        raise InputError(f"{place}.any_history", history, expected="true or false")
     mechanism = Mechanism(
         str(raw.get("name", f"release {position + 1}")),
         kind=raw.get("kind", "any"),
         records=records,
-        any_history=bool(raw.get("any_history", channel is not None)),
+        any_history=history,
         **given,
     )
     if own is None:
         # Of one release alone, on whatever block: what a naive reader would look up.
-        alone = Mechanism(mechanism.name, mechanism.dp_epsilon, mechanism.rho, kind=mechanism.kind)
-        own, _, _ = _sound(alone, question, delta)
-    return Planned(mechanism, block, channel, float(own))
+        kind: Kind = "any" if has_vectors(question.population) else mechanism.kind
+        known = mechanism.dp_epsilon, mechanism.rho, kind
+        if known not in levels:
+            alone = Mechanism(mechanism.name, mechanism.dp_epsilon, mechanism.rho, kind=kind)
+            levels[known], _, _ = _sound(alone, question, delta)
+        own = levels[known]
+    return Planned(mechanism, block, channel, float(own), lipschitz)
 
 
 def _measured(raw: Any, question: Question, place: str) -> tuple[Floats, float, float]:
@@ -268,41 +300,21 @@ def _check_reads(channel: Floats, records: frozenset[Any] | None, place: str) ->
             )
 
 
-def _checked_block(raw: Any, place: str) -> Mapping[str, Any] | None:
-    if raw is None:
-        return None
-    forms = ({"records"}, {"column", "values"}, {"private", "value"})
-    if not isinstance(raw, Mapping) or set(raw) not in forms:
-        raise InputError(
-            place,
-            raw,
-            expected='{"records": [0, 1]}, {"column": "region", "values": ["north"]} (public), or '
-            '{"private": "illness", "value": "flu"}',
-        )
-    for key in ("records", "values"):
-        if key in raw and (not isinstance(raw[key], list) or not raw[key]):
-            raise InputError(f"{place}.{key}", raw[key], expected="a list that isn't empty")
-    for one in raw.get("records", []):
-        pair = isinstance(one, list) and len(one) == 2 and isinstance(one[1], int)
-        if not pair and (not isinstance(one, int) or isinstance(one, bool)):
-            raise InputError(
-                f"{place}.records", one, expected='numbers, or pairs such as ["family A", 0]'
-            )
-    return raw
-
-
-def _node(releases: Sequence[Planned]) -> Node:
+def _node(releases: Sequence[Planned], condition: Condition | None) -> Node:
     """The list as an expression: one after the other, blocks side by side where they are."""
+    if condition is not None and not condition.together:
+        releases = [replace(one, mechanism=replace(one.mechanism, kind="any")) for one in releases]
     parts: list[Node] = []
-    private: dict[str, dict[str, list[Mechanism]]] = {}
+    private: dict[str, dict[Cell, list[Mechanism]]] = {}
     indexed: dict[frozenset[Any], list[Mechanism]] = {}
     for one in releases:
         block = one.block or {}
         if "private" in block:
-            values = private.setdefault(str(block["private"]), {})
-            values.setdefault(repr(block["value"]), []).append(one.mechanism)
+            values = private.setdefault(block["private"], {})
+            (place,) = cells_of(block)
+            values.setdefault(place, []).append(one.mechanism)
         elif "column" in block:
-            parts.append(Parallel(Public(str(block["column"]), block["values"]), one.mechanism))
+            parts.append(Parallel(Public(block["column"], block["values"]), one.mechanism))
         elif one.mechanism.records is not None:
             indexed.setdefault(one.mechanism.records, []).append(one.mechanism)
         else:
@@ -360,34 +372,22 @@ def _sound(node: Node, question: Question, delta: float) -> tuple[float, str, Pr
 def _naive(releases: Sequence[Planned]) -> float:
     """Levels added up, the largest of disjoint blocks: Zhao 2017, Theorems 1 and 2."""
     everywhere = Fraction(0)
-    blocks: dict[str, Fraction] = {}
-    cells: dict[str, frozenset[str]] = {}
+    blocks: dict[frozenset[Cell], Fraction] = {}
     for one in releases:
         level = Fraction(one.bdp)
         if one.block is None:
             everywhere += level
             continue
-        key = repr(sorted(one.block.items()))
-        cells[key] = frozenset(_cells(one.block))
-        blocks[key] = blocks.get(key, Fraction(0)) + level
+        cells = cells_of(one.block)
+        blocks[cells] = blocks.get(cells, Fraction(0)) + level
     # Blocks that overlap are no blocks: there the theorem claims nothing, and levels add up.
-    names = list(blocks)
-    if sum(len(cells[name]) for name in names) != len(frozenset[str]().union(*cells.values())):
+    if sum(map(len, blocks)) != len(frozenset[Cell]().union(*blocks)):
         return float_above(everywhere + sum(blocks.values(), Fraction(0)))
-    kinds = {name.split(":")[0] for found in cells.values() for name in found}
-    largest = (
-        max(v for n, v in blocks.items() if next(iter(cells[n])).startswith(f"{kind}:"))
-        for kind in kinds
-    )
-    return float_above(everywhere + sum(largest, Fraction(0)))
-
-
-def _cells(block: Mapping[str, Any]) -> Iterable[str]:
-    if "records" in block:
-        return (f"records:{one!r}" for one in block["records"])
-    if "column" in block:
-        return (f"column {block['column']}:{one!r}" for one in block["values"])
-    return (f"private {block['private']}:{block['value']!r}",)
+    largest: dict[str, Fraction] = {}
+    for cells, level in blocks.items():
+        axis, _ = next(iter(cells))
+        largest[axis] = max(level, largest.get(axis, Fraction(0)))
+    return float_above(everywhere + sum(largest.values(), Fraction(0)))
 
 
 def _exact(releases: Sequence[Planned], question: Question) -> tuple[float | None, str]:

@@ -71,6 +71,8 @@ def _show(to: Any, found: WhatIf) -> None:
         f"Naive claim (levels add up, disjoint blocks cost the largest): {found.naive:.5g}{at}",
         f"Proved level: {found.sound:.5g}{at} ({found.reason})",
     ]
+    if found.condition is not None:
+        lines.append(found.condition.words())
     if found.price is not None:
         rho = f", rho {found.price.rho:.5g}" if found.price.rho > 0.0 else ""
         lines.append(f"DP cost of all together: {found.price.dp_epsilon:.5g}{rho}")

@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bayesdp.accounting.spend import SMALLEST_DELTA
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.notions import Adversary, Notion, Secrets
 from bayesdp.populations import (
@@ -37,8 +38,6 @@ QueryKind = Literal["count", "sum", "mean", "proportion", "histogram", "program"
 NoiseChoice = Literal["auto", "laplace", "gaussian"]
 FROM_DATA = "from data"
 MOST_RECORDS = 2**40
-SMALLEST_DELTA = 1e-30
-"""Below it a delta is 0 for people, and too close to the end of doubles for searches."""
 
 
 class _Part(BaseModel):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayesdp.accounting import Filter, Odometer, Reading, Spend
-from bayesdp.accounting.composition import level
+from bayesdp.accounting.composition import UnspokenColumnError, level
 from bayesdp.errors import BudgetExceededError, InputError
 from tests.accounting.random_compositions import Grower, Place, attacks, random_world
 from tests.effort import runs
@@ -135,3 +135,30 @@ def _told(joint: np.ndarray, column: np.ndarray) -> float:
         max(np.array(logs)[kept == number]) - min(np.array(logs)[kept == number])
         for number in set(kept.tolist())
     )
+
+
+def test_gaussian_noise_is_within_no_pure_reading() -> None:
+    """It has no level there: the answer is no, and not an exception."""
+    gaussian = spend(0.0, rho=1e-9)
+    for pure in (Reading("dp", 1e6), Reading("bdp", 1e6, CLUSTERS)):
+        odometer, kept = Odometer("d"), Filter("d", pure, Reading("dp", 5.0, delta=1e-6))
+        odometer.add(gaussian)
+        assert odometer.within(pure) is False
+        assert kept.allows(gaussian) is False
+        with pytest.raises(BudgetExceededError, match="no level without a delta"):
+            kept.add(gaussian)
+        assert kept.spends == ()
+        assert kept.allows(spend(0.25)) is True
+
+
+def test_columns_that_a_reading_is_silent_about_are_not_within_it() -> None:
+    reading = Reading("bdp", 1e6, CLUSTERS, covers=("x",))
+    kept, odometer = Filter("d", reading), Odometer("d")
+    other = spend(0.25, reads=("y",))
+    assert kept.allows(other) is False
+    with pytest.raises(UnspokenColumnError, match="Three ways out"):
+        kept.add(other)
+    assert kept.spends == ()
+    odometer.add(other)
+    assert odometer.within(reading) is False
+    assert kept.allows(spend(0.25, reads=("x",))) is True

@@ -20,7 +20,8 @@ from collections.abc import Sequence
 
 from ..errors import BudgetExceededError, InputError
 from ..notions import Cost
-from .composition import level
+from ..theorems import NO_PURE_LEVEL
+from .composition import UnspokenColumnError, level
 from .rounded import left, left_words, up
 from .spend import Reading, Spend, total_cost
 
@@ -67,8 +68,12 @@ class Odometer:
         return level(reading, self._with(spends))
 
     def within(self, reading: Reading) -> bool:
-        """Whether the level is within the reading's total; with a delta it means nothing beyond."""
-        return self.level(reading) <= reading.total
+        """Whether the level is within the reading's total; with a delta it means nothing beyond.
+
+        Gaussian spends have no pure level: they are within no reading without a delta. Nor are
+        spends within a reading that says nothing about a column that they read.
+        """
+        return _within(reading, self._spends)
 
     def _with(self, spends: Sequence[Spend]) -> tuple[Spend, ...]:
         for spend in spends:
@@ -104,15 +109,30 @@ class Filter(Odometer):
         together = self._with(spends)
         broken = self._broken(together)
         if broken:
-            told = "; ".join(
-                f"{reading.words()}: now at {up(self.level(reading))}, it would rise to "
-                f"{up(level(reading, together))}, and "
-                f"{left_words(reading.total, left(reading.total, self.level(reading)))} is left"
-                for reading in broken
-            )
+            told = "; ".join(self._told(reading, together) for reading in broken)
             raise BudgetExceededError(f"This step is refused, and nothing is spent. {told}.")
         self._spends = together
 
+    def _told(self, reading: Reading, together: Sequence[Spend]) -> str:
+        if reading.delta == 0.0 and any(spend.is_gaussian for spend in together):
+            return f"{reading.words()}: {NO_PURE_LEVEL.rstrip('.')}"
+        now = self.level(reading)
+        return (
+            f"{reading.words()}: now at {up(now)}, it would rise to "
+            f"{up(level(reading, together))}, and "
+            f"{left_words(reading.total, left(reading.total, now))} is left"
+        )
+
     def _broken(self, spends: Sequence[Spend]) -> list[Reading]:
-        # "not <=" rather than ">": a level that is no number must not pass.
-        return [one for one in self.readings if not level(one, spends) <= one.total]
+        return [one for one in self.readings if not _within(one, spends)]
+
+
+def _within(reading: Reading, spends: Sequence[Spend]) -> bool:
+    """Whether a level is kept; never so where there is none."""
+    if reading.delta == 0.0 and any(spend.is_gaussian for spend in spends):
+        return False
+    # "<=", and no ">" anywhere: a level that is no number must not pass.
+    try:
+        return level(reading, spends) <= reading.total
+    except UnspokenColumnError:  # `add` lets it through, for it says what to do
+        return False

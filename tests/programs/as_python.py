@@ -187,9 +187,9 @@ def language(log: Log, public: frozenset[str]) -> dict[str, Any]:
         next(log.order)
         return ("noisy",)
 
-    def sampled(model: Model, **_: Any) -> Any:
+    def sampled(model: Model, *, grid: Any, **_: Any) -> Any:
         log.given.append(("model", statistics(model)))
-        return 1 + next(log.order) % 3
+        return grid[next(log.order) % len(grid)]
 
     def observe(rows: Any, likelihood: Any, prior: Any) -> Any:
         kind = likelihood if isinstance(likelihood, tuple) else likelihood()

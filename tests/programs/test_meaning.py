@@ -61,7 +61,8 @@ class Meaning:
             return ("released",)
         if one.op == "posterior-sample":
             self.given.append(("model", one.args[0]))
-            return 1 + at % 3
+            grid = self.candidates(one.args[1])
+            return grid[at % len(grid)]
         if one.op == "exponential":
             listed = self.candidates(one.args[1])
             body, variable = one.args[0].args[0], str(one.args[0].data[0])

@@ -257,7 +257,7 @@ class Releases(Models):
         if candidates.family in POSTERIOR:
             return Thing("released-posterior", name, candidates.family, (), True)
         kind = INT if candidates.family == "int" else REAL
-        return Scalar("public", name, kind, released=True)
+        return Scalar("public", _among(name, candidates.expr), kind, released=True)
 
     def _scored(self, score: ast.Lambda, candidates: Thing, scope: Scope) -> Thing:
         parameters = _parameters(score)
@@ -417,7 +417,18 @@ class Releases(Models):
         if "power" in bound.given:
             options["power"] = self.fixed(bound, "power", scope)
         name = self.emit("posterior-sample", node, [model.expr, grid.expr], options)
-        return Scalar("public", name, REAL, released=True)
+        return Scalar("public", _among(name, grid.expr), REAL, released=True)
+
+
+def _among(name: Expr, candidates: Expr) -> Expr:
+    """What was picked lies among the candidates: a clip says so, and changes nothing."""
+    listed = candidates.args[:2] if candidates.op in ("linspace", "range") else candidates.args
+    numbers = [one.data[0] for one in listed if one.op == "const"]
+    ends = [one for one in numbers if isinstance(one, Fraction)]
+    if not ends or len(ends) != len(listed):
+        return name
+    low, high = (Expr("const", (), (one,)) for one in (min(ends), max(ends)))
+    return Expr("clip", (name, low, high), (), name.where)
 
 
 def _parameters(node: ast.Lambda) -> list[ast.arg]:

@@ -86,3 +86,8 @@ def study(
         for one in queries
     ]
     return Study(pd.DataFrame(TABLE if table is None else table), queries=where, **given)
+
+
+def changed(**columns: Any) -> dict[str, Any]:
+    """The columns with some of them declared otherwise, or (None) not at all."""
+    return {name: one for name, one in (COLUMNS | columns).items() if one is not None}

@@ -319,7 +319,7 @@ def test_vectors_have_no_single_interval() -> None:
         "size": 2,
     }
     found = asked(vectors, HEIGHT)
-    assert found.sound == pytest.approx(2.0)
+    assert found.sound == found.releases[0].bdp == pytest.approx(2.0)
     assert "vectors" in found.to_dict()["condition"]["in_words"]
 
 

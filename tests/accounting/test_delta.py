@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import math
 import sqlite3
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -325,6 +326,56 @@ def test_orders_must_be_fixed_before_answers_are_seen() -> None:
 
     assert worst_steering(total, delta, best) > 1.3 * delta
     assert worst_steering(total, delta, fixed) <= delta
+
+
+def worst_stopping(total: float, delta: float, steps: int, stated: Any) -> float:
+    """The largest `E[(1 - e^(level - loss))+]` over strategies: what to buy next, when to stop.
+
+    `stated` is the level of the spends so far. Offers are randomized responses, and Gaussian noise
+    whose results are told in six classes; losses are exact, by backward induction.
+    """
+    offers: list[tuple[Spend, list[tuple[float, float]]]] = []
+    for eps in (total / 4, total / 2):
+        less = 1 / (1 + math.exp(-eps))
+        offers.append((spend(eps), [(less, eps), (1 - less, -eps)]))
+    for share in (0.1, 0.4, 1.0):
+        rho = share * total**2 / (8 * math.log(1 / delta))
+        sigma = 1 / math.sqrt(2 * rho)
+        inner = 0.5 + np.linspace(-2.5 * sigma, 2.5 * sigma, 5)
+        edges = np.concatenate([[-np.inf], inner, [np.inf]])
+        first, second = (np.diff(norm.cdf(edges, mean, sigma)) for mean in (1.0, 0.0))
+        told = list(zip(first.tolist(), np.log(first / second).tolist(), strict=True))
+        offers.append((spend(rho=rho), told))
+    levels: dict[tuple[int, ...], float] = {}
+
+    @cache
+    def best(paid: tuple[int, ...], loss: float) -> float:
+        value = 0.0
+        if paid:
+            if paid not in levels:
+                levels[paid] = stated([offers[k][0] for k in paid])
+            value = max(0.0, 1.0 - math.exp(levels[paid] - loss))
+        if len(paid) < steps:
+            for k, (_, outcomes) in enumerate(offers):
+                after = tuple(sorted((*paid, k)))
+                value = max(value, sum(p * best(after, round(loss + z, 9)) for p, z in outcomes))
+        return value
+
+    return best((), 0.0)
+
+
+@pytest.mark.parametrize(("total", "delta"), [(1.0, 0.02), (3.0, 0.05), (1.0, 0.01)])
+def test_the_level_so_far_holds_whenever_somebody_stops(total: float, delta: float) -> None:
+    """Theory 2.6: the level "now and before" is safe, although costs and moment were chosen."""
+    kept = Reading("dp", total, delta=delta)
+    assert worst_stopping(total, delta, 3, lambda spends: level(kept, spends)) <= delta
+
+    def without_reserve(spends: list[Spend]) -> float:
+        """What is wrong: the divergence itself, with nothing set aside for delta."""
+        least = min(reserve(mode.alpha, mode.delta) for mode in dp_modes(total, delta))
+        return level(kept, spends) - least
+
+    assert worst_stopping(total, delta, 3, without_reserve) > delta
 
 
 def test_shares_of_delta_and_orders() -> None:

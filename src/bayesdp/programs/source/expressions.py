@@ -64,7 +64,8 @@ class Expressions(Conditions):
         if isinstance(node, ast.Name):
             return _placed(scope.look_up(node), node)
         if isinstance(node, ast.Tuple | ast.List):
-            return Items(tuple(self.value(one, scope) for one in node.elts))
+            entries = tuple(self.value(one, scope) for one in node.elts)
+            return Items(entries, isinstance(node, ast.List))
         if isinstance(node, ast.UnaryOp):
             return self._unary(node, scope)
         if isinstance(node, ast.BinOp):
@@ -120,7 +121,7 @@ class Expressions(Conditions):
         if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
             if len(left.items) + len(right.items) > MOST_ENTRIES:
                 raise refuse("size", node, f"A tuple of more than {MOST_ENTRIES} entries.")
-            return Items(left.items + right.items)
+            return Items(left.items + right.items, left.changes)
         if isinstance(node.op, ast.Add | ast.Sub) and _tuple_and_number(left, right):
             raise refuse(
                 "type", node, "A tuple and a number are not added.", "(a, b) + (c,) is one tuple."

@@ -194,13 +194,16 @@ class Flow(After):
 
     def call_tuple(self, node: ast.Call, scope: Scope) -> Value:
         """tuple(...) and list(...) of a static sequence."""
-        bound = bind(node, ["items"], needed=1)
-        found = self.value(bound.given["items"], scope)
+        assert isinstance(node.func, ast.Name)
+        changes = node.func.id == "list"
+        if not node.args and not node.keywords:
+            return Items((), changes)
+        found = self.sequence(bind(node, ["items"], needed=1).given["items"], scope)
         if isinstance(found, Data):
             raise refuse("private-output", node, "Private rows are not collected.", "Sum them up.")
-        if isinstance(found, Items):
-            return found
-        raise refuse("type", node, f"{described(found).capitalize()} is no list of values.")
+        if isinstance(found, Parted):
+            raise refuse("type", node, "A partition is looped over.", "for piece in partition(...)")
+        return Items(found, changes)
 
     call_list = call_tuple
 
@@ -213,7 +216,7 @@ class Flow(After):
         """A generator over a static sequence: a tuple."""
         kept: list[Value] = []
         self._each(node, over, 0, Scope(dict(scope.names), scope.adjacency, scope.gone), kept)
-        return Items(tuple(kept))
+        return Items(tuple(kept), isinstance(node, ast.ListComp))
 
     def _each(
         self,

@@ -272,12 +272,13 @@ class _Lowering(Flow):
                 "Only a name is changed by += and the like.",
                 "Give the new value a name.",
             )
-        if isinstance(scope.look_up(_loaded(target)), Items):
+        before = scope.look_up(_loaded(target))
+        if isinstance(before, Items) and before.changes:
             raise refuse(
                 "effect",
                 statement,
-                "Tuples and lists don't change here.",
-                f"Write {target.id} = {target.id} + (...,).",
+                "A list would change under all its names.",
+                f"Write {target.id} = {target.id} + [...], or use tuples.",
             )
         both = ast.copy_location(
             ast.BinOp(_loaded(target), statement.op, statement.value), statement

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Literal as OneOf
 
@@ -45,9 +45,10 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Items:
-    """A Python tuple or list, its length static."""
+    """A Python tuple or list, its length static. Python's lists change under all their names."""
 
     items: tuple[Value, ...]
+    changes: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

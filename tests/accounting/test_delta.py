@@ -58,6 +58,7 @@ def test_one_order_by_hand() -> None:
     assert tail(11.0, 1.1, 1.1 + by_hand) == pytest.approx(1e-6, rel=1e-9)
 
 
+@pytest.mark.prove
 def test_no_two_laws_break_an_order() -> None:
     """The largest `P(S) - e^eps Q(S)` over pairs of points, and the pair that attains it."""
     rng = np.random.default_rng(1)

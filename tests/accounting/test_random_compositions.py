@@ -55,6 +55,7 @@ def spend(node: Node, block: dict | None) -> Spend:
     return Spend("d", "row", "q", "any", cost, reads=("x",), block=block)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("chunk", range(CHUNKS))
 def test_no_level_is_below_the_exact_leakage(chunk: int) -> None:
     rng = np.random.default_rng(400 + chunk)

@@ -71,7 +71,8 @@ def _attackers(promise: Promise) -> str:
         return (
             "Against somebody who knows every other record exactly, and against others where "
             "records have nothing to do with each other. Where they are related, one record tells "
-            "about another, and somebody who knows fewer of them may learn much more than these limits."
+            "about another, and somebody who knows fewer of them may learn much more than these "
+            "limits."
         )
     knows = {
         "any": "who may know any number of the other records (none, some or all), each of them "

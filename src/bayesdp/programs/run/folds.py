@@ -11,6 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from bayesdp.programs.check.intervals import TRUE
 from bayesdp.programs.check.rows import columns, evaluate
 from bayesdp.programs.ir import Constant, Expr
 from bayesdp.programs.run.public import Values
@@ -24,8 +25,10 @@ _TRUTHS = ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not")
 def folded(expr: Expr, values: Values) -> tuple[Fraction, bool]:
     """The value of a fold, and whether it is a whole number all along."""
     data, step = expr.args
-    kept = values.row_values.mask(data)
-    names = sorted(columns(step))
+    # The solvers proved the fold with its exact condition, so no double may decide it here.
+    condition = data.args[0]
+    kept = values.row_values.mask(Expr("data", (TRUE, data.args[1]), data.data))
+    names = sorted(columns(step) | columns(condition))
     start = expr.data[0]
     assert isinstance(start, int | Fraction)
     exact = Fraction(start).denominator == 1 and _is_whole(step, values)
@@ -35,6 +38,8 @@ def folded(expr: Expr, values: Values) -> tuple[Fraction, bool]:
     step = _named(step)
     for i in rows:
         row: dict[str, Constant] = {one: cells[i] for one, cells in lists.items()}
+        if condition != TRUE and not evaluate(condition, row, values.kinds):
+            continue
         row[_ACC] = so_far
         found = evaluate(step, row, values.kinds)
         assert isinstance(found, bool | Fraction)

@@ -3,8 +3,8 @@
 *Why the noise may be scaled as the checker says.* One record's contribution to a sum lies on a grid
 inside the bounds that the checker used, so each rule's bound holds of what is summed:
 
-* finite columns: contributions are looked up in a table of exact fractions (`enumerated` and every
-  other rule hold of the exact function);
+* finite columns: contributions are looked up in a table of exact fractions, wherever `enumerated`
+  applies and beyond (it and every other rule hold of the exact function);
 * onehot: cells are counted;
 * moments: entries are rounded to multiples of 2^-m inside their bounds, and their products are
   exact, so the rule's rows in [-1, 1]^D are the rows that are summed;
@@ -27,7 +27,7 @@ import numpy as np
 
 from bayesdp.programs.check.intervals import Interval, bounds
 from bayesdp.programs.check.rows import columns, evaluate, settings, values_of
-from bayesdp.programs.check.sensitivity import constant_of, is_private
+from bayesdp.programs.check.sensitivity import MOST_SETTINGS, constant_of, is_private
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.run.folds import FOLD_STEP, folded
 from bayesdp.programs.run.public import Values
@@ -145,7 +145,9 @@ class PrivateValues:
         each = bounds(group, self.world.context)
         size = len(each) if isinstance(each, tuple) else 1
         cells = prod(len(one) for one in lists if one is not None)
-        if cells * size > MOST_LOOKED_UP:
+        # Whatever the rule `enumerated` may have spoken of must be looked up: it is about the exact
+        # function, and doubles may decide a comparison otherwise.
+        if cells > MOST_SETTINGS and cells * size > MOST_LOOKED_UP:
             return None
         kept = self.rows.mask(Expr("data", (Expr("const", (), (True,)), ONE), data.data))
         codes = np.zeros(self.rows.rows.size, dtype=np.int64)
@@ -249,13 +251,26 @@ def steps_of(values: Any, each: Interval, step: Fraction) -> tuple[Any, Fraction
 
 def whole_sum(first: Any, second: Any = None) -> int:
     """The exact sum of whole numbers (or of products), in pieces that fit 64 bits."""
+    if not len(first):
+        return 0
+    largest = _largest(first) * (1 if second is None else _largest(second))
+    if largest >= MOST:
+        pairs = (
+            first.tolist() if second is None else zip(first.tolist(), second.tolist(), strict=True)
+        )
+        return sum(one if second is None else one[0] * one[1] for one in pairs)
+    chunk = min(CHUNK, MOST // max(largest, 1))
     total = 0
-    for start in range(0, len(first), CHUNK):
-        piece = first[start : start + CHUNK]
+    for start in range(0, len(first), chunk):
+        piece = first[start : start + chunk]
         if second is not None:
-            piece = piece * second[start : start + CHUNK]
+            piece = piece * second[start : start + chunk]
         total += int(piece.sum(dtype=np.int64))
     return total
+
+
+def _largest(values: Any) -> int:
+    return max(abs(int(values.min())), abs(int(values.max())))
 
 
 # -- arithmetic ------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from bayesdp.certificate import Certificate
+from bayesdp.errors import InputError
 from bayesdp.release import Study
 from bayesdp.release.verify import verify
 
@@ -481,6 +482,18 @@ def test_damage_is_found(documents: dict[str, dict[str, Any]], tmp_path: Path) -
     assert not intact
     found = verify(certificate, intact=intact)
     assert (found.verdict, found.step) == ("INVALID", "digest")
+
+
+def test_plain_data_is_verified_with_its_own_digest(documents: dict[str, Any]) -> None:
+    document = copy.deepcopy(documents["gauss"])
+    assert verify(document).verdict == "VALID ASSUMING"
+    assert verify(document, intact=False).step == "digest"
+    document["results"][0]["value"] += 1
+    assert (verify(document).verdict, verify(document).step) == ("INVALID", "digest")
+    assert verify({}).verdict == "INVALID"
+    for other in ("c.json", Path("c.json"), None, [document]):
+        with pytest.raises(InputError, match="expected a Certificate or its document"):
+            verify(other)  # type: ignore[arg-type]
 
 
 def test_secrets_are_those_of_the_covered_column(tmp_path: Path) -> None:

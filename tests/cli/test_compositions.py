@@ -374,3 +374,23 @@ def test_documents_have_one_meaning(tmp_path: Path) -> None:
     largest = [{"dp_epsilon": 1e308}] * 2
     file.write_text(json.dumps({"population": CLUSTERS, "releases": largest}))
     assert run(str(file), "--json").exit_code == 2
+
+
+def test_columns_taken_as_public_are_named(tmp_path: Path) -> None:
+    public = [
+        {"dp_epsilon": 0.3, "block": {"column": name, "values": [value]}}
+        for name, value in (("diag", "flu"), ("diag", "cold"), ("re\x1bgion", "north"))
+    ]
+    private = {"dp_epsilon": 0.1, "add_remove": 0.1, "block": {"private": "ill", "value": 1}}
+    path = tmp_path / "list.json"
+    path.write_text(json.dumps({"population": CLUSTERS, "releases": [*public, private]}))
+    found = CliRunner().invoke(app, ["compose", str(path), "--json"])
+    assert found.exit_code == 0, found.output
+    told = json.loads(found.stdout)["assuming"]
+    assert told == ["if 'diag' is public", "if 're\x1bgion' is public"]
+    text = CliRunner().invoke(app, ["compose", str(path)]).output
+    (line,) = [
+        one for one in " ".join(text.split()).split("DP cost of all")[:1] if "Proved level" in one
+    ]
+    assert "), if 'diag' is public, if 're?gion' is public" in line
+    assert asked(CLUSTERS, {"dp_epsilon": 0.3}, private).assuming == ()

@@ -111,6 +111,13 @@ class WhatIf:
         """Whether the naive claim follows all the same."""
         return self.naive >= self.sound - _MARGIN
 
+    @property
+    def assuming(self) -> tuple[str, ...]:
+        """What is taken on trust: that the columns of blocks by "column" are public."""
+        blocks = [one.block for one in self.releases if one.block is not None]
+        columns = dict.fromkeys(block["column"] for block in blocks if "column" in block)
+        return tuple(f"if '{column}' is public" for column in columns)
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp compose --json` prints it; an infinite level is None."""
         dp = None if self.price is None else self.price.step.to_dict()
@@ -126,6 +133,7 @@ class WhatIf:
             "exact": None
             if self.exact is None
             else {"bdp": _plain(self.exact), "attained_by": self.attack},
+            "assuming": list(self.assuming),
             "condition": None if self.condition is None else self.condition.to_dict(),
             "violated": self.violated,
             "proved": self.proved,

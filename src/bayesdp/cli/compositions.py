@@ -55,6 +55,8 @@ def compose(
 def _show(to: Any, found: WhatIf) -> None:
     from rich.table import Table
 
+    from bayesdp.report.dependence import clean
+
     table = Table("release", "block", "DP cost", "level alone", box=None, pad_edge=False)
     for one in found.releases:
         mechanism = one.mechanism
@@ -65,11 +67,12 @@ def _show(to: Any, found: WhatIf) -> None:
             cost = f"{mechanism.dp_epsilon:.5g}"
         table.add_row(mechanism.name, _block(one.block), cost, f"{one.bdp:.5g}")
     to.print(table)
+    assuming = "".join(f", {clean(one)}" for one in found.assuming)
     at = f" at delta {found.delta:g}" if found.delta > 0.0 else ""
     lines = [
         "",
         f"Naive claim (levels add up, disjoint blocks cost the largest): {found.naive:.5g}{at}",
-        f"Proved level: {found.sound:.5g}{at} ({found.reason})",
+        f"Proved level: {found.sound:.5g}{at} ({found.reason}){assuming}",
     ]
     if found.condition is not None:
         lines.append(found.condition.words())

@@ -1,6 +1,6 @@
 """What privacy costs a posterior: error and coverage of checked programs, beside no privacy.
 
-    python benchmarks/programs.py                     everything, 20 to 30 minutes of processor time
+    python benchmarks/programs.py                     everything, about 20 minutes of processor time
     python benchmarks/programs.py --quick             a few cells, some seconds
     python benchmarks/programs.py answers mean        only these (others: candidates, count, line)
     python benchmarks/programs.py line --nuts-runs 40
@@ -22,7 +22,6 @@ import argparse
 import importlib.util
 import math
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
@@ -189,7 +188,6 @@ class Cell:
     name: str = ""
     private: Measured = field(default_factory=Measured)
     plain: Measured = field(default_factory=Measured)
-    seconds: float = 0.0
 
     @property
     def runs(self) -> int:
@@ -201,9 +199,8 @@ def measure(job: tuple[str, int, Fraction, str, int]) -> list[Cell]:
     method, n, epsilon, name, runs = job
     if method == "candidates":
         return candidates(n, runs)
-    began = time.perf_counter()
     about, cell = METHODS[method], Cell(method, n, epsilon, name)
-    rng = np.random.default_rng([n, epsilon.numerator, *method.encode()])
+    rng = np.random.default_rng([n, *epsilon.as_integer_ratio(), *method.encode()])
     noise, silent = Quick(rng), Silent()
     aware, plain = checked(about.program, epsilon), checked(about.plain, epsilon)
     for turn in range(runs):
@@ -217,7 +214,6 @@ def measure(job: tuple[str, int, Fraction, str, int]) -> list[Cell]:
         cell.plain.add(Machine(*plain, rows, silent).run().value, truth)
         if not turn:
             _same_interval(posterior, truth)
-    cell.seconds = time.perf_counter() - began
     return [cell]
 
 
@@ -242,7 +238,6 @@ def candidates(n: int, runs: int) -> list[Cell]:
     """With a uniform prior all counts are equally likely, and the truth given one is its beta."""
     rng = np.random.default_rng([n, *b"candidates"])
     cells = [Cell("candidates", n, epsilon) for epsilon in EPSILONS]
-    began = time.perf_counter()
     counts = rng.integers(0, n + 1, size=min(POSTERIORS.get(n, 100), runs))
     laws = [(Fraction(1 + k), Fraction(1 + n - k)) for k in range(n + 1)]
     scales = [_scale(epsilon, n) for epsilon in EPSILONS]
@@ -259,8 +254,6 @@ def candidates(n: int, runs: int) -> list[Cell]:
             ):
                 cell.private.add(single("beta", 1 + chosen, 1 + n - chosen), (truth,))
                 cell.plain.add(posterior, (truth,))
-    for cell in cells:
-        cell.seconds = (time.perf_counter() - began) / len(cells)
     return cells
 
 

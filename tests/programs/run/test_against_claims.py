@@ -1,4 +1,4 @@
-"""What the interpreter sums moves no farther than the checker says, also where doubles would differ.
+"""What is summed moves no farther than the checker says, also where doubles would differ.
 
 The checker and the kernel speak of exact row functions; the interpreter computes in doubles where
 it may. Each case here was a difference once, or is next to one.
@@ -6,11 +6,18 @@ it may. Each case here was a difference once, or is next to one.
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import islice
+
 import numpy as np
 import pytest
 
+from bayesdp.programs.check.verdict import check
+from bayesdp.programs.ir import Program
 from bayesdp.programs.run import Machine, load
 from bayesdp.programs.run.private import whole_sum
+from tests.effort import runs
+from tests.kernel.programs import Row, neighbours, random_program
 from tests.programs.run.helpers import Noted, accepted
 
 ENTRIES = ", ".join(["100 if x * 0.1 == x / 10 else 0", *["x"] * 299])
@@ -89,7 +96,9 @@ def loss(core: object, verdict: object, one: object, other: object) -> float:
         Machine(core, verdict, load(core, table), noted).run()  # type: ignore[arg-type]
         found.append(noted.seen)
     total = 0.0
-    for (_, a, scale), (_, b, _) in zip(*found, strict=True):
+    for (kind, a, scale), (_, b, _) in zip(*found, strict=True):
+        if kind != "laplace":
+            continue
         moved = sum(abs(x - y) for x, y in zip(a, b, strict=True))
         total += moved / scale if moved else 0.0
     return total
@@ -102,3 +111,32 @@ def test_whole_numbers_are_summed_exactly(top: int) -> None:
     assert whole_sum(first) == sum(values)
     assert whole_sum(first, second) == sum(x * y for x, y in zip(values, values[::-1], strict=True))
     assert whole_sum(first[:0]) == 0
+
+
+@pytest.mark.prove
+def test_random_programs_run_as_near_as_claimed() -> None:
+    """The machine itself, on pairs of neighbours, against the checker's claim."""
+    held = 0
+    for seed in range(runs(400)):
+        r = np.random.default_rng(seed)
+        program = random_program(r)
+        verdict = check(program)
+        if verdict.verdict != "ACCEPTED" or program.adjacency != "replace-one":
+            continue
+        for one, other in islice(neighbours(program, r, 5), 40):
+            try:
+                found = loss(program, verdict, table(one, program), table(other, program))
+            except ValueError:  # a branch that the two tables leave on different sides
+                continue
+            assert found <= float(verdict.dp_epsilon) * (1 + 1e-9), (seed, one, other)
+            held += 1
+    assert held > runs(400)
+
+
+def table(rows: list[Row], program: Program) -> dict[str, list[object]] | list[object]:
+    """Rows as the interpreter reads them."""
+    columns = {
+        name: [float(v) if isinstance(v := row[name], Fraction) else v for row in rows]
+        for name, _ in program.record
+    }
+    return columns[""] if program.scalar else columns

@@ -113,13 +113,17 @@ class Calibration:
             least = self.entering * self.sensitivity / self.epsilon
         return 1 + slack / least
 
+    def move(self, slack: Fraction) -> Fraction:
+        """The sensitivity that the noise is scaled by: where nothing moves, what the steps add."""
+        return self.sensitivity * self.factor(slack) if self.sensitivity else slack
+
     def laplace(self, unit: Fraction, slack: Fraction) -> float:
         """The Laplace scale in steps."""
-        return _in_range(self.sensitivity * self.factor(slack) / (self.epsilon * unit))
+        return _in_range(self.move(slack) / (self.epsilon * unit))
 
     def choice(self, unit: Fraction, slack: Fraction) -> float:
         """The softmax's scale in steps: twice that, for the sum of weights moves too."""
-        return _in_range(2 * self.sensitivity * self.factor(slack) / (self.epsilon * unit))
+        return _in_range(2 * self.move(slack) / (self.epsilon * unit))
 
 
 def _in_range(exact: Fraction) -> float:

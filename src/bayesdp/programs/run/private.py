@@ -255,10 +255,8 @@ def whole_sum(first: Any, second: Any = None) -> int:
         return 0
     largest = _largest(first) * (1 if second is None else _largest(second))
     if largest >= MOST:
-        pairs = (
-            first.tolist() if second is None else zip(first.tolist(), second.tolist(), strict=True)
-        )
-        return sum(one if second is None else one[0] * one[1] for one in pairs)
+        factors = [1] * len(first) if second is None else second.tolist()
+        return sum(int(a) * int(b) for a, b in zip(first.tolist(), factors, strict=True))
     chunk = min(CHUNK, MOST // max(largest, 1))
     total = 0
     for start in range(0, len(first), chunk):

@@ -20,7 +20,10 @@ def explain(
 ) -> None:
     """Say in plain English what is promised, and what isn't. Reads no data.
 
-    A certificate is checked first. Status 1: it is INVALID or UNKNOWN, or the study is over budget.
+    A certificate is checked first. Of a program, write one first: `bayesdp program check FILE
+    --certificate OUT`, then `bayesdp explain OUT`.
+
+    Status 1: the certificate is INVALID or UNKNOWN, or the study is over budget.
     """
     from bayesdp.report.explain import explain as explained
 
@@ -36,6 +39,7 @@ def explain(
 def _subject(path: Path) -> Any:
     """A certificate's document, else a study."""
     from bayesdp.certificate import Certificate
+    from bayesdp.errors import InputError
     from bayesdp.kernel import read
     from bayesdp.release import Study
 
@@ -43,4 +47,12 @@ def _subject(path: Path) -> Any:
     if path.suffix != ".toml" and text.lstrip().startswith(("{", "[")):
         Certificate.load(path)  # says what is wrong with a file that is no certificate
         return read(text)
+    if path.suffix == ".py":
+        raise InputError(
+            "CERT|STUDY",
+            str(path),
+            expected="a certificate (JSON) or a study (TOML), not a program",
+            remedy=f"Check the program first: `bayesdp program check {path} --certificate OUT`, "
+            "then `bayesdp explain OUT`.",
+        )
     return Study.load(path)

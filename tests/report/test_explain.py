@@ -10,6 +10,7 @@ import json
 import math
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,10 @@ from bayesdp.cli import app
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.populations import MarkovChain, parse
 from bayesdp.release.certify import conversion_certificate
+from bayesdp.report.circumstances import counted
 from bayesdp.report.explain import Explanation
 from bayesdp.report.explain import explain as dispatcher
+from bayesdp.report.promise import Level, Standing, of_document
 from tests.kernel import honest
 from tests.report.explained import chain_study, dp_study, family_study, gaussian_study
 
@@ -129,6 +132,25 @@ def test_all_releases_of_the_data_set_are_counted(name: str, tmp_path: Path) -> 
     most = max(row["at_most"] for row in facts["beliefs"])
     assert f"{math.ceil(1000 * most) / 10:g} %" in words
     assert "Before it nothing was released" in lines(first)
+
+
+@pytest.mark.parametrize("study", [gaussian_study, family_study, dp_study])
+def test_a_spent_budget_with_a_delta_leaves_nothing(study: Any, tmp_path: Path) -> None:
+    """A release alone has a lower level than the ledger counts, which has nothing left."""
+    made = study(tmp_path, noise="gaussian", delta=1e-6)
+    document = json.loads(made.release().certificate.to_json())
+    (reading,) = made.ledger().show()[0]["readings"]
+    assert document["data_set"]["level"] < reading["total"] * (1.0 - 1e-4)
+    assert reading["left"] < 1e-6
+    told = " ".join(explain(document).section("counted").paragraphs)
+    assert "used up: this program refuses further ones" in told
+    assert "Once later" not in told
+    # A mixture, whose pure part may have been counted in two ways, isn't judged from here.
+    promise = of_document(document, Standing("VALID ASSUMING"))
+    (text,) = counted(replace(promise, counted=None)).paragraphs[1:]
+    assert "little or nothing of that may be left" in text
+    larger = counted(replace(promise, limit=Level(10.0, 1e-6)))
+    assert "Once later releases have used that up" in larger.paragraphs[1]
 
 
 def test_a_study_is_explained_without_data_and_without_a_trace(tmp_path: Path) -> None:
@@ -426,6 +448,15 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert found.exit_code == 2
         assert json.loads(found.stdout)["status"] == 2
         assert found.stderr.startswith("Error: ")
+
+
+def test_a_program_file_is_checked_before_it_is_explained(tmp_path: Path) -> None:
+    path = tmp_path / "heights.py"
+    path.write_text("import bayesdp\n")
+    found = CliRunner().invoke(app, ["explain", str(path), "--json"])
+    assert found.exit_code == 2
+    remedy = f"`bayesdp program check {path} --certificate OUT`, then `bayesdp explain OUT`"
+    assert remedy in json.loads(found.stdout)["error"]
 
 
 def test_a_study_file_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

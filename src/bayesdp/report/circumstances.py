@@ -250,9 +250,10 @@ def counted(promise: Promise) -> Section:
             "a question put to it). This release alone has the level "
             f"{level_and_factor(promise.own)}, all together {level}."
         ]
-    if promise.limit is not None and promise.limit.epsilon > promise.level.epsilon * (1.0 + 1e-6):
-        text.append(_later(promise.limit))
-    elif promise.limit is not None:
+    limit, kept = promise.limit, promise.counted
+    if limit is not None and (kept is None or limit.epsilon > kept * (1.0 + 1e-6)):
+        text.append(_later(limit, known=kept is not None))
+    elif limit is not None:
         text.append(
             "The budget, the most that the ledger allows for all releases together, is then used "
             "up: this program refuses further ones. Others could still publish from the same data."
@@ -260,9 +261,15 @@ def counted(promise: Promise) -> Section:
     return Section("counted", "What is counted", tuple(text))
 
 
-def _later(limit: Level) -> str:
-    return (
+def _later(limit: Level, *, known: bool) -> str:
+    text = (
         "The ledger, the list that bayesdp keeps of all releases, allows them up to the level "
-        f"{level_and_factor(limit)}, those above included. Once later releases have used that up, "
-        f"10 % can become {becomes(limit)}."
+        f"{level_and_factor(limit)}, those above included. "
+    )
+    if known:
+        return f"{text}Once later releases have used that up, 10 % can become {becomes(limit)}."
+    return (
+        f"{text}By its count, which allows for later queries that depend on these results, little "
+        "or nothing of that may be left. If later releases use it up, 10 % can become "
+        f"{becomes(limit)}."
     )

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from bayesdp import kernel
 from bayesdp.errors import BayesdpError, UnsupportedError
 from bayesdp.leakage.approximate import group
-from bayesdp.notions import ADVERSARIES, Adversary, Cost
+from bayesdp.notions import ADVERSARIES, Adversary, ColumnCost, Cost
 from bayesdp.populations import Population, parse
 from bayesdp.release.certify import (
     assumptions,
@@ -25,7 +25,7 @@ from bayesdp.release.certify import (
 )
 from bayesdp.release.study import Study
 from bayesdp.theorems import ApproximateReport, LeakageReport, Question, approximate, report
-from bayesdp.theorems.with_delta import dp_bounds
+from bayesdp.theorems.with_delta import dp_bounds, report_with_delta
 
 Subject = Literal["release", "conversion", "study", "leakage"]
 
@@ -76,7 +76,8 @@ class Promise:
     """Everything that an explanation says, before it is words.
 
     `level` counts all releases of the data set so far, `own` this one alone, `cost` is the DP level
-    of all of them, `limit` what the ledger allows in total. `places` are set where the level is
+    of all of them, `limit` what the ledger allows in total, and `counted` the level that it
+    compares with that, `None` where a certificate can't tell. `places` are set where the level is
     about secret values inside intervals; `outside` is then the level for all others. `group` is how
     many records may be related to each other, `joint` the level for facts about all of them at
     once. `earlier` is the number of queries that were released before. `vague` tells whether it is
@@ -96,6 +97,7 @@ class Promise:
     group: int | None = None
     joint: Level | None = None
     limit: Level | None = None
+    counted: float | None = None
     earlier: int = 0
     dataset: str = ""
     n: int | None = None
@@ -221,6 +223,7 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
         limit=None
         if limit is None
         else Level(float(limit), max(delta, _delta(steps[0]["evidence"]))),
+        counted=_counted(document, level, limit),
         earlier=len(state["earlier_spends"]),
         dataset=str(document["dataset"]),
         n=document["n"],
@@ -233,6 +236,35 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
             Level(0.0, delta), adversary, *((one["rule"], one["premises"]) for one in steps[1:])
         ),
     )
+
+
+def _counted(document: Mapping[str, Any], level: Level, total: float | None) -> float | None:
+    """The level of all releases by the ledger's count, `None` where it isn't known from here.
+
+    With a delta a first release's own level is lower than that: its costs were fixed beforehand,
+    those of a ledger may depend on earlier answers (theory 2.6).
+    """
+    state, step = document["data_set"], document["derivation"]
+    if level.delta == 0.0 or state["earlier_spends"]:
+        return level.epsilon
+    delta = float(step["evidence"].get("delta") or 0.0)
+    if delta == 0.0 or total is None or float(state["dp_epsilon"]) > 0.0:
+        return None  # how pure spends were counted as zCDP, one by one, isn't known
+    if document["claim"]["notion"] == "dp":
+        found = _dp_cost(state, delta, float(total))
+        return None if found is None else found.epsilon
+    evidence = step["premises"][0]["evidence"]
+    if "cost" not in evidence or "secrets" not in evidence:
+        return None
+    columns = tuple(ColumnCost(**one) for one in evidence["cost"]["by_column"])
+    cost = Cost(**(evidence["cost"] | {"by_column": columns}))
+    adversary = _adversary(document["claim"], "bdp")
+    try:
+        question = Question(parse(document["population"]), adversary, evidence["secrets"])
+        best = report_with_delta(question, cost, delta, zcdp_cost=cost, total=float(total)).best
+    except BayesdpError:
+        return None
+    return best.epsilon
 
 
 def _of_conversion(document: Mapping[str, Any], standing: Standing) -> Promise:

@@ -348,7 +348,8 @@ def test_distances_by_quadrature(a: Any, b: Any) -> None:
         return stats.gamma(x, scale=1 / y).pdf if one[0] == "gamma" else stats.beta(x, y).pdf
 
     low, high = (-15, 15) if a[0] == "normal" else (0, 1 if a[0] == "dirichlet" else 30)
-    overlap, _ = quad(lambda x: sqrt(density(a)(x) * density(b)(x)), low, high, limit=400)
+    p, q = density(a), density(b)
+    overlap, _ = quad(lambda x: sqrt(p(x) * q(x)), low, high, limit=400)
     assert distance(a, b) == pytest.approx(sqrt(1 - overlap), abs=2e-6)
     assert float(distance_at_least(a, b)) == pytest.approx(distance(a, b), abs=1e-9)
     assert distance_at_least(a, a) == 0

@@ -52,9 +52,8 @@ def beta(a: object, b: object) -> tuple[str, tuple[Fraction, ...]]:
 def test_one_replaced_toss(a: int, b: int, value: float) -> None:
     assert distance(beta(a + 1, b), beta(a, b + 1)) == pytest.approx(value, abs=1e-6)
     assert float(lemmas._replaced((F(a), F(b)))) == pytest.approx(value, abs=1e-6)
-    overlap, _ = quad(
-        lambda x: sqrt(stats.beta.pdf(x, a + 1, b) * stats.beta.pdf(x, a, b + 1)), 0, 1
-    )
+    p, q = stats.beta(a + 1, b).pdf, stats.beta(a, b + 1).pdf
+    overlap, _ = quad(lambda x: sqrt(p(x) * q(x)), 0, 1)
     assert distance(beta(a + 1, b), beta(a, b + 1)) == pytest.approx(sqrt(1 - overlap), abs=1e-6)
 
 

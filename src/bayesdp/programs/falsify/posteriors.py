@@ -55,24 +55,39 @@ def prior_of(expr: Expr, at: Evaluator) -> list[Fraction]:
     return [at.numbers(one, ())[0] for one in expr.args]
 
 
-@lru_cache(maxsize=100_000)
+Floats = tuple[str, tuple[float, ...], float]
+"""A family, its parameters, and half the log-integral that its densities are divided by."""
+
+
+def floats(one: Posterior) -> Floats:
+    """A posterior in doubles."""
+    family, parameters = one[0], tuple(float(value) for value in one[1])
+    if family == "normal":
+        return family, parameters, 0.0
+    if family == "gamma":
+        shape, rate = parameters
+        return family, parameters, (lgamma(shape) - shape * log(rate)) / 2
+    return family, parameters, _log_beta(parameters) / 2
+
+
 def distance(a: Posterior, b: Posterior) -> float:
     """Hellinger distance, as a double."""
-    if a[0] == "normal":
-        s, t = float(a[1][1]), float(b[1][1])
-        apart = float(a[1][0] - b[1][0])
-        coefficient = sqrt(2 * sqrt(s * t) / (s + t)) * exp(-apart * apart / (4 * (s + t)))
-    elif a[0] == "gamma":
-        (x, r), (y, q) = (tuple(map(float, one[1])) for one in (a, b))
-        middle = (x + y) / 2
-        coefficient = exp(
-            lgamma(middle) - (lgamma(x) + lgamma(y)) / 2
-            + (x * log(r) + y * log(q)) / 2 - middle * log((r + q) / 2)
-        )  # fmt: skip
+    return apart(floats(a), floats(b))
+
+
+def apart(a: Floats, b: Floats) -> float:
+    """Hellinger distance of two members of one family."""
+    family, x, first = a
+    _, y, second = b
+    if family == "normal":
+        s, t, gap = x[1], y[1], x[0] - y[0]
+        coefficient = sqrt(2 * sqrt(s * t) / (s + t)) * exp(-gap * gap / (4 * (s + t)))
+    elif family == "gamma":
+        shape, rate = (x[0] + y[0]) / 2, (x[1] + y[1]) / 2
+        coefficient = exp(lgamma(shape) - shape * log(rate) - first - second)
     else:
-        here, there = ([float(v) for v in one[1]] for one in (a, b))
-        between = [(u + v) / 2 for u, v in zip(here, there, strict=True)]
-        coefficient = exp(_log_beta(between) - (_log_beta(here) + _log_beta(there)) / 2)
+        between = [(u + v) / 2 for u, v in zip(x, y, strict=True)]
+        coefficient = exp(_log_beta(between) - first - second)
     return sqrt(max(1 - coefficient, 0.0))
 
 

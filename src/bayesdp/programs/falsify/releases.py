@@ -16,9 +16,11 @@ from typing import Any
 from bayesdp.programs.falsify import laws
 from bayesdp.programs.falsify.findings import Finding
 from bayesdp.programs.falsify.posteriors import (
+    Floats,
     Posterior,
-    distance,
+    apart,
     distance_at_least,
+    floats,
     log_density,
     posterior,
     prior_of,
@@ -132,8 +134,20 @@ def _sigma(trial: Trial) -> float:
 # -- scores --------------------------------------------------------------------------------------
 
 
+MOST_CANDIDATES = 1000
+
+
 def candidates(expr: Expr, at: Evaluator) -> list[Any]:
-    """The candidates: numbers or distributions."""
+    """The candidates: numbers or distributions. Of many some, evenly: a mechanism as good."""
+    found = listed(expr, at)
+    if len(found) <= MOST_CANDIDATES:
+        return found
+    step = len(found) / MOST_CANDIDATES
+    return [found[int(i * step)] for i in range(MOST_CANDIDATES)]
+
+
+def listed(expr: Expr, at: Evaluator) -> list[Any]:
+    """All candidates."""
     if expr.op == "values":
         return [at.numbers(one, ())[0] for one in expr.args]
     if expr.op in ("linspace", "range"):
@@ -144,7 +158,7 @@ def candidates(expr: Expr, at: Evaluator) -> list[Any]:
     if expr.op == "posteriors-of":
         (a, b), n = prior_of(expr.args[0], at), int(at.numbers(expr.args[1], ())[0])
         return [("dirichlet", (a + k, b + n - k)) for k in range(n + 1)]
-    axes = [candidates(one, at) for one in expr.args]
+    axes = [listed(one, at) for one in expr.args]
     family = str(expr.data[0])
     return [_distribution(family, a, b) for a in axes[0] for b in axes[1]]
 
@@ -156,7 +170,7 @@ def _distribution(family: str, a: Fraction, b: Fraction) -> Posterior:
 
 
 def _exponential(trial: Trial, pair: Pair) -> Seen:
-    score, listed = trial.release.args
+    score, offered = trial.release.args
     scale = float(2 * trial.scale / trial.epsilon)
     if score.op == "hellinger":
         model = score.args[0].args[0]
@@ -164,12 +178,16 @@ def _exponential(trial: Trial, pair: Pair) -> Seen:
             trial.kept(one, lambda database: posterior(model, trial.at, database))
             for one in (pair.left, pair.right)
         )
-        apart = distance_at_least(here, there)
-        found = [trial.obliged("distance", apart, trial.claimed)]
+        far = distance_at_least(here, there)
+        found = [trial.obliged("distance", far, trial.claimed)]
         if not scale:
-            return found, laws.TOLD_APART if apart else laws.NOTHING
-        options = trial.kept((-1,), lambda _: candidates(listed, trial.at))
-        return found, laws.channel(*(_nearest(options, one, scale) for one in (here, there)))
+            return found, laws.TOLD_APART if far else laws.NOTHING
+        options = trial.kept((-1,), lambda _: [floats(c) for c in candidates(offered, trial.at)])
+
+        def law(key: Database) -> tuple[float, ...]:
+            return _nearest(options, floats(trial.cached[key[1:]]), scale)
+
+        return found, laws.channel(*(trial.kept((-3, *d), law) for d in (pair.left, pair.right)))
     here, there = (trial.kept(one, lambda d: _scores(trial, d)) for one in (pair.left, pair.right))
     moved = max(abs(a - b) for a, b in zip(here, there, strict=True))
     found = [trial.obliged("sensitivity", moved, trial.claimed)]
@@ -179,16 +197,16 @@ def _exponential(trial: Trial, pair: Pair) -> Seen:
     return found, laws.channel(*(laws.softmax(one) for one in weights))
 
 
-def _nearest(options: Sequence[Posterior], to: Posterior, scale: float) -> tuple[float, ...]:
-    return laws.softmax([-distance(one, to) / scale for one in options])
+def _nearest(options: Sequence[Floats], to: Floats, scale: float) -> tuple[float, ...]:
+    return laws.softmax([-apart(one, to) / scale for one in options])
 
 
 def _scores(trial: Trial, database: Database) -> list[Fraction]:
-    score, listed = trial.release.args
+    score, offered = trial.release.args
     name = str(score.data[0])
     inner = trial.kept(
         (-2,),
-        lambda _: [trial.at.with_name(name, one) for one in candidates(listed, trial.at)],
+        lambda _: [trial.at.with_name(name, one) for one in candidates(offered, trial.at)],
     )
     return [one.numbers(score.args[0], database)[0] for one in inner]
 
@@ -223,9 +241,9 @@ def _randomized_response(trial: Trial, pair: Pair) -> Seen:
 
 
 def _per_record(trial: Trial, pair: Pair) -> Seen:
-    _, score, listed = trial.release.args
+    _, score, offered = trial.release.args
     name, width = str(score.data[0]), trial.claimed
-    options = candidates(listed, trial.at)
+    options = candidates(offered, trial.at)
 
     def scores(one: int) -> list[Fraction]:
         row = trial.at.rows[one]
@@ -250,8 +268,8 @@ def _per_record(trial: Trial, pair: Pair) -> Seen:
 
 
 def _posterior_sample(trial: Trial, pair: Pair) -> Seen:
-    model, listed = trial.release.args
-    grid = [float(one) for one in candidates(listed, trial.at)]
+    model, offered = trial.release.args
+    grid = [float(one) for one in candidates(offered, trial.at)]
     held = [
         trial.kept(one, lambda database: _log_likelihoods(trial, model, grid, database))
         for one in (pair.left, pair.right)

@@ -117,6 +117,8 @@ class _Search:
     def _pairs(self, size: int, *, entering: bool, alike: bool) -> Iterator[Pair]:
         rows = self.witnesses.rows
         records = pairs(rows, self.kinds, entering=entering)
+        self.findings.complete &= len(records) <= self.most
+        records = records[: self.most]
         most = max(1, self.most // max(1, len(records)))
         others, complete = rests(len(rows), size - 1, ordered=self.ordered, alike=alike, most=most)
         self.findings.complete &= complete

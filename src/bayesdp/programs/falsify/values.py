@@ -85,7 +85,8 @@ class Evaluator:
     def _cells(self, expr: Expr) -> list[str]:
         if expr.op == "field":
             return list(labels(self.kinds[str(expr.data[0])]))
-        assert expr.op == "cross", expr.op
+        if expr.op != "cross":
+            return ["False", "True"]
         return ["|".join(parts) for parts in product(*(self._cells(one) for one in expr.args))]
 
     def kept(self, data: Expr, row: Row) -> bool:

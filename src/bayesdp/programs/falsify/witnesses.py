@@ -95,8 +95,11 @@ def witness_rows(program: Program, most: int = MOST_ROWS) -> Rows:
         longest = max(lists, key=len)
         longest.pop()  # the last is the least telling
         whole = False
-    rows = tuple(dict(zip(names, values, strict=True)) for values in product(*lists))
-    return Rows(rows, whole)
+    places = sorted(product(*(range(len(one)) for one in lists)), key=sum)  # ends first
+    rows = (
+        {name: held[i] for name, held, i in zip(names, lists, at, strict=True)} for at in places
+    )
+    return Rows(tuple(rows), whole)
 
 
 def _size(lists: list[list[Constant]]) -> int:
@@ -136,7 +139,7 @@ def turning_points(program: Program) -> dict[str, set[Fraction]]:
             pairs: list[tuple[Expr, Expr | None]] = []
             if one.op in COMPARED or one.op == "clip":
                 pairs = [(one.args[0], other) for other in one.args[1:]]
-            elif one.op == "abs":
+            elif one.op == "abs" or (one.op == "mul" and one.args[0] == one.args[1]):
                 pairs = [(one.args[0], None)]
             for left, right in pairs:
                 _meet(left, right, found)
@@ -165,6 +168,8 @@ def _line(expr: Expr) -> Line | None:
         return None, Fraction(0), Fraction(value)
     if expr.op == "field":
         return str(expr.data[0]), Fraction(1), Fraction(0)
+    if expr.op == "clip":
+        return _line(expr.args[0])  # inside its ends
     parts = [_line(one) for one in expr.args]
     known = [one for one in parts if one is not None]
     if not known or len(known) != len(parts):
@@ -242,9 +247,12 @@ def rests(
 def pairs(
     rows: tuple[Row, ...], public: Mapping[str, Type], *, entering: bool
 ) -> list[tuple[int, int | None]]:
-    """The records that may stand for each other; None: no record."""
+    """The records that may stand for each other, early ones first; None: no record."""
     if entering:
         return [(one, None) for one in range(len(rows))]
     shared = [name for name, kind in public.items() if kind.public]
     keys = [tuple(row.get(name) for name in shared) for row in rows]
-    return [(i, j) for i in range(len(rows)) for j in range(i + 1, len(rows)) if keys[i] == keys[j]]
+    found = [
+        (i, j) for i in range(len(rows)) for j in range(i + 1, len(rows)) if keys[i] == keys[j]
+    ]
+    return sorted(found, key=lambda both: both[0] + (both[1] or 0))

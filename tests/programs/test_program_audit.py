@@ -1,0 +1,97 @@
+"""Every accepted program against the falsifier, and the table of docs/program-audit.md."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bayesdp.programs.check.verdict import check
+from bayesdp.programs.falsify import falsify
+from bayesdp.programs.ir import Program
+from tests.effort import runs
+from tools.make_program_audit import PAGE, programs, row, stored
+
+ALL = dict(programs())
+NAMES = sorted(ALL)
+STRIDE = max(1, len(NAMES) // runs(len(NAMES)))
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", NAMES)
+def test_no_excess(name: str) -> None:
+    """On fewer databases here than in the table; in full with `make prove`."""
+    program = ALL[name]
+    verdict = check(program)
+    assert verdict.verdict == "ACCEPTED", verdict.reason
+    found = falsify(program, verdict, 4 if STRIDE == 1 else 2, 6000 if STRIDE == 1 else 40)
+    assert not found.excess
+    assert found.pairs > 0
+    assert found.tightness <= 1 + 1e-9
+
+
+def test_the_page_lists_every_accepted_program() -> None:
+    """If this or the next fails: `python tools/make_program_audit.py`."""
+    assert sorted(stored()) == NAMES
+    assert PAGE.name == "program-audit.md"
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", NAMES[::STRIDE])
+def test_rows_of_the_page_hold(name: str) -> None:
+    assert stored()[name] == row(name, ALL[name])
+
+
+# -- what checking costs -------------------------------------------------------------------------
+
+
+def calls(program: Program, n: int) -> tuple[int, str]:
+    """How many Python functions are called, the same on every machine; the verdict."""
+    count = 0
+
+    def seen(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(seen)
+    try:
+        found = check(program, n)
+    finally:
+        sys.setprofile(None)
+    return count, found.verdict
+
+
+def test_imports_are_done() -> None:
+    """So that they aren't counted below."""
+    assert all(check(ALL[name]).verdict == "ACCEPTED" for name in NAMES[::20])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_checking_costs_the_same_for_ten_records_and_a_million(name: str) -> None:
+    program = ALL[name]
+    (few, first), (many, second) = calls(program, 10), calls(program, 10**6)
+    if first == second == "ACCEPTED":
+        assert many <= 1.5 * few
+        assert few <= 1.5 * many
+    assert many < 800_000  # about half a second; most take a few thousand
+
+
+def test_checking_loads_no_heavy_library() -> None:
+    path = Path(PAGE).parent / "examples" / "programs" / "coin.py"
+    script = (
+        "import sys\n"
+        "from bayesdp.programs.source.module import read_file\n"
+        "from bayesdp.programs.source.lower import lower\n"
+        "from bayesdp.programs.check.verdict import check\n"
+        f"source = read_file(__import__('pathlib').Path({str(path)!r}))\n"
+        "assert all(check(lower(source, name)).verdict == 'ACCEPTED' for name in source.programs)\n"
+        "heavy = {'numpy', 'scipy', 'opendp', 'jax', 'numpyro', 'pydantic', 'pandas', 'z3', "
+        "'cvc5', 'duckdb', 'ibis', 'sqlalchemy'}\n"
+        "print(sorted(heavy & set(sys.modules)))\n"
+    )
+    found = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert found.stdout.strip() == "[]"

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import sys
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from bayesdp.programs.check import solvers
 from bayesdp.programs.check.verdict import Verdict, check
 from bayesdp.programs.falsify import falsify
-from tests.programs.probes import core
+from tests.programs.probes import core, text
 
 FOLD = "laplace(fold(db, 0, {}), epsilon=1)"
 SIZED = "laplace(sum(r.x for r in db) / db.size, epsilon=1, sensitivity=10 / db.size)"
@@ -139,3 +142,19 @@ def test_preconditions_narrow_what_is_asked() -> None:
     assert check(core("require(db.size * db.size >= 100)\n" + tight)).verdict == "ACCEPTED"
     impossible = "require(db.size * db.size <= 100)\nrequire(db.size >= 11)\n" + tight
     assert check(core(impossible)).code == "precondition"
+
+
+@pytest.mark.parametrize("word", ["unknown", "an error (canceled)"])
+def test_the_command_line_says_unknown_and_ends_with_status_1(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, word: str
+) -> None:
+    from bayesdp.cli import app
+
+    path = tmp_path / "folded.py"
+    path.write_text(text(FOLD.format("grown")), encoding="utf-8")
+    runner = CliRunner()
+    assert runner.invoke(app, ["program", "check", str(path)]).exit_code == 0
+    monkeypatch.setattr(solvers, "_ASK", {"z3": lambda _: word, "cvc5": lambda _: word})
+    found = runner.invoke(app, ["program", "check", str(path), "--json"])
+    assert found.exit_code == 1
+    assert json.loads(found.stdout)["verdict"] == "UNKNOWN"

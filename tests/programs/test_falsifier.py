@@ -21,6 +21,7 @@ from bayesdp.programs.falsify.values import Evaluator
 from bayesdp.programs.falsify.witnesses import nodes, turning_points, witness_rows
 from bayesdp.programs.ir import Expr, Program, plain
 from tests.effort import runs
+from tests.programs.mutant_probes import PROBES
 from tests.programs.probes import GRID, coin, core
 
 F = Fraction
@@ -392,3 +393,15 @@ def test_nothing_private_is_read_twice_or_skipped() -> None:
     assert not found.skipped
     assert not found.excess
     assert sum(1 for one in nodes(program.body[1].args[0]) if one.op == "sum") == 1
+
+
+@pytest.mark.parametrize(
+    "name", ["coin", "rate", "mean", "branch", "private pieces", "cells", "fold"]
+)
+def test_claims_that_are_sharp_are_seen_to_be(name: str) -> None:
+    """An evaluator that moves too little would find no excess anywhere."""
+    program = PROBES[name]().program
+    found = falsify(program, check(program))
+    assert found.largest("sensitivity", "distance") == pytest.approx(1, abs=1e-8)
+    if name not in ("coin", "rate", "mean"):
+        assert found.tightness == pytest.approx(1)

@@ -190,7 +190,8 @@ class Maker:
                 Expr("linspace", tuple(map(number, (0, 5, 6)))),
             )
         elif op == "hellinger":
-            args = (self.hellinger(pieces), _grid())
+            score = self.hellinger(pieces)
+            args = (score, _grid(str(score.args[0].args[0].args[2].data[0])))
         else:
             args = (self.value(pieces),)
         name = self.name("r")
@@ -268,9 +269,9 @@ def _text(label: str) -> Expr:
     return Expr("const", (), (label,))
 
 
-def _grid() -> Expr:
+def _grid(family: str) -> Expr:
     axis = Expr("linspace", tuple(map(number, (1, 5, 5))))
-    return Expr("grid-of", (axis, axis), ("beta",))
+    return Expr("grid-of", (axis, axis), (family,))
 
 
 def _single(expr: Expr) -> bool:

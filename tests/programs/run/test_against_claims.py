@@ -126,7 +126,7 @@ def test_random_programs_run_as_near_as_claimed() -> None:
         for one, other in islice(neighbours(program, r, 5), 40):
             try:
                 found = loss(program, verdict, table(one, program), table(other, program))
-            except ValueError:  # a branch left on different sides; candidates of another family
+            except ValueError:  # a branch that the two tables leave on different sides
                 continue
             assert found <= float(verdict.dp_epsilon) * (1 + 1e-9), (seed, one, other)
             held += 1

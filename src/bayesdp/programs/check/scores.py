@@ -20,9 +20,24 @@ COUNTED = ("bernoulli", "categorical", "poisson")
 def score_moves(score: Expr, candidates: Expr, world: World) -> tuple[Expr, str]:
     """How far the score of any candidate moves, and by which rule."""
     if score.op == "hellinger":
-        return number(hellinger(score.args[0].args[0], world)), "hellinger"
+        model = score.args[0].args[0]
+        moved = hellinger(model, world)
+        _of_one_family(candidates, model.args[2])
+        return number(moved), "hellinger"
     found = sensitivity(score.args[0], "l1", inside_score(score, candidates, world))
     return found.value, found.by
+
+
+def _of_one_family(candidates: Expr, prior: Expr) -> None:
+    """Distances are computed inside one family: candidates are of the posterior's."""
+    offered = {"grid-of": candidates.data[:1], "posteriors-of": ("beta",)}.get(candidates.op)
+    if offered != prior.data[:1]:
+        raise Rejected(
+            "type",
+            "The candidates are of another family than the posterior.",
+            candidates,
+            f"grid_of({prior.data[0]}, ...) or, for a beta prior, posteriors_of(prior, n=...).",
+        )
 
 
 def inside_score(score: Expr, candidates: Expr, world: World) -> World:

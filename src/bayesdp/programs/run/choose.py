@@ -140,11 +140,6 @@ def _hellinger(
 ) -> Selection:
     model = score.args[0].args[0]
     family, laws = laws_of(candidates, values)
-    # The front end sees to it; a representation that is made by hand may say otherwise.
-    if model.args[2].op == "prior" and family != model.args[2].data[0]:
-        raise InputError(
-            "candidates", family, expected=f"{model.args[2].data[0]}, as the posterior is"
-        )
     posterior, extra = exact_posterior(model, values)
     shown: Sequence[tuple[Fraction, ...]] = laws
     if family == "normal":

@@ -1,0 +1,32 @@
+"""Candidates of another family than the posterior's: no representation gets past the checker."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bayesdp.programs.check.verdict import check
+from bayesdp.programs.ir import Expr, Release
+from bayesdp.programs.source import core_of, read_file
+
+COIN = Path(__file__).parents[1] / "golden" / "programs" / "accepted"
+AXIS = Expr("linspace", tuple(Expr("const", (), (one,)) for one in (1, 5, 5)))
+
+
+@pytest.mark.parametrize(("family", "verdict"), [("beta", "ACCEPTED"), ("normal", "REJECTED")])
+def test_distances_are_inside_one_family(family: str, verdict: str) -> None:
+    found = [
+        core_of(source, name, {})
+        for path in sorted(COIN.glob("*.py"))
+        if "posteriors_of" in path.read_text(encoding="utf-8")
+        for source in [read_file(path)]
+        for name in source.programs
+    ]
+    program = next(one for one in found if isinstance(one.body[0], Release) and len(one.body) == 1)
+    release = program.body[0]
+    assert isinstance(release, Release)
+    grid = Expr("grid-of", (AXIS, AXIS), (family,))
+    changed = replace(release, args=(release.args[0], grid))
+    assert check(replace(program, body=(changed,))).verdict == verdict

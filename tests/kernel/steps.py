@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.core import certified_level, conversion_level, declared_cost, read_conversion
+from bayesdp.kernel.composition import declared_cost
+from bayesdp.kernel.core import certified_level, conversion_level, read_conversion
 from bayesdp.notions import Cost
 from bayesdp.theorems import Question, report
 

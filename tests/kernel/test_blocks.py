@@ -14,7 +14,7 @@ from bayesdp.accounting.blocks import cell as ledger_cell
 from bayesdp.accounting.composition import cost_for
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.blocks import cell, check_block, heaviest
-from bayesdp.kernel.core import compose
+from bayesdp.kernel.composition import compose
 from bayesdp.tables.columns import parse_columns
 from bayesdp.tables.predicates import Predicate
 from tests.effort import runs

@@ -40,8 +40,9 @@ each member. A step of notion DP has the rule `approximate-dp`, the conclusion
 A level of pure costs by a theorem without a delta may stand under a claim with one, since a delta
 of 0 is below it: such a step needs no `delta` in its conclusion and has none in its evidence.
 
-Who reads a release calls `core.as_zcdp` on its spends, `core.compose` on both, and hands the two
-costs to `core.read_conversion` (or to `dp_level`), which takes the one that the step counts by.
+Who reads a release calls `composition.as_zcdp` on its spends, `composition.compose` on both, and
+hands the two costs to `core.read_conversion` (or to `dp_level`), which takes the one that the step
+counts by.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ from flint import arb
 
 from bayesdp.kernel.affine import pairs
 from bayesdp.kernel.arithmetic import ball, exact, require, whole
-from bayesdp.kernel.core import Conversion, Cost, at_least, bounded, counted
+from bayesdp.kernel.composition import Cost, counted
+from bayesdp.kernel.core import Conversion, at_least, bounded
 
 RULE = "approximate-dp"
 

@@ -15,13 +15,8 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, exact, require, whole
-from bayesdp.kernel.core import (
-    at_least,
-    conversion_level,
-    declared_cost,
-    read_conversion,
-    same,
-)
+from bayesdp.kernel.composition import declared_cost
+from bayesdp.kernel.core import at_least, conversion_level, read_conversion, same
 from bayesdp.kernel.hypotheses import NAMES, Facts
 
 PREFIX = "relation:"

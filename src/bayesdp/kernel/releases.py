@@ -12,18 +12,13 @@ from bayesdp.kernel.approximate import RULE as DP_RULE
 from bayesdp.kernel.approximate import dp_level
 from bayesdp.kernel.arithmetic import UnknownError, ball, exact, require, whole
 from bayesdp.kernel.blocks import cells_of, check_block, heaviest
+from bayesdp.kernel.composition import Cost, as_zcdp, close, compose, counted, declared_cost
 from bayesdp.kernel.core import (
     GAUSSIAN_RULES,
-    Cost,
-    as_zcdp,
     at_least,
     check_delta,
-    close,
-    compose,
     conversion_level,
     count_mechanism,
-    counted,
-    declared_cost,
     read_conversion,
     same,
 )

@@ -14,15 +14,8 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import InvalidError, ball, require
-from bayesdp.kernel.core import (
-    Conversion,
-    Cost,
-    conversion_level,
-    counted,
-    declared_cost,
-    read_conversion,
-    same,
-)
+from bayesdp.kernel.composition import Cost, counted, declared_cost
+from bayesdp.kernel.core import Conversion, conversion_level, read_conversion, same
 
 
 def bound(conversion: Conversion) -> arb:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bayesdp import kernel
-from bayesdp.kernel.program_queries import program_query
+from bayesdp.kernel.program_queries import costs, program_query
 from bayesdp.programs.certificate import derivation_of
 from bayesdp.programs.source import core_of, read_text
 from bayesdp.programs.verdicts import verdict_in
@@ -219,3 +220,15 @@ def test_gaussian_costs_can_not_be_understated(tmp_path: Path) -> None:
         document = copy.deepcopy(honest)
         lie(step_of(document))
         assert kernel.check(sealed(document)).verdict == "INVALID"
+
+
+def test_gaussian_noise_is_never_free(tmp_path: Path) -> None:
+    budget = {"epsilon": 8.0, "delta": 1e-5}
+    done = study(tmp_path, asks("both"), budget=budget).release()
+    premise = step_of(json.loads(done.certificate.to_json()))["premises"][0]
+    for rho in (Fraction(1, 100), Fraction(0)):
+        if rho:
+            assert costs(premise, {"gaussian_1": rho}) == (Fraction(1, 4), rho)
+        else:
+            with pytest.raises(kernel.InvalidError, match="without a cost"):
+                costs(premise, {"gaussian_1": rho})

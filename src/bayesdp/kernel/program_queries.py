@@ -15,15 +15,16 @@ from typing import Any
 from bayesdp.kernel.arithmetic import ball, exact, require
 from bayesdp.kernel.core import at_least
 from bayesdp.kernel.programs.document import Derived, assumptions_of, check_claim, derive
+from bayesdp.kernel.programs.ranges import folded
 from bayesdp.kernel.programs.reading import (
     Branch,
     Command,
     Derive,
-    Node,
     Parts,
+    Reader,
     Release,
+    columns_of,
     number,
-    pieces,
 )
 from bayesdp.kernel.queries import Columns, label, labels
 
@@ -156,7 +157,10 @@ def _one(
 ) -> tuple[Fraction, Fraction]:
     if "release" in command:
         if command["op"] == "gaussian":
-            return Fraction(0), rhos[command["release"]]
+            noise = rhos[command["release"]]
+            still = folded(Reader().node(node["sensitivity"]["value"])) == 0
+            require(noise > 0 or still, "Gaussian noise without a cost", "gaussian")
+            return Fraction(0), noise
         return number(node["epsilon"], "epsilon"), Fraction(0)
     if "derive" in command:
         return Fraction(0), Fraction(0)
@@ -204,14 +208,17 @@ def _fields(
     derived: Derived, stated: Mapping[str, Any], columns: Columns, where: str
 ) -> dict[str, str]:
     """The table's columns of the fields that are read; none is public for the program alone."""
-    read = {name for command in derived.program.body for name in _read(command)}
+    program = derived.program
+    read = {name for command in program.body for name in _read(command)}
+    # What is returned, and what is asked of the table first, may hold sums of public columns too.
+    read = read.union(*map(columns_of, (*program.returns, *program.requires)))
     require(set(stated) == read, "the fields are not those that are read", where)
     fields: dict[str, str] = {}
     for name, column in stated.items():
         require(column in columns, f"column {column!r} is not declared", where)
         declared = columns[column]
         public = declared.get("public") is True or "role" in declared
-        known = derived.program.columns[name]
+        known = program.columns[name]
         require(public or not known.public, f"{column!r} is protected, not public", where)
         fields[name] = column
     return fields
@@ -221,11 +228,11 @@ def _read(command: Command) -> Iterator[str]:
     """The fields of the record that a command reads, public ones too."""
     if isinstance(command, Release):
         for node in (*command.args, *command.options.values()):
-            yield from _in(node)
+            yield from columns_of(node)
     elif isinstance(command, Derive):
-        yield from _in(command.value)
+        yield from columns_of(command.value)
     elif isinstance(command, Branch):
-        yield from _in(command.test)
+        yield from columns_of(command.test)
         for side in command.sides:
             for one in side:
                 yield from _read(one)
@@ -235,14 +242,6 @@ def _read(command: Command) -> Iterator[str]:
         for _, part in command.of:
             for one in part:
                 yield from _read(one)
-
-
-def _in(node: Node) -> Iterator[str]:
-    for one in node.walk():
-        if one.op == "field":
-            yield str(one.data[0])
-        elif one.op == "data":
-            yield from (column for column, _ in pieces(one))
 
 
 def _check_kind(

@@ -202,6 +202,7 @@ class _Document:
         require(self.population is not None, "no population is declared", "population")
         cost = declared_cost(step)
         conversion = read_conversion(step, cost)
+        require(conversion.delta == 0, "a delta out of place", "conversion")
         other = cost.lipschitz or cost.slack or cost.columns
         require(not other and cost.any >= below.level, "it converts a smaller cost", "conversion")
         require(conversion.adversary == adversary, "it is about another adversary", "conversion")

@@ -57,8 +57,9 @@ def agreed(
 
 
 def fields_read(core: Program) -> frozenset[str]:
-    """The fields of the record that any command reads, public ones too."""
-    return frozenset(_fields(core.body))
+    """The fields that commands, results and preconditions read, public ones too."""
+    beside = (*core.returns, *core.requires)
+    return frozenset(_fields(core.body)).union(*(_in(one) for one in beside))
 
 
 def _fields(commands: Iterable[Command]) -> Iterator[str]:

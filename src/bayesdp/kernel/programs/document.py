@@ -34,7 +34,7 @@ from bayesdp.kernel.programs.reading import (
     read_program,
 )
 from bayesdp.kernel.programs.releases import Pair, Setting
-from bayesdp.kernel.programs.sizes import value
+from bayesdp.kernel.programs.sizes import NotThisError, value
 
 RULE = "program"
 SOLVERS = ("z3", "cvc5")
@@ -137,7 +137,10 @@ def _truth(node: Node, n: int) -> bool:
         return bool(node.data[0])
     if any(one.op in ("sum", "count", "if") for one in node.walk()):
         return True
-    a, b = (value(one, n) for one in node.args)
+    try:
+        a, b = (value(one, n) for one in node.args)
+    except NotThisError:
+        return True  # nothing that is decided here
     found = {"lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b, "eq": a == b, "ne": a != b}
     return found[node.op]
 

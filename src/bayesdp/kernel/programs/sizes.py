@@ -22,7 +22,7 @@ Poly = tuple[Fraction, ...]
 Ratio = tuple[Poly, Poly]
 
 
-class _NotThis(Exception):
+class NotThisError(Exception):
     """The expression is nothing that is compared here."""
 
 
@@ -42,7 +42,7 @@ def never_less(greater: Node, smaller: Node, sizes: Range) -> bool:
         if top - low > MOST_SIZES:
             return False
         return all(value(greater, n) >= value(smaller, n) for n in range(low, top + 1))
-    except (_NotThis, ZeroDivisionError):
+    except (NotThisError, ZeroDivisionError):
         return False
 
 
@@ -54,7 +54,7 @@ def value(node: Node, n: int) -> Fraction:
         found = node.data[0]
         if isinstance(found, bool | Fraction):
             return Fraction(found)
-        raise _NotThis
+        raise NotThisError
     args = [value(one, n) for one in node.args]
     if node.op in ("min", "max"):
         return min(args) if node.op == "min" else max(args)
@@ -70,7 +70,7 @@ def value(node: Node, n: int) -> Fraction:
         return args[0] * args[1]
     if node.op == "div":
         return args[0] / args[1]
-    raise _NotThis
+    raise NotThisError
 
 
 def _pieces(node: Node, critical: list[Poly]) -> list[Ratio]:
@@ -97,10 +97,10 @@ def _pieces(node: Node, critical: list[Poly]) -> list[Ratio]:
     elif node.op in ("add", "sub", "mul", "div"):
         found = [_joined(node.op, x, y) for x in args[0] for y in args[1]]
     else:
-        raise _NotThis
+        raise NotThisError
     found = list(dict.fromkeys(found))
     if len(found) > MOST_PIECES or any(len(p) > MOST_DEGREE for one in found for p in one):
-        raise _NotThis
+        raise NotThisError
     critical += [under for _, under in found]
     return found
 

@@ -240,6 +240,8 @@ class Grower:
         if self.rng.random() < 0.3:
             sides[0] = frozenset(list(sides[0])[1:])  # some values are in no block
         places = [Place(place.records, side) for side in sides]
+        if self.rng.random() < 0.2:
+            places = places[1:]  # one block alone: a record may still leave or enter it
         return self._parts(process, places, depth, lambda *parts: Parallel(Private("ill"), *parts))
 
     def _post(self, process: np.ndarray, place: Place, depth: int) -> Any:

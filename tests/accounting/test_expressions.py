@@ -126,6 +126,7 @@ def test_mistakes_with_private_blocks() -> None:
     low, high, width = 100.0, 110.0, 10.0
     total = dp(1.0, add_remove=max(abs(low), abs(high)) / width)
     assert price(Parallel(Private("ill"), total)).dp_epsilon == 11.0
+    assert composed_level(Parallel(Private("ill"), total), Independent()).bdp_epsilon == 11.0
     # Sums clipped to [-1, 1], add-or-remove costs 1 and 0.1: -1 becomes 1 inside the first block.
     sums = [dp(2.0, add_remove=1.0), dp(0.2, add_remove=0.1)]
     assert price(Parallel(Private("ill"), *sums)).dp_epsilon == 2.0
@@ -218,6 +219,8 @@ def test_the_largest_level_is_refused_under_dependence() -> None:
     with pytest.raises(CompositionRefusal) as found:
         composed_level(Parallel(Private("ill"), *parts), Independent())
     assert found.value.counterexample == BLOCKS_LEAK_SIZES
+    with pytest.raises(CompositionRefusal):
+        composed_level(Parallel(Private("ill"), known(1.0)), Independent())
 
 
 def test_a_level_beside_others_must_hold_for_every_history() -> None:

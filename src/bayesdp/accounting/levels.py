@@ -79,6 +79,11 @@ def composed_level(
     return _level(node, Question(population, adversary, secrets, seconds))
 
 
+def _private(node: Sequential | Parallel) -> bool:
+    """Whether a record may leave or enter the blocks: even one alone costs more than its part."""
+    return isinstance(node, Parallel) and isinstance(node.blocks, Private)
+
+
 def _level(node: Node, question: Question, *, alone: bool = True) -> Composed:
     """The smallest level that some rule justifies; the last refusal where none does.
 
@@ -92,7 +97,7 @@ def _level(node: Node, question: Question, *, alone: bool = True) -> Composed:
     try:
         if isinstance(node, Mechanism):
             found += _stated(node, alone)
-        elif len(node.parts) == 1:
+        elif len(node.parts) == 1 and not _private(node):
             found.append(_level(node.parts[0], question, alone=alone))
         elif isinstance(node, Sequential):
             found.append(_added(node, question))

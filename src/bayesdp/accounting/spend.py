@@ -223,8 +223,12 @@ class Reading:
         if self.total <= 0:
             raise InputError("reading.total", self.total, expected="a total above 0")
         object.__setattr__(self, "delta", _number("reading.delta", self.delta))
-        if not 0.0 <= self.delta < 1.0:
-            raise InputError("reading.delta", self.delta, expected="a probability below 1")
+        if not (self.delta == 0.0 or SMALLEST_DELTA <= self.delta < 1.0):
+            raise InputError(
+                "reading.delta",
+                self.delta,
+                expected=f"0, or a probability from {SMALLEST_DELTA:g} to below 1",
+            )
         for name in ("covers", "independent"):
             object.__setattr__(self, name, _names(f"reading.{name}", getattr(self, name)))
         if self.interval is not None:

@@ -30,7 +30,7 @@ class Bound:
     """A proven level. `evidence` is what a re-check needs or what a reader may want to see.
 
     With a `delta` above 0 the level is `(epsilon, delta)`, and `proof` says how it follows: which
-    Rényi order, and how pure costs were counted (`theorems.approximation`).
+    Rényi order, and how pure costs were counted (`theorems.with_delta`).
     """
 
     theorem: str

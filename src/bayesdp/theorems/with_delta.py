@@ -83,6 +83,9 @@ def report_with_delta(
         ways = ways[1:]
     if isinstance(question.population, Family):
         bounds += _of_family(question, cost, delta, zcdp_cost, total)
+        if total is not None:
+            # Members have orders of their own, which use up the delta: no others stand beside them.
+            ways = []
     modes = None if total is None else modes_for(question, total, delta)
     for counted, spent in ways:
         for theorem in REGISTRY:

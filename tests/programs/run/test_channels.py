@@ -356,6 +356,34 @@ def f(db: Database[Real[0, 1]]) -> Private[Real]:
     assert value > 0
 
 
+@pytest.mark.parametrize(
+    ("offset", "weight"), [("5000000.3", "0.7"), ("400000000.1", "0.6"), ("2147483648", "1")]
+)
+def test_scores_far_from_zero_move_no_farther(offset: str, weight: str) -> None:
+    core, verdict = accepted(f"""
+@program
+def f(db: Database[Real[0, 1]]) -> Private[Vector]:
+    return per_record_exponential(db, score=lambda x, c: {offset} - {weight} * abs(x - c),
+        candidates=(0, 1), epsilon=1)
+""")
+    (_, a, scale), (_, b, _), _ = seen(core, verdict, [0.0, 1.0, 0.4])
+    moves = [x - y for x, y in zip(a, b, strict=True)]
+    # The weights' ratio moves by this much at most, up and down.
+    assert Fraction(max(moves) - min(moves)) / Fraction(scale) <= 1
+
+
+def test_a_log_likelihood_far_from_zero_moves_no_farther() -> None:
+    core, verdict = accepted("""
+@program
+def f(db: Database[Real[-1, 1]]) -> Private[Real]:
+    model = observe(db, normal(sd=0.000001), prior=normal(0, sd=1))
+    return posterior_sample(model, grid=(-1, 1), log_likelihood=(-100000000.3, -99999999.6))
+""")
+    (_, a, scale), (_, b, _) = (seen(core, verdict, [one])[0] for one in (-1.0, 1.0))
+    moves = [x - y for x, y in zip(a, b, strict=True)]
+    assert Fraction(max(moves) - min(moves)) / Fraction(scale) <= verdict.dp_epsilon
+
+
 def test_per_record_scores_move_within_the_scale() -> None:
     core, verdict = accepted("""
 @program

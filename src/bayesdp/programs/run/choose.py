@@ -181,6 +181,13 @@ def exact_posterior(model: Expr, values: PrivateValues) -> tuple[tuple[Fraction,
     return (mean, variance), max(extra, moved and extra + moved)
 
 
+def _unit(width: Fraction, ends: Sequence[Fraction | None]) -> Fraction:
+    """A step fine against the width, and so coarse that doubles hold every whole step exactly."""
+    largest = max((abs(one) for one in ends if one is not None), default=Fraction(0))
+    finest = power_of_two(largest) - 51 if largest else power_of_two(width) - RESOLUTION
+    return Fraction(2) ** max(power_of_two(width) - RESOLUTION, finest)
+
+
 # -- answers of records ----------------------------------------------------------------------------
 
 
@@ -198,7 +205,7 @@ def per_record(
     width = calibration.sensitivity
     if not width:
         raise InputError("score", expected="a score that depends on the record", shown=False)
-    unit = Fraction(2) ** (power_of_two(width) - RESOLUTION)
+    unit = _unit(width, [one for each in limits for one in (each.low, each.high)])
     columns = []
     for body, each in zip(bodies, limits, strict=True):
         steps, _ = steps_of(values.rows.numbers(body), each, unit)
@@ -228,8 +235,10 @@ def posterior_sample(release: Release, values: PrivateValues) -> Selection:
     data, likelihood, prior = model.args
     data = values.public.filled(data)
     numbers = numbers_of(grid, values)
-    unit = Fraction(2) ** (power_of_two(high - low) - 30)
+    unit = _unit(high - low, [low, high])
     floor_, ceiling = ceil(low / unit), floor(high / unit)
+    if floor_ > ceiling:  # no step lies inside: one constant for all tells nothing
+        floor_ = ceiling = round(low / unit)
     family = str(likelihood.data[0])
     about = [float(values.public.number(one)) for one in likelihood.args]
     held = values.rows.numbers(data.args[1])
@@ -250,7 +259,7 @@ def posterior_sample(release: Release, values: PrivateValues) -> Selection:
         else:
             with np.errstate(all="ignore"):
                 logs = _log_likelihood(family, held, theta, about, share)
-            inside = np.nan_to_num(logs / float(unit), nan=-inf)
+                inside = np.nan_to_num(logs / float(unit), nan=-inf)
             total = whole_sum(np.clip(np.rint(inside), floor_, ceiling).astype(np.int64))
         with np.errstate(all="ignore"):
             before = float(law.log_density(theta))

@@ -244,8 +244,11 @@ def steps_of(values: Any, each: Interval, step: Fraction) -> tuple[Any, Fraction
     if low > high:
         low = high = round(each.low / step)
         off = abs(low * step - each.low) + (each.high - each.low)
-    # `step` is a power of two, so the quotient is exact.
-    quotient = np.rint(np.nan_to_num(values, nan=0.0) * float(1 / step))
+    # Beyond that the ends would be rounded to other doubles, and the bounds not be held.
+    assert max(abs(low), abs(high)) <= 2**53
+    # `step` is a power of two, so the quotient is exact. No warning may tell of a cell.
+    with np.errstate(all="ignore"):
+        quotient = np.rint(np.nan_to_num(values, nan=0.0) * float(1 / step))
     return np.clip(quotient, low, high).astype(np.int64), off
 
 

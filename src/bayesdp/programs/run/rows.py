@@ -64,7 +64,8 @@ class RowValues:
         found = self.value(expr)
         if isinstance(found, Labels):
             return np.asarray(found.codes)
-        return np.asarray(np.rint(self._number(found)).astype(np.int64))
+        with np.errstate(all="ignore"):
+            return np.asarray(np.rint(self._number(found)).astype(np.int64))
 
     def mask(self, data: Expr) -> NDArray[Any] | None:
         """Which rows a data expression keeps; None is all of them."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from bayesdp.errors import InputError, TableError, TableMismatchError, UnsupportedError
 from bayesdp.programs.ir import Program, Type
-from bayesdp.tables.refusals import Finding, UnreadableCellsError
+from bayesdp.tables.refusals import Finding, UnreadableCellsError, engine
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,7 +105,7 @@ def _arrow(program: Program, source: Any, base: Path) -> tuple[Any, frozenset[st
     if isinstance(source, str | Path):
         return _from_path(program, source, base)
     if library == "ibis":
-        return source.to_pyarrow(), frozenset(), False
+        return engine(source.to_pyarrow), frozenset(), False
     if library == "numpy":
         source = source.tolist()
     columns = _plain_columns(program, source)
@@ -126,7 +126,6 @@ def _arrow(program: Program, source: Any, base: Path) -> tuple[Any, frozenset[st
 def _from_path(
     program: Program, source: str | Path, base: Path
 ) -> tuple[Any, frozenset[str], bool]:
-    from bayesdp.tables.refusals import engine
     from bayesdp.tables.source import open_table
 
     opened = open_table(source, base)

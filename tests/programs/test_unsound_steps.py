@@ -85,6 +85,9 @@ def test_a_divisor_that_may_be_0_is_refused_in_rows_and_outside() -> None:
     ).code == ("division")
     body = "laplace(sum(r.x for r in db) / (db.size - 5), epsilon=1)"
     assert says(body).code == "division"
+    inside = "laplace(sum(r.x for r in db) * (1 / (db.size - 1)), epsilon=1)"
+    assert says(inside).code == "division"
+    assert says(f"require(db.size > 1)\n    {inside}").verdict == "ACCEPTED"
 
 
 def test_one_private_number_added_to_a_released_vector_counts_for_each_entry() -> None:

@@ -213,7 +213,7 @@ class Program:
 
 
 def plain(value: Any) -> Any:
-    """The IR as plain JSON data: fractions as "p/q" texts, places left out."""
+    """The IR as plain JSON data: numbers as {"number": "p/q"}, places left out."""
     if isinstance(value, Expr):
         return [
             value.op,
@@ -260,7 +260,7 @@ def plain(value: Any) -> Any:
 
 
 def _constant(value: Constant) -> Any:
-    """A number is a text in a list of one, so that no label looks like a number."""
+    """A number is `{"number": "p/q"}`, so that no label looks like one."""
     if isinstance(value, tuple):
         return [_constant(one) for one in value]
     if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):

@@ -295,6 +295,7 @@ def _by_public(expr: Expr, norm: Norm, world: World) -> Sensitivity:
 
 def _bounded_factor(factor: Expr, op: str, world: World) -> Expr:
     """The factor itself if it is known when the noise is drawn, else the worst that it can be."""
+    _divides_by_no_0(factor, world)
     found = one_bound(factor, world.context)
     if names_of(factor) <= {"db.size"} and not _has_data(factor):
         return factor
@@ -308,6 +309,14 @@ def _bounded_factor(factor: Expr, op: str, world: World) -> Expr:
             "Scale after the release: the noise then doesn't depend on it.",
         )
     return number(found.largest)
+
+
+def _divides_by_no_0(factor: Expr, world: World) -> None:
+    """Also a divisor inside a factor is bounded away from 0."""
+    if factor.op == "div" and not nonzero(one_bound(factor.args[1], world.context)):
+        raise Rejected("division", "The divisor may be 0.", factor.args[1], NOT_ZERO)
+    for one in factor.args:
+        _divides_by_no_0(one, world)
 
 
 def _smallest(found: Interval) -> Fraction:

@@ -110,7 +110,7 @@ class _Search:
                 failed = Finding("row can't fail", "", inf, Fraction(0))
                 self.findings.see(failed, None, self.witnesses.rows, path.names)
             except ZeroDivisionError:
-                continue  # a public division: the run stops on every database alike
+                self.findings.complete = False  # nothing was compared on this path
 
     # -- pairs -----------------------------------------------------------------------------------
 

@@ -32,6 +32,7 @@ from bayesdp.programs.source.values import (
 )
 
 ONE = constant(Fraction(1))
+MOST_CELLS = 1024
 PAIRS = {
     "bernoulli": ("beta",),
     "categorical": ("dirichlet",),
@@ -113,7 +114,7 @@ class Calls(Expressions):
         return method(node, scope)
 
     def inline(self, name: str, node: ast.Call, scope: Scope) -> Value:
-        """In `statements.py`."""
+        """In `lower.py`."""
         raise NotImplementedError
 
     # -- data ------------------------------------------------------------------------------
@@ -264,7 +265,7 @@ class Calls(Expressions):
         return Scalar("private", Expr("fold", (folded, found.expr), (start,), place(node)), REAL)
 
     def apply(self, helper: str, values: Sequence[Value], node: ast.AST) -> Value:
-        """In `statements.py`: a helper applied to values."""
+        """In `lower.py`: a helper applied to values."""
         raise NotImplementedError
 
     # -- numbers -----------------------------------------------------------------------------
@@ -362,6 +363,10 @@ class Calls(Expressions):
             labels = 2
         if value.type.kind == "int" and value.type.low == 0 and value.type.high is not None:
             labels = int(value.type.high) + 1
+        if labels is not None and labels > MOST_CELLS:
+            raise refuse(
+                "size", node, f"This has more than {MOST_CELLS} cells.", "Merge some values."
+            )
         if labels is None:
             raise refuse(
                 "type", node, "onehot takes a Category, a Bool or an Int[0, k - 1] column."
@@ -381,8 +386,10 @@ class Calls(Expressions):
             if one.level != "row" or one.type.kind not in ("category", "bool"):
                 raise refuse("type", at, "cross takes Category or Bool columns of a row.")
         lists = [one.type.labels or ("False", "True") for one in parts]
-        if prod(len(one) for one in lists) > 1024:
-            raise refuse("size", node, "This has more than 1024 cells.", "Merge some labels.")
+        if prod(len(one) for one in lists) > MOST_CELLS:
+            raise refuse(
+                "size", node, f"This has more than {MOST_CELLS} cells.", "Merge some labels."
+            )
         labels = [""]
         for names in lists:
             labels = [f"{a}|{b}" if a else b for a in labels for b in names]

@@ -88,7 +88,15 @@ def setting(text: str) -> Literal:
     if lowered in ("true", "false"):
         return lowered == "true"
     try:
-        return Fraction(text)
+        decimal = Decimal(text)
+    except InvalidOperation:
+        decimal = None
+    if decimal is not None:
+        # 1e99999999 is a short text, and no number that anybody could hold.
+        short = decimal.is_finite() and abs(decimal.adjusted()) < MOST_DIGITS
+        return Fraction(decimal) if short and len(text) < MOST_DIGITS else text
+    try:
+        return Fraction(text) if len(text) < MOST_DIGITS and "e" not in lowered else text
     except (ValueError, ZeroDivisionError):
         return text
 

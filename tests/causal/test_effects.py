@@ -152,7 +152,7 @@ def test_the_profile_of_the_population_says_the_same() -> None:
 
 
 def test_three_relatives() -> None:
-    """Issue 5, criterion 5: 1 and 1 if independent, 1 and 3 if identical."""
+    """1 and 1 if independent, 1 and 3 if identical."""
     for k in range(3):
         identical = relatives(3).compare()
         assert identical.do[k].epsilon == pytest.approx(1.0, abs=1e-12)

@@ -35,7 +35,9 @@ def test_gaussian_noise_on_gaussian_records() -> None:
     other = plain("leakage", PAIR, *options)
     assert other["best"]["theorem"] == "cluster-size"
     assert other["best"]["epsilon"] > found["best"]["epsilon"]
-    assert "zCDP" in run("leakage", PAIR, *options)
+    shown = run("leakage", PAIR, *options)
+    assert "A DP cost of rho = 0.01" in shown.replace("What a", "A").replace("\n", " ")
+    assert "at delta = 1e-06" in shown
 
 
 @pytest.mark.parametrize(

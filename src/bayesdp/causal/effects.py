@@ -295,9 +295,11 @@ def _level(value: float) -> str:
 
 
 def _factor(value: float) -> str:
-    """`e^1 = 2.718`, or in words where that says nothing."""
+    """`e^1 = 2.719`, rounded up, or in words where that says nothing."""
     if value > 700.0:
         return "any number"
     if value < 1e-12:
         return "1 (not at all)"
-    return f"e^{value:.6g} = {math.exp(value):.4g}"
+    factor = math.exp(value)
+    step = 10.0 ** (math.floor(math.log10(factor)) - 3)
+    return f"e^{value:.6g} = {math.ceil(factor / step) * step:.4g}"

@@ -55,6 +55,7 @@ def compose(
 def _show(to: Any, found: WhatIf) -> None:
     from rich.table import Table
 
+    from bayesdp.accounting.rounded import up
     from bayesdp.report.dependence import clean
 
     table = Table("release", "block", "DP cost", "level alone", box=None, pad_edge=False)
@@ -62,23 +63,23 @@ def _show(to: Any, found: WhatIf) -> None:
         mechanism = one.mechanism
         cost = "-"
         if mechanism.rho is not None:
-            cost = f"rho {mechanism.rho:.5g}"
+            cost = f"rho {up(mechanism.rho)}"
         elif mechanism.dp_epsilon is not None:
-            cost = f"{mechanism.dp_epsilon:.5g}"
-        table.add_row(mechanism.name, _block(one.block), cost, f"{one.bdp:.5g}")
+            cost = up(mechanism.dp_epsilon)
+        table.add_row(mechanism.name, _block(one.block), cost, up(one.bdp))
     to.print(table)
     assuming = "".join(f", {clean(one)}" for one in found.assuming)
     at = f" at delta {found.delta:g}" if found.delta > 0.0 else ""
     lines = [
         "",
         f"Naive claim (levels add up, disjoint blocks cost the largest): {found.naive:.5g}{at}",
-        f"Proved level: {found.sound:.5g}{at} ({found.reason}){assuming}",
+        f"Proved level: {up(found.sound)}{at} ({found.reason}){assuming}",
     ]
     if found.condition is not None:
         lines.append(found.condition.words())
     if found.price is not None:
-        rho = f", rho {found.price.rho:.5g}" if found.price.rho > 0.0 else ""
-        lines.append(f"DP cost of all together: {found.price.dp_epsilon:.5g}{rho}")
+        rho = f", rho {up(found.price.rho)}" if found.price.rho > 0.0 else ""
+        lines.append(f"DP cost of all together: {up(found.price.dp_epsilon)}{rho}")
     if found.exact is not None:
         lines.append(f"Exact leakage of these channels together: {found.exact:.5g}")
         lines.append(f"  attained by {found.attack}" if found.attack else "")

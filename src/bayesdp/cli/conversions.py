@@ -81,6 +81,13 @@ def leakage(
         raise InputError("--epsilon", expected="a DP cost, in nats", remedy="Missing.", shown=False)
     positive(epsilon, "--epsilon", zero=True)
     if delta is not None:
+        if kind != "any":
+            raise InputError(
+                "--kind",
+                kind,
+                expected="nothing beside --delta: an (epsilon, delta) says nothing of its kind",
+                remedy="For Gaussian noise of a kind: --rho.",
+            )
         _approximate_leakage(
             loaded, epsilon, delta, adversary, secrets, seconds, certificate, as_json
         )
@@ -201,9 +208,9 @@ def _gaussian_leakage(
     if as_json:
         print_json(report.to_dict())
         return
-    from bayesdp.report.terminal import show_with_delta
+    from bayesdp.report.terminal import show_leakage
 
-    show_with_delta(console(), report)
+    show_leakage(console(), report)
 
 
 @app.command()
@@ -231,7 +238,15 @@ def calibrate(
 
     loaded = load(population)
     positive(target, "--target")
+    if delta is None and sensitivity != 1:
+        raise InputError("--sensitivity", sensitivity, expected="nothing here: it is for --delta")
     if delta is not None:
+        if (kind, secrets) != ("any", "bounded"):
+            raise InputError(
+                "--kind",
+                kind,
+                expected="nothing beside --delta, and no --secrets",
+            )
         from bayesdp.calibration import calibrate_gaussian
 
         noise = calibrate_gaussian(

@@ -13,11 +13,10 @@ from bayesdp.report.phrases import (
     IN_SHORT,
     Section,
     becomes,
-    delta_words,
+    closeness,
     exception_words,
     level_and_factor,
     protected_columns,
-    single,
     together,
 )
 from bayesdp.report.promise import Level, Place, Promise, group_level
@@ -151,7 +150,7 @@ def _related_dp(promise: Promise) -> Section:
     text = [
         "Nothing is assumed of how records are related. What is limited is what this one record "
         "itself adds: whatever stands in it, the probabilities of what may be published differ by "
-        f"at most {_closeness(promise.level)}.",
+        f"at most {closeness(promise.level)}.",
         "If records are related inside small groups only (families, days of one person), these "
         "limits for groups hold against people who know fewer records, too. Records of different "
         "groups must have nothing to do with each other for that.",
@@ -173,11 +172,6 @@ def _related_dp(promise: Promise) -> Section:
         )
         after.append("The chance of an exception is then at most " + ", and ".join(each) + ".")
     return Section("related", "How records are related", tuple(text), (header, *rows), tuple(after))
-
-
-def _closeness(level: Level) -> str:
-    factor = f"a factor of {factor_words(single(level))}"
-    return f"{factor}, plus delta = {delta_words(level.delta)}" if level.delta > 0.0 else factor
 
 
 def secrets(promise: Promise) -> Section | None:

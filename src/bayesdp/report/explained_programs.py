@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.accounting.spend import float_above
-from bayesdp.report.beliefs import chance_words, exception, factor_words, level_words, odds_factor
+from bayesdp.report.beliefs import factor_words, level_words, odds_factor
 from bayesdp.report.dependence import clean
 from bayesdp.report.fine_print import CHECK, trusted
 from bayesdp.report.passages import status
-from bayesdp.report.phrases import Section
-from bayesdp.report.promise import Standing
+from bayesdp.report.phrases import Section, closeness, delta_words, exception_words
+from bayesdp.report.promise import Level, Standing, group_level
 
 if TYPE_CHECKING:
     from bayesdp.programs.check.verdict import Verdict
@@ -125,19 +125,21 @@ def _promise(
     n: int | None,
     releases: Iterable[str],
 ) -> tuple[Section, ...]:
-    level, chance = float_above(epsilon), float_above(delta)
-    factor = factor_words(odds_factor(level, chance))
+    level = Level(float_above(epsilon), float_above(delta))
+    # Where records enter and leave, one value is two steps from another: out, and in again.
+    replaced = group_level(level, 2) if adjacency == "add-remove" else level
+    factor = factor_words(odds_factor(replaced.epsilon, replaced.delta))
     sizes = "any number of records that it admits" if n is None else f"a table of {n} records"
     said = (
-        f"Whatever the other records are, {_ADJACENT[adjacency]}: no result is more than "
-        f"{factor_words(odds_factor(level))} times as likely (epsilon = {level_words(level)}"
-        + (f", delta = {chance:g}" if delta > 0 else "")
+        f"Whatever the other records are, {_ADJACENT[adjacency]}: the probabilities of what may "
+        f"be released differ by at most {closeness(level)} (epsilon = {level_words(level.epsilon)}"
+        + (f", delta = {delta_words(level.delta)}" if delta > 0 else "")
         + f"). This holds for {sizes}."
     )
     odds = (
         f"Somebody who knows all the other records may change their odds between two values of "
         f"the remaining one by a factor of at most {factor}"
-        + (f", except with a chance of at most {chance_words(exception(chance))}" if delta else "")
+        + (f", except with a chance of at most {exception_words(replaced)}" if delta else "")
         + "."
     )
     related = (

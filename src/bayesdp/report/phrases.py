@@ -55,6 +55,12 @@ def delta_words(delta: float) -> str:
     return f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), ROUND_CEILING).normalize():g}"
 
 
+def closeness(level: Level) -> str:
+    """How far two probabilities of the same results may lie apart."""
+    factor = f"a factor of {factor_words(single(level))}"
+    return f"{factor}, plus delta = {delta_words(level.delta)}" if level.delta > 0.0 else factor
+
+
 def level_and_factor(level: Level) -> str:
     """A level with what it means for odds."""
     if level.delta > 0.0:

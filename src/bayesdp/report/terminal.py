@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,6 +18,7 @@ from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Cost
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
 from bayesdp.release.results import Release
 from bayesdp.release.study import Check
+from bayesdp.report.beliefs import factor_words, odds_factor
 from bayesdp.report.programs import show_answers, show_planned
 from bayesdp.report.words import delta_sentence
 from bayesdp.theorems import REGISTRY, ApproximateReport, Bound, LeakageReport
@@ -68,7 +68,7 @@ def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advic
         extra = bound.evidence.get("note")
         table.add_row(
             bound.theorem,
-            number(bound.epsilon),
+            _level(bound.epsilon),
             escape(note + (f"; {extra}" if extra else "")) + _knows(bound),
         )
     for refused in report.refused:
@@ -101,6 +101,12 @@ def cost_words(cost: Cost) -> str:
     return " and ".join([*parts, *([f"rho = {up(cost.rho)}"] if cost.rho > 0.0 else [])])
 
 
+def _level(value: float) -> str:
+    """Six digits, rounded up; a millionth of a millionth more is not shown."""
+    short = number(value)
+    return short if value <= float(short) * (1.0 + 1e-12) else up(value)
+
+
 def _in_odds(report: LeakageReport) -> str:
     """What the best level promises, in odds, and what it rests on."""
     level, cost = report.best.epsilon, cost_words(report.cost)
@@ -110,9 +116,9 @@ def _in_odds(report: LeakageReport) -> str:
     if level > 700.0:
         return f"{rests}, a DP cost of {cost} promises nothing that counts."
     return (
-        f"{rests}, a DP cost of {cost} protects a record as {number(level)} would if records were "
+        f"{rests}, a DP cost of {cost} protects a record as {_level(level)} would if records were "
         "independent: seeing the results changes the odds between two possible values of one "
-        f"record by a factor of at most e^{number(level)} = {number(math.exp(level), 3)}."
+        f"record by a factor of at most e^{_level(level)} = {factor_words(odds_factor(level))}."
     )
 
 
@@ -147,30 +153,10 @@ def show_approximate(console: Console, report: ApproximateReport) -> None:
         "delta",
     )
     for bound in report.bounds:
-        table.add_row(bound.theorem, number(bound.epsilon), number(bound.delta))
+        table.add_row(bound.theorem, _level(bound.epsilon), _level(bound.delta))
     for refused in report.refused:
         table.add_row(refused.theorem, "refused", escape(refused.reason))
     console.print(table)
-
-
-def show_with_delta(console: Console, report: LeakageReport) -> None:
-    """The table of theorems for Gaussian noise, levels at one delta."""
-    pure = f"{number(report.cost.dp_epsilon)} and " if report.cost.dp_epsilon > 0.0 else ""
-    table = _table(
-        f"What a DP cost of {pure}zCDP of {number(report.cost.rho)} means here",
-        "theorem",
-        f"epsilon at delta {number(report.delta)}",
-    )
-    for bound in report.bounds:
-        table.add_row(bound.theorem, number(bound.epsilon))
-    for refused in report.refused:
-        table.add_row(refused.theorem, f"refused: {escape(refused.reason)}")
-    console.print(table)
-    console.print(
-        f"The attacker is '{report.adversary}': {ADVERSARY_MEANING[report.adversary]}.",
-        style="dim",
-        highlight=False,
-    )
 
 
 def show_gaussian(console: Console, noise: GaussianCalibration) -> None:

@@ -5,10 +5,10 @@ It holds for every table that the program runs on, so it is made once, without d
 
 from __future__ import annotations
 
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import bayesdp
+from bayesdp.accounting.spend import float_above
 from bayesdp.certificate import Certificate, Step
 from bayesdp.errors import InputError, Refusal
 from bayesdp.programs.ir import Program, plain
@@ -22,21 +22,13 @@ ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
 """What the kernel asks every certificate to say."""
 
 
-def double_up(value: Fraction) -> float:
-    """The smallest double that is not below an exact number."""
-    from math import inf, nextafter
-
-    found = float(value)
-    return found if Fraction(found) >= value else nextafter(found, inf)
-
-
 def claim_of(program: Program, verdict: Verdict) -> dict[str, Any]:
     """What a certificate claims: exact numbers as texts, and the doubles above them."""
     interval = verdict.interval
     return {
         "notion": "dp",
-        "epsilon": double_up(verdict.dp_epsilon),
-        "delta": double_up(verdict.dp_delta),
+        "epsilon": float_above(verdict.dp_epsilon),
+        "delta": float_above(verdict.dp_delta),
         "exact": {"epsilon": str(verdict.dp_epsilon), "delta": str(verdict.dp_delta)},
         "kind": verdict.kind,
         "column": verdict.column,

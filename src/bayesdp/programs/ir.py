@@ -17,6 +17,7 @@ Levels of expressions (each has the operations listed in its table and no others
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
@@ -185,6 +186,13 @@ class Parts:
 
 
 Command = Release | Derive | Branch | Parts
+
+
+def nodes(expr: Expr) -> Iterator[Expr]:
+    """An expression and everything in it."""
+    yield expr
+    for one in expr.args:
+        yield from nodes(one)
 
 
 @dataclass(frozen=True, slots=True)

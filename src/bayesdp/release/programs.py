@@ -27,7 +27,7 @@ from bayesdp.release.spec import QuerySpec, StudySpec
 
 if TYPE_CHECKING:
     from bayesdp.programs.check.verdict import Verdict
-    from bayesdp.programs.ir import Command, Program, Release
+    from bayesdp.programs.ir import Program
 
 MECHANISM = "program"
 """What the ledger is told of a program's releases."""
@@ -219,7 +219,11 @@ def _spends(
 ) -> tuple[tuple[Spend, ...], dict[str, Fraction]]:
     """What the ledger keeps: the pure cost, and that of Gaussian releases in zCDP, by name."""
     verdict = judged.verdict
-    rhos = gaussian_costs(judged.core, verdict, key) if verdict.dp_delta > 0 else {}
+    rhos: dict[str, Fraction] = {}
+    if verdict.dp_delta > 0:
+        from bayesdp.programs.run.spends import gaussian_costs
+
+        rhos = gaussian_costs(judged.core, verdict, verdict.n, key)
     pure, rho = verdict.dp_epsilon, Fraction(0)
     if rhos:
         pure, rho = kernel.program_costs(judged.derivation.to_dict(), rhos)
@@ -266,55 +270,6 @@ def _kind(
         "interval": (low, high),
         "slack": extra,
     }
-
-
-def gaussian_costs(core: Program, verdict: Verdict, key: str) -> dict[str, Fraction]:
-    """The zCDP cost of each Gaussian release: its squared sensitivity over twice the variance.
-
-    The interpreter decides the variance from public values alone.
-    """
-    import numpy as np
-
-    from bayesdp.programs.ir import expression
-    from bayesdp.programs.run.machine import gaussian_sigma
-    from bayesdp.programs.run.public import Values
-    from bayesdp.programs.run.table import Rows
-
-    empty = {name: np.zeros(0) for name, _ in core.record}
-    values = Values(core, Rows(empty, verdict.n or 1))
-    found: dict[str, Fraction] = {}
-    for release, node in _with_nodes(core.body, verdict.derivation):
-        if release.op != "gaussian":
-            continue
-        if verdict.n is None and "db.size" in json.dumps(node):
-            raise InputError(
-                key, release.name, expected="data.n to be stated: the noise depends on it"
-            )
-        squared = values.number(expression(node["sensitivity"]["value"]))
-        if squared:
-            sigma, _ = gaussian_sigma(release, node, squared, values)
-            found[release.name] = squared / (2 * sigma * sigma)
-        else:
-            found[release.name] = Fraction(0)
-    return found
-
-
-def _with_nodes(
-    commands: Iterable[Command], node: Mapping[str, Any]
-) -> Iterable[tuple[Release, Mapping[str, Any]]]:
-    """Each release with its step of the derivation."""
-    from bayesdp.programs.ir import Branch, Parts, Release
-
-    for command, one in zip(commands, node["sequence"], strict=True):
-        if isinstance(command, Release):
-            yield command, one
-        elif isinstance(command, Branch):
-            sides = zip((command.then, command.otherwise), one["branch"], strict=True)
-            for side, under in sides:
-                yield from _with_nodes(side, under)
-        elif isinstance(command, Parts):
-            for (_, part), under in zip(command.parts, one["parts"]["of"], strict=True):
-                yield from _with_nodes(part, under)
 
 
 def _released(node: Mapping[str, Any]) -> Iterable[str]:

@@ -180,6 +180,32 @@ def test_spends_with_a_delta_are_zcdp_and_pure() -> None:
     assert sum(1 / (2 * one**2) for one in scales) <= gauss.rho
 
 
+@pytest.mark.parametrize(
+    "factor", ["clip(noisy, 0, 3)", "clip(count(r for r in db if r.out), 1, 3)", "(1 + db.size)"]
+)
+def test_the_cost_of_gaussian_noise_is_known_before_what_scales_it(factor: str) -> None:
+    text = """
+@record
+class R:
+    smokes: Bool
+    out: Public[Bool]
+@program
+def f(db: Database[R]) -> Private[Real]:
+    noisy = laplace(count(r for r in db if r.smokes), epsilon=1)
+    return gaussian(count(r for r in db if r.smokes) * FACTOR, epsilon=1, delta=1e-6)
+"""
+    core, verdict = accepted(text.replace("FACTOR", factor))
+    pure, gauss = spends_of(verdict, core, dataset="d", n=8)
+    assert pure.dp_epsilon == 1.0
+    rows = load(core, {"smokes": [True] * 6 + [False] * 2, "out": [True, False] * 4})
+    noted = Noted()
+    run_on(core, verdict, rows, samplers=noted)
+    (_, (value,), scale) = noted.seen[-1]
+    moved = abs(value) / 6  # six records, so one of them moves the sum by a sixth of it
+    assert moved**2 / (2 * scale**2) <= gauss.rho
+    assert moved**2 / (2 * scale**2) == pytest.approx(gauss.rho, rel=1e-6)
+
+
 def test_add_remove_programs_are_kept_at_what_a_replaced_record_costs() -> None:
     text = """
 @program(adjacency="add-remove")

@@ -20,7 +20,7 @@ from bayesdp.programs.check.intervals import one_bound
 from bayesdp.programs.ir import Expr, Release
 from bayesdp.programs.run import distributions as d
 from bayesdp.programs.run.distances import ERROR, STEP, hellinger_scores
-from bayesdp.programs.run.noise import Calibration, Samplers, above
+from bayesdp.programs.run.noise import Calibration, Samplers, in_range
 from bayesdp.programs.run.posteriors import prior_of
 from bayesdp.programs.run.private import (
     FINEST,
@@ -177,8 +177,7 @@ def exact_posterior(model: Expr, values: PrivateValues) -> tuple[tuple[Fraction,
     mean = variance * (before[0] / before[1] ** 2 + total.totals[0] / sd**2)
     # H = sqrt(1 - exp(-x^2 / (8 v))) <= x / sqrt(8 v).
     moved = total.slack * variance / sd**2
-    extra = moved * Fraction(above(1 / (8 * variance))) if moved else Fraction(0)
-    return (mean, variance), max(extra, moved and extra + moved)
+    return (mean, variance), moved * (1 + 1 / (8 * variance))
 
 
 def _unit(width: Fraction, ends: Sequence[Fraction | None]) -> Fraction:
@@ -264,7 +263,7 @@ def posterior_sample(release: Release, values: PrivateValues) -> Selection:
         with np.errstate(all="ignore"):
             before = float(law.log_density(theta))
         scores.append(total + _prior_steps(before, power * unit))
-    return Selection(tuple(numbers), tuple(scores), above(1 / (power * unit)))
+    return Selection(tuple(numbers), tuple(scores), in_range(1 / (power * unit)))
 
 
 def _held(value: float, unit: Fraction, low: int, high: int) -> int:

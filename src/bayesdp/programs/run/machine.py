@@ -17,7 +17,13 @@ from bayesdp.programs.check.intervals import bounds
 from bayesdp.programs.check.kinds import whole
 from bayesdp.programs.check.refusals import Stopped
 from bayesdp.programs.check.rows import label_lists
-from bayesdp.programs.check.sensitivity import Norm, constant_of, sensitivity
+from bayesdp.programs.check.sensitivity import (
+    Norm,
+    constant_of,
+    is_private,
+    names_of,
+    sensitivity,
+)
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import (
     AFTER,
@@ -29,6 +35,7 @@ from bayesdp.programs.ir import (
     Program,
     Release,
     expression,
+    nodes,
 )
 from bayesdp.programs.run import choose, posteriors
 from bayesdp.programs.run.diagnostics import exact_samples
@@ -38,9 +45,9 @@ from bayesdp.programs.run.noise import (
     Calibration,
     OpenDP,
     Samplers,
-    above,
     below,
     gaussian_scale,
+    in_range,
     response,
 )
 from bayesdp.programs.run.posteriors import Answers, Noisy
@@ -280,11 +287,15 @@ class Machine:
         amount = self.private.amount(expr)
         if not squared:
             return self._kept(release, amount.totals, "gaussian", 0.0)
-        sigma, exact = gaussian_sigma(release, node, squared, self.values)
+        sigma = gaussian_sigma(release, node, squared, self.values)
         root = root_above(squared)
-        exact = exact and amount.lattice.denominator == 1 and not amount.slack
+        exact = (
+            _discrete(release, squared, self.values)
+            and amount.lattice.denominator == 1
+            and not amount.slack
+        )
         steps = in_steps(amount, root, Fraction(1) if exact else None)
-        scale = above(_stretched(sigma, steps, squared) / steps.unit)
+        scale = in_range(_stretched(sigma, steps, squared) / steps.unit)
         noisy = tuple(int(one) for one in self.samplers.gaussian(steps.whole, scale))
         return self._kept(release, steps.value(noisy), "gaussian", scale * float(steps.unit))
 
@@ -366,24 +377,38 @@ class Machine:
 
 def gaussian_sigma(
     release: Release, node: Mapping[str, Any], squared: Fraction, values: Values
-) -> tuple[Fraction, bool]:
-    """The standard deviation of a Gaussian release, in the value's unit.
+) -> Fraction:
+    """The standard deviation of a Gaussian release, in the value's unit, before the grid's slack.
 
-    Before the grid's slack; and whether it rests on the discrete law of whole numbers.
     What was asserted is used as it is. One whole number that moves by whole steps takes the exact
-    sum; anything else the conversion of its zCDP cost, which is the same on every grid.
+    sum; anything else the conversion of its zCDP cost, which is the same on every grid. It is
+    known before the release: the ledger is debited by it.
     """
     asserted = dict(release.options).get("sigma")
-    expr = values.filled(release.args[0])
-    one = not isinstance(bounds(expr, values.world.context), tuple)
-    exact = one and whole(expr, values.world) and squared.denominator == 1
     if asserted is not None:
-        return values.number(asserted), exact
+        return values.number(asserted)
     epsilon, delta = Fraction(node["epsilon"]), Fraction(node["delta"])
-    if exact:
-        return Fraction(gaussian_scale(squared, epsilon, delta, True)), True
+    if _discrete(release, squared, values):
+        return Fraction(gaussian_scale(squared, epsilon, delta, True))
     multiple = Fraction(gaussian_scale(Fraction(1), epsilon, delta, False))
-    return multiple * root_above(squared), False
+    return multiple * root_above(squared)
+
+
+def _discrete(release: Release, squared: Fraction, values: Values) -> bool:
+    """Whether a Gaussian release rests on the discrete law of whole numbers.
+
+    Never where a value that is known only later (or the size, or public data) stands in it: the
+    cost is debited before, and must not depend on it. An asserted sigma has its cost anyhow.
+    """
+    expr, world = release.args[0], values.world
+    if "sigma" not in dict(release.options):
+        stated = {name for name, _, _ in values.program.parameters}
+        summed = [one for one in nodes(expr) if one.op in ("sum", "count")]
+        if not names_of(expr) <= stated or not all(is_private(one, world) for one in summed):
+            return False
+    expr = values.filled(expr)
+    one = not isinstance(bounds(expr, world.context), tuple)
+    return one and whole(expr, world) and squared.denominator == 1
 
 
 def root_above(squared: Fraction) -> Fraction:

@@ -14,9 +14,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import inf, isqrt, log, nextafter, sqrt
+from math import isqrt, log, sqrt
 from typing import Any, Protocol
 
+from bayesdp.accounting.spend import float_above
 from bayesdp.errors import InputError
 from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
 from bayesdp.programs.check.noise import gaussian_delta
@@ -82,15 +83,9 @@ def _noisy_max(scale: float) -> Any:
     return dp.m.make_noisy_max(domain, dp.linf_distance(T="i64"), measure, scale=scale)
 
 
-def above(exact: Fraction) -> float:
-    """The least double that is not below."""
-    nearest = float(exact)
-    return nearest if Fraction(nearest) >= exact else nextafter(nearest, inf)
-
-
 def below(exact: Fraction) -> float:
     """The largest double that is not above."""
-    return -above(-exact)
+    return -float_above(-exact)
 
 
 @dataclass(frozen=True)
@@ -119,19 +114,23 @@ class Calibration:
 
     def laplace(self, unit: Fraction, slack: Fraction) -> float:
         """The Laplace scale in steps."""
-        return _in_range(self.move(slack) / (self.epsilon * unit))
+        return in_range(self.move(slack) / (self.epsilon * unit))
 
     def choice(self, unit: Fraction, slack: Fraction) -> float:
         """The softmax's scale in steps: twice that, for the sum of weights moves too."""
-        return _in_range(2 * self.move(slack) / (self.epsilon * unit))
+        return in_range(2 * self.move(slack) / (self.epsilon * unit))
 
 
-def _in_range(exact: Fraction) -> float:
+def in_range(exact: Fraction) -> float:
+    """A scale that the samplers take, not below the exact one.
+
+    Raises `InputError` for one whose noise doesn't fit 64-bit integers.
+    """
     if exact > Fraction(MAX_SCALE):
         raise InputError(
             "epsilon", expected="a cost for which noise fits 64-bit integers", shown=False
         )
-    return max(above(exact), MIN_SCALE)
+    return max(float_above(exact), MIN_SCALE)
 
 
 # -- Gaussian noise --------------------------------------------------------------------------------
@@ -155,7 +154,7 @@ def gaussian_scale(squared: Fraction, epsilon: Fraction, delta: Fraction, whole:
     for _ in range(60):
         if gaussian_delta(Fraction(scale), squared, epsilon, whole) <= delta:
             return scale
-        scale = _in_range(Fraction(scale) * (1 + Fraction(1, 2**24)))
+        scale = in_range(Fraction(scale) * (1 + Fraction(1, 2**24)))
     raise InputError("delta", float(delta), expected="a delta that Gaussian noise can reach")
 
 

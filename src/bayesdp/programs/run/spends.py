@@ -13,15 +13,19 @@ cost (group privacy: Bun & Steinke 2016, Proposition 1.9).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
+
+import numpy as np
 
 from bayesdp.accounting.spend import Spend, float_above
 from bayesdp.errors import InputError
 from bayesdp.programs.check.rows import columns
+from bayesdp.programs.check.sensitivity import names_of
 from bayesdp.programs.check.verdict import Verdict
-from bayesdp.programs.ir import Branch, Command, Derive, Expr, Program, Release, expression
+from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release, expression
 from bayesdp.programs.run.machine import gaussian_sigma
 from bayesdp.programs.run.private import RESOLUTION
 from bayesdp.programs.run.public import Values
@@ -48,7 +52,8 @@ def spends_of(
     """
     pure, rho = verdict.dp_epsilon, Fraction(0)
     if verdict.dp_delta > 0:
-        pure, rho = _costs(program, verdict, n)
+        rhos = gaussian_costs(program, verdict, n)
+        pure, rho = _Costs(program, rhos).sequence(program.body, verdict.derivation)
     if program.adjacency == "add-remove":
         pure, rho = 2 * pure, 4 * rho
     called = names or {}
@@ -112,54 +117,80 @@ def _kind(
     return "lipschitz", {"column": named, "interval": (float(low), float(high))}, step
 
 
-def _costs(program: Program, verdict: Verdict, n: int | None) -> Pair:
-    import numpy as np
+def gaussian_costs(
+    program: Program, verdict: Verdict, n: int | None, key: str = "n"
+) -> dict[str, Fraction]:
+    """The zCDP cost of each Gaussian release: its squared sensitivity over twice the variance.
 
-    if n is None and _reads_size(verdict.derivation):
-        raise InputError("n", n, expected="the number of rows: the noise depends on it")
+    Public values that are known beforehand decide it; `InputError` about `key` where the number of
+    records is among them, and is not known.
+    """
     empty = {name: np.zeros(0) for name, _ in program.record}
     values = Values(program, Rows(empty, n or 1))
-    return _sequence(program.body, verdict.derivation, values)
+    found: dict[str, Fraction] = {}
+    for release, node in _with_nodes(program.body, verdict.derivation):
+        if release.op != "gaussian":
+            continue
+        moved = expression(node["sensitivity"]["value"])
+        if n is None and "db.size" in names_of(moved):
+            raise InputError(
+                key,
+                release.name,
+                expected="the number of records to be stated: the noise depends on it",
+            )
+        squared, found[release.name] = values.number(moved), Fraction(0)
+        if squared:
+            sigma = gaussian_sigma(release, node, squared, values)
+            found[release.name] = squared / (2 * sigma * sigma)
+    return found
 
 
-def _reads_size(node: Any) -> bool:
-    if isinstance(node, list):
-        return node == ["db.size"] or any(_reads_size(one) for one in node)
-    return isinstance(node, dict) and any(_reads_size(one) for one in node.values())
+def _with_nodes(
+    commands: Sequence[Command], node: Mapping[str, Any]
+) -> Iterator[tuple[Release, Mapping[str, Any]]]:
+    """Each release with its step of the derivation."""
+    for command, one in zip(commands, node["sequence"], strict=True):
+        if isinstance(command, Release):
+            yield command, one
+        elif isinstance(command, Branch):
+            sides = zip((command.then, command.otherwise), one["branch"], strict=True)
+            for side, under in sides:
+                yield from _with_nodes(side, under)
+        elif isinstance(command, Parts):
+            for (_, part), under in zip(command.parts, one["parts"]["of"], strict=True):
+                yield from _with_nodes(part, under)
 
 
-def _sequence(commands: Sequence[Command], node: Mapping[str, Any], values: Values) -> Pair:
-    return _added([_one(c, one, values) for c, one in zip(commands, node["sequence"], strict=True)])
+@dataclass(frozen=True)
+class _Costs:
+    """The pure cost of commands, and the zCDP cost of their Gaussian releases, which is given."""
 
+    program: Program
+    rhos: Mapping[str, Fraction]
 
-def _one(command: Command, node: Mapping[str, Any], values: Values) -> Pair:
-    if isinstance(command, Derive):
-        return NOTHING
-    if isinstance(command, Release):
-        if command.op != "gaussian":
-            return Fraction(node["epsilon"]), Fraction(0)
-        return Fraction(0), _rho(command, node, values)
-    if isinstance(command, Branch):
-        sides = (command.then, command.otherwise)
-        return _largest(
-            [_sequence(c, one, values) for c, one in zip(sides, node["branch"], strict=True)]
+    def sequence(self, commands: Sequence[Command], node: Mapping[str, Any]) -> Pair:
+        return _added(
+            [self._one(c, one) for c, one in zip(commands, node["sequence"], strict=True)]
         )
-    parts = [
-        _sequence(part, one, values)
-        for (_, part), one in zip(command.parts, node["parts"]["of"], strict=True)
-    ]
-    apart = node["parts"]["confined"] and (
-        command.public or values.program.adjacency == "add-remove"
-    )
-    return _largest(parts) if apart else _added(parts)
 
-
-def _rho(release: Release, node: Mapping[str, Any], values: Values) -> Fraction:
-    squared = values.number(expression(node["sensitivity"]["value"]))
-    if not squared:
-        return Fraction(0)
-    sigma, _ = gaussian_sigma(release, node, squared, values)
-    return squared / (2 * sigma * sigma)
+    def _one(self, command: Command, node: Mapping[str, Any]) -> Pair:
+        if isinstance(command, Derive):
+            return NOTHING
+        if isinstance(command, Release):
+            if command.op == "gaussian":
+                return Fraction(0), self.rhos[command.name]
+            return Fraction(node["epsilon"]), Fraction(0)
+        if isinstance(command, Branch):
+            sides = zip((command.then, command.otherwise), node["branch"], strict=True)
+            return _largest([self.sequence(*side) for side in sides])
+        parts = [
+            self.sequence(part, one)
+            for (_, part), one in zip(command.parts, node["parts"]["of"], strict=True)
+        ]
+        apart = node["parts"]["confined"] and (
+            command.public or self.program.adjacency == "add-remove"
+        )
+        return _largest(parts) if apart else _added(parts)
 
 
 def _added(pairs: Sequence[Pair]) -> Pair:

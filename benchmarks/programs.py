@@ -38,8 +38,8 @@ from bayesdp.programs.run import Joint, Machine, OpenDP, Rows, Samples
 from bayesdp.programs.run.choose import Selection
 from bayesdp.programs.run.distances import BITS, ERROR, STEP, hellinger_scores
 from bayesdp.programs.run.distributions import Distribution, single
-from bayesdp.programs.run.machine import ready
 from bayesdp.programs.run.noise import response
+from bayesdp.programs.run.readiness import ready
 from bayesdp.programs.source import core_of, read_file
 from bayesdp.programs.verdicts import verdict_in
 

@@ -32,7 +32,7 @@ def program_rows(program: PlannedProgram, table: Table, columns: Mapping[str, Co
     Raises `TableMismatchError`, with the words of every such refusal, where a cell is not, and
     `InputError` for what is refused because of the number of records.
     """
-    from bayesdp.programs.run.machine import ready
+    from bayesdp.programs.run.readiness import ready
     from bayesdp.programs.run.table import load
 
     core = narrowed(program)

@@ -176,7 +176,7 @@ def _judged(
 ) -> _Judged:
     """The program as read, if checker and kernel accept it."""
     from bayesdp.programs.certificate import derivation_of
-    from bayesdp.programs.run.machine import prepared
+    from bayesdp.programs.run.readiness import prepared
     from bayesdp.programs.source import core_of, read_text
     from bayesdp.programs.source.diagnostics import ProgramError
     from bayesdp.programs.verdicts import refused, verdict_in

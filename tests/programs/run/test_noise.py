@@ -6,14 +6,18 @@ each (the quantile below). With the scale 30 % off the statistic lies far beyond
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import exp
+from sys import float_info
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from bayesdp.errors import InputError
 from bayesdp.programs.run import OpenDP, load, run_on
-from bayesdp.programs.run.noise import Calibration, response, stretched
+from bayesdp.programs.run.noise import Calibration, in_units, response, stretched
+from bayesdp.programs.run.result import shown
 from tests.programs.run.helpers import accepted
 
 FALSE_ALARM = 1e-9
@@ -90,8 +94,6 @@ def test_answers_are_k_ary_randomized_response() -> None:
 
 
 def test_scales_are_rounded_up() -> None:
-    from fractions import Fraction
-
     third = Fraction(1, 3)
     found = Calibration(third, Fraction(1))
     assert Fraction(found.laplace(Fraction(1), Fraction(0))) == 3
@@ -101,3 +103,14 @@ def test_scales_are_rounded_up() -> None:
     # A record that enters moves half as far, so the slack weighs twice as much.
     assert half.factor(Fraction(1, 10)) == 1 + Fraction(1, 10)
     assert stretched(Fraction(2), Fraction(1, 10)) >= Fraction((2**0.5 + 0.1) ** 2)
+
+
+def test_noise_beyond_the_doubles_is_refused() -> None:
+    assert in_units(0.5, Fraction(10) ** 200) == 5e199
+    with pytest.raises(InputError, match="noise"):
+        in_units(2.0**20, Fraction(10) ** 299)
+
+
+def test_a_released_value_beyond_the_doubles_is_shown_as_the_largest() -> None:
+    assert shown(Fraction(10**400 + 1, 3)) == float_info.max
+    assert shown((-Fraction(10**400 + 1, 3), Fraction(1, 2))) == (-float_info.max, 0.5)

@@ -12,6 +12,7 @@ from bayesdp.accounting import Ledger
 from bayesdp.accounting.composition import level
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, Refusal, TableMismatchError
 from bayesdp.programs.run import run, run_on, spends_of
+from bayesdp.programs.run.readiness import Rehearsal
 from bayesdp.programs.run.table import load
 from tests.programs.run.helpers import IMPORTS, Noted, accepted
 
@@ -109,6 +110,91 @@ def test_preconditions_are_held_before_the_debit(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="preconditions"):
         run(core, verdict, TABLE, **kept)  # type: ignore[arg-type]
     assert not (tmp_path / "l.db").exists()
+
+
+TINY = {
+    "laplace": "return laplace(sum(db), epsilon=1e-40)",
+    "laplace after another": """first = laplace(sum(db), epsilon=1)
+    return laplace(count(x for x in db if x > 0.5), epsilon=1e-40)""",
+    "the side of a branch": """first = laplace(sum(db), epsilon=1)
+    if first > 1000:
+        second = laplace(sum(db), epsilon=1e-40)
+    else:
+        second = first
+    return second""",
+    "gaussian": "return gaussian(sum(db), epsilon=1, delta=1e-6, sigma=10 ** 40)",
+    "exponential": """return exponential(
+        score=lambda k: -abs(sum(db) - k), candidates=range(3), epsilon=1e-40)""",
+    "hellinger": """model = observe((x > 0.5 for x in db), bernoulli, prior=beta(1, 1))
+    return exponential(score=hellinger(infer(model)),
+        candidates=posteriors_of(beta(1, 1), n=db.size), epsilon=1e-40)""",
+    "posterior sample": """model = observe((x > 0.5 for x in db), bernoulli, prior=beta(1, 1))
+    return posterior_sample(model, grid=linspace(0.1, 0.9, 9), power=1e-40,
+        log_likelihood=(-5, 0))""",
+}
+BETWEEN = """
+@program
+def f(db: Database[Real[0, 1]]) -> Private[TYPE]:
+    BODY
+"""
+
+
+def _between(body: str) -> str:
+    kind = "Beta" if "hellinger" in body else "Real"
+    return BETWEEN.replace("TYPE", kind).replace("BODY", body)
+
+
+@pytest.mark.parametrize("name", TINY)
+def test_noise_that_no_sampler_takes_costs_nothing(name: str, tmp_path: Path) -> None:
+    core, verdict = accepted(_between(TINY[name]))
+    noted = Noted()
+    with pytest.raises(InputError, match="noise"):
+        run(core, verdict, [0.5] * 8, ledger=tmp_path / "l.db", dataset="d", dp_epsilon=9.0,
+            dp_delta=1e-5, samplers=noted)  # fmt: skip
+    assert noted.seen == []
+    assert not (tmp_path / "l.db").exists()
+
+
+def test_a_side_that_the_size_rules_out_is_not_rehearsed(tmp_path: Path) -> None:
+    core, verdict = accepted(
+        _between("""if db.size > 100:
+        value = laplace(sum(db), epsilon=1e-40)
+    else:
+        value = laplace(sum(db), epsilon=1)
+    return value""")
+    )
+    kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0}
+    run(core, verdict, [0.5] * 8, **kept)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="noise"):
+        run(core, verdict, [0.5] * 101, **kept)  # type: ignore[arg-type]
+    assert _book(tmp_path / "l.db").show()[0]["spent"] == 1.0
+
+
+def test_a_scale_that_a_released_value_decides_is_known_after_the_debit(tmp_path: Path) -> None:
+    core, verdict = accepted(
+        _between("""first = laplace(sum(db), epsilon=1)
+    return laplace(sum(db) * clip(first, 0, 1), epsilon=1e-40)""")
+    )
+    kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0}
+    with pytest.raises(InputError, match="noise"):
+        run(core, verdict, [0.5] * 8, samplers=Noted(), **kept)  # type: ignore[arg-type]
+    (dataset,) = _book(tmp_path / "l.db").show()
+    assert dataset["spent"] == pytest.approx(1.0)
+    assert dataset["releases"][0]["result"] == {"releases": {"laplace_1": {"value": 4}}}
+
+
+def test_the_rehearsal_reads_no_private_cell() -> None:
+    """The same scales for every table, and private columns are not even handed over."""
+    core, verdict = accepted(MEAN)
+    rows = load(core, {"x": [1.0, 5.0], "region": ["n", "s"]})
+    rehearsal = Rehearsal(core, verdict, rows)
+    assert set(rehearsal.values.rows.columns) == {"region"}
+    assert rehearsal.private.rows.rows.columns["x"].tolist() == [0.0]
+    asked, seen = Noted(), Noted()
+    rehearsal.samplers = asked
+    rehearsal.run()
+    run_on(core, verdict, rows, samplers=seen)
+    assert [one[2] for one in asked.seen] == [one[2] for one in seen.seen]
 
 
 def test_public_columns_stay_public(tmp_path: Path) -> None:

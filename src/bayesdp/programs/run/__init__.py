@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from bayesdp.programs.run.channel import exponential_channel
 from bayesdp.programs.run.distributions import Density, Distribution, Joint, Mixture, Samples
-from bayesdp.programs.run.machine import Machine, prepared, run_on
+from bayesdp.programs.run.machine import Machine
 from bayesdp.programs.run.noise import OpenDP, Samplers
+from bayesdp.programs.run.readiness import prepared
 from bayesdp.programs.run.result import ProgramResult
-from bayesdp.programs.run.session import run
+from bayesdp.programs.run.session import run, run_on
 from bayesdp.programs.run.spends import spends_of
 from bayesdp.programs.run.table import Rows, inspect_table, load
 

@@ -8,8 +8,9 @@ from typing import Any
 from bayesdp.errors import InputError
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import Program, Release
-from bayesdp.programs.run.machine import Machine, ready
+from bayesdp.programs.run.machine import Machine
 from bayesdp.programs.run.noise import OpenDP
+from bayesdp.programs.run.readiness import ready
 from bayesdp.programs.run.table import load
 
 

@@ -138,15 +138,22 @@ def exponential(release: Release, values: PrivateValues, calibration: Calibratio
 def _hellinger(
     score: Expr, candidates: Expr, values: PrivateValues, calibration: Calibration
 ) -> Selection:
-    model = score.args[0].args[0]
-    family, laws = laws_of(candidates, values)
-    posterior, extra = exact_posterior(model, values)
+    family, laws, posterior, scale = hellinger_law(score, candidates, values, calibration)
     shown: Sequence[tuple[Fraction, ...]] = laws
     if family == "normal":
         shown = [(mean, sd * sd) for mean, sd in laws]
     scores = hellinger_scores(family, shown, posterior, candidates.op == "posteriors-of")
     results = tuple(d.single(family, float(a), float(b)) for a, b in laws)
-    return Selection(results, tuple(scores), calibration.choice(STEP, 2 * ERROR + extra))
+    return Selection(results, tuple(scores), scale)
+
+
+def hellinger_law(
+    score: Expr, candidates: Expr, values: PrivateValues, calibration: Calibration
+) -> tuple[str, list[tuple[Fraction, Fraction]], tuple[Fraction, ...], float]:
+    """The candidates' family and parameters, the posterior's parameters, and the scale."""
+    family, laws = laws_of(candidates, values)
+    posterior, extra = exact_posterior(score.args[0].args[0], values)
+    return family, laws, posterior, calibration.choice(STEP, 2 * ERROR + extra)
 
 
 def exact_posterior(model: Expr, values: PrivateValues) -> tuple[tuple[Fraction, ...], Fraction]:

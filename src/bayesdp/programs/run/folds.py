@@ -7,14 +7,15 @@ each row, and noise is scaled up for the total (`private.py`). Whole numbers are
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
 
 from bayesdp.programs.check.intervals import TRUE
 from bayesdp.programs.check.rows import columns, evaluate
-from bayesdp.programs.ir import Constant, Expr
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.ir import Constant, Expr, Type
+from bayesdp.programs.run.rows import RowValues
 
 FOLD_STEP = Fraction(1, 2**100)
 _ACC = "\0acc"  # no column has such a name
@@ -22,26 +23,26 @@ _WHOLE = ("add", "sub", "mul", "neg", "abs", "min", "max", "clip", "if", "acc", 
 _TRUTHS = ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not")
 
 
-def folded(expr: Expr, values: Values) -> tuple[Fraction, bool]:
+def folded(expr: Expr, over: RowValues) -> tuple[Fraction, bool]:
     """The value of a fold, and whether it is a whole number all along."""
     data, step = expr.args
     # The solvers proved the fold with its exact condition, so no double may decide it here.
     condition = data.args[0]
-    kept = values.row_values.mask(Expr("data", (TRUE, data.args[1]), data.data))
+    kept = over.mask(Expr("data", (TRUE, data.args[1]), data.data))
     names = sorted(columns(step) | columns(condition))
     start = expr.data[0]
     assert isinstance(start, int | Fraction)
-    exact = Fraction(start).denominator == 1 and _is_whole(step, values)
-    rows = np.flatnonzero(kept) if kept is not None else range(values.rows.size)
+    exact = Fraction(start).denominator == 1 and _is_whole(step, over.kinds)
+    rows = np.flatnonzero(kept) if kept is not None else range(over.rows.size)
     so_far = Fraction(start)
-    lists = {one: _cells(values, one) for one in names}
+    lists = {one: _cells(over, one) for one in names}
     step = _named(step)
     for i in rows:
         row: dict[str, Constant] = {one: cells[i] for one, cells in lists.items()}
-        if condition != TRUE and not evaluate(condition, row, values.kinds):
+        if condition != TRUE and not evaluate(condition, row, over.kinds):
             continue
         row[_ACC] = so_far
-        found = evaluate(step, row, values.kinds)
+        found = evaluate(step, row, over.kinds)
         assert isinstance(found, bool | Fraction)
         so_far = Fraction(found) if exact else FOLD_STEP * round(Fraction(found) / FOLD_STEP)
     return so_far, exact
@@ -54,8 +55,8 @@ def _named(step: Expr) -> Expr:
     return Expr(step.op, tuple(_named(one) for one in step.args), step.data)
 
 
-def _cells(values: Values, name: str) -> list[Constant]:
-    kind, held = values.kinds[name], values.rows.columns[name]
+def _cells(over: RowValues, name: str) -> list[Constant]:
+    kind, held = over.kinds[name], over.rows.columns[name]
     if kind.kind == "category":
         return [kind.labels[one] for one in held.tolist()]
     if kind.kind == "bool":
@@ -63,15 +64,15 @@ def _cells(values: Values, name: str) -> list[Constant]:
     return [Fraction(one) for one in held.tolist()]
 
 
-def _is_whole(expr: Expr, values: Values) -> bool:
+def _is_whole(expr: Expr, kinds: Mapping[str, Type]) -> bool:
     if expr.op in _TRUTHS:
         return True
     if expr.op not in _WHOLE:
         return False
     if expr.op == "field":
-        return values.kinds[str(expr.data[0])].kind in ("bool", "int")
+        return kinds[str(expr.data[0])].kind in ("bool", "int")
     if expr.op == "const":
         value = expr.data[0]
         return isinstance(value, bool | int | Fraction) and Fraction(value).denominator == 1
     args = expr.args[1:] if expr.op == "if" else expr.args
-    return all(_is_whole(one, values) for one in args)
+    return all(_is_whole(one, kinds) for one in args)

@@ -1,8 +1,8 @@
 """The interpreter: runs a checked program's commands, one after the other, and nothing else.
 
 It reads the same representation as the checker and takes the noise's sensitivity from the
-checker's derivation, node by node. It is started by `run_on` (the caller has debited) and by
-`session.run` (which debits).
+checker's derivation, node by node. It is started by `session.run_on` (the caller has debited) and
+by `session.run` (which debits), both after `readiness.ready`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.errors import InputError, Refusal, UnsupportedError
 from bayesdp.programs.check.intervals import bounds
 from bayesdp.programs.check.kinds import whole
 from bayesdp.programs.check.refusals import Stopped
@@ -31,7 +30,6 @@ from bayesdp.programs.ir import (
     Command,
     Derive,
     Expr,
-    Parts,
     Program,
     Release,
     expression,
@@ -43,140 +41,20 @@ from bayesdp.programs.run.distributions import Joint, Samples
 from bayesdp.programs.run.latent import Noise
 from bayesdp.programs.run.noise import (
     Calibration,
-    OpenDP,
     Samplers,
     below,
     gaussian_scale,
     in_range,
+    in_units,
     response,
 )
 from bayesdp.programs.run.posteriors import Answers, Noisy
-from bayesdp.programs.run.private import MOST_ROWS, PrivateValues, Steps, in_steps
+from bayesdp.programs.run.private import PrivateValues, Steps, in_steps
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.result import ProgramResult, shown
-from bayesdp.programs.run.table import Rows, check_types
+from bayesdp.programs.run.table import Rows
 
-MOST_STATES = 1000
 _SQUARE_ROOT_DIGITS = 10**18
-
-
-def run_on(
-    program: Program, verdict: Verdict, rows: Rows, *, samplers: Samplers | None = None
-) -> ProgramResult:
-    """Run an accepted program once on its rows. The caller has debited its cost.
-
-    `samplers` replaces OpenDP's noise, for tests and the falsifier. Raises `Refusal` for a verdict
-    other than ACCEPTED, and `InputError` where the public preconditions don't hold.
-    """
-    ready(program, verdict, rows)
-    return Machine(program, verdict, rows, samplers or OpenDP()).run()
-
-
-def prepared(program: Program) -> None:
-    """Raises `UnsupportedError` for what the interpreter can't run, before data is read."""
-    check_types(program)
-    _check_commands(program, program.body)
-
-
-def ready(program: Program, verdict: Verdict, rows: Rows) -> None:
-    """Everything that can be refused, refused before anything is released: all of it is public."""
-    if verdict.verdict != "ACCEPTED":
-        raise Refusal(
-            f"{program.name} is {verdict.verdict}: {verdict.reason} Nothing was released or spent."
-        )
-    prepared(program)
-    if program.adjacency != "replace-one":
-        return
-    n = rows.size
-    if n < 1:
-        raise InputError("table", n, expected="at least one row")
-    if n > MOST_ROWS:
-        raise InputError("table", n, expected=f"at most {MOST_ROWS} rows")
-    if verdict.n is not None and verdict.n != n:
-        raise InputError(
-            "table",
-            n,
-            expected=f"{verdict.n} rows, for which the program was checked",
-            remedy="Check it for the size that the table has, or for every size.",
-        )
-    values = Values(program, rows)
-    for one in program.requires:
-        if not values.value(one):
-            raise InputError(
-                "table",
-                n,
-                expected=f"a number of rows that the preconditions of {program.name} admit",
-            )
-
-
-def _check_commands(program: Program, commands: Sequence[Command]) -> None:
-    kinds = dict(program.record)
-    for one in commands:
-        if isinstance(one, Release):
-            if one.op == "randomized-response":
-                states = len(label_lists(one.args[0].args[1], kinds))
-                if states > MOST_STATES:
-                    raise UnsupportedError(
-                        "randomized_response", states, expected=f"at most {MOST_STATES} labels"
-                    )
-            if one.op == "posterior-sample" and program.adjacency != "replace-one":
-                family = one.args[0].args[1].data[0]
-                if family == "poisson":
-                    raise UnsupportedError(
-                        "posterior_sample",
-                        "a poisson model under add-remove",
-                        expected="a public number of records, which share the exposure",
-                    )
-        elif isinstance(one, Derive):
-            _check_derived(one.value, program)
-        elif isinstance(one, Branch):
-            _check_commands(program, one.then)
-            _check_commands(program, one.otherwise)
-        else:
-            for _, part in one.parts:
-                _check_commands(program, part)
-
-
-def _check_derived(value: Expr, program: Program) -> None:
-    if value.op not in AFTER:
-        return
-    model = value.args[-1]
-    family = str(model.args[1].data[0])
-    if value.op == "nuts" and family == "linear_model":
-        from bayesdp.programs.run.regression import require_numpyro
-
-        require_numpyro()
-    answers = (
-        _releases(program.body).get(str(model.args[0].data[0])) if model.args[0].data else None
-    )
-    if answers is None:
-        return
-    numeric = answers.op == "per-record-exponential"
-    if numeric and (value.op != "plug-in" or family not in ("normal", "poisson")):
-        raise UnsupportedError(
-            value.op.replace("-", "_"),
-            "a model of per_record_exponential answers",
-            expected="plug_in of a normal or poisson model",
-        )
-    if not numeric and family not in ("bernoulli", "categorical"):
-        raise UnsupportedError(
-            value.op.replace("-", "_"),
-            f"a {family} model of randomized_response answers",
-            expected="bernoulli or categorical",
-        )
-
-
-def _releases(commands: Sequence[Command]) -> dict[str, Release]:
-    found: dict[str, Release] = {}
-    for one in commands:
-        if isinstance(one, Release):
-            found[one.name] = one
-        elif isinstance(one, Branch):
-            found |= _releases(one.then) | _releases(one.otherwise)
-        elif isinstance(one, Parts):
-            for _, part in one.parts:
-                found |= _releases(part)
-    return found
 
 
 class Machine:
@@ -188,6 +66,8 @@ class Machine:
         self.private = PrivateValues(self.values)
         self.noisy: dict[str, Noisy | Answers] = {}
         self.released: dict[str, Any] = {}
+        self.after = False
+        """Whether what it does at the moment reads released and public values only."""
 
     def __repr__(self) -> str:
         return f"<a run of {self.program.name}>"
@@ -195,6 +75,7 @@ class Machine:
     def run(self) -> ProgramResult:
         """Run every command, and evaluate what is returned."""
         self.sequence(self.program.body, self.verdict.derivation)
+        self.after = True
         exact = tuple(self.values.value(one) for one in self.program.returns)
         return ProgramResult(
             self.program.name,
@@ -215,6 +96,7 @@ class Machine:
 
     def command(self, command: Command, node: Mapping[str, Any]) -> None:
         """One command."""
+        self.after = isinstance(command, Derive)
         if isinstance(command, Release):
             assert node["release"] == command.name
             found = self.release(command, node)
@@ -277,7 +159,7 @@ class Machine:
         steps = in_steps(amount, found.sensitivity)
         scale = found.laplace(steps.unit, steps.slack)
         noisy = tuple(int(one) for one in self.samplers.laplace(steps.whole, scale))
-        return self._kept(release, steps.value(noisy), "laplace", scale * float(steps.unit))
+        return self._kept(release, steps.value(noisy), "laplace", in_units(scale, steps.unit))
 
     def gaussian(self, release: Release, node: Mapping[str, Any]) -> Any:
         """Discrete Gaussian noise on every entry."""
@@ -297,7 +179,7 @@ class Machine:
         steps = in_steps(amount, root, Fraction(1) if exact else None)
         scale = in_range(_stretched(sigma, steps, squared) / steps.unit)
         noisy = tuple(int(one) for one in self.samplers.gaussian(steps.whole, scale))
-        return self._kept(release, steps.value(noisy), "gaussian", scale * float(steps.unit))
+        return self._kept(release, steps.value(noisy), "gaussian", in_units(scale, steps.unit))
 
     def _now(self, expr: Expr, norm: Norm) -> Fraction:
         """The sensitivity at the values that public names have now.
@@ -332,9 +214,10 @@ class Machine:
     def _respond(self, release: Release) -> Answers:
         data = self.values.filled(release.args[0])
         labels = label_lists(data.args[1], self.values.kinds)
-        epsilon = below(self.values.number(dict(release.options)["epsilon"]))
-        kept = self.values.row_values.mask(data)
-        codes = self.values.row_values.codes(data.args[1])
+        # More than e^700 to 1 is no more, and doubles end there.
+        epsilon = below(min(self.values.number(dict(release.options)["epsilon"]), Fraction(700)))
+        kept = self.private.rows.mask(data)
+        codes = self.private.rows.codes(data.args[1])
         held = codes if kept is None else codes[kept]
         import numpy as np
 

@@ -22,6 +22,8 @@ from bayesdp.errors import InputError
 from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
 from bayesdp.programs.check.noise import gaussian_delta
 
+WIDEST = Fraction(10) ** 300
+
 
 class Samplers(Protocol):
     """Where randomness comes from. Tests and the falsifier put given draws in its place."""
@@ -131,6 +133,16 @@ def in_range(exact: Fraction) -> float:
             "epsilon", expected="a cost for which noise fits 64-bit integers", shown=False
         )
     return max(float_above(exact), MIN_SCALE)
+
+
+def in_units(scale: float, unit: Fraction) -> float:
+    """A scale in steps as one in the value's unit; `InputError` beyond what doubles hold."""
+    exact = Fraction(scale) * unit
+    if exact > WIDEST:
+        raise InputError(
+            "epsilon", expected="a cost for which the noise is below 1e300", shown=False
+        )
+    return float(exact)
 
 
 # -- Gaussian noise --------------------------------------------------------------------------------

@@ -20,17 +20,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor, gcd, prod
 from typing import Any
 
 import numpy as np
 
-from bayesdp.programs.check.intervals import Interval, bounds
+from bayesdp.programs.check.intervals import TRUE, Interval, bounds
 from bayesdp.programs.check.rows import columns, evaluate, settings, values_of
 from bayesdp.programs.check.sensitivity import MOST_SETTINGS, constant_of, is_private
-from bayesdp.programs.ir import Expr
+from bayesdp.programs.ir import Expr, Type
 from bayesdp.programs.run.folds import FOLD_STEP, folded
 from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.rows import RowValues
+from bayesdp.programs.run.table import Rows
 
 RESOLUTION = 32
 """A grid has about 2^32 steps up to the largest value that one record may add."""
@@ -64,9 +67,11 @@ class Amount:
 class PrivateValues:
     """Evaluates private expressions. Sums are kept, for scores read them once per candidate."""
 
-    def __init__(self, values: Values) -> None:
+    def __init__(self, values: Values, rows: Rows | None = None) -> None:
         self.public = values
-        self.rows = values.row_values
+        # Other rows stand in where a program is rehearsed: the size is public, and stays.
+        self.rows = values.row_values if rows is None else RowValues(rows, values.kinds)
+        self.size = values.rows.size
         self.kinds, self.world = values.kinds, values.world
         self._sums: dict[Expr, Amount] = {}
 
@@ -84,9 +89,9 @@ class PrivateValues:
                 self._sums[expr] = self._summed(expr)
             return self._sums[expr]
         if op == "fold":
-            value, exact = folded(expr, self.public)
+            value, exact = folded(expr, self.rows)
             step = Fraction(1) if exact else FOLD_STEP
-            slack = Fraction(0) if exact else FOLD_STEP * self.rows.rows.size
+            slack = Fraction(0) if exact else FOLD_STEP * self.size
             return Amount((value,), (Fraction(0),), step, slack)
         parts = [self.amount(one) for one in expr.args]
         if op == "tuple":
@@ -149,7 +154,7 @@ class PrivateValues:
         # function, and doubles may decide a comparison otherwise.
         if cells > MOST_SETTINGS and cells * size > MOST_LOOKED_UP:
             return None
-        kept = self.rows.mask(Expr("data", (Expr("const", (), (True,)), ONE), data.data))
+        kept = self.rows.mask(Expr("data", (TRUE, ONE), data.data))
         codes = np.zeros(self.rows.rows.size, dtype=np.int64)
         for name, one in zip(names, lists, strict=True):
             assert one is not None
@@ -158,17 +163,10 @@ class PrivateValues:
             assert low is not None
             codes = codes * len(one) + np.asarray(held, dtype=np.int64) - int(low)
         counts = np.bincount(codes if kept is None else codes[kept], minlength=cells)
-        total, lattice = [Fraction(0)] * size, Fraction(0)
-        for row, many in zip(settings(kinds), counts.tolist(), strict=True):
-            if data.args[0] != Expr("const", (), (True,)) and not evaluate(
-                data.args[0], row, self.kinds
-            ):
-                continue
-            found = evaluate(group, row, self.kinds)
-            assert not isinstance(found, str)
-            entries = found if isinstance(found, tuple) else (Fraction(found),)
+        total = [Fraction(0)] * size
+        rows, lattice = _exact_rows(data.args[0], group, tuple(kinds.items()))
+        for entries, many in zip(rows, counts.tolist(), strict=True):
             for i, entry in enumerate(entries):
-                lattice = common(lattice, entry)
                 total[i] += entry * many
         return Amount(tuple(total), (Fraction(0),) * size, lattice)
 
@@ -186,7 +184,7 @@ class PrivateValues:
         assert isinstance(base, tuple)
         ends = [(one.low, one.high) for one in base]
         largest = max(max(abs(low or Fraction(0)), abs(high or Fraction(0))) for low, high in ends)
-        rows = self.rows.rows.size if self.world.adjacency == "replace-one" else MOST_ROWS
+        rows = self.size if self.world.adjacency == "replace-one" else MOST_ROWS
         above = max(0, power_of_two(Fraction(largest)) + 1)
         bits = min(20, (61 - rows.bit_length()) // 2 - above)
         step = Fraction(2) ** -bits
@@ -219,6 +217,27 @@ class PrivateValues:
         small = all(one.largest is not None and one.largest < 2**53 for one in parts)
         args = expr.args[1:] if expr.op == "if" else expr.args
         return small and all(self._is_whole(one) for one in args)
+
+
+@lru_cache(maxsize=8)
+def _exact_rows(
+    condition: Expr, group: Expr, columns_of: tuple[tuple[str, Type], ...]
+) -> tuple[list[tuple[Fraction, ...]], Fraction]:
+    """What a row adds in each setting of its columns (nothing where it is left out), exact.
+
+    And the largest number of which all that is a whole multiple. Public: no row is read.
+    """
+    kinds, found, lattice = dict(columns_of), list[tuple[Fraction, ...]](), Fraction(0)
+    for row in settings(kinds):
+        if condition != TRUE and not evaluate(condition, row, kinds):
+            found.append(())
+            continue
+        value = evaluate(group, row, kinds)
+        assert not isinstance(value, str)
+        found.append(value if isinstance(value, tuple) else (Fraction(value),))
+        for entry in found[-1]:
+            lattice = common(lattice, entry)
+    return found, lattice
 
 
 def _stepped(values: Any, each: Interval, whole: bool, kept: Any) -> Amount:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from sys import float_info
 from types import MappingProxyType
 from typing import Any
 
@@ -105,8 +106,14 @@ def shown(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(shown(one) for one in value)
     if isinstance(value, Fraction):
-        return int(value) if value.denominator == 1 else float(value)
+        return int(value) if value.denominator == 1 else _nearest(value)
     return value
+
+
+def _nearest(value: Fraction) -> float:
+    """The nearest finite double: what was released and paid for is shown, however large."""
+    largest = Fraction(float_info.max)
+    return float(max(-largest, min(largest, value)))
 
 
 def plain(value: Any) -> dict[str, Any]:

@@ -7,17 +7,19 @@ budget, never privacy.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import InputError, Refusal, TableMismatchError
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import Program
-from bayesdp.programs.run.machine import Machine, prepared, ready
+from bayesdp.programs.run.machine import Machine
 from bayesdp.programs.run.noise import OpenDP, Samplers
+from bayesdp.programs.run.readiness import prepared, ready
 from bayesdp.programs.run.result import ProgramResult, plain
 from bayesdp.programs.run.spends import private_columns, spends_of
-from bayesdp.programs.run.table import load
+from bayesdp.programs.run.table import Rows, load
 
 if TYPE_CHECKING:
     from bayesdp.accounting import Ledger, Reading
@@ -44,8 +46,10 @@ def run(
     budget is kept. Either `reading`, or the total `dp_epsilon` (with `dp_delta` where Gaussian
     noise is to be read), is registered on the data set's first use and must match later.
 
-    Raises `Refusal` (program not accepted, budget exceeded, table not as declared) with nothing
-    spent, `InputError` for wrong input.
+    Raises `Refusal` (program not accepted, budget exceeded, table not as declared) and `InputError`
+    (wrong input; noise too large for its sampler) with nothing spent. One thing is known after the
+    debit only: noise whose scale depends on a value that the program released before. What was
+    released until then is kept in the ledger.
     """
     verdict = _approved(program, verdict)
     prepared(program)
@@ -79,13 +83,27 @@ def run(
     stored: dict[str, Any] | None = None
     try:
         found = machine.run()
-        stored = found.to_dict()
+        told = found.to_dict()
+        json.dumps(told, allow_nan=False)  # else it could not be stored
+        stored = told
     finally:
         if release is not None:
             # What was released before a failure is kept: it has been paid for.
             kept = stored or {"releases": {k: plain(one) for k, one in machine.released.items()}}
             book.store(release, kept)
     return _numbered(found, release)
+
+
+def run_on(
+    program: Program, verdict: Verdict, rows: Rows, *, samplers: Samplers | None = None
+) -> ProgramResult:
+    """Run an accepted program once on its rows. The caller has debited its cost.
+
+    `samplers` replaces OpenDP's noise, for tests and the falsifier. Raises `Refusal` for a verdict
+    other than ACCEPTED, and `InputError` where the public preconditions don't hold.
+    """
+    ready(program, verdict, rows)
+    return Machine(program, verdict, rows, samplers or OpenDP()).run()
 
 
 def _approved(program: Program, verdict: Verdict | None) -> Verdict:

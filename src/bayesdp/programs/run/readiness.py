@@ -1,0 +1,249 @@
+"""What is refused before a program's cost is debited: all of it is decided by public values.
+
+The last step is a rehearsal: each release on one made-up record, with the noise's true scale and no
+noise, so that a scale that no sampler takes is met with nothing spent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesdp.errors import InputError, Refusal, UnsupportedError
+from bayesdp.programs.check.rows import label_lists
+from bayesdp.programs.check.sensitivity import names_of
+from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.ir import (
+    AFTER,
+    Branch,
+    Command,
+    Derive,
+    Expr,
+    Parts,
+    Program,
+    Release,
+    expression,
+)
+from bayesdp.programs.run import choose
+from bayesdp.programs.run.machine import Machine
+from bayesdp.programs.run.private import MOST_ROWS, PrivateValues
+from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.table import Rows, check_types, inside
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_STATES = 1000
+
+
+def prepared(program: Program) -> None:
+    """Raises `UnsupportedError` for what the interpreter can't run, before data is read."""
+    check_types(program)
+    _check_commands(program, program.body)
+
+
+def ready(program: Program, verdict: Verdict, rows: Rows) -> None:
+    """Everything that can be refused, refused before anything is released: all of it is public.
+
+    Raises `Refusal` for a verdict other than ACCEPTED, `UnsupportedError` for what the interpreter
+    can't run, and `InputError` for a number of records that the program doesn't admit, and for
+    noise that is too large for its sampler (an epsilon next to nothing): see `Rehearsal` for the
+    one case where that is not known beforehand.
+    """
+    if verdict.verdict != "ACCEPTED":
+        raise Refusal(
+            f"{program.name} is {verdict.verdict}: {verdict.reason} Nothing was released or spent."
+        )
+    prepared(program)
+    if program.adjacency == "replace-one":
+        _check_size(program, verdict, rows)
+    Rehearsal(program, verdict, rows).run()
+
+
+def _check_size(program: Program, verdict: Verdict, rows: Rows) -> None:
+    n = rows.size
+    if n < 1:
+        raise InputError("table", n, expected="at least one row")
+    if n > MOST_ROWS:
+        raise InputError("table", n, expected=f"at most {MOST_ROWS} rows")
+    if verdict.n is not None and verdict.n != n:
+        raise InputError(
+            "table",
+            n,
+            expected=f"{verdict.n} rows, for which the program was checked",
+            remedy="Check it for the size that the table has, or for every size.",
+        )
+    values = Values(program, rows)
+    for one in program.requires:
+        if not values.value(one):
+            raise InputError(
+                "table",
+                n,
+                expected=f"a number of rows that the preconditions of {program.name} admit",
+            )
+
+
+def _check_commands(program: Program, commands: Sequence[Command]) -> None:
+    kinds = dict(program.record)
+    for one in commands:
+        if isinstance(one, Release):
+            if one.op == "randomized-response":
+                states = len(label_lists(one.args[0].args[1], kinds))
+                if states > MOST_STATES:
+                    raise UnsupportedError(
+                        "randomized_response", states, expected=f"at most {MOST_STATES} labels"
+                    )
+            if one.op == "posterior-sample" and program.adjacency != "replace-one":
+                family = one.args[0].args[1].data[0]
+                if family == "poisson":
+                    raise UnsupportedError(
+                        "posterior_sample",
+                        "a poisson model under add-remove",
+                        expected="a public number of records, which share the exposure",
+                    )
+        elif isinstance(one, Derive):
+            _check_derived(one.value, program)
+        elif isinstance(one, Branch):
+            _check_commands(program, one.then)
+            _check_commands(program, one.otherwise)
+        else:
+            for _, part in one.parts:
+                _check_commands(program, part)
+
+
+def _check_derived(value: Expr, program: Program) -> None:
+    if value.op not in AFTER:
+        return
+    model = value.args[-1]
+    family = str(model.args[1].data[0])
+    if value.op == "nuts" and family == "linear_model":
+        from bayesdp.programs.run.regression import require_numpyro
+
+        require_numpyro()
+    answers = (
+        _releases(program.body).get(str(model.args[0].data[0])) if model.args[0].data else None
+    )
+    if answers is None:
+        return
+    numeric = answers.op == "per-record-exponential"
+    if numeric and (value.op != "plug-in" or family not in ("normal", "poisson")):
+        raise UnsupportedError(
+            value.op.replace("-", "_"),
+            "a model of per_record_exponential answers",
+            expected="plug_in of a normal or poisson model",
+        )
+    if not numeric and family not in ("bernoulli", "categorical"):
+        raise UnsupportedError(
+            value.op.replace("-", "_"),
+            f"a {family} model of randomized_response answers",
+            expected="bernoulli or categorical",
+        )
+
+
+def _releases(commands: Sequence[Command]) -> dict[str, Release]:
+    found: dict[str, Release] = {}
+    for one in commands:
+        if isinstance(one, Release):
+            found[one.name] = one
+        elif isinstance(one, Branch):
+            found |= _releases(one.then) | _releases(one.otherwise)
+        elif isinstance(one, Parts):
+            for _, part in one.parts:
+                found |= _releases(part)
+    return found
+
+
+class Rehearsal(Machine):
+    """Every release once, on made-up records, so that what can't be run is known beforehand.
+
+    No private value can decide anything here, for there is none: private columns are one record of
+    the least values. Grids and scales don't depend on rows, and public columns and their number are
+    the true ones. Both sides of a branch are rehearsed unless its condition is known. A release
+    that reads an earlier released value (a factor, the end of a clip) is passed over: its grid, and
+    so its scale in steps, depends on that value, and is known only once that has been paid for.
+    """
+
+    def __init__(self, program: Program, verdict: Verdict, rows: Rows) -> None:
+        replaced = program.adjacency == "replace-one"
+        public = {
+            name: rows.columns[name] for name, kind in program.record if kind.public and replaced
+        }
+        # Under add-remove the number of records is private: nothing may depend on it.
+        known = Rows(public, rows.size if replaced else 1)
+        super().__init__(program, verdict, known, _NoNoise())
+        self.values = Values(program, known)
+        self.private = PrivateValues(self.values, _made_up(program))
+        self.later: set[str] = set()
+
+    def command(self, command: Command, node: Mapping[str, Any]) -> None:
+        """One command, as far as it reads what is known beforehand."""
+        if isinstance(command, Release):
+            self.later.add(command.name)
+            options = [option for _, option in command.options]
+            moved = node["sensitivity"]["value"]
+            if self._known(*command.args, *options, expression(moved)):
+                self.release(command, node)
+        elif isinstance(command, Derive):
+            if command.value.op in AFTER or not self._known(command.value):
+                self.later.add(command.name)
+            else:
+                super().command(command, node)
+        elif isinstance(command, Branch) and not self._known(command.test):
+            sides = (command.then, command.otherwise)
+            for side, one in zip(sides, node["branch"], strict=True):
+                self.sequence(side, one)
+            self.later.update(_derived(command))  # which side gives the value is not known
+        else:
+            super().command(command, node)
+
+    def run(self) -> Any:
+        """Rehearse. What is returned is not."""
+        self.sequence(self.program.body, self.verdict.derivation)
+
+    def selection(self, release: Release, node: Mapping[str, Any]) -> choose.Selection:
+        """A choice with its scale; the scores of posteriors, which take long, are left out."""
+        if release.op == "exponential" and release.args[0].op == "hellinger":
+            score, candidates = release.args
+            calibration = self.calibration(release, node)
+            *_, scale = choose.hellinger_law(score, candidates, self.private, calibration)
+            return choose.Selection((None,), (0,), scale)
+        return super().selection(release, node)
+
+    def _known(self, *expressions: Expr) -> bool:
+        return not any(names_of(one) & self.later for one in expressions)
+
+
+class _NoNoise:
+    """Samplers that draw nothing."""
+
+    def laplace(self, values: Sequence[int], scale: float) -> Sequence[int]:
+        return values
+
+    def gaussian(self, values: Sequence[int], scale: float) -> Sequence[int]:
+        return values
+
+    def choose(self, scores: Sequence[int], scale: float) -> int:
+        return 0
+
+    def respond(self, codes: Sequence[int], states: int, dp_epsilon: float) -> Sequence[int]:
+        return codes
+
+
+def _made_up(program: Program) -> Rows:
+    """One record with the least value of every column."""
+    columns: dict[str, NDArray[Any]] = {}
+    types = {"bool": np.bool_, "category": np.int64}
+    for name, kind in program.record:
+        least = inside(kind)[0] if kind.low is not None and kind.high is not None else 0.0
+        columns[name] = np.asarray([least]).astype(types.get(kind.kind, np.float64))
+    return Rows(columns, 1)
+
+
+def _derived(command: Branch) -> Iterator[str]:
+    for one in (*command.then, *command.otherwise):
+        if isinstance(one, Derive):
+            yield one.name
+        elif isinstance(one, Branch):
+            yield from _derived(one)

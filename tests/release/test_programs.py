@@ -241,6 +241,15 @@ def test_preconditions_on_the_number_of_records_cost_nothing(tmp_path: Path) -> 
     assert not (tmp_path / "ledger.db").exists()
 
 
+def test_noise_that_no_sampler_takes_costs_nothing(tmp_path: Path) -> None:
+    text = PEOPLE.replace("p.smokes), epsilon=1 / 4)", "p.smokes), epsilon=1e-40)")
+    assert text != PEOPLE
+    loaded = study(tmp_path, asks("smokers"), asks("northern"), text=text)
+    with pytest.raises(InputError, match="noise"):
+        loaded.release()
+    assert not (tmp_path / "ledger.db").exists()
+
+
 def test_noisy_answers_and_vectors_are_plain_data(tmp_path: Path) -> None:
     text = """@record
 class Person:
@@ -357,6 +366,85 @@ program = "people.py:smokers"
     assert "query[0].program: REJECTED" in done.stderr
     assert "people.py:" in done.stderr
     assert "^" in done.stderr
+
+
+# -- failures --------------------------------------------------------------------------------------
+
+
+def _failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    """The second posterior of a release fails."""
+    from bayesdp.programs.run import posteriors
+
+    real, calls = posteriors.derived, []
+
+    def derived(*given: Any) -> Any:
+        calls.append(given)
+        if len(calls) == 2:
+            raise error
+        return real(*given)
+
+    monkeypatch.setattr(posteriors, "derived", derived)
+
+
+def test_a_posterior_that_fails_loses_nothing_that_was_released(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queries = [asks("smokers"), asks("height"), asks("northern")]
+    loaded = study(tmp_path, {"name": "ones", "kind": "count", "where": "smokes == True"}, *queries)
+    _failing(monkeypatch, ValueError("no such posterior"))
+    done = loaded.release()
+    assert isinstance(done["ones"].value, float | int)
+    assert 0 < done["smokers"].mean < 1
+    assert isinstance(done["northern"].value, int)
+    failed = done["height"]
+    assert "ValueError: no such posterior" in failed.failure
+    assert failed.outputs == (*failed.releases.values(), failed.failure)
+    assert all(isinstance(one, float | int) for one in failed.releases.values())
+    assert failed.releases
+    for ask in (lambda: failed.value, lambda: failed.mean):
+        with pytest.raises(UnsupportedError, match="no such posterior"):
+            ask()
+    assert "no such posterior" in str(done)
+    (kept,) = loaded.ledger().show()[0]["releases"]
+    assert kept["result"] == json.loads(json.dumps(done.to_dict()))
+    assert kernel.check(json.loads(done.certificate.to_json())).verdict == "VALID ASSUMING"
+    assert "no such posterior" in render([study_section(loaded, done, "")])
+
+
+def test_errors_of_what_reads_private_values_are_not_quoted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bayesdp.programs.run.private import PrivateValues
+
+    loaded = study(tmp_path, asks("smokers"))
+    real, calls = PrivateValues.amount, []
+
+    def amount(self: PrivateValues, expr: Any) -> Any:
+        calls.append(expr)
+        if self.rows.rows.size > 1:  # the rehearsal's made-up record passes
+            raise ValueError("the cell says 182.25")
+        return real(self, expr)
+
+    monkeypatch.setattr(PrivateValues, "amount", amount)
+    failed = loaded.release()["smokers"]
+    assert "ValueError" in failed.failure
+    assert "182.25" not in json.dumps(loaded.ledger().show())
+    assert failed.releases == {}
+
+
+def test_an_interrupted_release_keeps_what_was_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded = study(tmp_path, asks("smokers"), asks("height"), asks("northern"))
+    _failing(monkeypatch, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        loaded.release()
+    (kept,) = loaded.ledger().show()[0]["releases"]
+    first, second = kept["result"]["results"]
+    assert (first["query"], second["query"]) == ("smokers", "height")
+    assert first["releases"]
+    assert second["releases"]
+    assert second["outputs"][-1] == {"type": "failure", "value": "The release was cut short."}
 
 
 # -- deaths ----------------------------------------------------------------------------------------

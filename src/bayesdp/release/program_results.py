@@ -19,6 +19,9 @@ class ProgramAnswer:
     answer has its methods itself. `releases` are the noisy values behind them, by name. There is no
     error of the noise alone: a posterior's interval accounts for it if the program was
     `noise_aware`.
+
+    Where a program failed after its cost had been debited, `failure` says so, and `outputs` are
+    what it released until then (its `types` are "released"), with the same words last ("failure").
     """
 
     query: str
@@ -30,6 +33,7 @@ class ProgramAnswer:
     releases: Mapping[str, Any] = field(default_factory=dict)
     certificate: Certificate | None = None
     kind: str = "program"
+    failure: str = ""
 
     def __repr__(self) -> str:
         return f"ProgramAnswer({self})"
@@ -39,7 +43,14 @@ class ProgramAnswer:
 
     @property
     def value(self) -> Any:
-        """The one output, or all of them as a tuple."""
+        """The one output, or all of them as a tuple. Refused where the program failed."""
+        if self.failure:
+            raise UnsupportedError(
+                "value",
+                self.query,
+                expected="a program that came to its end",
+                remedy=f"{self.failure} Look at .releases.",
+            )
         return self.outputs[0] if len(self.outputs) == 1 else self.outputs
 
     @property
@@ -71,6 +82,9 @@ class ProgramAnswer:
 
     def named(self) -> list[tuple[str, Any]]:
         """Each output with the query's name, numbered where there are several."""
+        if self.failure:
+            names = [f"{self.query}, {name}" for name in self.releases]
+            return list(zip([*names, self.query], self.outputs, strict=True))
         if len(self.outputs) == 1:
             return [(self.query, self.outputs[0])]
         return [(f"{self.query}, {i}", one) for i, one in enumerate(self.outputs, start=1)]
@@ -141,6 +155,8 @@ def _words(value: Any) -> str:
 def number_words(value: Any) -> str:
     """A number, or the first of several."""
     plain = _plain(value)
+    if isinstance(plain, dict):
+        return "; ".join(f"{name}: {number_words(one)}" for name, one in plain.items())
     if isinstance(plain, list):
         shown = ", ".join(number_words(one) for one in plain[:8])
         return f"({shown}{', ...' if len(plain) > 8 else ''})"

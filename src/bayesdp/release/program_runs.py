@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -67,17 +68,58 @@ def _cells(program: PlannedProgram, table: Table, columns: Mapping[str, Column])
     return read_columns(table, columns, wanted)
 
 
-def run_program(program: PlannedProgram, rows: Any) -> ProgramAnswer:
-    """Run the program once on its rows. Its cost has been debited."""
-    from bayesdp.programs.run import run_on
+class ProgramRun:
+    """One run of a program on its rows, whose cost has been debited."""
 
-    done = run_on(narrowed(program), program.verdict, rows)
-    return ProgramAnswer(
-        program.spec.name,
-        program.shown,
-        tuple(done.outputs),
-        tuple(program.core.return_types),
-        program.dp_epsilon,
-        program.dp_rho,
-        dict(done.releases),
-    )
+    def __init__(self, program: PlannedProgram, rows: Any) -> None:
+        from bayesdp.programs.run import Machine, OpenDP
+
+        self.program = program
+        self.machine = Machine(narrowed(program), program.verdict, rows, OpenDP())
+
+    def __repr__(self) -> str:
+        return f"<a run of {self.program.shown}>"
+
+    def so_far(self, failure: str) -> ProgramAnswer:
+        """What was released until now, if anything was, with what became of the rest."""
+        from bayesdp.programs.run.result import shown
+
+        released = {name: shown(one) for name, one in self.machine.released.items()}
+        return replace(
+            self._answer((*released.values(), failure), released),
+            types=(*("released",) * len(released), "failure"),
+            failure=failure,
+        )
+
+    def done(self) -> ProgramAnswer:
+        """The program's answer."""
+        done = self.machine.run()
+        return self._answer(done.outputs, done.releases)
+
+    def _answer(self, outputs: Sequence[Any], releases: Mapping[str, Any]) -> ProgramAnswer:
+        program = self.program
+        return ProgramAnswer(
+            program.spec.name,
+            program.shown,
+            tuple(outputs),
+            tuple(program.core.return_types),
+            program.dp_epsilon,
+            program.dp_rho,
+            dict(releases),
+        )
+
+
+def run_program(run: ProgramRun) -> ProgramAnswer:
+    """The program's answer; where it fails, what it released until then, with the failure said.
+
+    An error's own words are told only of what is computed from released values: others may quote
+    private ones.
+    """
+    try:
+        answer = run.done()
+        json.dumps(answer.to_dict(), allow_nan=False)  # else it could not be stored
+        return answer
+    except Exception as error:  # whatever it is: what was released has been paid for
+        told = f"{type(error).__name__}: {error}" if run.machine.after else type(error).__name__
+        failed = f"The rest of the program failed ({told[:400]})."
+    return run.so_far(f"{failed} What it released until then has been paid for, and is kept.")

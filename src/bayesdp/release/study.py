@@ -17,12 +17,14 @@ from typing import Any
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger, Preview
 from bayesdp.accounting.rounded import up
+from bayesdp.accounting.spend import Spend
 from bayesdp.errors import BudgetExceededError, InputError, TableMismatchError
 from bayesdp.populations import Population
 from bayesdp.release.certify import certify, derive, provable_plan
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, declared_columns, structure_of
 from bayesdp.release.program_files import file_and_name, require_unchanged
-from bayesdp.release.program_runs import program_findings, program_rows, run_program
+from bayesdp.release.program_results import ProgramAnswer
+from bayesdp.release.program_runs import ProgramRun, program_findings, program_rows, run_program
 from bayesdp.release.queries import shape
 from bayesdp.release.results import Release, Result, cost_words, counted
 from bayesdp.release.spec import FROM_DATA, BudgetSpec, QuerySpec, StudySpec, parse_study, read_toml
@@ -225,35 +227,26 @@ class Study:
                 require_unchanged(self.spec.programs[file], position)
 
     def _finish(self, ledger: Ledger, debit: str, plan: Plan, exact: _Exact, time: str) -> Release:
-        """After the debit: noise, certificate, storage."""
+        """After the debit: noise, certificate, storage.
+
+        What was drawn has been paid for. It is stored whatever happens then: a program that fails
+        is answered by what it released, and after any other end the ledger has the numbers, if not
+        their certificate.
+        """
         before = ledger.spends(self.spec.data.dataset, before=debit)
-        results = [
-            result
-            for query in plan.queries
-            for result in noisy(query, exact.totals[query.shape.spec.name])
-        ]
-        answers = [run_program(*one) for one in zip(plan.programs, exact.rows, strict=True)]
-        certificate = certify(
-            plan,
-            [*(one.to_dict() for one in results), *(one.to_dict() for one in answers)],
-            release=debit,
-            time=time,
-            before=before,
-        )
-        signed = tuple(_with_certificate(result, certificate) for result in results)
-        claim = certificate.body["claim"]
-        release = Release(
-            debit,
-            time,
-            signed,
-            certificate,
-            claim["epsilon"],
-            plan.dp_epsilon,
-            plan.dp_rho,
-            claim["delta"],
-            tuple(replace(answer, certificate=certificate) for answer in answers),
-        )
-        ledger.store(debit, release.to_dict())
+        runs = [ProgramRun(*one) for one in zip(plan.programs, exact.rows, strict=True)]
+        results: list[Result] = []
+        stored: dict[str, Any] | None = None
+        try:
+            for query in plan.queries:
+                results += noisy(query, exact.totals[query.shape.spec.name])
+            answers = [run_program(one) for one in runs]
+            release = _certified(plan, results, answers, debit, time, before)
+            stored = release.to_dict()
+        finally:
+            kept = stored or _unfinished(debit, time, results, runs)
+            if kept["results"]:
+                ledger.store(debit, kept)
         return release
 
     def _open(self) -> Table:
@@ -288,6 +281,43 @@ class _Exact:
     rows: list[Any]
 
 
+def _certified(
+    plan: Plan,
+    results: Sequence[Result],
+    answers: Sequence[ProgramAnswer],
+    debit: str,
+    time: str,
+    before: Sequence[Spend],
+) -> Release:
+    """The release with its certificate."""
+    told = _told(results, answers)
+    certificate = certify(plan, told, release=debit, time=time, before=before)
+    claim = certificate.body["claim"]
+    return Release(
+        debit,
+        time,
+        tuple(replace(result, certificate=certificate) for result in results),
+        certificate,
+        claim["epsilon"],
+        plan.dp_epsilon,
+        plan.dp_rho,
+        claim["delta"],
+        tuple(replace(answer, certificate=certificate) for answer in answers),
+    )
+
+
+def _unfinished(
+    debit: str, time: str, results: Sequence[Result], runs: Sequence[ProgramRun]
+) -> dict[str, Any]:
+    """What had been drawn when a release came to no end."""
+    answers = [run.so_far("The release was cut short.") for run in runs if run.machine.released]
+    return {"release": debit, "time": time, "results": _told(results, answers)}
+
+
+def _told(results: Sequence[Result], answers: Sequence[ProgramAnswer]) -> list[dict[str, Any]]:
+    return [*(one.to_dict() for one in results), *(one.to_dict() for one in answers)]
+
+
 def noisy(query: PlannedQuery, total: Total) -> list[Result]:
     """The results of one query: all its integers noised in one draw of the mechanism."""
     spec, column = query.shape.spec, query.shape.column
@@ -316,7 +346,3 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
 
 
 _AVERAGES = ("mean", "proportion")
-
-
-def _with_certificate(result: Result, certificate: Any) -> Result:
-    return replace(result, certificate=certificate)

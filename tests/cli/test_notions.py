@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.cli import app
-from bayesdp.report.relations import level_words
+from bayesdp.report.numbers import notion_level
 
 CHAIN = '{"model": "markov", "transition": [[0.9, 0.1], [0.1, 0.9]], "length": 100}'
 TWINS = '{"model": "finite", "probabilities": [[0.5, 0.0], [0.0, 0.5]]}'
@@ -84,13 +84,14 @@ def test_parameters_are_named():
         (1.0 + 2**-52, "1.00001"),
         (0.1 + 2e-8, "0.100001"),
         (123456.5, "123457"),
-        (1e300, "1.00001e+300"),
+        (1e300, "1e+300"),
     ],
 )
 def test_levels_are_rounded_up(level: float, shown: str):
-    """`Decimal(shown)` is never below the level, however small both are."""
-    assert level_words("dp", level) == shown
-    assert Decimal(shown) >= Decimal(level)
+    """What is shown is never below the level, however small both are."""
+    assert notion_level("dp", level) == shown
+    assert notion_level("sp", level) == f"{shown} (distance)"
+    assert Decimal(shown) >= min(Decimal(level), Decimal(repr(level)))
 
 
 @pytest.mark.parametrize("level", ["0", "1e-320", "1e-9", "1e308"])

@@ -28,6 +28,7 @@ from bayesdp.release.certify import conversion_certificate
 from bayesdp.report.circumstances import counted
 from bayesdp.report.explain import Explanation
 from bayesdp.report.explain import explain as dispatcher
+from bayesdp.report.numbers import level_words
 from bayesdp.report.promise import Level, Standing, of_document
 from tests.kernel import honest
 from tests.report.explained import chain_study, dp_study, family_study, gaussian_study
@@ -100,8 +101,8 @@ def test_numbers_are_those_of_the_claim(name: str, tmp_path: Path) -> None:
     assert f"at least {math.floor(1000 * ten['at_least']) / 10:g} % likely" in words
     assert f"adversary '{facts['adversary']}'" in words or name == "dp"
     if name != "dp":
-        cost = math.ceil(round(1e4 * document["data_set"]["dp_epsilon"], 6)) / 1e4
-        assert f"the level {cost:g} (odds" in words
+        cost = level_words(document["data_set"]["dp_epsilon"])
+        assert f"the level {cost} (odds" in words
 
 
 @pytest.mark.parametrize("name", STUDIES)

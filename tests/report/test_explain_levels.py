@@ -187,7 +187,7 @@ def test_gaussian_noise_is_never_explained_as_pure(name: str, kind: Any) -> None
     assert found.facts["odds_factor"] == pytest.approx(2 * math.exp(report.best.epsilon), rel=1e-9)
     assert found.facts["if_independent"]["delta"] > 0.0
     assert found.facts["if_independent"]["level"] <= report.best.epsilon
-    assert "delta = 0.000001" in lines(found)
+    assert "delta = 1e-06" in lines(found)
     document = json.loads(conversion_certificate(population, report).to_json())
     certified = explain(document)
     assert certified.verdict == "VALID ASSUMING"

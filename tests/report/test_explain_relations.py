@@ -45,9 +45,9 @@ def test_claims_and_given_levels_are_told() -> None:
     follows = {one["notion"]: one["level"] for one in document["claim"]["claims"]}
     assert {one["notion"]: one["level"] for one in found.facts["claims"]} == follows
     assert len(found.section("follows").items) == len(follows)
-    # tanh(1/2) = 0.46212, up.
+    # tanh(1/2) = 0.4621171...: rounded up.
     assert follows["bsp"] == pytest.approx(math.tanh(0.5), rel=1e-12)
-    assert "[bsp], at the level 46.3 %" in text
+    assert "[bsp], at the level 0.462118 (distance)" in text
     assert "by at most 46.3 percentage points" in text
     assert 'This was stated by: "the diaries of 2019". It was not checked.' in text
     for said in document["assumptions"]:

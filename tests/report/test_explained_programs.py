@@ -39,6 +39,6 @@ def test_with_a_delta_nothing_is_said_of_single_results(adjacency: str, steps: i
     sections = _promise("f", Fraction(1), Fraction("1.2345641e-6"), adjacency, None, [])
     said = " ".join(" ".join(section.paragraphs) for section in sections)
     assert "no result" not in said
-    assert "plus delta = 0.00000124" in said
+    assert "plus delta = 1.23457e-06" in said
     # Twice the factor is broken with a chance of at most 3 delta (theory 3.10b).
     assert odds(said) >= 2.0 * math.exp(steps)

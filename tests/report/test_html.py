@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from bayesdp import explain
+from bayesdp.release import Study
+from bayesdp.report import beliefs
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection, render, write_report
+from bayesdp.report.numbers import level_words
+from bayesdp.report.phrases import becomes
+from bayesdp.report.promise import Level
+from bayesdp.report.sections import study_section
+from tests.report.explained import chain_study, dp_study, gaussian_study
 
 VOID = {"meta", "line", "circle", "rect", "br"}
 
@@ -69,7 +78,7 @@ def section() -> StudySection:
             ResultRow("by role", "role = child", 170.2, 2.0, "cm"),
         ],
         dp_epsilon=1.0,
-        level=1.85345,
+        level=1.853451,
         adversary="any",
         dataset="galton-1886",
         total=2.0,
@@ -86,7 +95,7 @@ def test_it_holds_everything_that_the_section_says(section: StudySection) -> Non
         "Heights",
         "Records form clusters.",
         "Galton (1886)",
-        "1.8535",  # the level, rounded up
+        "<dd>1.85346</dd>",  # the level, rounded up
         "Needs the covariance.",
         "169.3",
         "role = child",
@@ -151,8 +160,8 @@ def test_sections_come_from_plain_data_too(section: StudySection) -> None:
 def test_earlier_releases_count(section: StudySection) -> None:
     later = replace(section, dataset_level=3.0, dataset_dp_epsilon=1.5, total=4.0)
     text = render([later])
-    assert "3.0000 with earlier releases, of 4 allowed" in text
-    assert "level 3.0000 of 4 is used, from a DP cost of 1.5000" in text
+    assert "3 with earlier releases, of 4 allowed" in text
+    assert "level 3 of 4 is used, from a DP cost of 1.5" in text
     assert "at most 69.1 %" in text, "a belief of 10 %, at level 3"
     assert "ever released from this data set" in text
     assert "earlier releases" not in render([section])
@@ -169,3 +178,34 @@ def test_it_is_written_as_utf8(section: StudySection, tmp_path: Path) -> None:
     path = write_report(tmp_path / "r.html", [section], version="0.1.0")
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert "bayesdp 0.1.0" in path.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("make", [dp_study, chain_study, gaussian_study])
+@pytest.mark.parametrize("earlier", [0, 1])
+def test_what_it_says_of_beliefs_is_what_explain_says(
+    make: Callable[..., Study], earlier: int, tmp_path: Path
+) -> None:
+    study = make(tmp_path, spend=0.4)
+    for _ in range(earlier):
+        study.release()
+    release = study.release()
+    found, section = explain(release), study_section(study, release, "")
+    table = found.section("promise").table
+    text = " ".join(render([section]).split())
+    for before, least, most in table[1:]:
+        row = f'{before}</th><td class="n">{least}</td><td class="n">{most}</td>'
+        assert row in text
+    assert "".join(f'<th scope="col" class="n">{name}</th>' for name in table[0]) in text
+    _, least, most = table[2]
+    assert f"they believe it with at most {most} and at least {least}" in text
+    assert f"at most {most} likely, and at least {least} likely" in " ".join(found.text().split())
+    assert f"level {level_words(found.facts['level'])} of" in text
+
+
+def test_with_a_delta_the_chance_of_an_exception_is_that_of_explain(section: StudySection) -> None:
+    text = render([replace(section, delta=1e-5)])
+    level = Level(section.level, 1e-5)
+    assert f"they believe it with {becomes(level)}." in text
+    assert "except with a chance of at most 1 in 33 000." in text
+    for row in beliefs.table(level.epsilon, level.delta):
+        assert row[1] + '</td><td class="n">' + row[2] in text

@@ -6,70 +6,26 @@ import math
 from decimal import Decimal
 from fractions import Fraction
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bayesdp.notions.catalogue import CATALOGUE, NotionClaim
-from bayesdp.report.words import (
-    belief_table,
-    delta_sentence,
+from bayesdp.report import beliefs
+from bayesdp.report.numbers import (
+    budget_words,
     error_up,
-    highest_belief,
-    level_sentences,
-    level_up,
-    lowest_belief,
-    not_promised,
-    number,
+    level_words,
     percent_down,
     percent_up,
+    with_error,
 )
-
-LEVELS = st.floats(0.0, 40.0)
-BELIEFS = st.floats(1e-6, 1.0 - 1e-6)
-
-
-def test_a_case_by_hand() -> None:
-    # Odds 1/9 times e^(ln 9) are odds 1; odds 1/9 divided by 9 are odds 1/81.
-    assert highest_belief(0.1, math.log(9.0)) == pytest.approx(0.5, abs=1e-12)
-    assert lowest_belief(0.1, math.log(9.0)) == pytest.approx(1 / 82, abs=1e-12)
-
-
-@given(BELIEFS, LEVELS)
-def test_beliefs_are_bayes_rule_at_the_extremes(prior: float, level: float) -> None:
-    odds = prior / (1 - prior)
-    most, least = highest_belief(prior, level), lowest_belief(prior, level)
-    assert 0.0 <= least <= prior * (1 + 1e-12)
-    assert prior * (1 - 1e-12) <= most <= 1.0
-    assert most == pytest.approx(odds * math.exp(level) / (1 + odds * math.exp(level)), rel=1e-9)
-    assert least == pytest.approx(odds / (odds + math.exp(level)), rel=1e-9)
-
-
-def test_extreme_levels_are_answered() -> None:
-    assert highest_belief(0.1, 0.0) == pytest.approx(0.1)
-    assert highest_belief(0.5, 10_000.0) == 1.0
-    assert lowest_belief(0.5, 10_000.0) == 0.0
-    assert highest_belief(0.0, 3.0) == 0.0
-    assert highest_belief(0.5, math.inf) == 1.0
-
-
-@pytest.mark.parametrize(("prior", "level"), [(-0.1, 1.0), (1.1, 1.0), (0.5, -1.0)])
-def test_what_is_no_belief_or_level_is_refused(prior: float, level: float) -> None:
-    with pytest.raises(ValueError, match="expected"):
-        highest_belief(prior, level)
-    with pytest.raises(ValueError, match="expected"):
-        lowest_belief(prior, level)
-
-
-def test_a_nan_level_is_refused() -> None:
-    with pytest.raises(ValueError, match="expected a level"):
-        highest_belief(0.5, math.nan)
-
-
-def test_the_table_has_the_three_beliefs() -> None:
-    rows = belief_table(1.0)
-    assert [row.prior for row in rows] == [0.01, 0.10, 0.50]
-    assert rows[2].at_most == pytest.approx(math.e / (1 + math.e))
+from bayesdp.report.words import (
+    at_delta,
+    cost_words,
+    delta_sentence,
+    level_sentences,
+    not_promised,
+)
 
 
 @given(st.floats(0.0, 1.0))
@@ -82,14 +38,46 @@ def test_percents_round_outward(probability: float) -> None:
 
 
 def test_levels_and_errors_round_up() -> None:
-    assert level_up(0.10001) == "0.1001"
-    assert level_up(0.1) == "0.1000"
-    assert level_up(math.inf) == "unlimited"
+    assert level_words(0.1000001) == "0.100001"
+    assert level_words(0.1) == "0.1"
+    assert level_words(0.30000000000000004) == "0.300001"
+    assert level_words(math.inf) == "unlimited"
+    assert level_words(0.0) == "0"
+    assert level_words(12_345_678.0) == "12345700"
+    assert level_words(1e-6) == "1e-06"
     assert error_up(0.0541) == "0.055"
     assert error_up(1234.2) == "1\N{NARROW NO-BREAK SPACE}235"
-    assert number(-3.0, 30.0) == "\N{MINUS SIGN}3"
-    assert number(-0.0001, 0.5) == "0.00"
-    assert number(169.3149, 1.37) == "169.3"
+    assert with_error(-3.0, 30.0) == "\N{MINUS SIGN}3"
+    assert with_error(-0.0001, 0.5) == "0.00"
+    assert with_error(169.3149, 1.37) == "169.3"
+
+
+def test_only_what_is_known_up_to_an_error_may_be_shown_within_it() -> None:
+    assert level_words(3.0000000000000004) == "3.00001"
+    assert level_words(3.0000000000000004, 1e-12) == "3"
+    assert level_words(3.0 + 1e-9, 1e-12) == "3.00001"
+    assert level_words(2.9999999999, 1e-9) == "3"
+    assert level_words(math.log(3), 1e-12) == "1.09862"
+
+
+@given(st.floats(1e-9, 1e9))
+@example(0.9999999999999999)
+@example(999999.5)
+@example(1000.0000000000001)
+def test_levels_are_never_below_and_budgets_never_above(value: float) -> None:
+    exact = Fraction(repr(value))
+    assert exact <= Fraction(level_words(value)) <= exact * (1 + Fraction(1, 10**5))
+    assert exact * (1 - Fraction(1, 10**5)) <= Fraction(budget_words(value)) <= exact
+    assert exact * (1 - Fraction(1, 10**9)) <= Fraction(budget_words(value, 10)) <= exact
+
+
+def test_a_cost_is_told_in_one_way() -> None:
+    assert cost_words(0.5) == "0.5"
+    assert cost_words(0.0) == "0"
+    assert cost_words(0.0, 0.1) == "rho = 0.1"
+    assert cost_words(0.30000000000000004, 0.1000001) == "0.300001 and rho = 0.100001"
+    assert at_delta(0.0) == ""
+    assert at_delta(1.0000001e-5) == " at delta = 1.00001e-05"
 
 
 def test_the_sentences_name_what_must_be_named() -> None:
@@ -112,9 +100,7 @@ def test_limits_mention_presence_and_the_interval_where_it_applies() -> None:
 @example(0.012345674, 2.0000004)
 def test_a_delta_is_never_shown_smaller_than_true(delta: float, level: float) -> None:
     text = " ".join(level_sentences(level, "any", delta=delta))
-    chance = text.split("with a probability of at most ")[1].split(". This")[0].split(". For")[0]
-    assert Fraction(chance) >= 3 * Fraction(repr(delta))
-    assert float(chance) <= 3 * delta * 1.00002
+    assert f"except with a chance of at most {beliefs.exception_words(delta)}." in text
     power = delta_sentence(level, delta).split("e^")[1].split(" times")[0]
     assert Fraction(power) >= Fraction(repr(level))
     allowance = delta_sentence(level, delta).split("delta = ")[1].rstrip(".")

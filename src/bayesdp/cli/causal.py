@@ -55,7 +55,7 @@ def causal(
 
     show_causal(console(), both)
     if figure is not None:
-        console().print(f"The figure is in {figure}.", highlight=False, markup=False)
+        typer.echo(f"The figure is in {figure}.")
 
 
 def _check_figure(path: Path) -> None:

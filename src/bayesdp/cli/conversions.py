@@ -105,7 +105,7 @@ def leakage(
     if as_json:
         print_json(report.to_dict() | {"advice": [offer.to_dict() for offer in offers]})
         return
-    from bayesdp.report.terminal import show_leakage
+    from bayesdp.report.levels import show_leakage
 
     show_leakage(console(), report, offers)
 
@@ -141,7 +141,7 @@ def _channel_leakage(
         plain = report.to_dict() if report is not None else none | {"best": None}
         print_json(plain | {"exact": exact.to_dict()})
         return
-    from bayesdp.report.terminal import show_exact, show_leakage
+    from bayesdp.report.levels import show_exact, show_leakage
 
     if report is not None:
         show_leakage(console(), report)
@@ -171,7 +171,7 @@ def _approximate_leakage(
     if as_json:
         print_json(report.to_dict())
     else:
-        from bayesdp.report.terminal import show_approximate
+        from bayesdp.report.levels import show_approximate
 
         show_approximate(console(), report)
     if not report.bounds:
@@ -208,7 +208,7 @@ def _gaussian_leakage(
     if as_json:
         print_json(report.to_dict())
         return
-    from bayesdp.report.terminal import show_leakage
+    from bayesdp.report.levels import show_leakage
 
     show_leakage(console(), report)
 
@@ -255,7 +255,7 @@ def calibrate(
         if as_json:
             print_json(noise.to_dict())
         else:
-            from bayesdp.report.terminal import show_gaussian
+            from bayesdp.report.levels import show_gaussian
 
             show_gaussian(console(), noise)
         return
@@ -265,6 +265,6 @@ def calibrate(
     if as_json:
         print_json(answer.to_dict())
         return
-    from bayesdp.report.terminal import show_calibration
+    from bayesdp.report.levels import show_calibration
 
     show_calibration(console(), answer)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesdp.cli.common import Json, app, guarded, print_json, text_of
+from bayesdp.cli.common import Json, app, console, guarded, print_json, text_of
 
 
 @app.command()
@@ -31,7 +31,9 @@ def explain(
     if as_json:
         print_json(found.to_dict())
     else:
-        typer.echo(found.text(), nl=False)
+        from bayesdp.report.layout import READABLE
+
+        typer.echo(found.text(min(console().width, READABLE)), nl=False)
     if not found.holds:
         raise typer.Exit(1)
 

@@ -28,7 +28,7 @@ def ledger_show(ledger: LedgerOption = "ledger.db", as_json: Json = False) -> No
     if as_json:
         print_json({"datasets": datasets, "refusals": refusals})
         return
-    from bayesdp.report.terminal import show_ledger
+    from bayesdp.report.ledgers import show_ledger
 
     show_ledger(console(), datasets, refusals)
 

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from bayesdp.cli.common import Json, app, console, guarded, positive, print_json
 from bayesdp.errors import InputError
-
-if TYPE_CHECKING:
-    from bayesdp.leakage.profile import Deltas, Profile
 
 
 @app.command()
@@ -53,7 +48,9 @@ def profile(
             extra = {"delta": {"epsilon": epsilon, "dp": deltas.dp, "bdp": deltas.bdp}}
         print_json(found.to_dict() | extra)
         return
-    _show(console(), found, deltas)
+    from bayesdp.report.profiles import show_profile
+
+    show_profile(console(), found, deltas)
 
 
 def _default(text: str | None) -> int | list[int] | None:
@@ -67,50 +64,3 @@ def _default(text: str | None) -> int | list[int] | None:
             "--default", text, expected="the number of a value, or one for each record as in 0,1,0"
         ) from None
     return values[0] if len(values) == 1 else values
-
-
-def _show(console: Any, found: Profile, deltas: Deltas | None) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    from bayesdp.notions import CATALOGUE
-    from bayesdp.report.terminal import number
-
-    table = Table(title="What this channel promises, exactly", title_justify="left")
-    table.add_column("notion")
-    table.add_column("level", justify="right")
-    table.add_column("attained by")
-    for key, one in found.found.items():
-        title = CATALOGUE[key].title
-        if key == "group-dp":
-            title += f", {len(found.group)} records"
-        level = "infinite" if math.isinf(one.level) else number(one.level)
-        table.add_row(f"{key}\n[dim]{title}[/dim]", level, escape(found.attained(one)))
-    console.print(table)
-    for line in _remarks(found, deltas):
-        console.print(line, highlight=False, markup=False)
-
-
-def _remarks(found: Profile, deltas: Deltas | None) -> Iterator[str]:
-    """What doesn't fit into the table."""
-    from bayesdp.report.terminal import number
-
-    replaced = "the worst of all values" if found.default is None else f"{list(found.default)}"
-    yield (
-        "Levels are in nats, except sp and bsp: changes of a probability, between 0 and 1. "
-        f"The default that replaces a record there is {replaced}."
-    )
-    if not found.default_covers:
-        yield (
-            "The default is not possible beside every value of the other records: bsp says "
-            "nothing about those, and implies no BDP level."
-        )
-    sizes = ", ".join(number(one.level) for one in found.group)
-    yield f"Groups of 1 to {len(found.group)} records: {sizes}."
-    yield (
-        f"With x_S known, bsp is {number(found.bsp_known.level)}; with the population's own "
-        f"beliefs, mp is {number(found.mp_of_prior.level)}."
-    )
-    if deltas is not None:
-        levels = ", ".join(f"BDP {name} {number(level)}" for name, level in deltas.bdp.items())
-        yield f"Delta at epsilon {number(deltas.epsilon)}: DP {number(deltas.dp)}, {levels}."

@@ -36,7 +36,7 @@ def check(
         document = check_document(answer)
         print_json(document if findings is None else document | {"findings": findings})
     else:
-        from bayesdp.report.terminal import show_check
+        from bayesdp.report.studies import show_check
 
         show_check(console(), answer)
         for finding in findings or ():
@@ -81,7 +81,7 @@ def release(
     if as_json:
         print_json(done.to_dict())
         return
-    from bayesdp.report.terminal import show_release
+    from bayesdp.report.studies import show_release
 
     show_release(console(), done, loaded.spec.budget.notion)
     if saved:

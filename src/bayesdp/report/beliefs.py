@@ -11,10 +11,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
-from bayesdp.report.words import level_up, percent_down, percent_up
+from bayesdp.report.numbers import percent_down, percent_up, plain
 
 PRIORS = (Decimal("0.01"), Decimal("0.10"), Decimal("0.50"))
 """What somebody believes before: the rows of every table of beliefs."""
+
+IN_SHORT = Decimal("0.10")
+"""The belief that sentences speak of."""
+
+HEADER = ("before", "after, at least", "after, at most")
+"""The columns of every table of beliefs."""
 
 BEYOND = 10_000.0
 """Levels from here on are treated as no limit: e^level has thousands of digits."""
@@ -100,6 +106,19 @@ def beliefs(
     return tuple(belief(before, factor) for before in priors)
 
 
+def table(level: float, delta: float = 0.0) -> tuple[tuple[str, str, str], ...]:
+    """The table of beliefs in words, without its `HEADER`."""
+    return tuple(row.words() for row in beliefs(level, delta))
+
+
+def becomes(level: float, delta: float = 0.0, before: Decimal = IN_SHORT) -> str:
+    """What a belief can become at most and at least, with the chance of an exception."""
+    _, least, most = belief(before, odds_factor(level, delta)).words()
+    chance = exception_words(delta)
+    but = f", except with a chance of at most {chance}" if chance else ""
+    return f"at most {most} and at least {least}{but}"
+
+
 def factor_words(factor: Decimal) -> str:
     """A factor, rounded up: two decimals, three digits from 100 on, then "more than a million"."""
     if factor > 10**6:
@@ -109,13 +128,6 @@ def factor_words(factor: Decimal) -> str:
     places = factor.adjusted() - 2
     rounded = factor.quantize(_ONE.scaleb(places), rounding=ROUND_CEILING)
     return f"{int(rounded):,}".replace(",", " ")
-
-
-def level_words(level: float) -> str:
-    """A level, rounded up to four decimals, without idle zeros."""
-    if level >= BEYOND:
-        return f"more than {BEYOND:.0f}" if math.isfinite(level) else "unlimited"
-    return plain(Decimal(level_up(level)))
 
 
 def _near_0(probability: Decimal) -> str:
@@ -144,6 +156,11 @@ def exception(delta: float) -> Decimal:
     return min(_EXACT.multiply(Decimal(delta), Decimal(EXCEPTIONS)), _ONE)
 
 
+def exception_words(delta: float) -> str:
+    """How likely the limits are broken at most; empty without a delta."""
+    return chance_words(exception(delta)) if delta > 0.0 else ""
+
+
 def double_up(value: Decimal) -> float:
     """The smallest double that is not below."""
     nearest = float(value)
@@ -154,9 +171,3 @@ def double_down(value: Decimal) -> float:
     """The largest double that is not above."""
     nearest = float(value)
     return nearest if Decimal(nearest) <= value else math.nextafter(nearest, -math.inf)
-
-
-def plain(value: Decimal) -> str:
-    """Without idle zeros and exponents."""
-    text = f"{value:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text

@@ -7,14 +7,13 @@ from decimal import Decimal
 from typing import Any
 
 from bayesdp.report import beliefs, dependence
-from bayesdp.report.beliefs import factor_words, level_words, odds_factor
+from bayesdp.report.beliefs import IN_SHORT, exception_words, factor_words, odds_factor
 from bayesdp.report.dependence import clean, number
+from bayesdp.report.numbers import level_words
 from bayesdp.report.phrases import (
-    IN_SHORT,
     Section,
     becomes,
     closeness,
-    exception_words,
     level_and_factor,
     protected_columns,
     together,
@@ -167,7 +166,7 @@ def _related_dp(promise: Promise) -> Section:
     after = []
     if promise.level.delta > 0.0:
         each = (
-            f"{exception_words(group_level(promise.level, size))} for groups of {size}"
+            f"{exception_words(group_level(promise.level, size).delta)} for groups of {size}"
             for size in RELATED
         )
         after.append("The chance of an exception is then at most " + ", and ".join(each) + ".")
@@ -190,18 +189,11 @@ def secrets(promise: Promise) -> Section | None:
             "records that are related to each other.",
         )
         return Section("secrets", "For which values", text)
-    factor = odds_factor(outside.epsilon, outside.delta)
-    _, least, most = beliefs.belief(IN_SHORT, factor).words()
-    chance = (
-        f", except with a chance of at most {exception_words(outside)}"
-        if outside.delta > 0.0
-        else ""
-    )
+    factor = factor_words(odds_factor(outside.epsilon, outside.delta))
     text += (
         "For people whose value lies outside, or might lie outside for all that somebody knows, "
-        f"a weaker promise holds. Its level is {level_words(outside.epsilon)}: a belief of 10 % "
-        f"becomes at most {most} and at least {least}, and odds change by a factor of at most "
-        f"{factor_words(factor)}{chance}.",
+        f"a weaker promise holds. Its level is {level_words(outside.epsilon)}: odds change by a "
+        f"factor of at most {factor}, and a belief of 10 % becomes {becomes(outside)}.",
     )
     return Section("secrets", "For which values", text)
 

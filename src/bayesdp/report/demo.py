@@ -11,9 +11,11 @@ from rich.console import Console
 
 from bayesdp.release.study import Study
 from bayesdp.report.html import write_report
+from bayesdp.report.layout import say
+from bayesdp.report.ledgers import show_ledger
 from bayesdp.report.output import check_target
 from bayesdp.report.sections import study_section
-from bayesdp.report.terminal import show_check, show_ledger, show_release
+from bayesdp.report.studies import show_check, show_release
 
 STUDIES = ("galton", "wheeze")
 
@@ -27,7 +29,7 @@ WARNING = (
 def run_demo(console: Console, report: Path) -> None:
     """Release both studies with a fresh ledger in a temporary folder, and write the report."""
     check_target(report, "report")
-    console.print(WARNING, style="bold", highlight=False)
+    say(console, WARNING, style="bold")
     with tempfile.TemporaryDirectory(prefix="bayesdp-demo-") as folder:
         with as_file(files("bayesdp") / "demo_data") as source:
             shutil.copytree(source, folder, dirs_exist_ok=True)
@@ -43,4 +45,4 @@ def run_demo(console: Console, report: Path) -> None:
         console.rule("the ledger")
         show_ledger(console, study.ledger().show())
     write_report(report, sections)
-    console.print(f"Wrote {report}: open it in a browser.", highlight=False)
+    say(console, f"Wrote {report}: open it in a browser.")

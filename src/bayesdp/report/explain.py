@@ -6,7 +6,6 @@ by the kernel first: one that is INVALID is not explained, and one that is UNKNO
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
@@ -25,6 +24,7 @@ from bayesdp.report import beliefs, explained_programs
 from bayesdp.report.circumstances import RELATED
 from bayesdp.report.dependence import clean, leaves_open, members
 from bayesdp.report.implied import RULE, follows
+from bayesdp.report.layout import filled
 from bayesdp.report.passages import all_sections, refuted
 from bayesdp.report.phrases import Section
 from bayesdp.report.promise import (
@@ -71,7 +71,7 @@ class Explanation:
 
     def text(self, width: int = 80) -> str:
         """Plain text in lines of at most `width` letters."""
-        parts = ["\n".join([*textwrap.wrap(self.title, width), "=" * min(len(self.title), width)])]
+        parts = [f"{filled(self.title, width)}\n{'=' * min(len(self.title), width)}"]
         parts += [_section_text(section, width) for section in self.sections]
         return "\n\n".join(parts) + "\n"
 
@@ -264,26 +264,23 @@ def _scope(promise: Promise) -> str:
 
 
 def _section_text(section: Section, width: int) -> str:
-    lines = [section.title, "-" * len(section.title)]
-    lines += [_filled(text, width) for text in section.paragraphs]
-    if section.table:
-        columns = list(zip(*section.table, strict=True))
-        widths = [max(map(len, column)) for column in columns]
-        for row in section.table:
-            cells = (cell.rjust(size) for cell, size in zip(row, widths, strict=True))
-            lines.append("  " + "   ".join(cells))
-    lines += [
-        _filled(item, width, initial_indent="- ", subsequent_indent="  ") for item in section.items
-    ]
-    lines += [_filled(text, width) for text in section.after]
+    lines = [filled(section.title, width), "-" * min(len(section.title), width)]
+    lines += [filled(text, width) for text in section.paragraphs]
+    lines += _table_text(section.table, width)
+    lines += [filled(item, width, "- ", "  ") for item in section.items]
+    lines += [filled(text, width) for text in section.after]
     return "\n".join(lines)
 
 
-def _filled(text: str, width: int, **indents: str) -> str:
-    """Lines of this width; numbers keep their percent sign."""
-    kept = text.replace(" %", "\N{NO-BREAK SPACE}%")
-    filled = textwrap.fill(kept, width, **indents)  # type: ignore[arg-type]
-    return filled.replace("\N{NO-BREAK SPACE}%", " %")
+def _table_text(table: Sequence[Sequence[str]], width: int) -> list[str]:
+    """Columns side by side, or row by row where the lines are too short for that."""
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    if sum(widths) + 3 * len(widths) - 1 <= width:
+        cells = ([c.rjust(size) for c, size in zip(row, widths, strict=True)] for row in table)
+        return ["  " + "   ".join(row) for row in cells]
+    header, *rows = table
+    told = (", ".join(f"{name}: {c}" for name, c in zip(header, row, strict=True)) for row in rows)
+    return [filled(row, width, "  ", "    ") for row in told]
 
 
 def _section_html(section: Section) -> str:

@@ -7,11 +7,12 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.accounting.spend import float_above
-from bayesdp.report.beliefs import factor_words, level_words, odds_factor
+from bayesdp.report.beliefs import exception_words, factor_words, odds_factor
 from bayesdp.report.dependence import clean
 from bayesdp.report.fine_print import CHECK, trusted
+from bayesdp.report.numbers import level_words
 from bayesdp.report.passages import status
-from bayesdp.report.phrases import Section, closeness, delta_words, exception_words
+from bayesdp.report.phrases import Section, closeness
 from bayesdp.report.promise import Level, Standing, group_level
 
 if TYPE_CHECKING:
@@ -133,13 +134,13 @@ def _promise(
     said = (
         f"Whatever the other records are, {_ADJACENT[adjacency]}: the probabilities of what may "
         f"be released differ by at most {closeness(level)} (epsilon = {level_words(level.epsilon)}"
-        + (f", delta = {delta_words(level.delta)}" if delta > 0 else "")
+        + (f", delta = {level_words(level.delta)}" if delta > 0 else "")
         + f"). This holds for {sizes}."
     )
     odds = (
         f"Somebody who knows all the other records may change their odds between two values of "
         f"the remaining one by a factor of at most {factor}"
-        + (f", except with a chance of at most {exception_words(replaced)}" if delta else "")
+        + (f", except with a chance of at most {exception_words(replaced.delta)}" if delta else "")
         + "."
     )
     related = (

@@ -14,8 +14,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from bayesdp.errors import InputError
+from bayesdp.report.numbers import error_up, typeset, with_error
 from bayesdp.report.output import FIGURE
-from bayesdp.report.words import error_up, number, typeset
 
 if TYPE_CHECKING:
     from bayesdp.causal import Strengths
@@ -150,11 +150,11 @@ def _range(intervals: Sequence[Interval]) -> tuple[float, float]:
 
 
 def _plain(interval: Interval) -> str:
-    return f"{number(interval.value, interval.error95)} ± {error_up(interval.error95)}"
+    return f"{with_error(interval.value, interval.error95)} ± {error_up(interval.error95)}"
 
 
 def _spoken(interval: Interval) -> str:
-    value, error = number(interval.value, interval.error95), error_up(interval.error95)
+    value, error = with_error(interval.value, interval.error95), error_up(interval.error95)
     return f"{value} give or take {error}"
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bayesdp.report import dependence
-from bayesdp.report.beliefs import level_words
 from bayesdp.report.dependence import clean
-from bayesdp.report.phrases import Section, delta_words, public_columns, unspoken_columns
+from bayesdp.report.numbers import level_words
+from bayesdp.report.phrases import Section, public_columns, unspoken_columns
 from bayesdp.report.promise import Promise
 
 
@@ -161,12 +161,12 @@ def technical(promise: Promise) -> str:
     level = promise.level
     shown = f"epsilon = {level_words(level.epsilon)}"
     if level.delta > 0.0:
-        shown += f", delta = {delta_words(level.delta)}"
+        shown += f", delta = {level_words(level.delta)}"
     if promise.notion == "dp":
         return f"For experts: differential privacy, replace one record, {shown}."
     cost = level_words(promise.cost.epsilon)
     if promise.cost.delta > 0.0:
-        cost += f" at delta = {delta_words(promise.cost.delta)}"
+        cost += f" at delta = {level_words(promise.cost.delta)}"
     theorem = f", theorem {clean(promise.theorem)}" if promise.theorem else ""
     return (
         f"For experts: Bayesian differential privacy, {shown}, adversary '{promise.adversary}'"

@@ -14,22 +14,13 @@ from pathlib import Path
 from typing import Any, Self
 
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Adversary, Secrets
+from bayesdp.report import beliefs
 from bayesdp.report.figures import Interval, Panel, error_bars
+from bayesdp.report.numbers import budget_words, error_up, level_words, with_error
 from bayesdp.report.output import GENERATOR, replace_file
 from bayesdp.report.programs import ProgramRow, results_html
 from bayesdp.report.style import STYLE
-from bayesdp.report.words import (
-    DEMONSTRATION,
-    belief_table,
-    error_up,
-    level_of_beliefs,
-    level_sentences,
-    level_up,
-    not_promised,
-    number,
-    percent_down,
-    percent_up,
-)
+from bayesdp.report.words import DEMONSTRATION, at_delta, level_sentences, not_promised
 
 DEFAULT_TITLE = "What was released, and what it gives away"
 
@@ -189,16 +180,16 @@ def _study(study: StudySection, name: str) -> str:
 
 def _key_numbers(study: StudySection) -> str:
     factor = study.level / study.dp_epsilon if study.dp_epsilon > 0.0 else 1.0
-    at_delta = f", at delta = {study.delta:g}" if study.delta > 0.0 else ""
-    allowed = f"of {study.total:g} allowed{at_delta}"
+    at = f",{at_delta(study.delta)}" if study.delta > 0.0 else ""
+    allowed = f"of {budget_words(study.total)} allowed{at}"
     if not study.is_first:
-        allowed = f"{level_up(study.level_so_far)} with earlier releases, {allowed}"
+        allowed = f"{level_words(study.level_so_far)} with earlier releases, {allowed}"
     cards = (
-        ("Level about one record", level_up(study.level), allowed),
+        ("Level about one record", level_words(study.level), allowed),
         (
             "DP cost of the releases",
-            level_up(study.dp_epsilon),
-            f"if records were independent{at_delta}",
+            level_words(study.dp_epsilon),
+            f"if records were independent{at}",
         ),
         ("What dependence adds", f"× {factor:.2f}", "the level, divided by the DP cost"),
         ("Adversary", study.adversary, ADVERSARY_MEANING[study.adversary]),
@@ -231,7 +222,7 @@ def _results(study: StudySection, name: str) -> str:
         return results_html(study.programs)
     rows = "".join(
         f'<tr><th scope="row">{escape(row.name)}</th><td>{escape(row.group or "all")}</td>'
-        f'<td class="n">{number(row.value, row.error95)}</td>'
+        f'<td class="n">{with_error(row.value, row.error95)}</td>'
         f'<td class="n">± {error_up(row.error95)}</td><td>{escape(row.unit)}</td></tr>'
         for row in study.results
     )
@@ -265,18 +256,17 @@ def _meaning(study: StudySection) -> str:
         seen = "everything that was ever released from this data set"
     said = level_sentences(level, study.adversary, study.interval, seen=seen, delta=study.delta)
     rows = "".join(
-        f'<tr><th scope="row" class="n">{percent_up(row.prior)}</th>'
-        f'<td class="n">{percent_down(row.at_least)}</td>'
-        f'<td class="n">{percent_up(row.at_most)}</td></tr>'
-        for row in belief_table(level_of_beliefs(level, study.delta))
+        f'<tr><th scope="row" class="n">{before}</th>'
+        f'<td class="n">{least}</td><td class="n">{most}</td></tr>'
+        for before, least, most in beliefs.table(level, study.delta)
     )
+    head = "".join(f'<th scope="col" class="n">{escape(name)}</th>' for name in beliefs.HEADER)
     limits = "".join(f"<li>{escape(text)}</li>" for text in not_promised(study.secrets))
     return (
         "<h3>What the guarantee means</h3>"
         f'<div class="split"><div>{"".join(f"<p>{escape(text)}</p>" for text in said)}</div>'
         '<table class="beliefs"><caption>A belief about one record</caption><thead><tr>'
-        '<th scope="col" class="n">before</th><th scope="col" class="n">after, at least</th>'
-        f'<th scope="col" class="n">after, at most</th></tr></thead><tbody>{rows}</tbody></table>'
+        f"{head}</tr></thead><tbody>{rows}</tbody></table>"
         f'</div><p>Not promised:</p><ul class="limits">{limits}</ul>'
     )
 
@@ -287,7 +277,7 @@ def _theorems(study: StudySection) -> str:
         f"<tr{' class=best' if i == 0 else ''}>"
         f'<th scope="row"><code>{escape(row.theorem)}</code>'
         f"{'<span class=tag>used</span>' if i == 0 else ''}</th>"
-        f'<td class="n">{level_up(row.epsilon)}</td><td>{escape(row.tight)}</td>'
+        f'<td class="n">{level_words(row.epsilon)}</td><td>{escape(row.tight)}</td>'
         f"<td>{escape(row.source)}</td></tr>"
         for i, row in enumerate(ordered)
     )
@@ -325,9 +315,9 @@ def _ledger(study: StudySection) -> str:
     )
     return (
         "<h3>The ledger</h3>"
-        f"<p>Data set <b>{escape(study.dataset)}</b>: level {level_up(level)} of "
-        f"{study.total:g} is used, from a DP cost of {level_up(cost)}"
-        f"{f', both at delta = {study.delta:g}' if study.delta > 0.0 else ''}.</p>"
+        f"<p>Data set <b>{escape(study.dataset)}</b>: level {level_words(level)} of "
+        f"{budget_words(study.total)} is used, from a DP cost of {level_words(cost)}"
+        f"{f', both{at_delta(study.delta)}' if study.delta > 0.0 else ''}.</p>"
         f'<svg class="meter" viewBox="0 0 100 2" preserveAspectRatio="none" role="img" '
         f'aria-label="{share:.0%} of the total is used"><rect class="track" width="100" '
         f'height="2"/><rect class="fill" width="{100 * share:.2f}" height="2"/></svg>'

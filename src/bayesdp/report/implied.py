@@ -7,13 +7,12 @@ from typing import Any
 
 from bayesdp.notions.catalogue import NotionClaim, ScopeKind, notion_of
 from bayesdp.report import dependence
-from bayesdp.report.beliefs import level_words
 from bayesdp.report.dependence import clean
 from bayesdp.report.fine_print import CHECK, trusted
+from bayesdp.report.numbers import notion_level
 from bayesdp.report.passages import status
 from bayesdp.report.phrases import Section
 from bayesdp.report.promise import Standing
-from bayesdp.report.words import percent_up
 
 RULE = "relations"
 
@@ -71,8 +70,7 @@ def _claim(claim: Mapping[str, Any], size: int, about: str) -> str:
     sized = size if "size" in notion.parameters else None
     whose = about if notion.relative else ""
     words = NotionClaim(notion.key, level, scope, whose, size=sized).in_words()
-    shown = level_words(level) if notion.unit == "nats" else percent_up(level)
-    return f"{_title(notion.key)}, at the level {shown}: {words}"
+    return f"{_title(notion.key)}, at the level {notion_level(notion.key, level)}: {words}"
 
 
 def _given(step: Mapping[str, Any]) -> Iterator[tuple[str, float]]:

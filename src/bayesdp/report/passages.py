@@ -11,7 +11,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from bayesdp.report import beliefs, dependence
-from bayesdp.report.beliefs import factor_words, level_words, odds_factor
+from bayesdp.report.beliefs import IN_SHORT, exception_words, factor_words, odds_factor
 from bayesdp.report.circumstances import (
     attackers,
     counted,
@@ -22,12 +22,10 @@ from bayesdp.report.circumstances import (
 )
 from bayesdp.report.dependence import clean, number
 from bayesdp.report.fine_print import how_to_check, not_promised, rests_on
+from bayesdp.report.numbers import level_words
 from bayesdp.report.phrases import (
-    IN_SHORT,
     Section,
     becomes,
-    delta_words,
-    exception_words,
     in_status,
     one_record,
     single,
@@ -117,11 +115,10 @@ def status(found: Standing, *, described: bool) -> Section:
 def in_short(promise: Promise) -> Section:
     """The promise in a few sentences, for the case of a belief of 10 %."""
     level = promise.level
-    limits = beliefs.belief(IN_SHORT, odds_factor(level.epsilon, level.delta))
-    before, least, most = limits.words()
+    before, least, most = beliefs.belief(IN_SHORT, odds_factor(level.epsilon, level.delta)).words()
     except_for = ""
     if level.delta > 0.0:
-        except_for = f", except with a chance of at most {exception_words(level)}"
+        except_for = f", except with a chance of at most {exception_words(level.delta)}"
     text = (
         one_record(promise),
         f"Take a fact about one record that somebody believes to be {before} likely, with all that "
@@ -213,8 +210,7 @@ def promised(promise: Promise) -> Section:
     """The table of beliefs, and the odds."""
     level = promise.level
     factor = odds_factor(level.epsilon, level.delta)
-    header = ("before", "after, at least", "after, at most")
-    rows = tuple(row.words() for row in beliefs.beliefs(level.epsilon, level.delta))
+    rows = beliefs.table(level.epsilon, level.delta)
     after = [_about_odds(factor)]
     if factor > 1:
         after.append(
@@ -233,7 +229,7 @@ def promised(promise: Promise) -> Section:
             *_blurred(promise),
             "How likely somebody believes a fact about one record to be, before and after:",
         ),
-        (header, *rows),
+        (beliefs.HEADER, *rows),
         tuple(after),
     )
 
@@ -264,7 +260,7 @@ def _level_sentence(level: Level) -> str:
     if level.delta > 0.0:
         return (
             f"The numbers behind this are called the level: epsilon = {shown} and delta = "
-            f"{delta_words(level.delta)}. The table is for twice the factor e^epsilon; the next "
+            f"{level_words(level.delta)}. The table is for twice the factor e^epsilon; the next "
             "section says why."
         )
     return f"The number behind this is called the level. It is {shown}: the factor is e^{shown}."
@@ -276,13 +272,13 @@ def exceptions(promise: Promise) -> Section | None:
     if level.delta == 0.0:
         return None
     text = [
-        f"With a chance of at most {exception_words(level)}, the limits in the table may be "
+        f"With a chance of at most {exception_words(level.delta)}, the limits in the table may be "
         "broken. Nothing is promised for that case: what is published could then even give away "
         "the whole record. The chance is no larger than that whether the fact is true or not; it "
         "lies in the random noise.",
         "Precisely: take any sign that somebody might read as a hint at a fact. If it shows with "
         "probability p when the fact is false, it shows with at most p times "
-        f"{factor_words(single(level))} plus delta = {delta_words(level.delta)} when the fact is "
+        f"{factor_words(single(level))} plus delta = {level_words(level.delta)} when the fact is "
         "true, and the other way round. It follows that the odds change by more than twice that "
         "factor with a chance of at most three times delta.",
     ]

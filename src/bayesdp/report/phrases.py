@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, Decimal
+from decimal import Decimal
 from typing import Any
 
 from bayesdp.report import beliefs, dependence
-from bayesdp.report.beliefs import chance_words, factor_words, level_words, odds_factor
+from bayesdp.report.beliefs import factor_words, odds_factor
 from bayesdp.report.dependence import clean, number
+from bayesdp.report.numbers import level_words
 from bayesdp.report.promise import Level, Promise
-
-IN_SHORT = Decimal("0.10")
-"""The belief that sentences speak of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,35 +42,22 @@ def single(level: Level) -> Decimal:
     return odds_factor(level.epsilon)
 
 
-def exception_words(level: Level) -> str:
-    """How likely the limits are broken at most."""
-    return chance_words(beliefs.exception(level.delta))
-
-
-def delta_words(delta: float) -> str:
-    """A delta, rounded up to three digits."""
-    exact = Decimal(repr(delta))
-    return f"{exact.quantize(Decimal(1).scaleb(exact.adjusted() - 2), ROUND_CEILING).normalize():g}"
-
-
 def closeness(level: Level) -> str:
     """How far two probabilities of the same results may lie apart."""
     factor = f"a factor of {factor_words(single(level))}"
-    return f"{factor}, plus delta = {delta_words(level.delta)}" if level.delta > 0.0 else factor
+    return f"{factor}, plus delta = {level_words(level.delta)}" if level.delta > 0.0 else factor
 
 
 def level_and_factor(level: Level) -> str:
     """A level with what it means for odds."""
     if level.delta > 0.0:
-        return f"epsilon = {level_words(level.epsilon)}, delta = {delta_words(level.delta)}"
+        return f"epsilon = {level_words(level.epsilon)}, delta = {level_words(level.delta)}"
     return f"{level_words(level.epsilon)} (odds: factor {factor_words(single(level))})"
 
 
-def becomes(level: Level, before: Decimal = IN_SHORT) -> str:
+def becomes(level: Level) -> str:
     """What a belief can become at most and at least, with the chance of an exception."""
-    _, least, most = beliefs.belief(before, odds_factor(level.epsilon, level.delta)).words()
-    chance = f", except with a chance of at most {exception_words(level)}" if level.delta else ""
-    return f"at most {most} and at least {least}{chance}"
+    return beliefs.becomes(level.epsilon, level.delta)
 
 
 def one_record(promise: Promise) -> str:

@@ -8,10 +8,7 @@ from html import escape
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape as marked
-from rich.table import Table
 
-from bayesdp.accounting.rounded import up
 from bayesdp.release.program_results import (
     ProgramAnswer,
     interval_words,
@@ -19,6 +16,8 @@ from bayesdp.release.program_results import (
     number_words,
 )
 from bayesdp.release.programs import PlannedProgram
+from bayesdp.report.layout import bullet, say, show_table
+from bayesdp.report.words import cost_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,55 +86,46 @@ def show_planned(console: Console, programs: Sequence[PlannedProgram]) -> None:
     """The programs of a study: verdict, cost, kind, what is released."""
     if not programs:
         return
-    table = _table("Programs", "query", "program", "verdict", "DP cost", "kind", "returns")
+    show_table(
+        console,
+        "Programs",
+        ("query", "program", "verdict", "DP cost", "kind", "returns"),
+        [
+            (
+                one.spec.name,
+                one.shown,
+                f"{one.verdict.verdict}, for "
+                + ("every n" if one.verdict.n is None else f"n = {one.verdict.n}"),
+                cost_words(one.dp_epsilon, one.dp_rho),
+                one.kind,
+                ", ".join(one.core.return_types),
+            )
+            for one in programs
+        ],
+    )
     for one in programs:
-        sizes = "every n" if one.verdict.n is None else f"n = {one.verdict.n}"
-        table.add_row(
-            marked(one.spec.name),
-            marked(one.shown),
-            f"{one.verdict.verdict}, for {sizes}",
-            cost_words(one.dp_epsilon, one.dp_rho),
-            one.kind,
-            ", ".join(one.core.return_types),
-        )
-    console.print(table)
-    for one in programs:
-        console.print(
-            f"'{marked(one.spec.name)}' releases {marked('; '.join(one.releases))}. It reads "
-            f"{marked(', '.join(one.fields.values()))}.",
-            highlight=False,
+        say(
+            console,
+            f"'{one.spec.name}' releases {'; '.join(one.releases)}. It reads "
+            f"{', '.join(one.fields.values())}.",
         )
         for note in one.notes:
-            console.print(f"  - {marked(note)}.", highlight=False)
+            bullet(console, f"{note}.")
 
 
 def show_answers(console: Console, answers: Sequence[ProgramAnswer]) -> None:
     """What programs returned."""
     if not answers:
         return
-    table = _table("Returned by programs", "query", "what", "mean or value", "95 % interval")
-    notes: list[str] = []
-    for answer in answers:
-        row = program_row(answer)
-        for output in row.outputs:
-            table.add_row(marked(output.name), output.kind, output.value, output.interval)
-        notes += [note for note in row.notes if note not in notes]
-    console.print(table)
-    for note in notes:
-        console.print(marked(note), highlight=False)
-
-
-def cost_words(pure: float, rho: float) -> str:
-    """Both parts of a program's cost, rounded up."""
-    parts = [up(pure)] if pure > 0.0 else []
-    return " and ".join([*parts, *([f"rho = {up(rho)}"] if rho > 0.0 else [])])
-
-
-def _table(title: str, *columns: str) -> Table:
-    table = Table(title=title, title_justify="left", title_style="bold", header_style="")
-    for column in columns:
-        table.add_column(column, overflow="fold")
-    return table
+    rows = [program_row(answer) for answer in answers]
+    show_table(
+        console,
+        "Returned by programs",
+        ("query", "what", "mean or value", "95 % interval"),
+        [(one.name, one.kind, one.value, one.interval) for row in rows for one in row.outputs],
+    )
+    for note in dict.fromkeys(note for row in rows for note in row.notes):
+        say(console, note)
 
 
 def results_html(programs: Sequence[ProgramRow]) -> str:

@@ -11,8 +11,8 @@ from bayesdp.release.certify import provable_plan, secrets_place
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
+from bayesdp.report.levels import best_by_theorem
 from bayesdp.report.programs import program_row
-from bayesdp.report.terminal import best_by_theorem
 
 
 def study_section(study: Study, release: Release, certificate_path: str) -> StudySection:

@@ -1,0 +1,139 @@
+"""What is shown at a terminal, in its width: the one place where that matters.
+
+Words are never broken, so that no number is cut or told in two pieces. A table that is too wide for
+that is told row by row instead. Without a terminal (in a pipe) the width is 80, or `COLUMNS`.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+READABLE = 80
+"""Prose in longer lines is hard to read."""
+
+LONGEST = 30
+"""A longer word without a digit (a file's name, say) may be broken in a table's cell."""
+
+Cell = str | Text
+
+
+def filled(text: str, width: int, first: str = "", rest: str = "") -> str:
+    """Lines of this width; numbers keep their percent sign, words stay whole."""
+    kept = text.replace(" %", "\N{NO-BREAK SPACE}%")
+    lines = textwrap.fill(
+        kept,
+        width,
+        initial_indent=first,
+        subsequent_indent=rest,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return lines.replace("\N{NO-BREAK SPACE}%", " %")
+
+
+def say(console: Console, text: str, *, first: str = "", rest: str = "", style: str = "") -> None:
+    """A paragraph. `first` is before its first line, `rest` before all others."""
+    for line in text.splitlines() or [""]:
+        shown = Text(filled(line, console.width, first, rest), style=style)
+        console.print(shown, soft_wrap=True, highlight=False)
+
+
+def item(console: Console, text: str, depth: int = 1) -> None:
+    """A paragraph that is indented as a whole."""
+    indent = "  " * depth
+    say(console, text, first=indent, rest=indent + "  ")
+
+
+def bullet(console: Console, text: str) -> None:
+    """One entry of a list."""
+    say(console, text, first="  - ", rest="    ")
+
+
+def noted(cell: str, note: str) -> Text:
+    """A cell with something small under it."""
+    return Text(cell) if not note else Text.assemble(cell, "\n", (note, "dim"))
+
+
+def show_table(
+    console: Console,
+    title: str,
+    columns: Sequence[str],
+    rows: Iterable[Sequence[Cell]],
+    *,
+    headed: bool = True,
+    ruled: bool = True,
+) -> None:
+    """A table, or its rows one by one where its numbers don't fit side by side.
+
+    Without `headed` the columns have no names: the first says what the second is.
+    """
+    cells = [[Text(one) if isinstance(one, str) else one for one in row] for row in rows]
+    whole = [[Text(name) for name in columns], *cells] if headed else cells
+    each = [list(column) for column in zip(*whole, strict=True)]
+    between = 3 * len(columns) + 1 if ruled else 2 * len(columns) - 1
+    widths = _widths(each, console.width - between)
+    if widths is None:
+        _show_rows(console, title, columns if headed else (), cells)
+        return
+    table = Table(
+        title=Text(title) if title else None,
+        title_justify="left",
+        title_style="bold",
+        header_style="",
+        show_header=headed,
+        box=box.HEAVY_HEAD if ruled else None,
+        pad_edge=ruled,
+    )
+    for name, width in zip(columns, widths, strict=True):
+        table.add_column(Text(name), width=width, overflow="fold")
+    for row in cells:
+        table.add_row(*row)
+    console.print(table, highlight=False)
+
+
+def _widths(columns: Sequence[Sequence[Text]], room: int) -> list[int] | None:
+    """How wide each column is: the widest give way, but none breaks a word; `None` for no way."""
+    least = [max((_longest_word(cell) for cell in column), default=1) for column in columns]
+    widths = [
+        max((line.cell_len for cell in column for line in cell.split(allow_blank=True)), default=1)
+        for column in columns
+    ]
+    if sum(least) > room:
+        return None
+    while sum(widths) > room:
+        widest = max(
+            (i for i in range(len(widths)) if widths[i] > least[i]), key=widths.__getitem__
+        )
+        widths[widest] -= 1
+    return widths
+
+
+def _longest_word(cell: Text) -> int:
+    return max(
+        (
+            len(word) if any(map(str.isdigit, word)) else min(len(word), LONGEST)
+            for word in cell.plain.split()
+        ),
+        default=1,
+    )
+
+
+def _show_rows(
+    console: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[Text]]
+) -> None:
+    if title:
+        say(console, title, style="bold")
+    for row in rows:
+        if not columns:
+            say(console, f"{row[0].plain}: {row[1].plain}", rest="  ")
+            continue
+        for i, (name, cell) in enumerate(zip(columns, row, strict=True)):
+            lines = [line for line in cell.plain.splitlines() if line]
+            if lines:
+                item(console, f"{name}: {'; '.join(lines)}", depth=0 if i == 0 else 1)

@@ -1,0 +1,162 @@
+"""Levels of DP costs and costs of levels, for people at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from bayesdp.calibration import Calibration, GaussianCalibration
+from bayesdp.leakage.channel import ChannelLeakage, record_namer
+from bayesdp.notions import ADVERSARY_MEANING, ROUNDING
+from bayesdp.report.beliefs import factor_words, odds_factor
+from bayesdp.report.layout import bullet, noted, say, show_table
+from bayesdp.report.numbers import budget_words, level_words, rough
+from bayesdp.report.words import at_delta, cost_words, delta_sentence
+from bayesdp.theorems import REGISTRY, ApproximateReport, Bound, LeakageReport
+from bayesdp.theorems.advice import Advice
+
+
+def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advice] = ()) -> None:
+    """The table of theorems: what each proves, knows and ignores, which are refused and why.
+
+    `offers` are shown below it: what more knowledge would buy.
+    """
+    rows = [
+        (
+            bound.theorem,
+            level_words(bound.epsilon),
+            noted(_note(bound, report, best=position == 0), _knows(bound)),
+        )
+        for position, bound in enumerate(best_by_theorem(report))
+    ]
+    at = at_delta(report.delta)
+    show_table(
+        console,
+        f"What a DP cost of {_cost(report)} means here{',' if at else ''}{at}",
+        ("theorem", "BDP level", "what it says and knows"),
+        [*rows, *((one.theorem, "doesn't apply", one.reason) for one in report.refused)],
+    )
+    say(console, _in_odds(report))
+    say(
+        console,
+        f"The attacker is '{report.adversary}': {ADVERSARY_MEANING[report.adversary]}. "
+        f"Levels: {ROUNDING}.",
+        style="dim",
+    )
+    if offers:
+        say(console, "What more knowledge would buy, at the same level:")
+    for offer in offers:
+        bullet(console, offer.words())
+
+
+def best_by_theorem(report: LeakageReport) -> list[Bound]:
+    """Each theorem's lowest bound: at a delta it may have several, counting costs differently."""
+    best: dict[str, Bound] = {}
+    for bound in report.bounds:
+        best.setdefault(bound.theorem, bound)
+    return list(best.values())
+
+
+def _cost(report: LeakageReport) -> str:
+    return cost_words(report.cost.dp_epsilon, report.cost.rho)
+
+
+def _note(bound: Bound, report: LeakageReport, *, best: bool) -> str:
+    """What kind of bound it is, and whether it counts."""
+    exact = bound.tight == "exact"
+    note = "exact: some mechanism of this cost leaks it" if exact else "upper bound"
+    if report.delta > 0.0:
+        note += at_delta(report.delta) if bound.delta > 0.0 else " without delta"
+    if best:
+        note += "; the lowest, so this one counts"
+    extra = bound.evidence.get("note")
+    return note + (f"; {extra}" if extra else "")
+
+
+def _knows(bound: Bound) -> str:
+    """What a theorem knows, and what it ignores if that may cost something."""
+    theorem = next(one for one in REGISTRY if one.name == bound.theorem)
+    left = "" if bound.tight == "exact" else f"; leaves out {theorem.ignores}"
+    return f"uses {theorem.uses}{left}"
+
+
+def _in_odds(report: LeakageReport) -> str:
+    """What the best level promises, in odds, and what it rests on."""
+    level, cost = report.best.epsilon, _cost(report)
+    rests = "If the declared population is right"
+    if report.best.delta > 0.0:
+        return f"{rests}: {delta_sentence(level, report.delta)}"
+    if level > 700.0:
+        return f"{rests}, a DP cost of {cost} promises nothing that counts."
+    shown = level_words(level)
+    return (
+        f"{rests}, a DP cost of {cost} protects a record as {shown} would if records were "
+        "independent: seeing the results changes the odds between two possible values of one "
+        f"record by a factor of at most e^{shown} = {factor_words(odds_factor(level))}."
+    )
+
+
+def show_exact(console: Console, exact: ChannelLeakage) -> None:
+    """What one given mechanism leaks: no bound, but the number itself."""
+    error = exact.tensor.error
+    rows = [("DP", level_words(exact.tensor.dp, error))]
+    for adversary, level in exact.tensor.levels.items():
+        chosen = " (asked for)" if adversary == exact.adversary else ""
+        rows.append((f"BDP, adversary '{adversary}'{chosen}", level_words(level.bdp, error)))
+    show_table(console, "What this mechanism leaks, exactly", ("notion", "level"), rows)
+    name = record_namer(exact.population)
+    each = (f"{name(i)} {level_words(v, error)}" for i, v in enumerate(exact.level.by_record))
+    say(console, f"By record: {', '.join(each)}.")
+    if exact.words():
+        say(console, f"Most is told by {exact.words()}.")
+
+
+def show_approximate(console: Console, report: ApproximateReport) -> None:
+    """The table of theorems with a delta."""
+    show_table(
+        console,
+        f"What ({level_words(report.dp_epsilon)}, {level_words(report.dp_delta)})-DP means here",
+        ("theorem", "epsilon", "delta"),
+        [
+            *((b.theorem, level_words(b.epsilon), level_words(b.delta)) for b in report.bounds),
+            *((one.theorem, "refused", one.reason) for one in report.refused),
+        ],
+    )
+
+
+def show_gaussian(console: Console, noise: GaussianCalibration) -> None:
+    """Discrete Gaussian noise for an (epsilon, delta) target."""
+    show_pairs(
+        console,
+        "Discrete Gaussian noise for the target",
+        ("target", f"({budget_words(noise.target)}, {budget_words(noise.target_delta)})"),
+        # More noise is more private: who takes over this number must not have less.
+        (f"sigma, at sensitivity {noise.sensitivity}", level_words(noise.sigma)),
+        ("point of its DP curve", _point(noise.dp_epsilon, noise.dp_delta)),
+        ("certified level", _point(noise.certified_epsilon, noise.certified_delta)),
+        ("times the noise for independent records", rough(noise.noise_multiplier)),
+        ("by the theorem", noise.theorem),
+    )
+
+
+def show_calibration(console: Console, calibration: Calibration) -> None:
+    """The DP budget for a target."""
+    show_pairs(
+        console,
+        "DP budget for the target",
+        ("BDP target", budget_words(calibration.target)),
+        ("DP budget (dp_epsilon)", budget_words(calibration.dp_epsilon, 10)),
+        ("noise multiplier (target / DP budget)", rough(calibration.noise_multiplier)),
+        ("certified level of that budget", level_words(calibration.certified_epsilon)),
+        ("by the theorem", calibration.theorem),
+    )
+
+
+def show_pairs(console: Console, title: str, *rows: tuple[str, str]) -> None:
+    """A table without names of columns."""
+    show_table(console, title, ("", ""), rows, headed=False)
+
+
+def _point(epsilon: float, delta: float) -> str:
+    return f"({level_words(epsilon)}, {level_words(delta)})"

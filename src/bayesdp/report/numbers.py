@@ -1,0 +1,104 @@
+"""How numbers are written for people: the one place, so that the same number is the same text.
+
+What is shown must stay true: levels, costs and deltas are rounded up, what a budget allows is
+rounded down, at a terminal, in an explanation and in the HTML report alike.
+"""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+
+from bayesdp.accounting.rounded import left_words, up
+from bayesdp.notions.catalogue import notion_of
+
+
+def level_words(level: float, error: float = 0.0) -> str:
+    """A level, a cost or a delta: six digits, rounded up; "unlimited" where there is no limit.
+
+    A level that was computed up to an `error` is the same as any number within that: so 3 is
+    written as 3, though a computer found 3.0000000000000004. Certified levels have no such error.
+    """
+    if math.isinf(level):
+        return "unlimited"
+    shortest = float(f"{level:.6g}")
+    told = up(shortest if abs(shortest - level) <= error else level)
+    size = Decimal(told)
+    return plain(size) if 6 <= size.adjusted() < 15 else told
+
+
+def notion_level(notion: str, level: float | None, error: float = 0.0) -> str:
+    """A level of this notion, with its unit where that is no number of nats; "?" for none."""
+    if level is None:
+        return "?"
+    distance = notion_of(notion).unit == "probability"
+    return level_words(level, error) + (" (distance)" if distance else "")
+
+
+def budget_words(allowed: float, digits: int = 6) -> str:
+    """What may be spent, rounded down to so many digits."""
+    if allowed == 0.0 or not math.isfinite(allowed):
+        return level_words(allowed)
+    if digits == 6:
+        return left_words(allowed, allowed)
+    exact = Decimal(repr(float(allowed)))
+    return plain(exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - digits), ROUND_FLOOR))
+
+
+def rough(value: float | None, digits: int = 6) -> str:
+    """A number that promises nothing, to the nearest; a dash where there is none."""
+    return "-" if value is None else f"{value:.{digits}g}"
+
+
+def percent_up(probability: float | Decimal) -> str:
+    """A probability in percent, rounded up to one decimal."""
+    return _percent(probability, ROUND_CEILING)
+
+
+def percent_down(probability: float | Decimal) -> str:
+    """A probability in percent, rounded down to one decimal."""
+    return _percent(probability, ROUND_FLOOR)
+
+
+def with_error(value: float, error: float) -> str:
+    """`value` with as many decimals as two significant digits of its `error` have."""
+    return typeset(value, _places(error))
+
+
+def error_up(error: float) -> str:
+    """An error, rounded up to two significant digits (whole numbers from 10 on)."""
+    places = _places(error)
+    if not math.isfinite(error):
+        return level_words(error)
+    # The shortest text that names the double, so that 0.1 is shown as 0.1 and not as 0.11.
+    exact = Decimal(repr(float(error)))
+    return typeset(float(exact.quantize(Decimal(1).scaleb(-places), ROUND_CEILING)), places)
+
+
+def typeset(value: float, places: int) -> str:
+    """`value` with a proper minus sign and narrow spaces between thousands."""
+    shown = f"{value:,.{places}f}"
+    if not any(digit in shown for digit in "123456789"):
+        shown = shown.removeprefix("-")
+    return shown.replace("-", "\N{MINUS SIGN}").replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def plain(value: Decimal) -> str:
+    """Without idle zeros and exponents."""
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _places(error: float) -> int:
+    if not (error > 0.0 and math.isfinite(error)):
+        return 4
+    return min(max(1 - math.floor(math.log10(error)), 0), 12)
+
+
+def _percent(probability: float | Decimal, rounding: str) -> str:
+    exact = probability
+    if not isinstance(exact, Decimal):
+        exact = Decimal(repr(float(exact)))
+    rounded = exact.quantize(Decimal("0.001"), rounding=rounding) * 100
+    whole = rounded == rounded.to_integral_value()
+    return f"{rounded:.0f} %" if whole else f"{rounded:.1f} %"

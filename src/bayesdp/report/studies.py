@@ -1,0 +1,128 @@
+"""A study's price list and what it released, for people at a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
+from bayesdp.release.results import Release
+from bayesdp.release.study import Check
+from bayesdp.report.layout import say, show_table
+from bayesdp.report.ledgers import show_readings
+from bayesdp.report.levels import show_leakage
+from bayesdp.report.numbers import budget_words, level_words, rough
+from bayesdp.report.programs import show_answers, show_planned
+from bayesdp.report.words import at_delta, cost_words, delta_sentence
+
+
+def show_check(console: Console, check: Check) -> None:
+    """The price list of a study."""
+    plan = check.plan
+    if plan.report is not None:
+        show_leakage(console, plan.report)
+    show_planned(console, plan.programs)
+    if plan.queries:
+        _show_queries(console, plan)
+    say(
+        console,
+        f"Together: DP cost {_spent(plan)}, {plan.reading.notion.upper()} level "
+        f"{level_words(plan.level)} of {budget_words(plan.target)}{at_delta(plan.reading.delta)} "
+        "that this study may spend.",
+    )
+    show_readings(console, check.preview.readings)
+    if check.preview.refusal:
+        say(console, f"A release would be refused: {check.preview.refusal}")
+
+
+def _show_queries(console: Console, plan: Plan) -> None:
+    """The queries that release numbers with noise."""
+    others = plan.choice.other_errors if plan.choice is not None else ()
+    show_table(
+        console,
+        "Queries",
+        (
+            "query",
+            "kind",
+            "zCDP cost" if plan.noise == "gaussian" else "DP cost",
+            "noise scale",
+            f"error at {CONFIDENCE:.0%}",
+            *(["with the other noise"] if others else []),
+            "unit",
+        ),
+        [
+            (
+                query.shape.spec.name,
+                query.shape.spec.kind,
+                level_words(query.dp_rho or query.dp_epsilon),
+                rough(float(query.noise.scale * query.step), 4),
+                _error(query, plan),
+                *([_other(others[position])] if others else []),
+                _unit(query),
+            )
+            for position, query in enumerate(plan.queries)
+        ],
+    )
+    if plan.choice is not None:
+        say(console, plan.choice.words())
+
+
+def _error(query: PlannedQuery, plan: Plan) -> str:
+    """The error of one number. That of an average goes with its rows, where only data tell them."""
+    error = query.error(CONFIDENCE, None if query.shape.spec.by else plan.n)
+    if error is not None:
+        return rough(error, 4)
+    rows = "the rows of the group" if query.shape.spec.by else "n"
+    return f"{rough(query.error(CONFIDENCE, 1), 4)} / {rows}"
+
+
+def _other(error: float | None) -> str:
+    return rough(error, 4) if error is not None else "depends on the number of rows"
+
+
+def _spent(plan: Plan) -> str:
+    """The study's DP cost: with Gaussian noise rho, and the epsilon that it is at the delta."""
+    cost = cost_words(plan.dp_epsilon, plan.dp_rho)
+    if plan.dp_rho == 0.0:
+        return cost
+    dp = f"({level_words(plan.dp_level)}, {level_words(plan.reading.delta)})-DP"
+    return f"{cost} in zCDP, which is {dp}"
+
+
+def _unit(query: PlannedQuery) -> str:
+    column = query.shape.column
+    return (column.unit or "") if column is not None and query.grid is not None else ""
+
+
+def show_release(console: Console, release: Release, notion: str) -> None:
+    """The released numbers, and what programs returned."""
+    show_answers(console, release.programs)
+    if release.results:
+        _show_numbers(console, release)
+    cost = cost_words(release.dp_epsilon, release.dp_rho)
+    level = f"{level_words(release.level)}{at_delta(release.delta)}"
+    said = "The error is the noise's; clipping to the bounds may add to it."
+    say(
+        console,
+        f"DP cost {cost}, {notion.upper()} level {level}. "
+        f"{said if release.results else ''}".rstrip(),
+    )
+    if release.delta > 0.0:
+        say(console, delta_sentence(release.level, release.delta))
+
+
+def _show_numbers(console: Console, release: Release) -> None:
+    show_table(
+        console,
+        "Released",
+        ("query", "group", "value", "+- at 95 %", "unit"),
+        [
+            (
+                result.query,
+                ", ".join(str(one) for one in (result.group, result.cell) if one is not None),
+                rough(result.value, 7),
+                rough(result.error(0.95), 4),
+                result.unit,
+            )
+            for result in release.results
+        ],
+    )

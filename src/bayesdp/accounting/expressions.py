@@ -19,6 +19,7 @@ from ..errors import InputError, Refusal
 from ..notions import KINDS, Cost, Kind
 from .blocks import Block, usable_columns
 from .independence import RecordId
+from .rounded import up
 from .spend import float_above
 
 MOST_COST = 1e100
@@ -303,8 +304,8 @@ class Step:
 
     def lines(self, depth: int = 0) -> list[str]:
         """The whole derivation, one indented line a step."""
-        cost = f"eps {self.dp_epsilon:.6g}" if self.dp_epsilon or not self.rho else ""
-        cost += (" and " if cost else "") + f"rho {self.rho:.6g}" if self.rho else ""
+        cost = f"eps {up(self.dp_epsilon)}" if self.dp_epsilon or not self.rho else ""
+        cost += (" and " if cost else "") + f"rho {up(self.rho)}" if self.rho else ""
         here = f"{'  ' * depth}{self.what}: {cost} ({self.reason})"
         return [here, *(line for part in self.parts for line in part.lines(depth + 1))]
 

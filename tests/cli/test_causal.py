@@ -123,3 +123,15 @@ def test_more_work_than_minutes_is_refused_at_once():
     assert done.exit_code == 2
     assert "450 data points" in done.stderr
     assert "`CausalModel.see`" in done.stderr
+
+
+def test_levels_of_a_channel_are_rounded_up(tmp_path):
+    """The title, the cells and the sentences write the same level in the same way."""
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps({"channel": [[0.75, 0.25], [0.5, 0.5]]}), encoding="utf-8")
+    shown = run(json.dumps(COIN), "--mechanism", str(path)).stdout
+    # ln 2 = 0.6931471..., up
+    assert "of DP cost 0.693148 says" in shown
+    assert "The mechanism is 0.693148-DP" in shown
+    assert "e^0.693148" in shown
+    assert "0.693147" not in shown

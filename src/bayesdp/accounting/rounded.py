@@ -37,10 +37,17 @@ def spent(cost: Cost) -> str:
     return zcdp if cost.dp_epsilon == 0.0 else f"{up(cost.dp_epsilon)} and {zcdp}"
 
 
-def up(value: float) -> str:
-    """Six digits that never say less than the value."""
+def up(value: float, error: float = 0.0) -> str:
+    """Six digits that never say less than the value.
+
+    A value that was computed up to an `error` is the same as any number within that: so 3 is
+    written as 3, though a computer found 3.0000000000000004. Certified levels have no such error.
+    """
     if value == 0 or not math.isfinite(value):
         return f"{value:g}"
+    shortest = float(f"{value:.6g}")
+    if abs(shortest - value) <= error:
+        value = shortest
     step = _sixth_digit(value)
     return f"{float(math.ceil(_said(value) / step) * step):.6g}"
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from bayesdp.accounting import rounded
 from bayesdp.causal.elimination import Factor, Floats, marginal, planned_cells
 from bayesdp.causal.mechanism import Compiled, OfTotal
 from bayesdp.errors import InputError, UnsupportedError
@@ -129,20 +130,22 @@ class SeeingAndDoing:
     def reading(self) -> tuple[str, ...]:
         """What the two numbers mean, as sentences."""
         dp, do, see = self.dp_epsilon, self.most_done.epsilon, self.most_seen.epsilon
+        error = max(self.most_done.error, self.most_seen.error)
+        by_dp, by_do, by_see = (_factor(one, error) for one in (dp, do, see))
         said = [
-            f"The mechanism is {_level(dp)}-DP. So whatever is written into one record, the "
-            f"probability of every outcome changes by a factor of at most {_factor(dp)}; here by "
-            f"at most {_factor(do)}. That holds in every such model and assumes no independence."
+            f"The mechanism is {rounded.up(dp, error)}-DP. So whatever is written into one record, "
+            f"the probability of every outcome changes by a factor of at most {by_dp}; here by "
+            f"at most {by_do}. That holds in every such model and assumes no independence."
         ]
         if see > dp + self.most_seen.error:
             said.append(
-                f"Learning a record's value can change it by a factor of {_factor(see)}, which is "
-                "more than DP bounds: the values of others come with it. "
-                f"{_level(see)} is the level against an attacker who knows the model and no record."
+                f"Learning a record's value can change it by a factor of {by_see}, which is "
+                f"more than DP bounds: the values of others come with it. {rounded.up(see, error)} "
+                "is the level against an attacker who knows the model and no record."
             )
         else:
             said.append(
-                f"Learning a record's value changes it by a factor of at most {_factor(see)}: in "
+                f"Learning a record's value changes it by a factor of at most {by_see}: in "
                 "this model dependence adds nothing to what DP bounds."
             )
         return tuple(said)
@@ -290,11 +293,7 @@ def _plain(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _level(value: float) -> str:
-    return f"{value:.6g}"
-
-
-def _factor(value: float) -> str:
+def _factor(value: float, error: float) -> str:
     """`e^1 = 2.719`, rounded up, or in words where that says nothing."""
     if value > 700.0:
         return "any number"
@@ -302,4 +301,4 @@ def _factor(value: float) -> str:
         return "1 (not at all)"
     factor = math.exp(value)
     step = 10.0 ** (math.floor(math.log10(factor)) - 3)
-    return f"e^{value:.6g} = {math.ceil(factor / step) * step:.4g}"
+    return f"e^{rounded.up(value, error)} = {math.ceil(factor / step) * step:.4g}"

@@ -11,9 +11,10 @@ from bayesdp.report.numbers import level_words
 
 def show_causal(console: Console, both: SeeingAndDoing) -> None:
     """A row for each record: what setting it changes, what learning it changes; and in words."""
+    error = max(both.most_done.error, both.most_seen.error)
     show_table(
         console,
-        f"What a mechanism of DP cost {level_words(both.dp_epsilon)} says about one record",
+        f"What a mechanism of DP cost {level_words(both.dp_epsilon, error)} says about one record",
         ("record", "what setting this record changes (do)", "what learning it changes (see)"),
         [
             (done.record, _cell(done), _cell(seen))

@@ -16,13 +16,11 @@ from bayesdp.notions.catalogue import notion_of
 def level_words(level: float, error: float = 0.0) -> str:
     """A level, a cost or a delta: six digits, rounded up; "unlimited" where there is no limit.
 
-    A level that was computed up to an `error` is the same as any number within that: so 3 is
-    written as 3, though a computer found 3.0000000000000004. Certified levels have no such error.
+    `error` is how far off a computed level may be; certified ones have none.
     """
     if math.isinf(level):
         return "unlimited"
-    shortest = float(f"{level:.6g}")
-    told = up(shortest if abs(shortest - level) <= error else level)
+    told = up(level, error)
     size = Decimal(told)
     return plain(size) if 6 <= size.adjusted() < 15 else told
 

@@ -14,6 +14,7 @@ from bayesdp.report import beliefs
 from bayesdp.report.numbers import (
     budget_words,
     error_up,
+    error_words,
     level_words,
     percent_down,
     percent_up,
@@ -68,6 +69,7 @@ def test_levels_are_never_below_and_budgets_never_above(value: float) -> None:
     exact = Fraction(repr(value))
     assert exact <= Fraction(level_words(value)) <= exact * (1 + Fraction(1, 10**5))
     assert exact * (1 - Fraction(1, 10**5)) <= Fraction(budget_words(value)) <= exact
+    assert exact <= Fraction(error_words(value)) <= exact * (1 + Fraction(1, 10**3))
     assert exact * (1 - Fraction(1, 10**9)) <= Fraction(budget_words(value, 10)) <= exact
 
 

@@ -39,13 +39,12 @@ def budget_words(allowed: float, digits: int = 6) -> str:
         return level_words(allowed)
     if digits == 6:
         return left_words(allowed, allowed)
-    exact = Decimal(repr(float(allowed)))
-    return plain(exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - digits), ROUND_FLOOR))
+    return plain(_to_digits(allowed, digits, ROUND_FLOOR))
 
 
-def rough(value: float | None, digits: int = 6) -> str:
-    """A number that promises nothing, to the nearest; a dash where there is none."""
-    return "-" if value is None else f"{value:.{digits}g}"
+def rough(value: float, digits: int = 6) -> str:
+    """A number that promises nothing, to the nearest."""
+    return f"{value:.{digits}g}"
 
 
 def percent_up(probability: float | Decimal) -> str:
@@ -73,6 +72,15 @@ def error_up(error: float) -> str:
     return typeset(float(exact.quantize(Decimal(1).scaleb(-places), ROUND_CEILING)), places)
 
 
+def error_words(error: float | None) -> str:
+    """An error beside a number with all its digits: four digits, rounded up; a dash for none."""
+    if error is None:
+        return "-"
+    if error == 0.0 or not math.isfinite(error):
+        return level_words(error)
+    return f"{float(_to_digits(error, 4, ROUND_CEILING)):.4g}"
+
+
 def typeset(value: float, places: int) -> str:
     """`value` with a proper minus sign and narrow spaces between thousands."""
     shown = f"{value:,.{places}f}"
@@ -85,6 +93,11 @@ def plain(value: Decimal) -> str:
     """Without idle zeros and exponents."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _to_digits(value: float, digits: int, rounding: str) -> Decimal:
+    exact = Decimal(repr(float(value)))
+    return exact.quantize(Decimal(1).scaleb(exact.adjusted() + 1 - digits), rounding)
 
 
 def _places(error: float) -> int:

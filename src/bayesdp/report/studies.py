@@ -10,7 +10,7 @@ from bayesdp.release.study import Check
 from bayesdp.report.layout import say, show_table
 from bayesdp.report.ledgers import show_readings
 from bayesdp.report.levels import show_leakage
-from bayesdp.report.numbers import budget_words, level_words, rough
+from bayesdp.report.numbers import budget_words, error_words, level_words, rough
 from bayesdp.report.programs import show_answers, show_planned
 from bayesdp.report.words import at_delta, cost_words, delta_sentence
 
@@ -70,13 +70,13 @@ def _error(query: PlannedQuery, plan: Plan) -> str:
     """The error of one number. That of an average goes with its rows, where only data tell them."""
     error = query.error(CONFIDENCE, None if query.shape.spec.by else plan.n)
     if error is not None:
-        return rough(error, 4)
+        return error_words(error)
     rows = "the rows of the group" if query.shape.spec.by else "n"
-    return f"{rough(query.error(CONFIDENCE, 1), 4)} / {rows}"
+    return f"{error_words(query.error(CONFIDENCE, 1))} / {rows}"
 
 
 def _other(error: float | None) -> str:
-    return rough(error, 4) if error is not None else "depends on the number of rows"
+    return error_words(error) if error is not None else "depends on the number of rows"
 
 
 def _spent(plan: Plan) -> str:
@@ -120,7 +120,7 @@ def _show_numbers(console: Console, release: Release) -> None:
                 result.query,
                 ", ".join(str(one) for one in (result.group, result.cell) if one is not None),
                 rough(result.value, 7),
-                rough(result.error(0.95), 4),
+                error_words(result.error(0.95)),
                 result.unit,
             )
             for result in release.results

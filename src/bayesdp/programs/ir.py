@@ -17,7 +17,7 @@ Levels of expressions (each has the operations listed in its table and no others
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
@@ -188,11 +188,45 @@ class Parts:
 Command = Release | Derive | Branch | Parts
 
 
+# -- walks -------------------------------------------------------------------------------------
+
+
 def nodes(expr: Expr) -> Iterator[Expr]:
-    """An expression and everything in it."""
-    yield expr
-    for one in expr.args:
-        yield from nodes(one)
+    """An expression and everything in it, from the outside and the left."""
+    left = [expr]
+    while left:
+        one = left.pop()
+        yield one
+        left.extend(reversed(one.args))
+
+
+def names_of(expr: Expr) -> frozenset[str]:
+    """The public names that an expression reads."""
+    return frozenset(str(one.data[0]) for one in nodes(expr) if one.op == "public")
+
+
+def columns(expr: Expr) -> frozenset[str]:
+    """The columns that an expression reads, those of the partitions that it lies in among them."""
+    found: set[str] = set()
+    for one in nodes(expr):
+        if one.op == "field":
+            found.add(str(one.data[0]))
+        elif one.op == "data":
+            pieces = one.data[0]
+            assert isinstance(pieces, tuple)
+            found.update(str(piece[0]) for piece in pieces if isinstance(piece, tuple))
+    return frozenset(found)
+
+
+def flat(commands: Iterable[Command]) -> Iterator[Command]:
+    """All commands, those in branches and parts after the command that holds them."""
+    for one in commands:
+        yield one
+        if isinstance(one, Branch):
+            yield from flat((*one.then, *one.otherwise))
+        elif isinstance(one, Parts):
+            for _, part in one.parts:
+                yield from flat(part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ from bayesdp.release.spec import QuerySpec, StudySpec
 from bayesdp.tables.columns import Column, value_kind
 
 if TYPE_CHECKING:
-    from bayesdp.programs.ir import Command, Expr, Program, Type
+    from bayesdp.programs.ir import Program, Type
 
 
 def agreed(
@@ -58,39 +57,18 @@ def agreed(
 
 def fields_read(core: Program) -> frozenset[str]:
     """The fields that commands, results and preconditions read, public ones too."""
-    beside = (*core.returns, *core.requires)
-    return frozenset(_fields(core.body)).union(*(_in(one) for one in beside))
+    from bayesdp.programs.ir import Branch, Derive, Parts, Release, columns, flat
 
-
-def _fields(commands: Iterable[Command]) -> Iterator[str]:
-    from bayesdp.programs.ir import Branch, Derive, Parts, Release
-
-    for one in commands:
+    found = {one.column for one in flat(core.body) if isinstance(one, Parts)}
+    read = [*core.returns, *core.requires]
+    for one in flat(core.body):
         if isinstance(one, Release):
-            for expr in (*one.args, *(option for _, option in one.options)):
-                yield from _in(expr)
+            read += [*one.args, *(option for _, option in one.options)]
         elif isinstance(one, Derive):
-            yield from _in(one.value)
+            read.append(one.value)
         elif isinstance(one, Branch):
-            yield from _in(one.test)
-            yield from _fields((*one.then, *one.otherwise))
-        elif isinstance(one, Parts):
-            yield one.column
-            for _, part in one.parts:
-                yield from _fields(part)
-
-
-def _in(expr: Expr) -> Iterator[str]:
-    if expr.op == "field":
-        yield str(expr.data[0])
-    if expr.op == "data":
-        pieces = expr.data[0]
-        assert isinstance(pieces, tuple)
-        for piece in pieces:
-            assert isinstance(piece, tuple)
-            yield str(piece[0])
-    for one in expr.args:
-        yield from _in(one)
+            read.append(one.test)
+    return frozenset(found.union(*(columns(expr) for expr in read)))
 
 
 def _check(said: str, kind: Type, column: Column, place: str) -> None:

@@ -10,7 +10,7 @@ from bayesdp.programs.check.intervals import Bounds, Interval, bounds, column_ty
 from bayesdp.programs.check.prices import Pair, Price, Prices
 from bayesdp.programs.check.refusals import Rejected
 from bayesdp.programs.check.sensitivity import pieces_of
-from bayesdp.programs.ir import AFTER, Branch, Command, Derive, Expr, Parts, Release
+from bayesdp.programs.ir import AFTER, Branch, Command, Derive, Expr, Parts, Release, flat
 
 NOTHING: Pair = (Fraction(0), Fraction(0))
 Names = Mapping[str, Bounds | None]
@@ -137,18 +137,8 @@ class Costs(Prices):
 
 def _confined(commands: Sequence[Command], column: str, label: str) -> bool:
     """Whether all private data that commands read lies in one piece."""
-    for one in commands:
-        if isinstance(one, Release):
-            if not all(_inside(arg, column, label) for arg in one.args):
-                return False
-        elif isinstance(one, Branch):
-            if not (_confined(one.then, column, label) and _confined(one.otherwise, column, label)):
-                return False
-        elif isinstance(one, Parts) and not all(
-            _confined(part, column, label) for _, part in one.parts
-        ):
-            return False
-    return True
+    released = (one for one in flat(commands) if isinstance(one, Release))
+    return all(_inside(arg, column, label) for one in released for arg in one.args)
 
 
 def _inside(expr: Expr, column: str, label: str) -> bool:

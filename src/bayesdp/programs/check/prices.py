@@ -18,12 +18,11 @@ from bayesdp.programs.check.sensitivity import (
     World,
     constant_of,
     is_private,
-    names_of,
     number,
     pieces_of,
     sensitivity,
 )
-from bayesdp.programs.ir import Adjacency, Expr, Release, plain
+from bayesdp.programs.ir import Adjacency, Expr, Release, names_of, plain
 from bayesdp.programs.words import suggested
 
 Pair = tuple[Fraction, Fraction]
@@ -125,7 +124,7 @@ class Prices:
         """Laplace noise of scale sensitivity / epsilon on every entry: the l1 norm counts."""
         epsilon = self._option(release, "epsilon")
         moved = self.moves(release.args[0], "l1", self.world)
-        self._assert(release, "sensitivity", moved.value, "sensitivity")
+        self._check_asserted(release, moved.value)
         scale = dict(release.options).get("sensitivity", moved.value)
         entering = self._share(release, "l1", scale, epsilon)
         found = lipschitz(release.args[0], self.world)
@@ -185,7 +184,7 @@ class Prices:
         epsilon = self._option(release, "epsilon")
         score, candidates = release.args
         moved, by = score_moves(score, candidates, self.world)
-        self._assert(release, "sensitivity", moved, "sensitivity")
+        self._check_asserted(release, moved)
         scale = dict(release.options).get("sensitivity", moved)
         try:
             small, _ = score_moves(score, candidates, self.world.entering())
@@ -253,8 +252,8 @@ class Prices:
 
     # -- helpers -----------------------------------------------------------------------------------
 
-    def _assert(self, release: Release, option: str, derived: Expr, code: str) -> None:
-        asserted = dict(release.options).get(option)
+    def _check_asserted(self, release: Release, derived: Expr) -> None:
+        asserted = dict(release.options).get("sensitivity")
         if asserted is None:
             return
         self.public_only(asserted)
@@ -262,14 +261,14 @@ class Prices:
         if given is not None and needed is not None:
             if given < needed:
                 raise Rejected(
-                    code,
+                    "sensitivity",
                     f"sensitivity={suggested(given)} is asserted, and one record can move this by "
                     f"{suggested(needed)}.",
                     asserted,
                     f"Write sensitivity={suggested(needed)}, or leave it out.",
                 )
             return
-        self.refinements.at_least(asserted, derived, code, "the asserted sensitivity is enough")
+        self.refinements.enough(asserted, derived)
 
     def _share(
         self, release: Release, norm: Norm, scale: Expr, epsilon: Fraction

@@ -16,7 +16,7 @@ from bayesdp.programs.check.refusals import Rejected, Unknown
 from bayesdp.programs.check.rows import check_row
 from bayesdp.programs.check.sizes import some_size
 from bayesdp.programs.check.solvers import KNOWN, Encoder, Problem, numeral
-from bayesdp.programs.ir import Adjacency, Expr
+from bayesdp.programs.ir import Adjacency, Expr, nodes
 from bayesdp.programs.words import formula
 
 
@@ -73,8 +73,9 @@ class Refinements:
         if not answer.holds:
             raise Unknown("unproved", f"The preconditions: {answer.reason}.", self.requires[0])
 
-    def at_least(self, asserted: Expr, derived: Expr, code: str, what: str) -> None:
-        """Asserted >= derived for every admitted size."""
+    def enough(self, asserted: Expr, derived: Expr) -> None:
+        """An asserted sensitivity >= the derived one for every admitted size."""
+        what = "the asserted sensitivity is enough"
         problem, encoder = self._problem()
         left, right = encoder.term(asserted, "public"), encoder.term(derived, "public")
         problem.say(f"(< {left} {right})")
@@ -85,8 +86,8 @@ class Refinements:
             )
         elif answer.refuted:
             raise Rejected(
-                code,
-                f"{code}={formula(asserted)} is asserted, and one record can move this by "
+                "sensitivity",
+                f"sensitivity={formula(asserted)} is asserted, and one record can move this by "
                 f"{formula(derived)}, which is more for some admitted number n of records.",
                 asserted,
                 f"Write sensitivity={formula(derived)} with the database's size for n, or leave "
@@ -155,7 +156,7 @@ class Refinements:
     def _candidates(self, step: Expr) -> list[Fraction]:
         """Bounds to try, least first: widths in the step, their sums, products and quotients."""
         found = {Fraction(1)}
-        for one in _nodes(step):
+        for one in nodes(step):
             if one.op == "field":
                 width = _width(self.context, str(one.data[0]))
                 found |= {width} if width is not None else set()
@@ -169,10 +170,6 @@ class Refinements:
         base = base if len(base) <= 10 else base[:5] + base[-5:]
         more = {made for x in base for y in base for made in (x + y, x * y, x / y)}
         return sorted({*base, *more})
-
-
-def _nodes(expr: Expr) -> list[Expr]:
-    return [expr, *(node for one in expr.args for node in _nodes(one))]
 
 
 def _constant(expr: Expr) -> Fraction | None:

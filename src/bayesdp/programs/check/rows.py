@@ -20,7 +20,7 @@ from bayesdp.programs.check.intervals import (
     one_bound,
 )
 from bayesdp.programs.check.refusals import Rejected
-from bayesdp.programs.ir import ROW, Constant, Expr, Type
+from bayesdp.programs.ir import ROW, Constant, Expr, Type, columns
 
 ZERO = Expr("const", (), (Fraction(0),))
 ONE = Expr("const", (), (Fraction(1),))
@@ -44,14 +44,6 @@ class Part:
 
 Entry = tuple[Part, ...]
 """The sum of parts that make one number of a release."""
-
-
-def columns(expr: Expr) -> frozenset[str]:
-    """The columns that a row expression reads."""
-    found = {str(expr.data[0])} if expr.op == "field" else set()
-    for one in expr.args:
-        found |= columns(one)
-    return frozenset(found)
 
 
 def part_columns(part: Part) -> frozenset[str]:
@@ -167,7 +159,7 @@ def evaluate(expr: Expr, row: Setting, kinds: Mapping[str, Type]) -> Plain:
     if op in ("eq", "ne"):
         return _same(args[0], args[1]) == (op == "eq")
     if op == "cross":
-        return _crossed(expr, args, kinds)
+        return "|".join(one if isinstance(one, str) else str(bool(one)) for one in args)
     if op == "onehot":
         size = expr.data[0]
         assert isinstance(size, int | Fraction)
@@ -236,12 +228,6 @@ def label_lists(expr: Expr, kinds: Mapping[str, Type]) -> tuple[str, ...]:
             labels = [f"{a}|{b}" if a else b for a in labels for b in label_lists(one, kinds)]
         return tuple(labels)
     return ("False", "True")
-
-
-def _crossed(expr: Expr, args: list[Plain], kinds: Mapping[str, Type]) -> str:
-    shown = [one if isinstance(one, str) else str(bool(one)) for one in args]
-    del expr, kinds
-    return "|".join(shown)
 
 
 def _place(expr: Expr, value: Plain, kinds: Mapping[str, Type]) -> int:

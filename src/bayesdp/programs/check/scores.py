@@ -9,9 +9,8 @@ from bayesdp.programs.check.intervals import Interval, one_bound
 from bayesdp.programs.check.kinds import candidate_bounds
 from bayesdp.programs.check.lemmas import Size, beta_binomial, dirichlet, gamma_poisson, normal
 from bayesdp.programs.check.refusals import Rejected, Unknown
-from bayesdp.programs.check.rows import columns
 from bayesdp.programs.check.sensitivity import World, constant_of, number, pieces_of, sensitivity
-from bayesdp.programs.ir import Expr
+from bayesdp.programs.ir import Expr, columns
 
 PARAMETERS = {"beta": 2, "normal": 2, "gamma": 2}
 COUNTED = ("bernoulli", "categorical", "poisson")

@@ -35,7 +35,7 @@ from bayesdp.programs.check.rows import (
     settings,
     values_of,
 )
-from bayesdp.programs.ir import Adjacency, Expr
+from bayesdp.programs.ir import Adjacency, Expr, names_of
 
 Norm = Literal["l1", "l2"]
 NOT_ZERO = "require(people.size > 1) for sizes, max(x, 1) for released values."
@@ -326,14 +326,6 @@ def _smallest(found: Interval) -> Fraction:
     assert found.high is not None
     assert found.high < 0
     return -found.high
-
-
-def names_of(expr: Expr) -> frozenset[str]:
-    """The public names that an expression reads."""
-    found = {str(expr.data[0])} if expr.op == "public" else set()
-    for one in expr.args:
-        found |= names_of(one)
-    return frozenset(found)
 
 
 def _has_data(expr: Expr) -> bool:

@@ -13,8 +13,18 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.programs.falsify.values import Evaluator, Opaque, Value
-from bayesdp.programs.falsify.witnesses import expressions, nodes
-from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release
+from bayesdp.programs.falsify.witnesses import expressions
+from bayesdp.programs.ir import (
+    Branch,
+    Command,
+    Derive,
+    Expr,
+    Program,
+    Release,
+    flat,
+    names_of,
+    nodes,
+)
 
 MOST_PATHS = 40
 FAR = Fraction(10**6)
@@ -152,36 +162,22 @@ def _length(expr: Expr, names: Mapping[str, Value]) -> int | None:
     return None
 
 
-def _names(expr: Expr) -> set[str]:
-    return {str(one.data[0]) for one in nodes(expr) if one.op == "public"}
-
-
 def _read(commands: Sequence[Command]) -> frozenset[str]:
     """Released names that decide what happens later: in data, scores, tests."""
     found: set[str] = set()
     derived: dict[str, set[str]] = {}
-    for one in _flat(commands):
+    for one in flat(commands):
         if isinstance(one, Release):
             for expr in one.args:
-                found |= _names(expr)
+                found |= names_of(expr)
         elif isinstance(one, Derive):
-            derived.setdefault(one.name, set()).update(_names(one.value))
+            derived.setdefault(one.name, set()).update(names_of(one.value))
         elif isinstance(one, Branch):
-            found |= _names(one.test)
+            found |= names_of(one.test)
     for _ in derived:
         for name in set(found):
             found |= derived.get(name, set())
     return frozenset(found)
-
-
-def _flat(commands: Sequence[Command]) -> Iterator[Command]:
-    for one in commands:
-        yield one
-        if isinstance(one, Branch):
-            yield from _flat((*one.then, *one.otherwise))
-        elif isinstance(one, Parts):
-            for _, part in one.parts:
-                yield from _flat(part)
 
 
 def _representatives(commands: Sequence[Command]) -> tuple[Fraction, ...]:
@@ -189,7 +185,7 @@ def _representatives(commands: Sequence[Command]) -> tuple[Fraction, ...]:
     around: list[Fraction] = []
     for expr in expressions(commands):
         for one in nodes(expr):
-            if one.op in ("lt", "le", "gt", "ge", "clip", "min", "max") and _names(one):
+            if one.op in ("lt", "le", "gt", "ge", "clip", "min", "max") and names_of(one):
                 for arg in one.args:
                     value = arg.data[0] if arg.op == "const" else None
                     if isinstance(value, Fraction):

@@ -13,16 +13,8 @@ from bayesdp.programs.falsify.findings import Finding, Findings
 from bayesdp.programs.falsify.paths import Path, paths
 from bayesdp.programs.falsify.releases import Trial
 from bayesdp.programs.falsify.values import Evaluator, Fails, Opaque, Value
-from bayesdp.programs.falsify.witnesses import (
-    Pair,
-    Rows,
-    expressions,
-    nodes,
-    pairs,
-    rests,
-    witness_rows,
-)
-from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release
+from bayesdp.programs.falsify.witnesses import Pair, Rows, expressions, pairs, rests, witness_rows
+from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release, nodes
 
 if TYPE_CHECKING:
     from bayesdp.programs.check.verdict import Verdict

@@ -23,6 +23,9 @@ from bayesdp.programs.ir import (
     Program,
     Release,
     Type,
+    columns,
+    flat,
+    nodes,
 )
 
 MOST_ROWS = 150
@@ -31,50 +34,20 @@ COMPARED = ("lt", "le", "gt", "ge", "eq", "ne", "min", "max")
 
 def expressions(commands: Iterable[Command]) -> Iterator[Expr]:
     """All expressions of commands, options aside."""
-    for one in commands:
+    for one in flat(commands):
         if isinstance(one, Release):
             yield from one.args
         elif isinstance(one, Derive):
             yield one.value
         elif isinstance(one, Branch):
             yield one.test
-            yield from expressions((*one.then, *one.otherwise))
-        else:
-            assert isinstance(one, Parts)
-            for _, part in one.parts:
-                yield from expressions(part)
-
-
-def nodes(expr: Expr) -> Iterator[Expr]:
-    """An expression and everything in it."""
-    yield expr
-    for one in expr.args:
-        yield from nodes(one)
 
 
 def read_columns(program: Program) -> tuple[str, ...]:
     """The columns that the program reads, in the record's order."""
-    found: set[str] = set()
-    for expr in (*expressions(program.body), *program.returns):
-        for one in nodes(expr):
-            if one.op == "field":
-                found.add(str(one.data[0]))
-            if one.op == "data":
-                pieces = one.data[0]
-                assert isinstance(pieces, tuple)
-                found |= {str(piece[0]) for piece in pieces if isinstance(piece, tuple)}
-    found |= {one.column for one in _parts(program.body)}
+    found = {one.column for one in flat(program.body) if isinstance(one, Parts)}
+    found.update(*(columns(one) for one in (*expressions(program.body), *program.returns)))
     return tuple(name for name, _ in program.record if name in found)
-
-
-def _parts(commands: Iterable[Command]) -> Iterator[Parts]:
-    for one in commands:
-        if isinstance(one, Parts):
-            yield one
-            for _, part in one.parts:
-                yield from _parts(part)
-        elif isinstance(one, Branch):
-            yield from _parts((*one.then, *one.otherwise))
 
 
 @dataclass(frozen=True)

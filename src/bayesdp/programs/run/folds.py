@@ -13,8 +13,8 @@ from fractions import Fraction
 import numpy as np
 
 from bayesdp.programs.check.intervals import TRUE
-from bayesdp.programs.check.rows import columns, evaluate
-from bayesdp.programs.ir import Constant, Expr, Type
+from bayesdp.programs.check.rows import evaluate
+from bayesdp.programs.ir import Constant, Expr, Type, columns
 from bayesdp.programs.run.rows import RowValues
 
 FOLD_STEP = Fraction(1, 2**100)

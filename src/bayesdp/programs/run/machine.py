@@ -16,13 +16,7 @@ from bayesdp.programs.check.intervals import bounds
 from bayesdp.programs.check.kinds import whole
 from bayesdp.programs.check.refusals import Stopped
 from bayesdp.programs.check.rows import label_lists
-from bayesdp.programs.check.sensitivity import (
-    Norm,
-    constant_of,
-    is_private,
-    names_of,
-    sensitivity,
-)
+from bayesdp.programs.check.sensitivity import Norm, constant_of, is_private, sensitivity
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import (
     AFTER,
@@ -33,6 +27,7 @@ from bayesdp.programs.ir import (
     Program,
     Release,
     expression,
+    names_of,
     nodes,
 )
 from bayesdp.programs.run import choose, posteriors

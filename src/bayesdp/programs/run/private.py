@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 
 from bayesdp.programs.check.intervals import TRUE, Interval, bounds
-from bayesdp.programs.check.rows import columns, evaluate, settings, values_of
+from bayesdp.programs.check.rows import evaluate, settings, values_of
 from bayesdp.programs.check.sensitivity import MOST_SETTINGS, constant_of, is_private
-from bayesdp.programs.ir import Expr, Type
+from bayesdp.programs.ir import Expr, Type, columns
 from bayesdp.programs.run.folds import FOLD_STEP, folded
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.rows import RowValues

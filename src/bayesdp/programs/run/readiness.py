@@ -6,14 +6,13 @@ noise, so that a scale that no sampler takes is met with nothing spent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesdp.errors import InputError, Refusal, UnsupportedError
 from bayesdp.programs.check.rows import label_lists
-from bayesdp.programs.check.sensitivity import names_of
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import (
     AFTER,
@@ -21,10 +20,11 @@ from bayesdp.programs.ir import (
     Command,
     Derive,
     Expr,
-    Parts,
     Program,
     Release,
     expression,
+    flat,
+    names_of,
 )
 from bayesdp.programs.run import choose
 from bayesdp.programs.run.machine import Machine
@@ -122,9 +122,8 @@ def _check_derived(value: Expr, program: Program) -> None:
         from bayesdp.programs.run.regression import require_numpyro
 
         require_numpyro()
-    answers = (
-        _releases(program.body).get(str(model.args[0].data[0])) if model.args[0].data else None
-    )
+    released = {one.name: one for one in flat(program.body) if isinstance(one, Release)}
+    answers = released.get(str(model.args[0].data[0])) if model.args[0].data else None
     if answers is None:
         return
     numeric = answers.op == "per-record-exponential"
@@ -140,19 +139,6 @@ def _check_derived(value: Expr, program: Program) -> None:
             f"a {family} model of randomized_response answers",
             expected="bernoulli or categorical",
         )
-
-
-def _releases(commands: Sequence[Command]) -> dict[str, Release]:
-    found: dict[str, Release] = {}
-    for one in commands:
-        if isinstance(one, Release):
-            found[one.name] = one
-        elif isinstance(one, Branch):
-            found |= _releases(one.then) | _releases(one.otherwise)
-        elif isinstance(one, Parts):
-            for _, part in one.parts:
-                found |= _releases(part)
-    return found
 
 
 class Rehearsal(Machine):
@@ -194,7 +180,8 @@ class Rehearsal(Machine):
             sides = (command.then, command.otherwise)
             for side, one in zip(sides, node["branch"], strict=True):
                 self.sequence(side, one)
-            self.later.update(_derived(command))  # which side gives the value is not known
+            # Which side gives a value is not known.
+            self.later.update(one.name for one in flat((command,)) if isinstance(one, Derive))
         else:
             super().command(command, node)
 
@@ -239,11 +226,3 @@ def _made_up(program: Program) -> Rows:
         least = inside(kind)[0] if kind.low is not None and kind.high is not None else 0.0
         columns[name] = np.asarray([least]).astype(types.get(kind.kind, np.float64))
     return Rows(columns, 1)
-
-
-def _derived(command: Branch) -> Iterator[str]:
-    for one in (*command.then, *command.otherwise):
-        if isinstance(one, Derive):
-            yield one.name
-        elif isinstance(one, Branch):
-            yield from _derived(one)

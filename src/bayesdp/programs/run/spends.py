@@ -22,10 +22,19 @@ import numpy as np
 
 from bayesdp.accounting.spend import Spend, float_above
 from bayesdp.errors import InputError
-from bayesdp.programs.check.rows import columns
-from bayesdp.programs.check.sensitivity import names_of
 from bayesdp.programs.check.verdict import Verdict
-from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release, expression
+from bayesdp.programs.ir import (
+    Branch,
+    Command,
+    Derive,
+    Parts,
+    Program,
+    Release,
+    columns,
+    expression,
+    flat,
+    names_of,
+)
 from bayesdp.programs.run.machine import gaussian_sigma
 from bayesdp.programs.run.private import RESOLUTION
 from bayesdp.programs.run.public import Values
@@ -84,22 +93,13 @@ def private_columns(program: Program) -> frozenset[str]:
 
 
 def _read(commands: Sequence[Command]) -> frozenset[str]:
-    found: frozenset[str] = frozenset()
-    for one in commands:
+    found: set[str] = set()
+    for one in flat(commands):
         if isinstance(one, Release):
-            found |= frozenset().union(*(_columns(arg) for arg in one.args))
-        elif isinstance(one, Branch):
-            found |= _read(one.then) | _read(one.otherwise)
-        elif not isinstance(one, Derive):
-            found |= {one.column}.union(*(_read(part) for _, part in one.parts))
-    return found
-
-
-def _columns(expr: Expr) -> frozenset[str]:
-    found = columns(expr)
-    if expr.op == "data" and isinstance(expr.data[0], tuple):
-        found |= {str(one[0]) for one in expr.data[0] if isinstance(one, tuple)}
-    return found.union(*(_columns(one) for one in expr.args))
+            found.update(*(columns(arg) for arg in one.args))
+        elif isinstance(one, Parts):
+            found.add(one.column)
+    return frozenset(found)
 
 
 def _kind(

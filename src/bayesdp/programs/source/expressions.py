@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.errors import did_you_mean
-from bayesdp.programs.ir import Adjacency, Command, Expr, Type
+from bayesdp.programs.ir import Adjacency, Command, Expr, Type, columns
 from bayesdp.programs.source.conditions import Conditions
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse, written
 from bayesdp.programs.source.literals import arithmetic, number
@@ -245,8 +245,8 @@ class Expressions(Conditions):
         public = self.public_columns
         return (
             all(column in public for column, _ in data.pieces)
-            and _columns(data.filter) <= public
-            and _columns(mapped) <= public
+            and columns(data.filter) <= public
+            and columns(mapped) <= public
         )
 
     def data_expr(self, data: Data, mapped: Expr, node: ast.AST) -> Expr:
@@ -419,11 +419,3 @@ def _loose(kind: Type) -> Type:
     if kind.kind == "vector":
         return Type("vector", items=tuple(_loose(one) for one in kind.items))
     return REAL if kind.kind == "real" else INT
-
-
-def _columns(expr: Expr) -> frozenset[str]:
-    """The columns that a row expression reads."""
-    found = {str(expr.data[0])} if expr.op == "field" else set()
-    for one in expr.args:
-        found |= _columns(one)
-    return frozenset(found)

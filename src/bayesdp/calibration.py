@@ -18,7 +18,7 @@ from bayesdp.theorems import Question, approximate, leakage, report
 _PRECISION = 1e-12
 _ROUNDS = 200
 _PATIENCE = 5
-SMALLEST_DELTA = 2.0**-48
+LEAST_DELTA = 2.0**-48
 MOST_LEVELS = 60
 """A search for noise with a delta may take so many times the seconds of one level."""
 
@@ -242,11 +242,11 @@ def calibrate_gaussian(
     """
     if not (isinstance(bdp_delta, int | float) and 0.0 < bdp_delta < 1.0):
         raise InputError("bdp_delta", bdp_delta, expected="a probability between 0 and 1")
-    if bdp_delta <= SMALLEST_DELTA:
+    if bdp_delta <= LEAST_DELTA:
         raise InputError(
             "bdp_delta",
             bdp_delta,
-            expected=f"a probability above {SMALLEST_DELTA:.3g}: smaller ones are lost in the "
+            expected=f"a probability above {LEAST_DELTA:.3g}: smaller ones are lost in the "
             "rounding of the noise's tail",
             remedy="Use pure DP noise (no delta).",
         )
@@ -304,7 +304,7 @@ class _GaussianSearch:
             self._check_time()
             dp_delta = self._largest_delta(dp_epsilon)
             sigma = math.inf
-            if dp_delta > SMALLEST_DELTA:
+            if dp_delta > LEAST_DELTA:
                 sigma = smallest_sigma(self.sensitivity, dp_epsilon, dp_delta, precision=1e-6)
             self.tried[dp_epsilon] = (sigma, dp_delta)
         return self.tried[dp_epsilon][0]

@@ -212,7 +212,13 @@ def test_the_command(tmp_path: Path) -> None:
     assert found["naive"]["claim"] == pytest.approx(math.log(22) * 2)
     assert found["steps"]["what"] == "sequential"
     shown = run(str(file)).stdout
-    for words in ("7.36074", "6.18209", "The naive claim is FALSE", "add up at the DP level"):
+    for words in (
+        "7.36074",
+        "6.18209",
+        "level: 8.90667",
+        "The naive claim is FALSE",
+        "add up at the DP level",
+    ):
         assert words in shown
     file.write_text(json.dumps({"releases": [{"dp_epsilon": 0.5, "block": {"records": [0]}}]}))
     done = run(str(file), "--population", json.dumps(CLUSTERS), "--json")

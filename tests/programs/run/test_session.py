@@ -122,6 +122,12 @@ TINY = {
     else:
         second = first
     return second""",
+    "the other side": """first = laplace(sum(db), epsilon=1)
+    if first > 1000:
+        second = first
+    else:
+        second = laplace(sum(db), epsilon=1e-40)
+    return second""",
     "gaussian": "return gaussian(sum(db), epsilon=1, delta=1e-6, sigma=10 ** 40)",
     "exponential": """return exponential(
         score=lambda k: -abs(sum(db) - k), candidates=range(3), epsilon=1e-40)""",

@@ -78,13 +78,12 @@ def show_table(
     each = [list(column) for column in zip(*whole, strict=True)]
     between = 3 * len(columns) + 1 if ruled else 2 * len(columns) - 1
     widths = _widths(each, console.width - between)
+    if title:  # not the table's own, which is broken to the table's width
+        say(console, title, style="bold")
     if widths is None:
-        _show_rows(console, title, columns if headed else (), cells)
+        _show_rows(console, columns if headed else (), cells)
         return
     table = Table(
-        title=Text(title) if title else None,
-        title_justify="left",
-        title_style="bold",
         header_style="",
         show_header=headed,
         box=box.HEAVY_HEAD if ruled else None,
@@ -124,11 +123,7 @@ def _longest_word(cell: Text) -> int:
     )
 
 
-def _show_rows(
-    console: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[Text]]
-) -> None:
-    if title:
-        say(console, title, style="bold")
+def _show_rows(console: Console, columns: Sequence[str], rows: Sequence[Sequence[Text]]) -> None:
     for row in rows:
         if not columns:
             say(console, f"{row[0].plain}: {row[1].plain}", rest="  ")

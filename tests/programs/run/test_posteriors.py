@@ -11,6 +11,7 @@ import pytest
 from scipy import integrate, stats
 from scipy.special import betaln, gammaln, logsumexp
 
+from bayesdp.errors import InputError
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import Density, Joint, Mixture, distributions
 from bayesdp.programs.run.latent import Noise, cells, window
@@ -355,3 +356,132 @@ def test_regression_in_closed_form() -> None:
         assert found.mean == pytest.approx(mean, abs=1e-6)
         assert found.sd == pytest.approx(np.sqrt(np.diag(np.linalg.inv(precision))), abs=1e-6)
         assert found.names == ("intercept", "b1")
+
+
+@pytest.mark.parametrize("op", ["plug-in", "noise-aware"])
+@pytest.mark.parametrize("noise", NOISES)
+def test_where_nobody_is_observed_the_posterior_is_the_prior(noise: Noise, op: str) -> None:
+    """The statistics are 0, and that is public: what was released is all noise."""
+    beta, gamma = distributions.single("beta", 2, 3), distributions.single("gamma", 2, 4)
+    normal = distributions.single("normal", 1, 3)
+    mixed = distributions.mixture("gamma", [1.0, 5.0], [2.0, 2.0], [0.0, 0.0])
+    for y in (-7, 0, 9):
+        for source, likelihood, prior in (
+            (noisy(y, noise=noise, size=0), _likelihood("bernoulli"), beta),
+            (noisy(y, noise=noise, size=0), _likelihood("normal", 2.0), normal),
+            (noisy(y, noise=noise), _likelihood("poisson", 0.0), gamma),
+            (noisy(y, noise=noise, size=0), _likelihood("poisson", 0.0), mixed),
+        ):
+            found = posterior(source, likelihood, prior, op)
+            assert (found.mean, found.sd) == pytest.approx((prior.mean, prior.sd))
+        cells_of = Noisy((Fraction(y), Fraction(1)), noise, 0, ("a", "b"))
+        start = distributions.dirichlet(np.asarray([1.0, 3.0]), ("0", "1"))
+        found = posterior(cells_of, _likelihood("categorical"), start, op)
+        assert found.mean == pytest.approx((0.25, 0.75))
+        assert isinstance(found, Joint)
+        assert found.names == ("a", "b")
+        moments = noisy(y, 1, 2, 3, 4, 5, noise=noise, size=0)
+        line = posterior(moments, _likelihood("linear_model", 0.5), normal, op)
+        assert (line.mean, line.sd) == ((1.0, 1.0), (3.0, 3.0))
+        drawn = line.samples(4000, rng())
+        assert drawn.mean(axis=0) == pytest.approx([1, 1], abs=0.3)
+
+
+def test_a_piece_without_rows_keeps_its_prior() -> None:
+    """A public region in which nobody lives, by each likelihood that has a public size."""
+    text = """
+@record
+class Policy:
+    claims: Int[0, 4]
+    good: Bool
+    years: Public[Real[0.1, 1]]
+    region: Public[Category["n", "s"]]
+@program
+def f(book: Database[Policy]) -> Private[tuple[Gamma, Beta, Normal, Dirichlet, Samples]]:
+    here = (p for p in book if p.region == "n")
+    spent = sum(p.years for p in here)
+    g = observe((p.claims for p in here), poisson(exposure=spent), prior=gamma(2, rate=4))
+    b = observe((p.good for p in here), bernoulli, prior=beta(1, 3))
+    m = observe((p.claims for p in here), normal(sd=2), prior=normal(1, sd=3))
+    d = observe((p.good for p in here), categorical, prior=dirichlet(1, 3))
+    x = observe(((1, p.claims) for p in here), linear_model(noise_sd=1), prior=normal(5, sd=2))
+    return (
+        noise_aware(laplace(statistics(g), epsilon=1 / 2)),
+        noise_aware(laplace(statistics(b), epsilon=1 / 2)),
+        noise_aware(laplace(statistics(m), epsilon=1 / 2)),
+        noise_aware(laplace(statistics(d), epsilon=1 / 2)),
+        nuts(laplace(statistics(x), epsilon=1 / 2), draws=2000),
+    )
+"""
+    core, verdict = accepted(text)
+    table = {"claims": [3], "good": [True], "years": [0.5], "region": ["s"]}
+    found = done(core, verdict, table, Noted(shift=3))
+    means = [one.mean for one in found.outputs]
+    assert means[:3] == pytest.approx([0.5, 0.25, 1.0])
+    assert means[3] == pytest.approx((0.25, 0.75))
+    assert means[4] == pytest.approx((5.0,), abs=0.5)
+
+
+def test_what_no_model_can_have_given_is_said() -> None:
+    for nothing in (-np.inf, np.nan):
+        with pytest.raises(InputError, match="released value that this model can have given"):
+            window(lambda c, nothing=nothing: np.full(len(c), nothing), 3.0, 0, None)
+
+
+def test_parts_of_a_mixture_that_are_alike_are_one() -> None:
+    """0.1 + 0.2 and 0.3 are the same parameter; 0.3 and 0.3 + 1e-9 are not."""
+    first = [0.1 + 0.2, 0.3, 0.3 + 1e-9, 2.0, 2.0, -0.0, 0.0]
+    second = [1.0, 1.0, 1.0, 1.0, 3.0, 1.0, 1.0]
+    found = distributions.mixture("normal", first, second, np.log([1, 2, 3, 4, 5, 6, 7]))
+    assert len(found.weights) == 5
+    assert found.weights @ found.first == pytest.approx(np.dot([1, 2, 3, 4, 5, 6, 7], first) / 28)
+    by_place = dict(zip(zip(found.first, found.second, strict=True), found.weights, strict=True))
+    assert by_place[2.0, 1.0] == pytest.approx(4 / 28)
+    assert by_place[2.0, 3.0] == pytest.approx(5 / 28)
+    assert by_place[0.0, 1.0] == pytest.approx(13 / 28)
+
+
+WAVES = """
+@record
+class R:
+    c: Int[0, 5]
+    wave: Public[Category["1", "2", "3"]]
+@program
+def f(db: Database[R]) -> Private[Gamma]:
+    prior = gamma(0.1, rate=0.3)
+    for part in partition(db, by="wave"):
+        m = observe((r.c for r in part), poisson(exposure=part.size), prior=prior)
+        prior = noise_aware(laplace(statistics(m), epsilon=2))
+    return prior
+"""
+
+
+def test_three_waves_are_as_brute_force_has_them() -> None:
+    """Each noise-aware posterior is the next prior. Sums over all three true counts together."""
+    core, verdict = accepted(WAVES)
+    counts = [3, 1, 0, 2, 5, 1]
+    table = {"c": counts, "wave": ["1", "1", "2", "2", "3", "3"]}
+    found = done(core, verdict, table, Noted(shift=1)).value
+    noise, top = Noise("laplace", 2.5), 60
+    s = np.arange(top)
+    each = [np.asarray(noise.log(y - s)) + s * log(2.0) - gammaln(s + 1) for y in (5, 3, 7)]
+    both = np.log(np.convolve(np.exp(each[0]), np.exp(each[1])))
+    total = np.log(np.convolve(np.exp(both), np.exp(each[2])))
+    t = np.arange(len(total))
+    w = total + gammaln(0.1 + t) - (0.1 + t) * log(6.3)
+    w = np.exp(w - w.max())
+    w /= w.sum()
+    mean = float(w @ (0.1 + t) / 6.3)
+    assert found.mean == pytest.approx(mean, rel=1e-8)
+    square = float(w @ ((0.1 + t) * (1.1 + t))) / 6.3**2
+    assert found.sd == pytest.approx(sqrt(square - mean**2), rel=1e-8)
+    assert len(found.weights) < 300
+
+
+def test_three_waves_of_a_hundred_have_as_many_parts_as_sums() -> None:
+    core, verdict = accepted(WAVES)
+    r = rng(4)
+    table = {"c": r.integers(0, 6, 300), "wave": r.choice(["1", "2", "3"], 300)}
+    found = done(core, verdict, table, Noted(shift=2)).value
+    assert len(found.weights) < 600
+    assert found.mean == pytest.approx(table["c"].mean(), abs=0.1)

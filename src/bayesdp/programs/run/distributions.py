@@ -214,13 +214,25 @@ def single(family: str, first: float, second: float, notes: tuple[str, ...] = ()
 def mixture(
     family: str, first: Any, second: Any, log_weights: Any, notes: tuple[str, ...] = ()
 ) -> Mixture:
-    """A mixture from unnormalised logarithms of weights; what weighs below 1e-16 is left out."""
+    """A mixture from unnormalised logarithms of weights; what weighs below 1e-16 is left out.
+
+    Parts with the same parameters (up to rounding, in 1e-12) are one part with their weights
+    together: a mixture that is the next prior would have as many parts as there are ways to it.
+    """
     logs = np.asarray(log_weights, dtype=np.float64)
-    weights = np.exp(logs - logs.max())
+    parts = np.stack([np.broadcast_to(one, logs.shape) for one in (first, second)]).astype(float)
+    keys = _digits(parts[0]) + 1j * _digits(parts[1])
+    _, at, which = np.unique(keys, return_index=True, return_inverse=True)
+    weights = np.bincount(which.ravel(), np.exp(logs - logs.max()))
     kept = weights > 1e-16 * weights.sum()
-    parts = [np.broadcast_to(np.asarray(one, dtype=np.float64), logs.shape)[kept] for one in
-             (first, second)]  # fmt: skip
-    return Mixture(family, parts[0], parts[1], weights[kept] / weights[kept].sum(), notes)
+    left = parts[:, at[kept]]
+    return Mixture(family, left[0], left[1], weights[kept] / weights[kept].sum(), notes)
+
+
+def _digits(values: NDArray[Any]) -> NDArray[Any]:
+    """The values in 40 binary digits."""
+    mantissa, exponent = np.frexp(values)
+    return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, 40)), exponent - 40))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesdp.errors import InputError
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -44,15 +46,22 @@ class Noise:
 def window(
     log_weight: Callable[[NDArray[Any]], NDArray[Any]], start: float, low: int, high: int | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The whole numbers between low and high that weigh anything, and their log-weights."""
+    """The whole numbers between low and high that weigh anything, and their log-weights.
+
+    Raises `InputError` where none does: what was released can't come from this model.
+    """
     top = high if high is not None else 2**62
     left = right = int(min(max(round(start), low), top))
     reach = 64
     left, right = max(left - reach, low), min(right + reach, top)
     while True:
         c = np.arange(left, right + 1)
-        logs = np.asarray(log_weight(c), dtype=np.float64)
+        logs = np.nan_to_num(log_weight(c), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
         peak = logs.max()
+        if not np.isfinite(peak):
+            raise InputError(
+                "noise_aware", start, expected="a released value that this model can have given"
+            )
         more_left = left > low and logs[0] > peak - DROP
         more_right = right < top and logs[-1] > peak - DROP
         if not (more_left or more_right) or right - left > 2**23:

@@ -102,6 +102,8 @@ def derived(
     about = [float(values.number(one)) for one in likelihood.args]
     if isinstance(source, Answers):
         return _from_answers(op, source, family, about, prior)
+    if source.size == 0 or (family == "poisson" and not about[0]):
+        return _unmoved(source, family, prior)
     if op == "plug-in":
         return _plug_in(source, family, about, prior)
     if family == "bernoulli":
@@ -115,6 +117,17 @@ def derived(
     from bayesdp.programs.run.regression import closed_form
 
     return closed_form(source, about[0], prior)
+
+
+def _unmoved(source: Noisy, family: str, prior: d.Distribution) -> d.Distribution:
+    """The posterior where nobody is observed, and that is public: what was released is noise."""
+    if family == "categorical":
+        return _dirichlet_with(np.zeros(1), prior, source.labels)
+    if family == "linear_model":
+        from bayesdp.programs.run.regression import unmoved
+
+        return unmoved(source, prior)
+    return prior
 
 
 def _univariate(prior: d.Distribution) -> d.Univariate:
@@ -360,6 +373,7 @@ def _categorical(source: Noisy, prior: d.Distribution) -> d.Joint:
 
 
 def _poisson(source: Noisy, exposure: float, prior: d.Univariate) -> d.Univariate:
+    """`exposure` is above 0 (without any the sum is 0 for sure, whatever was released)."""
     from scipy.special import gammaln
 
     y = source.floats[0]

@@ -110,6 +110,18 @@ def closed_form(source: Noisy, sd: float, prior: d.Distribution, aware: bool = T
     )
 
 
+def unmoved(source: Noisy, prior: d.Distribution) -> d.Joint:
+    """The coefficients where no record is observed: as the prior has them."""
+    size = len(_unfolded(source.floats)) - 1
+    mean, spread = _prior(prior, size)
+    return d.Joint(
+        "normal",
+        _names(source, size),
+        tuple(d.single("normal", float(m), float(s)) for m, s in zip(mean, spread, strict=True)),
+        lambda k, rng: np.asarray(rng.normal(mean, spread, size=(k, size))),
+    )
+
+
 def _prior(prior: d.Distribution, size: int) -> tuple[NDArray[Any], NDArray[Any]]:
     mean, sd = np.asarray(prior.mean, dtype=float), np.asarray(prior.sd, dtype=float)
     return np.broadcast_to(mean, (size,)), np.broadcast_to(sd, (size,))
@@ -123,7 +135,11 @@ def nuts(source: Noisy, sd: float, prior: d.Distribution, draws: int) -> d.Sampl
     require_numpyro()
     import jax
 
-    from bayesdp.programs.run.diagnostics import diagnosed
+    from bayesdp.programs.run.diagnostics import diagnosed, exact_samples
+
+    if source.size == 0:
+        found = unmoved(source, prior)
+        return exact_samples(found, draws, found.names)
 
     moments = _unfolded(source.floats)
     size, n = len(moments) - 1, _size(source, moments)

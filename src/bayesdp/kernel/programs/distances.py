@@ -24,7 +24,9 @@ def log_r(a: Fraction) -> arb:
 
 def from_log(log_coefficient: arb) -> arb:
     """`sqrt(1 - BC)`, of the upper end: where BC is 1, a ball around it may reach above."""
-    squared = (1 - log_coefficient.exp()).upper()
+    if not log_coefficient.is_finite():
+        return arb(1)
+    squared = (1 - log_coefficient.min(arb(0)).exp()).upper()
     return squared.sqrt() if squared > 0 else arb(0)
 
 

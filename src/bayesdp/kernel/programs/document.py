@@ -26,8 +26,11 @@ from bayesdp.kernel.programs.levels import TRUTH, Scope
 from bayesdp.kernel.programs.obligations import Discharged
 from bayesdp.kernel.programs.ranges import Range, World, admitted
 from bayesdp.kernel.programs.reading import (
+    Derive,
     Node,
     Program,
+    Release,
+    flat,
     items,
     keys,
     number,
@@ -98,6 +101,7 @@ def _derive(step: Mapping[str, Any]) -> Derived:
     require(bool(solvers) == bool(discharged.texts), "solvers without obligations", "solvers")
     _check_requires(program, scope, n)
     walk = Walk(Setting(scope, discharged.folds(world).__getitem__))
+    _check_names(program)
     spent = walk.sequence(program.body, evidence["derivation"], {})
     after = replace(scope, names=spent.names)
     for one in program.returns:
@@ -130,6 +134,19 @@ def _truth(node: Node, n: int) -> bool:
     """At this number of records. True where it depends on other public values."""
     if node.op in ("and", "or", "not"):
         parts = [_truth(one, n) for one in node.args]
+def _check_names(program: Program) -> None:
+    """One release for each name: costs are stated by name. Sides of a branch may derive one alike.
+
+    `db.size` is the name of the number of records.
+    """
+    commands = list(flat(program.body))
+    released = [one.name for one in commands if isinstance(one, Release)]
+    derived = {one.name for one in commands if isinstance(one, Derive)}
+    require(len(set(released)) == len(released), "two releases of one name", "name")
+    require(not derived & set(released), "a derived value has the name of a release", "name")
+    require("db.size" not in derived.union(released), "the name of the number of records", "name")
+
+
         if node.op == "not":
             return True
         return all(parts) if node.op == "and" else any(parts)

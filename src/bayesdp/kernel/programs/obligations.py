@@ -29,9 +29,9 @@ class Problem:
         self.world = world
         self.sorts: dict[str, str] = {}
         self.said: list[Tree] = []
-        self.known: dict[str, str] = {}
+        self.known: dict[tuple[str, ...], str] = {}
 
-    def variable(self, key: str, place: Range, sort: str = "Real") -> str:
+    def variable(self, key: tuple[str, ...], place: Range, sort: str = "Real") -> str:
         """The variable of this key, inside its range."""
         if key in self.known:
             return self.known[key]
@@ -64,8 +64,8 @@ class Problem:
         if op == "public":
             name = str(node.data[0])
             if node == SIZE:
-                return ("to_real", self.variable("public db.size", self.world.size, "Int"))
-            return self.variable(f"public {name}", self.world.variables.get(name, Range()))
+                return ("to_real", self.variable(("public", "db.size"), self.world.size, "Int"))
+            return self.variable(("public", name), self.world.variables.get(name, Range()))
         if op in ("eq", "ne") and (labels := self._labels(node)) is not None:
             args = [self._label(one, row, labels) for one in node.args]
         else:
@@ -75,7 +75,7 @@ class Problem:
     def _column(self, name: str, row: str) -> Tree:
         column = self.world.program.columns[name]
         # Public columns are those of both neighbours.
-        key = f"column {name}" if name in self.world.public else f"column {name} of {row}"
+        key = ("column", name) if name in self.world.public else ("column", name, row)
         new = key not in self.known
         symbol = self.variable(key, Range(column.low, column.high))
         if new and column.kind != "real":
@@ -164,7 +164,7 @@ def never_widens(fold: Node, world: World) -> Problem:
     """The same row, two values so far: their gap grows."""
     problem, step = Problem(world), _step(fold)
     problem.requires()
-    a, b = problem.variable("a", Range()), problem.variable("b", Range())
+    a, b = problem.variable(("a",), Range()), problem.variable(("b",), Range())
     x, y = problem.term(step, "row", a), problem.term(step, "row", b)
     gap: Tree = ("-", a, b)
     problem.said.append((">=", a, b))
@@ -176,7 +176,7 @@ def moves_at_most(fold: Node, bound: Fraction, world: World) -> Problem:
     """The same value so far, two rows: a gap of more than `bound`."""
     problem, step = Problem(world), _step(fold)
     problem.requires()
-    a = problem.variable("a", Range())
+    a = problem.variable(("a",), Range())
     x, y = problem.term(step, "row", a), problem.term(step, "other", a)
     problem.said.append((">", ("-", x, y), numeral(bound)))
     return problem

@@ -7,7 +7,7 @@ looks like one. Everything is bounded in size before anything is computed with i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -227,6 +227,19 @@ class Parts:
 
 
 Command = Release | Derive | Branch | Parts
+
+
+def flat(commands: Sequence[Command]) -> Iterator[Release | Derive]:
+    """All releases and derived values, inside branches and parts too."""
+    for one in commands:
+        if isinstance(one, Branch):
+            for side in one.sides:
+                yield from flat(side)
+        elif isinstance(one, Parts):
+            for _, part in one.of:
+                yield from flat(part)
+        else:
+            yield one
 
 
 @dataclass(frozen=True, slots=True)

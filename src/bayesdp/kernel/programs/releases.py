@@ -138,7 +138,12 @@ def release_cost(release: Release, node: object, setting: Setting) -> Cost:
         if release.op not in RULES:
             raise UnknownError(f"no rule for the release {release.op!r}")
         _check_options(release, setting.scope)
-        cost = RULES[release.op](release, _stated(found), setting)
+        stated = _stated(found)
+        # Noise is scaled by it, and what it scales by can be seen: `100 * db.size` where that is
+        # private would be released with the noise.
+        public = setting.scope.public(stated.value) in (NUMBER, TRUTH)
+        require(public, "a sensitivity that is no public number")
+        cost = RULES[release.op](release, stated, setting)
         require((found["kind"], found["column"]) == cost.kind[:2], "another kind or column")
         place = None if cost.kind[2] is None else [str(end) for end in cost.kind[2]]
         require(found["interval"] == place, "another interval")
@@ -402,7 +407,8 @@ def hellinger(model: Node, setting: Setting, world: World) -> arb:
 
 def _upper(distance: arb) -> Node:
     """A fraction that is not below, exactly the ball's upper end; no distance is above 1."""
-    require(distance.is_finite(), "no finite distance")
+    if not distance < 1:  # also a ball so wide that its ends would be huge fractions
+        return const(Fraction(1))
     mantissa, exponent = distance.upper().man_exp()
     exact = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
     return const(min(exact, Fraction(1)))

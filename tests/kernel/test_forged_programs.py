@@ -1,0 +1,137 @@
+"""Certificates of programs that were forged once and taken for valid: each must be found out."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from bayesdp import kernel
+from bayesdp.kernel.programs.obligations import moves_at_most, never_widens
+from bayesdp.kernel.programs.ranges import World, admitted
+from bayesdp.kernel.programs.reading import read_program
+from bayesdp.programs.certificate import program_certificate
+from bayesdp.programs.check.verdict import check
+from bayesdp.programs.source import core_of
+from bayesdp.programs.source import read_text as read_program_text
+from tests.kernel.program_lies import (
+    evidence,
+    first_arg,
+    lied,
+    node_at,
+    program_of,
+    release_of,
+)
+from tests.kernel.program_texts import HEAD, TEXTS
+
+Document = dict[str, Any]
+SIZE = ["public", [], ["db.size"]]
+
+
+def number(value: str) -> list[Any]:
+    return ["const", [], [{"number": value}]]
+
+
+@pytest.fixture(scope="module")
+def honest() -> dict[str, Document]:
+    made = {}
+    for name, text in TEXTS.items():
+        program = core_of(read_program_text(HEAD + text, name), None, {})
+        made[name] = json.loads(program_certificate(program, check(program)).to_json())
+        assert kernel.check(made[name]).verdict == "VALID ASSUMING"
+    return made
+
+
+def refused(document: Document, change: Any) -> kernel.Verdict:
+    """The verdict on a changed document, which isn't valid, and not for its digest's sake."""
+    made = lied(document, change)
+    said = kernel.check(made)
+    assert made != document
+    assert said.verdict in ("INVALID", "UNKNOWN")
+    assert said.step != "digest"
+    return said
+
+
+@pytest.mark.parametrize(
+    "scale",
+    [
+        ["mul", [number("100"), SIZE], []],
+        ["max", [number("100"), ["abs", [["sub", [SIZE, number("500")], []]], []]], []],
+    ],
+)
+def test_noise_is_not_scaled_by_a_private_number(honest: Any, scale: Any) -> None:
+    def private(document: Document) -> None:
+        node = node_at(document, "laplace_1")
+        node["sensitivity"]["value"], node["entering"] = scale, None
+
+    assert "number of records is private" in refused(honest["enters"], private).reason
+
+
+def test_noise_is_not_scaled_by_the_data(honest: Any) -> None:
+    def private(document: Document) -> None:
+        node_at(document, "laplace_1")["sensitivity"]["value"] = first_arg(document, 0)
+
+    assert "without a release" in refused(honest["sums"], private).reason
+
+
+def test_a_column_is_not_another_row(honest: Any) -> None:
+    """A public column whose name looks like a private column's place in a row."""
+    real: dict[str, Any] = {"kind": "real", "low": {"number": "0"}, "high": {"number": "9"}}
+    step = ["add", [["acc", [], []], ["field", [], ["x"]]], []]
+    step = ["sub", [step, ["field", [], ["x of row"]]], []]
+
+    def forged(document: Document) -> None:
+        program, inside = program_of(document), evidence(document)
+        program["record"] = [
+            ["x", real | {"labels": [], "public": False}],
+            ["x of row", real | {"labels": [], "public": True}],
+        ]
+        first_arg(document, 0)[1][1] = step
+        node_at(document, "laplace")["sensitivity"]["value"] = number("1/1000")
+        for one in inside["obligations"]:
+            one["what"] = one["what"].replace("at most 4", "at most 1/1000")
+
+    document = lied(honest["folded"], forged)
+    read = read_program(program_of(document))
+    world, fold = World(read, admitted(()), "replace-one"), read.body[0].args[0]  # type: ignore
+    problems = [never_widens(fold, world), moves_at_most(fold, Fraction(1, 1000), world)]
+    for problem, fields in zip(problems, (2, 3), strict=True):
+        accumulators = 2 if fields == 2 else 1
+        assert len(problem.known) == fields + accumulators
+
+
+@pytest.mark.parametrize("name", ["db.size", "laplace_2"])
+def test_a_release_has_its_own_name(honest: Any, name: str) -> None:
+    def named(document: Document) -> None:
+        release_of(document, 0)["release"] = name
+        node_at(document, "laplace_1")["release"] = name
+        program_of(document)["returns"][0] = ["public", [], [name]]
+
+    assert refused(honest["sums"], named).step == "name"
+
+
+def test_sides_of_a_branch_have_their_own_releases(honest: Any) -> None:
+    """Costs of Gaussian noise are stated by name: one name would give two the smaller cost."""
+
+    def shared(document: Document) -> None:
+        body = program_of(document)["body"]
+        nodes = evidence(document)["derivation"]["sequence"]
+        place = next(i for i, one in enumerate(body) if "if" in one)
+        body[place]["else"] = [*body[place]["then"][:1]]
+        nodes[place]["branch"][1] = {"sequence": nodes[place]["branch"][0]["sequence"][:1]}
+
+    assert "two releases" in refused(honest["parts"], shared).reason
+
+
+@pytest.mark.parametrize("digits", [10, 50, 120])
+def test_a_huge_prior_is_answered_at_once(honest: Any, digits: int) -> None:
+    """Balls around such numbers are so wide that their ends would be fractions without end."""
+
+    def huge(document: Document) -> None:
+        for place in (0, 1):
+            model = first_arg(document, place)[1][0][1][0]
+            model[1][2][1][0] = number("9" * digits)
+
+    kernel.check(lied(honest["filtered"], huge))

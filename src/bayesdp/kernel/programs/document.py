@@ -99,9 +99,9 @@ def _derive(step: Mapping[str, Any]) -> Derived:
     require(solvers in ([], ["z3"], ["cvc5"], list(SOLVERS)), "solvers of other names", "solvers")
     discharged = Discharged(evidence["obligations"], solvers)
     require(bool(solvers) == bool(discharged.texts), "solvers without obligations", "solvers")
+    _check_names(program)
     _check_requires(program, scope, n)
     walk = Walk(Setting(scope, discharged.folds(world).__getitem__))
-    _check_names(program)
     spent = walk.sequence(program.body, evidence["derivation"], {})
     after = replace(scope, names=spent.names)
     for one in program.returns:
@@ -122,18 +122,6 @@ def _sizes(program: Program, n: int | None) -> Range:
     return Range(Fraction(n), Fraction(n))
 
 
-def _check_requires(program: Program, scope: Scope, n: int | None) -> None:
-    """Preconditions are about public values; one that is certainly false would prove anything."""
-    for one in program.requires:
-        require(scope.public(one) == TRUTH, "a precondition is true or false", "requires")
-        if n is not None or not any(part.op == "public" for part in one.walk()):
-            require(_truth(one, n or 1), "a precondition is false", "requires")
-
-
-def _truth(node: Node, n: int) -> bool:
-    """At this number of records. True where it depends on other public values."""
-    if node.op in ("and", "or", "not"):
-        parts = [_truth(one, n) for one in node.args]
 def _check_names(program: Program) -> None:
     """One release for each name: costs are stated by name. Sides of a branch may derive one alike.
 
@@ -147,6 +135,18 @@ def _check_names(program: Program) -> None:
     require("db.size" not in derived.union(released), "the name of the number of records", "name")
 
 
+def _check_requires(program: Program, scope: Scope, n: int | None) -> None:
+    """Preconditions are about public values; one that is certainly false would prove anything."""
+    for one in program.requires:
+        require(scope.public(one) == TRUTH, "a precondition is true or false", "requires")
+        if n is not None or not any(part.op == "public" for part in one.walk()):
+            require(_truth(one, n or 1), "a precondition is false", "requires")
+
+
+def _truth(node: Node, n: int) -> bool:
+    """At this number of records. True where it depends on other public values."""
+    if node.op in ("and", "or", "not"):
+        parts = [_truth(one, n) for one in node.args]
         if node.op == "not":
             return True
         return all(parts) if node.op == "and" else any(parts)

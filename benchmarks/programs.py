@@ -1,6 +1,6 @@
 """What privacy costs a posterior: error and coverage of checked programs, beside no privacy.
 
-    python benchmarks/programs.py                     everything, half an hour of processor time and more
+    python benchmarks/programs.py                     everything: half an hour of processor time
     python benchmarks/programs.py --quick             a few cells, some seconds
     python benchmarks/programs.py answers mean        only these (others: candidates, count, line)
     python benchmarks/programs.py line --nuts-runs 40

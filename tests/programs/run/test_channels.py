@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from fractions import Fraction
 from itertools import combinations_with_replacement, pairwise, product
 from math import exp, log, pi, sqrt
 
 import pytest
 
-from bayesdp.programs.check.noise import gaussian_delta
+from bayesdp.programs.check.noise import fine_delta, gaussian_delta
 from bayesdp.programs.run import exponential_channel
 from tests.programs.run.helpers import accepted, seen
 
@@ -126,6 +127,51 @@ def draw(obs: Database[Bool]) -> Private[Real]:
         for t in (0.01 + 0.98 * i / 6 for i in range(7))
     ]
     assert laws[2] == pytest.approx([one / sum(weights) for one in weights], abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("options", "ends", "cost"),
+    [
+        ('(adjacency="add-remove")', "(-4, -1)", Fraction(3)),
+        ('(adjacency="add-remove")', "(0.5, 2)", Fraction(3, 2)),
+        ('(adjacency="add-remove")', "(-1, 1)", Fraction(2)),
+        ("", "(-4, -1)", Fraction(6)),
+    ],
+)
+def test_a_sample_costs_what_one_log_likelihood_spreads(
+    options: str, ends: str, cost: Fraction
+) -> None:
+    """Records that enter, leave, or are replaced behind a filter; 0 is in the interval or not.
+
+    Nearly all the prior's weight lies on one candidate, so that the bound is nearly reached.
+    """
+    core, verdict = accepted(f"""
+@record
+class R:
+    x: Int[-1, 1]
+    b: Bool
+
+@program{options}
+def draw(db: Database[R]) -> Private[Real]:
+    model = observe((r.x for r in db if r.b), normal(sd=0.05), prior=normal(-1, sd=0.2))
+    return posterior_sample(model, grid=(-1, 0, 1), log_likelihood={ends})
+""")
+    assert verdict.dp_epsilon == cost
+    rows = list(product((-1, 0, 1), (False, True)))
+    tables = [list(one) for n in (1, 2) for one in combinations_with_replacement(rows, n)]
+    laws = {
+        tuple(one): exponential_channel(
+            core, verdict, {"x": [x for x, _ in one], "b": [b for _, b in one]}
+        )[1]
+        for one in tables
+    }
+    worst = 0.0
+    for one, two in product(laws, repeat=2):
+        gone = (Counter(one) - Counter(two)).total(), (Counter(two) - Counter(one)).total()
+        if gone == ((1, 0) if options else (1, 1)):
+            pairs = zip(laws[one], laws[two], strict=True)
+            worst = max([worst, *(abs(log(p / q)) for p, q in pairs)])
+    assert float(cost) * 0.9 < worst <= float(cost) + 1e-12
 
 
 LAPLACE = {
@@ -425,17 +471,21 @@ def test_gaussian_noise_on_one_whole_number_takes_the_exact_sum() -> None:
     assert 3.7306 < scale < 3.80
 
 
-def test_gaussian_noise_on_other_values_converts_its_zcdp_cost() -> None:
+def test_gaussian_noise_on_real_values_takes_the_curve_of_fine_grids() -> None:
     text = GAUSSIAN.format(kind="Vector", value="(sum(r.x for r in db), count(db))", more="")
     core, verdict = accepted(text)
     rows = [{"x": x, "keep": True} for x in (-1.0, 0.3, 1.0)]
     found = [seen(core, verdict, [one])[0] for one in rows]
     for a, b in combinations_with_replacement(found, 2):
         squared = Fraction(sum((x - y) ** 2 for x, y in zip(a[1], b[1], strict=True)))
-        assert gaussian_delta(Fraction(a[2]), squared, Fraction(1), False) <= Fraction(1, 10**5)
+        if squared:
+            assert fine_delta(Fraction(a[2]), squared, Fraction(1), 2) <= Fraction(1, 10**5)
     squared = Fraction((found[0][1][0] - found[2][1][0]) ** 2)
+    assert squared >= 2**48
     smaller = Fraction(found[0][2]) * Fraction(999, 1000)
-    assert gaussian_delta(smaller, squared, Fraction(1), False) > Fraction(1, 10**5)
+    assert fine_delta(smaller, squared, Fraction(1), 2) > Fraction(1, 10**5)
+    # The conversion of its zCDP cost would ask for 8 % more.
+    assert gaussian_delta(Fraction(found[0][2]), squared, Fraction(1), False) > Fraction(3, 10**5)
 
 
 def test_an_asserted_sigma_is_used_as_it_is() -> None:

@@ -13,10 +13,9 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.programs.check.intervals import bounds
-from bayesdp.programs.check.kinds import whole
 from bayesdp.programs.check.refusals import Stopped
 from bayesdp.programs.check.rows import label_lists
-from bayesdp.programs.check.sensitivity import Norm, constant_of, is_private, sensitivity
+from bayesdp.programs.check.sensitivity import Norm, constant_of, sensitivity
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import (
     AFTER,
@@ -27,29 +26,25 @@ from bayesdp.programs.ir import (
     Program,
     Release,
     expression,
-    names_of,
-    nodes,
 )
 from bayesdp.programs.run import choose, posteriors
 from bayesdp.programs.run.diagnostics import exact_samples
 from bayesdp.programs.run.distributions import Joint, Samples
+from bayesdp.programs.run.gaussian import noisy_steps
 from bayesdp.programs.run.latent import Noise
 from bayesdp.programs.run.noise import (
     Calibration,
     Samplers,
     below,
-    gaussian_scale,
-    in_range,
     in_units,
     response,
 )
 from bayesdp.programs.run.posteriors import Answers, Noisy
-from bayesdp.programs.run.private import PrivateValues, Steps, in_steps
+from bayesdp.programs.run.private import PrivateValues, in_steps
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.result import ProgramResult, shown
+from bayesdp.programs.run.spread import EXACT, Spread
 from bayesdp.programs.run.table import Rows
-
-_SQUARE_ROOT_DIGITS = 10**18
 
 
 class Machine:
@@ -61,6 +56,8 @@ class Machine:
         self.private = PrivateValues(self.values)
         self.noisy: dict[str, Noisy | Answers] = {}
         self.released: dict[str, Any] = {}
+        self.added: dict[str, Spread] = {}
+        """The noise that each release added to every entry."""
         self.after = False
         """Whether what it does at the moment reads released and public values only."""
 
@@ -150,10 +147,12 @@ class Machine:
         found = replace(found, sensitivity=max(found.sensitivity, self._now(expr, "l1")))
         amount = self.private.amount(expr)
         if not found.sensitivity:
+            self.added[release.name] = EXACT
             return self._kept(release, amount.totals, "laplace", 0.0)
         steps = in_steps(amount, found.sensitivity)
         scale = found.laplace(steps.unit, steps.slack)
         noisy = tuple(int(one) for one in self.samplers.laplace(steps.whole, scale))
+        self.added[release.name] = Spread("laplace", scale, steps.unit)
         return self._kept(release, steps.value(noisy), "laplace", in_units(scale, steps.unit))
 
     def gaussian(self, release: Release, node: Mapping[str, Any]) -> Any:
@@ -163,17 +162,11 @@ class Machine:
         squared = max(squared, self._now(expr, "l2"))
         amount = self.private.amount(expr)
         if not squared:
+            self.added[release.name] = EXACT
             return self._kept(release, amount.totals, "gaussian", 0.0)
-        sigma = gaussian_sigma(release, node, squared, self.values)
-        root = root_above(squared)
-        exact = (
-            _discrete(release, squared, self.values)
-            and amount.lattice.denominator == 1
-            and not amount.slack
-        )
-        steps = in_steps(amount, root, Fraction(1) if exact else None)
-        scale = in_range(_stretched(sigma, steps, squared) / steps.unit)
+        steps, scale = noisy_steps(release, node, squared, amount, self.values)
         noisy = tuple(int(one) for one in self.samplers.gaussian(steps.whole, scale))
+        self.added[release.name] = Spread("gaussian", scale, steps.unit)
         return self._kept(release, steps.value(noisy), "gaussian", in_units(scale, steps.unit))
 
     def _now(self, expr: Expr, norm: Norm) -> Fraction:
@@ -248,62 +241,3 @@ class Machine:
             return found
         names = found.names if isinstance(found, Joint) else (found.family,)
         return exact_samples(found, draws, names)
-
-
-# -- Gaussian scales ---------------------------------------------------------------------------
-
-
-def gaussian_sigma(
-    release: Release, node: Mapping[str, Any], squared: Fraction, values: Values
-) -> Fraction:
-    """The standard deviation of a Gaussian release, in the value's unit, before the grid's slack.
-
-    What was asserted is used as it is. One whole number that moves by whole steps takes the exact
-    sum; anything else the conversion of its zCDP cost, which is the same on every grid. It is
-    known before the release: the ledger is debited by it.
-    """
-    asserted = dict(release.options).get("sigma")
-    if asserted is not None:
-        return values.number(asserted)
-    epsilon, delta = Fraction(node["epsilon"]), Fraction(node["delta"])
-    if _discrete(release, squared, values):
-        return Fraction(gaussian_scale(squared, epsilon, delta, True))
-    multiple = Fraction(gaussian_scale(Fraction(1), epsilon, delta, False))
-    return multiple * root_above(squared)
-
-
-def _discrete(release: Release, squared: Fraction, values: Values) -> bool:
-    """Whether a Gaussian release rests on the discrete law of whole numbers.
-
-    Never where a value that is known only later (or the size, or public data) stands in it: the
-    cost is debited before, and must not depend on it. An asserted sigma has its cost anyhow.
-    """
-    expr, world = release.args[0], values.world
-    if "sigma" not in dict(release.options):
-        stated = {name for name, _, _ in values.program.parameters}
-        summed = [one for one in nodes(expr) if one.op in ("sum", "count")]
-        if not names_of(expr) <= stated or not all(is_private(one, world) for one in summed):
-            return False
-    expr = values.filled(expr)
-    one = not isinstance(bounds(expr, world.context), tuple)
-    return one and whole(expr, world) and squared.denominator == 1
-
-
-def root_above(squared: Fraction) -> Fraction:
-    """At least the square root, exact where that is a fraction."""
-    from math import isqrt
-
-    top = squared.numerator * squared.denominator
-    root = isqrt(top)
-    if root * root == top:
-        return Fraction(root, squared.denominator)
-    scaled = isqrt(top * _SQUARE_ROOT_DIGITS**2) + 1
-    return Fraction(scaled, squared.denominator * _SQUARE_ROOT_DIGITS)
-
-
-def _stretched(sigma: Fraction, steps: Steps, squared: Fraction) -> Fraction:
-    """Sigma scaled up so that the slack (at most that in l2 too) costs nothing more."""
-    if not steps.slack:
-        return sigma
-    low = squared / root_above(squared)  # at most the root
-    return sigma * (1 + steps.slack / low)

@@ -14,13 +14,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import isqrt, log, sqrt
 from typing import Any, Protocol
 
 from bayesdp.accounting.spend import float_above
 from bayesdp.errors import InputError
 from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
-from bayesdp.programs.check.noise import gaussian_delta
 
 WIDEST = Fraction(10) ** 300
 
@@ -143,59 +141,3 @@ def in_units(scale: float, unit: Fraction) -> float:
             "epsilon", expected="a cost for which the noise is below 1e300", shown=False
         )
     return float(exact)
-
-
-# -- Gaussian noise --------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=256)
-def gaussian_scale(squared: Fraction, epsilon: Fraction, delta: Fraction, whole: bool) -> float:
-    """The least scale found, in steps, with gaussian_delta <= delta; decided in ball arithmetic.
-
-    `squared` is the squared l2 move in steps. `whole`: one whole number that moves by whole steps,
-    for which the discrete law's own sum counts; else the conversion of the zCDP cost.
-    """
-    scale = _converted(squared, epsilon, delta)
-    root = isqrt(squared.numerator)
-    exact = whole and squared.denominator == 1 and root * root == squared.numerator
-    if exact and scale < 4000:
-        from bayesdp.mechanisms.gaussian import smallest_sigma
-
-        scale = min(scale, smallest_sigma(root, float(epsilon), float(delta)))
-    scale = min(max(scale, MIN_SCALE), MAX_SCALE)
-    for _ in range(60):
-        if gaussian_delta(Fraction(scale), squared, epsilon, whole) <= delta:
-            return scale
-        scale = in_range(Fraction(scale) * (1 + Fraction(1, 2**24)))
-    raise InputError("delta", float(delta), expected="a delta that Gaussian noise can reach")
-
-
-def _converted(squared: Fraction, epsilon: Fraction, delta: Fraction) -> float:
-    """About the scale at which the conversion of the zCDP cost gives delta."""
-    eps, target = float(epsilon), log(delta.numerator) - log(delta.denominator)
-    low, high = 1e-12, 1e6 + eps
-
-    def found(rho: float) -> float:
-        middle = max((eps + rho) / (2 * rho), 1.01)
-        best = 0.0
-        for step in range(-30, 61):
-            a = 1 + (middle - 1) * 1.1**step
-            value = (a - 1) * (a * rho - eps) + a * log(1 - 1 / a) - log(a - 1)
-            best = min(best, value)
-        return best
-
-    for _ in range(100):
-        middle = sqrt(low * high)
-        low, high = (middle, high) if found(middle) <= target else (low, middle)
-    size = sqrt(squared) if squared < 10**300 else float(squared.numerator) ** 0.5
-    return size / sqrt(2 * low) * (1 + 1e-9)
-
-
-def stretched(squared: Fraction, slack: Fraction) -> Fraction:
-    """At least (sqrt(squared) + slack)^2."""
-    if not slack:
-        return squared
-    scale = 10**12
-    # The root from below, so that the quotient is from above.
-    root = Fraction(isqrt(squared.numerator * scale * scale // squared.denominator), scale)
-    return squared * (1 + slack / root) ** 2

@@ -35,7 +35,7 @@ from bayesdp.programs.ir import (
     flat,
     names_of,
 )
-from bayesdp.programs.run.machine import gaussian_sigma
+from bayesdp.programs.run.gaussian import sigma_of
 from bayesdp.programs.run.private import RESOLUTION
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.table import Rows
@@ -140,7 +140,7 @@ def gaussian_costs(
             )
         squared, found[release.name] = values.number(moved), Fraction(0)
         if squared:
-            sigma = gaussian_sigma(release, node, squared, values)
+            sigma = sigma_of(release, node, values)
             found[release.name] = squared / (2 * sigma * sigma)
     return found
 

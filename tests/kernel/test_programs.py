@@ -286,7 +286,18 @@ def test_reading_obligations() -> None:
 
 
 def test_a_number_added_to_every_entry() -> None:
-    record = [["", {"kind": "bool", "low": None, "high": None, "labels": [], "public": False}]]
+    record = [
+        [
+            "",
+            {
+                "kind": "bool",
+                "low": {"number": "0"},
+                "high": {"number": "1"},
+                "labels": [],
+                "public": False,
+            },
+        ]
+    ]
     total = ["sum", [["data", [["const", [], [True]], ["field", [], [""]]], [[]]]], []]
     clipped = ["clip", [total, *([["const", [], [{"number": n}]] for n in ("0", "5")])], []]
     zeros = ["tuple", [["const", [], [{"number": "0"}]]] * 3, []]

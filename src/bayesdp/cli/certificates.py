@@ -24,10 +24,10 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Re-derive a certificate, without the data, and say who signed it."""
-    from bayesdp.kernel import check as check_certificate
+    from bayesdp.release.verify import verdict_on
 
     document = _certificate(cert)
-    found = check_certificate(document)
+    found = verdict_on(document)
     origin = _origin(document, public_key)
     if as_json:
         print_json(found.to_dict() | {"signature": origin})

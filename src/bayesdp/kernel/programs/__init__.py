@@ -10,6 +10,12 @@ number of records), `obligations` (what solvers were asked), `releases` (the tab
 
 from __future__ import annotations
 
-from bayesdp.kernel.programs.document import RULE, assumptions_of, check_program
+from bayesdp.kernel.programs.document import (
+    RULE,
+    STATED,
+    assumptions_of,
+    check_program,
+    obligations_of,
+)
 
-__all__ = ["RULE", "assumptions_of", "check_program"]
+__all__ = ["RULE", "STATED", "assumptions_of", "check_program", "obligations_of"]

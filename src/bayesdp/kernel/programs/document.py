@@ -26,10 +26,12 @@ from bayesdp.kernel.programs.levels import TRUTH, Scope
 from bayesdp.kernel.programs.obligations import Discharged
 from bayesdp.kernel.programs.ranges import Range, World, admitted
 from bayesdp.kernel.programs.reading import (
+    SIZE,
     Derive,
     Node,
     Program,
     Release,
+    const,
     flat,
     items,
     keys,
@@ -37,10 +39,12 @@ from bayesdp.kernel.programs.reading import (
     read_program,
 )
 from bayesdp.kernel.programs.releases import Pair, Setting
-from bayesdp.kernel.programs.sizes import NotThisError, value
+from bayesdp.kernel.programs.rows import NotExactError, evaluate
 
 RULE = "program"
 SOLVERS = ("z3", "cvc5")
+STATED = "as the certificate's author states, "
+"""How the assumption begins that rests on solvers, which are not asked here."""
 CLAIM = frozenset(
     {"notion", "epsilon", "delta", "exact", "kind", "column", "interval", "adjacency"}
 )
@@ -56,7 +60,7 @@ class Derived:
     cost: Pair
     kind: tuple[str, str | None, tuple[Fraction, Fraction] | None]
     solvers: tuple[str, ...]
-    obligations: int
+    obligations: tuple[tuple[str, str], ...]
 
 
 def check_program(document: Mapping[str, Any]) -> tuple[str, ...]:
@@ -107,9 +111,19 @@ def _derive(step: Mapping[str, Any]) -> Derived:
     for one in program.returns:
         after.public(one)
     _check_declared(program, spent.cost)
+    require(spent.cost[1] < 1, "a delta of 1 or more promises nothing", "delta")
     discharged.finish()
     kind = _one_kind(walk.kinds)
-    return Derived(program, n, spent.cost, kind, tuple(solvers), len(discharged.texts))
+    asked = tuple((what, text) for text, what in discharged.derived.items())
+    return Derived(program, n, spent.cost, kind, tuple(solvers), asked)
+
+
+def obligations_of(derivation: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """What solvers must find unsatisfiable: what it is about, and its text in SMT-LIB.
+
+    Derived from the program, whatever a certificate quotes. `InvalidError` if it doesn't follow.
+    """
+    return derive(derivation).obligations
 
 
 def _sizes(program: Program, n: int | None) -> Range:
@@ -140,26 +154,50 @@ def _check_requires(program: Program, scope: Scope, n: int | None) -> None:
     for one in program.requires:
         require(scope.public(one) == TRUTH, "a precondition is true or false", "requires")
         if n is not None or not any(part.op == "public" for part in one.walk()):
-            require(_truth(one, n or 1), "a precondition is false", "requires")
+            _check_holds(one, n or 1, scope.world)
 
 
-def _truth(node: Node, n: int) -> bool:
-    """At this number of records. True where it depends on other public values."""
-    if node.op in ("and", "or", "not"):
-        parts = [_truth(one, n) for one in node.args]
-        if node.op == "not":
-            return True
-        return all(parts) if node.op == "and" else any(parts)
-    if node.op == "const":
-        return bool(node.data[0])
-    if any(one.op in ("sum", "count", "if") for one in node.walk()):
-        return True
+def check_admitted(derived: Derived, n: int) -> None:
+    """`InvalidError` unless the preconditions hold for a table of n records."""
+    sizes = admitted(derived.program.requires)
+    require(sizes.low <= n <= sizes.high, "n is not admitted", "requires")
+    world = World(derived.program, sizes, derived.program.adjacency)
+    for one in derived.program.requires:
+        _check_holds(one, n, world)
+
+
+def _check_holds(node: Node, n: int, world: World) -> None:
+    """A precondition about public columns is the interpreter's to check, and is told of."""
+    found = _decided(node, n, world)
+    require(found is not False, "a precondition is false", "requires")
+    if found is None and not _asks_table(node):
+        raise UnknownError("it is not decided whether a precondition holds", "requires")
+
+
+def _asks_table(node: Node) -> bool:
+    return any(one.op in ("sum", "count") for one in node.walk())
+
+
+def _decided(node: Node, n: int, world: World) -> bool | None:
+    """Whether it holds at this number of records; None where that depends on anything else."""
+    if node.op in ("and", "or"):
+        parts = [_decided(one, n, world) for one in node.args]
+        decides = node.op == "or"
+        return decides if decides in parts else None if None in parts else not decides
+    if node.op == "not":
+        inner = _decided(node.args[0], n, world)
+        return None if inner is None else not inner
     try:
-        a, b = (value(one, n) for one in node.args)
-    except NotThisError:
-        return True  # nothing that is decided here
-    found = {"lt": a < b, "le": a <= b, "gt": a > b, "ge": a >= b, "eq": a == b, "ne": a != b}
-    return found[node.op]
+        found = evaluate(_at(node, n), {}, world)
+    except (NotExactError, ZeroDivisionError):
+        return None
+    return found if isinstance(found, bool) else None
+
+
+def _at(node: Node, n: int) -> Node:
+    if node == SIZE:
+        return const(Fraction(n))
+    return replace(node, args=tuple(_at(one, n) for one in node.args))
 
 
 def _check_declared(program: Program, cost: Pair) -> None:
@@ -221,8 +259,11 @@ def assumptions_from(derived: Derived) -> list[str]:
         said.append("adjacency is: one record enters or leaves; the number of records is private")
     if derived.n is not None:
         said.append(f"the table has exactly {derived.n} records")
-    elif program.requires:
-        said.append("the preconditions of the program are enforced before anything is released")
+    if any(derived.n is None or _asks_table(one) for one in program.requires):
+        said.append(
+            "the preconditions of the program hold: they are checked before anything is released, "
+            "and nothing is said of other tables"
+        )
     said += [
         "declared bounds and labels are enforced when the table is loaded; NaN is refused",
         f"the program's text ({program.source}) is read as it is meant (parser and lowering)",
@@ -230,8 +271,12 @@ def assumptions_from(derived: Derived) -> list[str]:
         "noise is drawn from OpenDP's samplers, calibrated to the stated sensitivities",
     ]
     if derived.obligations:
-        who = " and ".join(derived.solvers)
-        agreed = f"{who} agree" if len(derived.solvers) > 1 else f"{who} alone says"
-        many = f"{derived.obligations} obligation{'s' * (derived.obligations != 1)}"
-        said.append(f"{agreed} that the negations of {many} about folds can't be satisfied")
+        said.append(_solved(derived.solvers, len(derived.obligations)))
     return said
+
+
+def _solved(solvers: tuple[str, ...], obligations: int) -> str:
+    who = " and ".join(solvers)
+    agreed = f"{who} agree" if len(solvers) > 1 else f"{who} alone says"
+    many = f"{obligations} obligation{'s' * (obligations != 1)}"
+    return f"{STATED}{agreed} that the negations of {many} about folds can't be satisfied"

@@ -22,6 +22,11 @@ _NAMES = {
 }  # fmt: skip
 
 
+def written(tree: Tree) -> str:
+    """A tree as SMT-LIB."""
+    return tree if isinstance(tree, str) else f"({' '.join(written(one) for one in tree)})"
+
+
 class Problem:
     """One negated obligation: variables with their sorts, and assertions."""
 
@@ -129,6 +134,11 @@ class Problem:
         """What is compared: the declarations, and the set of assertions."""
         return self.sorts, frozenset(self.said)
 
+    def text(self) -> str:
+        """The whole problem in SMT-LIB."""
+        declared = [f"(declare-const {name} {sort})" for name, sort in self.sorts.items()]
+        return "\n".join([*declared, *(f"(assert {written(one)})" for one in self.said)])
+
 
 def _is_truth(tree: Tree) -> bool:
     if isinstance(tree, str):
@@ -228,6 +238,8 @@ class Discharged:
         self.texts = []
         self.bounds: set[Fraction] = set()
         self.used: set[int] = set()
+        self.derived: dict[str, str] = {}
+        """What each is about, and its text as it is derived here: not as it is quoted."""
         for one in evidence:
             require(isinstance(one, Mapping) and set(one) == {"what", "text", "solvers"}, "keys")
             require(one["solvers"] == solvers and len(solvers) > 0, "solvers", "obligations")
@@ -242,6 +254,8 @@ class Discharged:
         tree = problem.tree()
         found = [i for i, one in enumerate(self.texts) if one == (what, tree)]
         self.used.update(found)
+        if found:
+            self.derived.setdefault(problem.text(), what)
         return bool(found)
 
     def finish(self) -> None:

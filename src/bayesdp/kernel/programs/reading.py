@@ -281,9 +281,8 @@ def read_program(raw: object) -> Program:
     single = found["scalar"] is True and list(columns) == [""]
     several = found["scalar"] is False and bool(columns) and "" not in columns
     require(single or several, "record")
-    for one in items(found["parameters"], "parameters"):
-        require(isinstance(one, list) and len(one) == 3, "a parameter")
-        text(one[0], "a parameter"), _column(one[1]), _constant(one[2], 0)
+    named = [_parameter(one) for one in items(found["parameters"], "parameters")]
+    require(len(set(named)) == len(named), "a parameter twice", "parameters")
     declared = items(found["declared"], "declared")
     require(len(declared) == 2, "declared: epsilon and delta")
     epsilon, delta = (_budget(one) for one in declared)
@@ -319,21 +318,48 @@ def _column(raw: object) -> Column:
     kind, public = found["kind"], found["public"]
     require(isinstance(public, bool), "public or not")
     labels = tuple(text(one, "a label") for one in items(found["labels"], "labels"))
+    low, high = (_constant(found[end], 0) for end in ("low", "high"))
     if kind == "bool":
         require(not labels, "a Bool has no labels")
+        require(_exactly(low, 0) and _exactly(high, 1), "the bounds of a Bool are 0 and 1")
         return Column("bool", Fraction(0), Fraction(1), ("False", "True"), public)
     if kind == "category":
         fits = 1 <= len(labels) <= MOST_ENTRIES and len(set(labels)) == len(labels)
         require(fits and "" not in labels, "labels are not different texts")
+        counted = _exactly(low, 0) and _exactly(high, len(labels) - 1)
+        require(counted, "the bounds of a Category count its labels")
         return Column("category", Fraction(0), Fraction(len(labels) - 1), labels, public)
     require(kind in ("int", "real") and not labels, "no type of a column")
-    low, high = (_constant(found[end], 0) for end in ("low", "high"))
     require(isinstance(low, Fraction) and isinstance(high, Fraction), "a column without bounds")
     assert isinstance(low, Fraction)
     assert isinstance(high, Fraction)
     require(low <= high, "bounds in the wrong order")
     require(kind == "real" or low.denominator == high.denominator == 1, "bounds of an Int")
     return Column(str(kind), low, high, (), public)
+
+
+def _exactly(value: Constant, due: int) -> bool:
+    return isinstance(value, Fraction) and value == due
+
+
+def _parameter(raw: object) -> str:
+    """A public parameter: its name, its type and the value that it was fixed to."""
+    require(isinstance(raw, list) and len(raw) == 3, "a parameter")
+    assert isinstance(raw, list)
+    name, kind, value = text(raw[0], "a parameter"), _column(raw[1]), _constant(raw[2], 0)
+    require(name.isidentifier(), f"{name!r} is no name of a parameter", "parameters")
+    require(kind.public, f"{name} is not public", "parameters")
+    require(_of_type(value, kind), f"the value of {name} is not of its type", "parameters")
+    return name
+
+
+def _of_type(value: Constant, kind: Column) -> bool:
+    if kind.kind == "bool":
+        return isinstance(value, bool)
+    if kind.kind == "category":
+        return value in kind.labels
+    inside = isinstance(value, Fraction) and kind.low <= value <= kind.high
+    return inside and (kind.kind == "real" or getattr(value, "denominator", 0) == 1)
 
 
 def _commands(raw: object, reader: Reader, depth: int) -> tuple[Command, ...]:

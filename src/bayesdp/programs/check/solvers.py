@@ -84,12 +84,16 @@ def numeral(value: Fraction) -> str:
     return f"(- {shown})" if value < 0 else shown
 
 
+def answers(text: str) -> dict[str, str]:
+    """What each solver that is present says: sat, unsat, unknown, or an error."""
+    return {one: _ASK[one](text) for one in solvers_present()}
+
+
 def ask(text: str, wanted: str) -> Answer:
     """Put a problem to every solver present."""
-    present = solvers_present()
-    if not present:
+    said = answers(text)
+    if not said:
         return Answer(False, (), "no solver is installed (the extra 'programs' brings z3 and cvc5)")
-    said = {one: _ASK[one](text) for one in present}
     wrong = [f"{one} says {word}" for one, word in said.items() if word != wanted]
     opposite = {"unsat": "sat", "sat": "unsat"}[wanted]
     refuted = all(word == opposite for word in said.values())

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
+from bayesdp.programs.check.candidates import check_candidates
 from bayesdp.programs.check.intervals import bounds, column_type, one_bound
 from bayesdp.programs.check.kinds import ANY, Kind, lipschitz, whole
 from bayesdp.programs.check.refine import Refinements
@@ -100,6 +101,7 @@ class Prices:
         if release.op in ("exponential", "per-record-exponential"):
             *_, score, candidates = release.args
             self.public_only(candidates)
+            check_candidates(candidates, world.context)
             if score.op != "hellinger":
                 world = inside_score(score, candidates, world)
         for one in release.args:
@@ -230,6 +232,7 @@ class Prices:
         power = self._option(release, "power")
         model, grid = release.args
         self.public_only(grid)
+        check_candidates(grid, self.world.context)
         data = model.args[0]
         if not low < high:
             raise Rejected(

@@ -7,15 +7,16 @@ exp(2 D / scale). `exponential_channel` gives those probabilities, for tests and
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, floor, inf
+from math import ceil, floor, inf, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.programs.check.candidates import MOST_CANDIDATES, fixed_size, sizes_of
 from bayesdp.programs.check.intervals import one_bound
 from bayesdp.programs.ir import Expr, Release
 from bayesdp.programs.run import distributions as d
@@ -66,6 +67,13 @@ class Selection:
 
 # -- candidates ------------------------------------------------------------------------------------
 
+Known = Callable[[Expr], bool]
+
+
+def always(expr: Expr) -> bool:
+    """Everything is known."""
+    return True
+
 
 def numbers_of(candidates: Expr, values: PrivateValues) -> list[Fraction]:
     """Numeric candidates, exact."""
@@ -76,15 +84,45 @@ def numbers_of(candidates: Expr, values: PrivateValues) -> list[Fraction]:
     if candidates.op == "range":
         start, stop, step = (int(one) for one in parts)
         return [Fraction(one) for one in range(start, stop, step)]
-    low, high, many = parts[0], parts[1], int(parts[2])
+    low, high = parts[:2]
+    (many,) = numbers_in(candidates, values)
     return [low + (high - low) * i / (many - 1) for i in range(many)]
+
+
+def numbers_in(candidates: Expr, values: PrivateValues, known: Known = always) -> list[int]:
+    """The sizes that candidates are listed by, whole and within their limits.
+
+    The checker has shown it for what depends on released values, so `InputError` is raised by a
+    rehearsal only, which asks about what is `known` beforehand.
+    """
+    found = []
+    for name, size, least in sizes_of(candidates):
+        if not known(size):
+            continue
+        value = values.public.number(size)
+        if value.denominator != 1 or value < least or value > MOST_CANDIDATES:
+            raise InputError(
+                f"candidates: {name}",
+                float(value),
+                expected=f"a whole number from {least} to {MOST_CANDIDATES}",
+                remedy="It follows from the number of records: hold it in the program by max(...) "
+                "and min(...), or by require(...).",
+            )
+        found.append(int(value))
+    together = prod(found)
+    if candidates.op == "grid-of":
+        together *= prod(fixed_size(axis) for axis in candidates.args)
+    if together > MOST_CANDIDATES:
+        raise InputError(
+            "candidates", together, expected=f"at most {MOST_CANDIDATES} of them together"
+        )
+    return found
 
 
 def laws_of(candidates: Expr, values: PrivateValues) -> tuple[str, list[tuple[Fraction, Fraction]]]:
     """Candidate distributions: their family and exact parameters. Impossible ones are left out."""
-    public = values.public
     if candidates.op == "posteriors-of":
-        (a, b), n = exact_prior(candidates.args[0], values), int(public.number(candidates.args[1]))
+        (a, b), (n,) = exact_prior(candidates.args[0], values), numbers_in(candidates, values)
         return "beta", [(a + k, b + n - k) for k in range(n + 1)]
     family = str(candidates.data[0])
     first, second = (numbers_of(one, values) for one in candidates.args)

@@ -169,6 +169,8 @@ class Rehearsal(Machine):
             self.later.add(command.name)
             options = [option for _, option in command.options]
             moved = node["sensitivity"]["value"]
+            for one in command.args:
+                choose.numbers_in(one, self.private, self._known)
             if self._known(*command.args, *options, expression(moved)):
                 self.release(command, node)
         elif isinstance(command, Derive):

@@ -73,7 +73,7 @@ class Releases(Models):
         value = found.expr.data[0]
         assert isinstance(value, Fraction)
         if positive and value <= 0:
-            raise refuse("arguments", node, f"{name} is above 0.", "")
+            raise refuse("arguments", node, f"{name} must be above 0.", "")
         return found.expr
 
     def epsilon(self, bound: Bound, scope: Scope) -> Expr:
@@ -153,7 +153,7 @@ class Releases(Models):
         at = bound.given["value"]
         value = self.private_value(at, scope)
         name = self.emit(op, bound.node, [value.expr], options)
-        kind = value.type if value.type.kind == "vector" else _plain(value.type)
+        kind = _noisy_type(value.type)
         if value.model is not None:
             self.models[str(name.data[0])] = value.model
         return Scalar("public", name, kind, released=True)
@@ -350,6 +350,13 @@ class Releases(Models):
             not isinstance(count, Fraction) or count.denominator != 1 or count < 2
         ):
             raise refuse("arguments", bound.given["k"], "k is a whole number of at least 2.")
+        if parts[2].type.kind != "int":
+            raise refuse(
+                "type",
+                bound.given["k"],
+                "k is a whole number, and this may be another.",
+                "Use the size of a database, a released count, or a literal.",
+            )
         ends = [static_of(one) for one in parts[:2]]
         if all(isinstance(one, Fraction) for one in ends) and not ends[0] < ends[1]:  # type: ignore[operator]
             raise refuse("arguments", node, "The grid's lower end lies below its upper one.")
@@ -436,6 +443,14 @@ def _parameters(node: ast.Lambda) -> list[ast.arg]:
     if given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
         raise refuse("construct", node, "A score's lambda has plain parameters only.")
     return given.args
+
+
+def _noisy_type(kind: Type) -> Type:
+    """Noise on a vector has one step for all entries: they are whole only if all of them are."""
+    if kind.kind != "vector":
+        return _plain(kind)
+    whole = all(one.kind in ("int", "bool") for one in kind.items)
+    return Type("vector", items=(INT if whole else REAL,) * len(kind.items))
 
 
 def _plain(kind: Type) -> Type:

@@ -87,7 +87,7 @@ def in_words(verdict: Verdict) -> str:
 
 def _kind(verdict: Verdict) -> str:
     if verdict.kind == "any" or verdict.interval is None:
-        return "any (nothing is known of its releases but their cost)."
+        return "any (a population converts its cost as that of any mechanism)."
     low, high = (decimal(one) for one in verdict.interval)
     return (
         f"lipschitz (every release adds Laplace noise to a multiple of the sum of "

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.accounting.spend import float_above
+from bayesdp.programs.words import decimal, rounded_up
 from bayesdp.report.beliefs import exception_words, factor_words, odds_factor
 from bayesdp.report.dependence import clean
 from bayesdp.report.fine_print import CHECK, trusted
@@ -133,8 +134,8 @@ def _promise(
     sizes = "any number of records that it admits" if n is None else f"a table of {n} records"
     said = (
         f"Whatever the other records are, {_ADJACENT[adjacency]}: the probabilities of what may "
-        f"be released differ by at most {closeness(level)} (epsilon = {level_words(level.epsilon)}"
-        + (f", delta = {level_words(level.delta)}" if delta > 0 else "")
+        f"be released differ by at most {closeness(level)} (epsilon = {_exact(epsilon)}"
+        + (f", delta = {_exact(delta)}" if delta > 0 else "")
         + f"). This holds for {sizes}."
     )
     odds = (
@@ -156,6 +157,12 @@ def _promise(
             items=tuple(releases),
         ),
     )
+
+
+def _exact(cost: Fraction) -> str:
+    """A cost as the checker says it where that is short, else rounded up."""
+    told = decimal(cost)
+    return told if len(told) <= 12 and "/" not in told else level_words(rounded_up(cost))
 
 
 def _releases(node: Mapping[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from bayesdp.programs.check.divisors import facts
 from bayesdp.programs.check.intervals import Bounds, Interval, bounds, column_type
 from bayesdp.programs.check.prices import Pair, Price, Prices
 from bayesdp.programs.check.refusals import Rejected
@@ -52,12 +53,13 @@ class Costs(Prices):
 
     def _sides(self, command: Branch) -> list[Price]:
         """Both sides, each with its own names; afterwards there are those that both gave."""
-        before, prices, names = self.world, [], []
-        for side in (command.then, command.otherwise):
+        before, outside, prices, names = self.world, self.facts, [], []
+        for side, holds in ((command.then, True), (command.otherwise, False)):
             self.world = before
+            self.facts = (*outside, *facts(command.test, holds))
             prices.append(self.sequence(side))
             names.append(self.world.context.public)
-        self.world = before
+        self.world, self.facts = before, outside
         for name in names[0]:
             if name in names[1] and name not in before.context.public:
                 joined, same = _either(names[0][name], names[1][name])

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.programs.check.candidates import check_candidates
+from bayesdp.programs.check.divisors import Fact, check_divisor, facts
 from bayesdp.programs.check.intervals import bounds, column_type, one_bound
 from bayesdp.programs.check.kinds import ANY, Kind, lipschitz, whole
 from bayesdp.programs.check.refine import Refinements
@@ -47,6 +48,8 @@ class Prices:
     def __init__(self, world: World, refinements: Refinements) -> None:
         self.world, self.refinements = world, refinements
         self.kinds: list[Kind] = []
+        self.facts: tuple[Fact, ...] = ()
+        """Public comparisons that hold here."""
         self._known: dict[tuple[Expr, Norm, Adjacency], Sensitivity] = {}
 
     def moves(self, expr: Expr, norm: Norm, world: World) -> Sensitivity:
@@ -68,8 +71,11 @@ class Prices:
             )
         self.well_formed(expr, self.world)
 
-    def well_formed(self, expr: Expr, world: World) -> None:
-        """Names have values, and what is computed of one record can't fail (see `check_row`)."""
+    def well_formed(self, expr: Expr, world: World, known: tuple[Fact, ...] = ()) -> None:
+        """Names have values, and what is computed of one record can't fail (see `check_row`).
+
+        `known` are comparisons that hold beside the program's own.
+        """
         if expr.op == "data":
             for one in expr.args:
                 check_row(one, world.context)
@@ -82,8 +88,12 @@ class Prices:
         for i, one in enumerate(expr.args):
             if expr.op == "fold" and i == 1:
                 check_row(one, world.context, step=True)
+            elif expr.op == "if" and i > 0:
+                self.well_formed(one, world, (*known, *facts(expr.args[0], i == 1)))
             else:
-                self.well_formed(one, world)
+                self.well_formed(one, world, known)
+        if expr.op == "div" and not is_private(expr, world):
+            check_divisor(expr.args[1], world.context, (*self.facts, *known))
 
     # -- releases --------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from bayesdp.programs.check.costs import Costs
+from bayesdp.programs.check.divisors import facts
 from bayesdp.programs.check.intervals import Context, Interval
 from bayesdp.programs.check.refine import Refinements
 from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
@@ -107,6 +108,7 @@ def _check(program: Program, n: int | None) -> Verdict:
             raise Rejected("precondition", "This precondition is never true.", one)
         costs.public_only(one)
     refinements.precondition()
+    costs.facts = tuple(fact for one in program.requires for fact in facts(one))
     price = costs.sequence(program.body)
     for one in program.returns:
         costs.public_only(one)

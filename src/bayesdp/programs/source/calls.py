@@ -10,7 +10,7 @@ from math import prod
 
 from bayesdp.errors import did_you_mean
 from bayesdp.programs.ir import Expr, Type
-from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.diagnostics import place, refuse, written
 from bayesdp.programs.source.expressions import Expressions
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
@@ -95,11 +95,15 @@ class Calls(Expressions):
     def call(self, node: ast.Call, scope: Scope) -> Value:
         """The value of a call."""
         if not isinstance(node.func, ast.Name):
+            grown = isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "extend")
+            name = written(node.func.value) if isinstance(node.func, ast.Attribute) else ""
             raise refuse(
                 "attribute",
                 node.func,
                 "Values have no methods here.",
-                "Call a function of bayesdp.programs or a @helper by its name.",
+                f"Write {name} = {name} + (value,)."
+                if grown and name.isidentifier()
+                else "Call a function of bayesdp.programs or a @helper by its name.",
             )
         function = scope.look_up(node.func)
         if not isinstance(function, Named):

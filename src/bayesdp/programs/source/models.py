@@ -46,7 +46,7 @@ class Models(Calls):
         """A public number that is above 0, where that is known already."""
         found = self.public(node, scope, what)
         if found.level == "static" and number_of(found) <= 0:
-            raise refuse("prior", node, f"{what} is above 0.", "")
+            raise refuse("prior", node, f"{what} must be above 0.", "")
         return found
 
     def call_bernoulli(self, node: ast.Call, scope: Scope) -> Value:
@@ -207,8 +207,9 @@ class Models(Calls):
             raise refuse(
                 "type",
                 node,
-                f"{family} observes {' or '.join(wanted)} rows, and these are {kind.kind} rows.",
-                "",
+                f"{family} observes {' or '.join(_ROWS[one] for one in wanted)}, and these rows "
+                f"are {_ROWS.get(kind.kind, kind.kind)}.",
+                _instead(family, kind),
             )
         if family == "categorical" and prior.about:
             labels = len(kind.labels) or 2
@@ -309,3 +310,26 @@ def _miscounted(labels: int, numbers: int, node: ast.AST) -> ProgramError:
         f"There are {labels} categories and {numbers} prior numbers.",
         "Give one for each.",
     )
+
+
+_ROWS = {
+    "bool": "truth values",
+    "category": "labels",
+    "int": "whole numbers",
+    "real": "numbers",
+    "vector": "tuples of numbers",
+}
+
+
+def _instead(family: str, kind: Type) -> str:
+    """Rows that a likelihood observes, made of those that are there."""
+    if family == "bernoulli" and kind.kind == "category":
+        label = "..." if len(kind.labels) < 2 else kind.labels[-1]
+        return f'Compare them with a label: (p.column == "{label}" for p in people).'
+    if family == "bernoulli" and kind.kind in ("int", "real"):
+        return "Compare them with a number: (p.column > 0 for p in people)."
+    if family == "poisson" and kind.kind == "real":
+        return "Declare the column Int[low, high]."
+    if family == "linear_model":
+        return "Write (features, response) of each row, scaled into [-1, 1]."
+    return ""

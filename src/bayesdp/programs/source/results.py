@@ -81,7 +81,14 @@ def _result(value: Value, wanted: str, node: ast.expr) -> Expr:
                 f"A {value.kind} is returned that has not been released.",
                 "Release it: exponential(...), or laplace(statistics(model), ...).",
             )
-        raise refuse("type", node, f"{described(value).capitalize()} is returned as {wanted}.")
+        family = POSTERIOR.get(value.family) if value.kind == "released-posterior" else None
+        family = {"samples": "Samples", "noisy-data": "Vector"}.get(value.kind, family)
+        raise refuse(
+            "type",
+            node,
+            f"{described(value).capitalize()} is returned as {wanted}.",
+            f"Announce Private[{family}], or return another value." if family else "",
+        )
     if isinstance(value, Items) and wanted == "Matrix":
         return _matrix(value, node)
     found = scalar(value, node) if isinstance(value, Items | Scalar) else None

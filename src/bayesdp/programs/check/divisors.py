@@ -1,0 +1,71 @@
+"""Divisors of public and released values are proved not to be 0.
+
+Such a division tells nothing about anybody. But noise may bring a released count to 0, and what a
+program then returns would be an error or a made-up number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bayesdp.programs.check.intervals import Context, Interval, bounds, nonzero
+from bayesdp.programs.check.refusals import Rejected
+from bayesdp.programs.ir import Expr
+
+Fact = tuple[str, Expr, Expr]
+"""A comparison that holds: its operation, and both sides."""
+
+NEGATED = {"lt": "ge", "ge": "lt", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
+TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"}
+
+
+def facts(test: Expr, holds: bool = True) -> tuple[Fact, ...]:
+    """The comparisons that hold where the test does, or where it doesn't."""
+    if test.op == "not":
+        return facts(test.args[0], not holds)
+    if test.op == ("and" if holds else "or"):
+        return tuple(fact for one in test.args for fact in facts(one, holds))
+    if test.op not in NEGATED:
+        return ()
+    left, right = test.args
+    op = test.op if holds else NEGATED[test.op]
+    return (op, left, right), (TURNED[op], right, left)
+
+
+def check_divisor(divisor: Expr, context: Context, known: Iterable[Fact]) -> None:
+    """Raise `Rejected` for a public divisor that may be 0, given what is known to hold."""
+    if not _not_zero(divisor, context, tuple(known)):
+        raise Rejected(
+            "division",
+            "The divisor may be 0: noise can bring a released count there, and a group may be "
+            "empty.",
+            divisor,
+            "Write total / max(n, 1), or divide where `if n > 0:` holds.",
+        )
+
+
+def _not_zero(divisor: Expr, context: Context, known: tuple[Fact, ...]) -> bool:
+    found = bounds(divisor, context)
+    if all(nonzero(one) for one in ((found,) if isinstance(found, Interval) else found)):
+        return True
+    if divisor.op in ("neg", "abs") or divisor.op == "div":
+        return _not_zero(divisor.args[0], context, known)
+    if divisor.op == "mul":
+        return all(_not_zero(one, context, known) for one in divisor.args)
+    return any(_apart(divisor, one, context) for one in known)
+
+
+def _apart(divisor: Expr, fact: Fact, context: Context) -> bool:
+    """Whether a comparison keeps the divisor away from 0."""
+    op, left, right = fact
+    if divisor == Expr("sub", (left, right)):
+        return op in ("gt", "lt", "ne")
+    other = bounds(right, context) if left == divisor else None
+    if not isinstance(other, Interval):
+        return False
+    low, high = other.low, other.high
+    if op in ("gt", "ge"):
+        return low is not None and (low > 0 or (op == "gt" and low == 0))
+    if op in ("lt", "le"):
+        return high is not None and (high < 0 or (op == "lt" and high == 0))
+    return (op == "ne" and low == high == 0) or (op == "eq" and nonzero(other))

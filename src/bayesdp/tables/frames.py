@@ -4,7 +4,7 @@ None of the libraries is imported unless its table is given. Their errors are ne
 they may quote cells: what depends on types only becomes `TableError`, and what depends on cells
 `UnreadableCellsError`.
 
-Public names: `to_arrow`.
+Public names: `to_arrow`, `ForeignTypesError`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from bayesdp.tables.refusals import UnreadableCellsError
 
 _KEY = "data.source"
 _BY_CELLS = ("object", "category", "str", "string")
+
+
+class ForeignTypesError(TableError):
+    """A column has a type that Arrow doesn't have."""
 
 
 def to_arrow(source: object) -> tuple[Any, frozenset[str]]:
@@ -54,8 +58,8 @@ def _from_polars(frame: Any) -> Any:
     if not hasattr(frame, "to_arrow") or not hasattr(frame, "columns"):
         return None
     if any(str(dtype) == "Object" for dtype in frame.dtypes):
-        raise _unusable("no column of Python objects")
-    return _attempt(frame.to_arrow, lambda: _unusable("columns of types that Arrow has"))
+        raise _foreign("no column of Python objects")
+    return _attempt(frame.to_arrow, lambda: _foreign("columns of types that Arrow has"))
 
 
 def _from_pandas(frame: Any) -> tuple[Any, frozenset[str]]:
@@ -73,11 +77,12 @@ def _from_pandas(frame: Any) -> tuple[Any, frozenset[str]]:
 
     _attempt(
         lambda: convert(frame[plain].iloc[:0]),
-        lambda: _unusable("columns of types that Arrow has"),
+        lambda: _foreign("columns of types that Arrow has"),
     )
     for name in by_cells:
         _attempt(partial(convert, frame[[name]]), partial(_mixed, name))
-    table = _attempt(lambda: convert(frame), lambda: _unusable("columns of types that Arrow has"))
+    # The types can be converted, for the columns without their rows were: so it is the cells.
+    table = _attempt(lambda: convert(frame), lambda: _unreadable("A column can't be stored."))
     for name in by_cells:
         if str(table.schema.field(name).type).startswith("decimal256"):
             raise _mixed(name)
@@ -100,6 +105,10 @@ def _attempt(action: Callable[[], Any], refusal: Callable[[], Exception]) -> Any
 
 def _unusable(expected: str) -> TableError:
     return TableError(_KEY, "the table in memory", expected=expected)
+
+
+def _foreign(expected: str) -> TableError:
+    return ForeignTypesError(_KEY, "the table in memory", expected=expected)
 
 
 def _unreadable(message: str) -> UnreadableCellsError:

@@ -89,17 +89,19 @@ class Table:
         return self.rows(query.aggregate(**{f"a{i}": a for i, a in enumerate(aggregates)}))[0]
 
 
-def open_table(source: object, base_dir: Path | str = ".") -> Table:
-    """Open `source`. Raises `TableError` where it is missing, empty or not of its format.
+def open_table(source: object, base_dir: Path | str = ".", *, empty: bool = False) -> Table:
+    """Open `source`. Raises `TableError` where it is missing or not of its format.
 
-    `UnreadableCellsError`, the generic refusal, where that depends on what the cells hold.
+    And where it is empty, unless that is admitted by `empty`: where the number of rows is private,
+    no error may tell a table without rows from one with a row. `UnreadableCellsError`, the generic
+    refusal, is raised for what depends on what the cells hold.
     """
     if isinstance(source, Table):
         return source
     if isinstance(source, Path):
         source = str(source)
     table = _open_text(source, Path(base_dir)) if isinstance(source, str) else _open_memory(source)
-    if not table.names or not table.rows(table.expression.select(row_=_one()), limit=1):
+    if not table.names or not (empty or table.rows(table.expression.select(row_=_one()), limit=1)):
         raise TableError(_KEY, table.description, expected="at least one row", remedy=_EMPTY)
     return table
 

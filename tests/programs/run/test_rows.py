@@ -145,3 +145,22 @@ def f(db: Database[Real[0, 1]]) -> Private[tuple[Real, Real]]:
     found = done(core, verdict, [0.5, 0.25])
     assert found.exact == (Fraction(3, 4), Fraction(7, 12))
     assert found.outputs == (0.75, 7 / 12)
+
+
+def test_a_candidate_stands_in_public_sums_too() -> None:
+    """Those are evaluated once the candidate has been written into them."""
+    text = """
+@record
+class P:
+    x: Public[Real[0, 1]]
+    y: Real[0, 1]
+@program
+def f(db: Database[P]) -> Private[Real]:
+    return exponential(score=lambda t: SCORE, candidates=linspace(0, 1, 5), epsilon=1)
+"""
+    table = {"x": [0.2, 0.7, 0.8], "y": [0.1, 0.5, 0.9]}
+    score = "-abs(count(p for p in db if p.y <= t) - count(p for p in db if p.x <= t))"
+    core, verdict = accepted(text.replace("SCORE", score))
+    ((_, scores, _),) = seen(core, verdict, table)
+    # y <= t: 0, 1, 2, 2, 3; x <= t: 0, 1, 1, 2, 3.
+    assert scores == (0, 0, -1, 0, 0)

@@ -122,12 +122,14 @@ class Values:
             name = str(expr.data[0])
             value = extra[name] if name in extra else self.names[name]
             return _literal(value)
-        if expr.op in ("sum", "count") and not is_private(expr, self.world):
-            return _literal(self.value(expr))
         if not expr.args:
             return expr
         args = tuple(self.filled(one, more) for one in expr.args)
-        return Expr(expr.op, args, expr.data)
+        written = Expr(expr.op, args, expr.data)
+        if expr.op in ("sum", "count") and not is_private(written, self.world):
+            # What is filled in comes first: a public sum may speak of a candidate.
+            return _literal(self.value(written))
+        return written
 
 
 def _literal(value: Public) -> Expr:

@@ -3,7 +3,9 @@
 Int and Real cells are clamped to their bounds; NaN, infinities and missing cells are refused, but
 missing cells of a Category with the label "missing" become that label. Bool cells are truth values
 or 0 and 1. What is refused because of cells is private: everybody is told the same, and the curator
-learns more from `inspect_table`.
+learns more from `inspect_table`. So it is with the types of columns, for most libraries infer them
+from cells. A table without rows is one like any other, of whatever engine: under add-remove its
+neighbour has a row, and nothing may tell them apart.
 """
 
 from __future__ import annotations
@@ -57,8 +59,8 @@ def load(program: Program, source: object, base_dir: Path | str = ".") -> Rows:
 
     `source` is a pandas or Polars data frame, an Arrow or Ibis table, a path, a list of records
     (mappings, or plain values where a record is one scalar), or a mapping of columns. Raises
-    `TableError` for what the table's names and types show, and `TableMismatchError`, always with
-    the same words, for what its cells do.
+    `TableError` for what the names of its columns show (and under replace-one for a table without
+    rows), and `TableMismatchError`, always with the same words, for what its cells do.
     """
     rows, findings = _load(program, source, base_dir)
     if findings or rows is None:
@@ -75,7 +77,7 @@ def _load(
     program: Program, source: object, base_dir: Path | str
 ) -> tuple[Rows | None, list[Finding]]:
     try:
-        table, inferred, text = _arrow(program, source, Path(base_dir))
+        table, text = _arrow(program, source, Path(base_dir))
     except UnreadableCellsError as error:
         return None, [error.finding]
     except _Found as error:
@@ -88,24 +90,27 @@ def _load(
         held = _column(table, name, program)
         shown = name or "the values"
         try:
-            columns[name] = _converted(held, kind, shown, text, shown in inferred or not name)
+            columns[name] = _converted(held, kind, shown, text)
         except _Found as error:
             findings.append(error.finding)
     return Rows(columns, table.num_rows), findings
 
 
+_KEPT_AS: dict[str, Any] = {"bool": np.bool_, "category": np.int64}
+
+
 # -- the table as Arrow ------------------------------------------------------------------------
 
 
-def _arrow(program: Program, source: Any, base: Path) -> tuple[Any, frozenset[str], bool]:
-    """The Arrow table, the columns whose types depend on cells, and whether cells are texts."""
+def _arrow(program: Program, source: Any, base: Path) -> tuple[Any, bool]:
+    """The Arrow table, and whether its cells are texts that stand for values."""
     import pyarrow
 
     library = type(source).__module__.partition(".")[0]
     if isinstance(source, str | Path):
         return _from_path(program, source, base)
     if library == "ibis":
-        return engine(source.to_pyarrow), frozenset(), False
+        return engine(source.to_pyarrow), False
     if library == "numpy":
         source = source.tolist()
     columns = _plain_columns(program, source)
@@ -114,27 +119,29 @@ def _arrow(program: Program, source: Any, base: Path) -> tuple[Any, frozenset[st
             made = {name: pyarrow.array(cells) for name, cells in columns.items()}
         except (pyarrow.ArrowException, OverflowError, TypeError, ValueError):
             raise _Found("mixed-cells", "A column mixes types.") from None
-        return pyarrow.table(made), frozenset(columns), False
+        if len({len(cells) for cells in made.values()}) > 1:
+            raise _Found("lengths", "The columns are of different lengths.")
+        return pyarrow.table(made), False
     if library in ("polars", "pandas") and hasattr(source, "to_frame") and program.scalar:
         source = source.to_frame(program.database)  # a series
-    from bayesdp.tables.frames import to_arrow
+    from bayesdp.tables.frames import ForeignTypesError, to_arrow
 
-    table, inferred = to_arrow(source)
-    return table, inferred, False
+    try:
+        return to_arrow(source)[0], False
+    except ForeignTypesError as error:
+        raise _Found("type", str(error)) from None
 
 
-def _from_path(
-    program: Program, source: str | Path, base: Path
-) -> tuple[Any, frozenset[str], bool]:
+def _from_path(program: Program, source: str | Path, base: Path) -> tuple[Any, bool]:
     from bayesdp.tables.source import open_table
 
-    opened = open_table(source, base)
+    opened = open_table(source, base, empty=True)
     names = [one for one, _ in program.record if one] or list(opened.names)
     for name in names:
         opened.require(name, f"record.{name}")
     query = opened.expression.select(*names)
     found = engine(lambda: opened.connection.to_pyarrow(query))
-    return found, opened.inferred, opened.text_cells
+    return found, opened.text_cells
 
 
 def _plain_columns(program: Program, source: Any) -> dict[str, list[Any]] | None:
@@ -146,13 +153,9 @@ def _plain_columns(program: Program, source: Any) -> dict[str, list[Any]] | None
     if program.scalar:
         return {program.database: rows}
     names = [name for name, _ in program.record]
-    if not all(isinstance(row, Mapping) and set(names) <= set(row) for row in rows):
-        raise TableError(
-            "table",
-            "the list of records",
-            expected=f"mappings with {', '.join(names)}",
-            shown=False,
-        )
+    strange = sum(not (isinstance(row, Mapping) and set(names) <= set(row)) for row in rows)
+    if strange:
+        raise _Found("record", f"{strange} records are no mappings with {', '.join(names)}.")
     return {name: [row[name] for row in rows] for name in names}
 
 
@@ -175,9 +178,11 @@ def _column(table: Any, name: str, program: Program) -> Any:
 # -- cells --------------------------------------------------------------------------------------
 
 
-def _converted(held: Any, kind: Type, name: str, text: bool, inferred: bool) -> NDArray[Any]:
+def _converted(held: Any, kind: Type, name: str, text: bool) -> NDArray[Any]:
     import pyarrow
 
+    if not len(held):  # whatever its type, which no cell has given it
+        return np.zeros(0, dtype=_KEPT_AS.get(kind.kind, np.float64))
     if hasattr(held, "combine_chunks"):
         held = held.combine_chunks()
     if isinstance(held, pyarrow.ChunkedArray):
@@ -187,12 +192,12 @@ def _converted(held: Any, kind: Type, name: str, text: bool, inferred: bool) -> 
     if text:
         held = _without_blanks(held, kind)
     if kind.kind == "category":
-        return _category(held, kind, name, inferred)
+        return _category(held, kind, name)
     if held.null_count:
         raise _Found("missing", f"{name}: {held.null_count} cells are missing.")
     if kind.kind == "bool":
-        return _bool(held, name, text, inferred)
-    return _number(held, kind, name, text, inferred)
+        return _bool(held, name, text)
+    return _number(held, kind, name, text)
 
 
 def _without_blanks(held: Any, kind: Type) -> Any:
@@ -208,36 +213,45 @@ def _texts(values: Sequence[str | None]) -> Any:
     return pyarrow.array(values, pyarrow.string())
 
 
-def _wrong_type(held: Any, name: str, expected: str, inferred: bool) -> Exception:
-    if inferred:
-        return _Found("type", f"{name}: its cells are {held.type}, and {expected} are declared.")
-    return TableError(f"table.{name}", str(held.type), expected=expected)
+def _wrong_type(held: Any, name: str, expected: str) -> _Found:
+    return _Found("type", f"{name}: its cells are {held.type}, and {expected} are declared.")
 
 
-def _category(held: Any, kind: Type, name: str, inferred: bool) -> NDArray[Any]:
+def _category(held: Any, kind: Type, name: str) -> NDArray[Any]:
     import pyarrow
     import pyarrow.compute as pc
 
+    # Before the type, for a missing cell makes doubles of whole numbers in pandas.
+    if held.null_count and MISSING not in kind.labels:
+        raise _Found(
+            "missing",
+            f"{name}: {held.null_count} cells are missing, and '{MISSING}' is no label of it.",
+        )
     types = pyarrow.types
+    if types.is_floating(held.type):
+        held = _whole_numbers(held, name)
     if types.is_null(held.type) or types.is_integer(held.type) or types.is_large_string(held.type):
         held = held.cast(pyarrow.string())
     if not (types.is_string(held.type) or str(held.type) == "string_view"):
-        raise _wrong_type(held, name, "texts", inferred)
-    held = held.cast(pyarrow.string())
-    if held.null_count:
-        if MISSING not in kind.labels:
-            raise _Found(
-                "missing",
-                f"{name}: {held.null_count} cells are missing, and '{MISSING}' is no label of it.",
-            )
-        held = pc.fill_null(held, MISSING)
+        raise _wrong_type(held, name, "texts")
+    held = pc.fill_null(held.cast(pyarrow.string()), MISSING)
     codes = pc.index_in(held, value_set=_texts(list(kind.labels)))
     if codes.null_count:
         raise _Found("label", f"{name}: {codes.null_count} cells hold no declared label.")
     return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
-def _bool(held: Any, name: str, text: bool, inferred: bool) -> NDArray[Any]:
+def _whole_numbers(held: Any, name: str) -> Any:
+    """Doubles as the whole numbers that they are."""
+    import pyarrow
+
+    try:
+        return held.cast(pyarrow.int64())
+    except pyarrow.ArrowInvalid:
+        raise _Found("label", f"{name}: some cells are no whole numbers, and no labels.") from None
+
+
+def _bool(held: Any, name: str, text: bool) -> NDArray[Any]:
     import pyarrow
     import pyarrow.compute as pc
 
@@ -251,8 +265,8 @@ def _bool(held: Any, name: str, text: bool, inferred: bool) -> NDArray[Any]:
         return np.asarray(true, dtype=np.bool_)
     if pyarrow.types.is_boolean(held.type):
         return np.asarray(held.to_numpy(zero_copy_only=False), dtype=np.bool_)
-    if not pyarrow.types.is_integer(held.type):
-        raise _wrong_type(held, name, "truth values (or 0 and 1)", inferred)
+    if not (pyarrow.types.is_integer(held.type) or pyarrow.types.is_floating(held.type)):
+        raise _wrong_type(held, name, "truth values (or 0 and 1)")
     values = held.to_numpy(zero_copy_only=False)
     strange = int(((values != 0) & (values != 1)).sum())
     if strange:
@@ -260,7 +274,7 @@ def _bool(held: Any, name: str, text: bool, inferred: bool) -> NDArray[Any]:
     return np.asarray(values == 1, dtype=np.bool_)
 
 
-def _number(held: Any, kind: Type, name: str, text: bool, inferred: bool) -> NDArray[Any]:
+def _number(held: Any, kind: Type, name: str, text: bool) -> NDArray[Any]:
     import pyarrow
 
     types = pyarrow.types
@@ -272,7 +286,7 @@ def _number(held: Any, kind: Type, name: str, text: bool, inferred: bool) -> NDA
     if types.is_decimal(held.type) or types.is_float16(held.type):
         held = held.cast(pyarrow.float64())
     if not (types.is_integer(held.type) or types.is_floating(held.type)):
-        raise _wrong_type(held, name, "numbers", inferred)
+        raise _wrong_type(held, name, "numbers")
     values = np.asarray(held.to_numpy(zero_copy_only=False))
     if values.dtype.kind == "f":
         strange = int((~np.isfinite(values)).sum())

@@ -63,6 +63,13 @@ class TableMismatchError(Refusal):
     """
 
 
+class FailedError(BayesdpError, RuntimeError):
+    """A release failed after its cost had been debited.
+
+    The cost stays spent. What was drawn until then is kept in the ledger; the message says where.
+    """
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`"Did you mean 'x'?"` for the closest known word, or the list of what is known."""
     options = sorted(known)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +12,14 @@ import pytest
 
 from bayesdp.accounting import Ledger
 from bayesdp.accounting.composition import level
-from bayesdp.errors import BudgetExceededError, InputError, LedgerError, Refusal, TableMismatchError
+from bayesdp.errors import (
+    BudgetExceededError,
+    FailedError,
+    InputError,
+    LedgerError,
+    Refusal,
+    TableMismatchError,
+)
 from bayesdp.programs.run import run, run_on, spends_of
 from bayesdp.programs.run.readiness import Rehearsal
 from bayesdp.programs.run.table import load
@@ -182,7 +191,7 @@ def test_a_scale_that_a_released_value_decides_is_known_after_the_debit(tmp_path
     return laplace(sum(db) * clip(first, 0, 1), epsilon=1e-40)""")
     )
     kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0}
-    with pytest.raises(InputError, match="noise"):
+    with pytest.raises(FailedError, match=r"Paid: epsilon 1.*kept in the ledger.*: laplace_1"):
         run(core, verdict, [0.5] * 8, samplers=Noted(), **kept)  # type: ignore[arg-type]
     (dataset,) = _book(tmp_path / "l.db").show()
     assert dataset["spent"] == pytest.approx(1.0)
@@ -231,15 +240,49 @@ def coin(obs: Database[Bool]) -> Private[Beta]:
     from bayesdp.programs.run import posteriors
 
     def fails(*_: object) -> None:
-        raise MemoryError
+        raise MemoryError("of a posterior")
 
     monkeypatch.setattr(posteriors, "derived", fails)
-    with pytest.raises(MemoryError):
+    with pytest.raises(FailedError, match=r"MemoryError: of a posterior\). Paid: epsilon 1\."):
         run(core, verdict, TABLE, ledger=tmp_path / "l.db", dataset="d", dp_epsilon=1.0,
             samplers=Noted())  # fmt: skip
     (dataset,) = _book(tmp_path / "l.db").show()
     assert dataset["spent"] == 1.0
     assert dataset["releases"][0]["result"] == {"releases": {"laplace_1": {"value": 2}}}
+
+
+def test_a_failure_before_anything_is_released_quotes_no_cell(tmp_path: Path) -> None:
+    class Broken(Noted):
+        def laplace(self, values: Sequence[int], scale: float) -> Sequence[int]:
+            raise ValueError(f"can't take {values}")
+
+    core, verdict = accepted(_between("return laplace(sum(db), epsilon=1)"))
+    with pytest.raises(FailedError, match="Nothing had been released") as caught:
+        run(core, verdict, [0.5] * 8, ledger=tmp_path / "l.db", dataset="d", dp_epsilon=1.0,
+            samplers=Broken())  # fmt: skip
+    assert "ValueError" in str(caught.value)
+    assert "take" not in "".join(traceback.format_exception(caught.value))
+    (dataset,) = _book(tmp_path / "l.db").show()
+    assert dataset["spent"] == 1.0
+
+
+def test_a_result_that_is_not_finite_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    core, verdict = accepted("""
+@program
+def coin(obs: Database[Bool]) -> Private[Beta]:
+    return plug_in(laplace(statistics(observe(obs, bernoulli, prior=beta(1, 1))), epsilon=1))
+""")
+    from bayesdp.programs.run import distributions, posteriors
+
+    monkeypatch.setattr(
+        posteriors, "derived", lambda *_: distributions.single("normal", float("nan"), 1.0)
+    )
+    with pytest.raises(FailedError, match=r"finite numbers.*laplace_1"):
+        run(core, verdict, TABLE, ledger=tmp_path / "l.db", dataset="d", dp_epsilon=1.0)
+    (dataset,) = _book(tmp_path / "l.db").show()
+    assert set(dataset["releases"][0]["result"]) == {"releases"}
 
 
 def test_spends_of_pure_programs() -> None:

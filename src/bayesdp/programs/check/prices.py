@@ -10,6 +10,7 @@ from bayesdp.programs.check.candidates import check_candidates
 from bayesdp.programs.check.divisors import Fact, check_divisor, facts
 from bayesdp.programs.check.intervals import bounds, column_type, one_bound
 from bayesdp.programs.check.kinds import ANY, Kind, lipschitz, whole
+from bayesdp.programs.check.parameters import check_parameters
 from bayesdp.programs.check.refine import Refinements
 from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
 from bayesdp.programs.check.rows import check_row
@@ -85,6 +86,8 @@ class Prices:
             return
         if expr.op == "public" and str(expr.data[0]) not in world.context.public:
             raise Rejected("name", f"'{expr.data[0]}' has no value here.", expr)
+        if expr.op in ("prior", "likelihood"):
+            check_parameters(expr, world.context)
         for i, one in enumerate(expr.args):
             if expr.op == "fold" and i == 1:
                 check_row(one, world.context, step=True)

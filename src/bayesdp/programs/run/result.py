@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -99,6 +100,16 @@ class ProgramResult:
             "dp_delta": float(self.dp_delta),
             **({"notes": list(self.notes)} if self.notes else {}),
         }
+
+
+def require_finite(told: Mapping[str, Any]) -> None:
+    """Raises `InputError` where plain data holds a number that JSON, and so the ledger, has not."""
+    try:
+        json.dumps(told, allow_nan=False)
+    except ValueError:
+        raise InputError(
+            "the result", expected="finite numbers; one of them is none", shown=False
+        ) from None
 
 
 def shown(value: Any) -> Any:

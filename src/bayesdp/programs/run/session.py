@@ -7,19 +7,19 @@ budget, never privacy.
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.errors import InputError, Refusal, TableMismatchError
+from bayesdp.errors import FailedError, InputError, Refusal, TableMismatchError
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import Program
 from bayesdp.programs.run.machine import Machine
 from bayesdp.programs.run.noise import OpenDP, Samplers
 from bayesdp.programs.run.readiness import prepared, ready
-from bayesdp.programs.run.result import ProgramResult, plain
+from bayesdp.programs.run.result import ProgramResult, plain, require_finite
 from bayesdp.programs.run.spends import private_columns, spends_of
 from bayesdp.programs.run.table import Rows, load
+from bayesdp.programs.words import suggested
 
 if TYPE_CHECKING:
     from bayesdp.accounting import Ledger, Reading
@@ -47,9 +47,9 @@ def run(
     noise is to be read), is registered on the data set's first use and must match later.
 
     Raises `Refusal` (program not accepted, budget exceeded, table not as declared) and `InputError`
-    (wrong input; noise too large for its sampler) with nothing spent. One thing is known after the
-    debit only: noise whose scale depends on a value that the program released before. What was
-    released until then is kept in the ledger.
+    (wrong input; noise too large for its sampler) with nothing spent, and `FailedError` for what is
+    known after the debit only, such as noise whose scale depends on a value that the program
+    released before. What was released until then is kept in the ledger.
     """
     verdict = _approved(program, verdict)
     prepared(program)
@@ -84,8 +84,13 @@ def run(
     try:
         found = machine.run()
         told = found.to_dict()
-        json.dumps(told, allow_nan=False)  # else it could not be stored
+        require_finite(told)  # else it could not be stored
         stored = told
+    except Exception as error:
+        # Whatever it is: those who read the error must learn that it has been paid for.
+        if release is None:
+            raise
+        raise _failed(machine, release, error) from (error if machine.after else None)
     finally:
         if release is not None:
             # What was released before a failure is kept: it has been paid for.
@@ -104,6 +109,27 @@ def run_on(
     """
     ready(program, verdict, rows)
     return Machine(program, verdict, rows, samplers or OpenDP()).run()
+
+
+def _failed(machine: Machine, release: str, error: Exception) -> FailedError:
+    """What became of a run that has been paid for.
+
+    An error's own words are told only of what is computed from released values: others may quote
+    private ones.
+    """
+    told = f"{type(error).__name__}: {error}"[:400] if machine.after else type(error).__name__
+    verdict, kept = machine.verdict, ", ".join(machine.released)
+    cost = f"epsilon {suggested(verdict.dp_epsilon)}"
+    if verdict.dp_delta:
+        cost += f", delta {suggested(verdict.dp_delta)}"
+    return FailedError(
+        f"{machine.program.name} failed after its cost had been debited ({told}). Paid: {cost}. "
+        + (
+            f"What it released until then is kept in the ledger as release {release}: {kept}."
+            if kept
+            else f"Nothing had been released until then (release {release} in the ledger)."
+        )
+    )
 
 
 def _approved(program: Program, verdict: Verdict | None) -> Verdict:

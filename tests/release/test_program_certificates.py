@@ -18,6 +18,7 @@ from bayesdp.programs.verdicts import verdict_in
 from tests.kernel.mutations import sealed
 from tests.release.program_studies import (
     HEAD,
+    PEOPLE,
     asks,
     changed,
     study,
@@ -222,13 +223,66 @@ def test_gaussian_costs_can_not_be_understated(tmp_path: Path) -> None:
         assert kernel.check(sealed(document)).verdict == "INVALID"
 
 
-def test_gaussian_noise_is_never_free(tmp_path: Path) -> None:
+def test_gaussian_noise_is_never_free_or_cheap(tmp_path: Path) -> None:
     budget = {"epsilon": 8.0, "delta": 1e-5}
     done = study(tmp_path, asks("both"), budget=budget).release()
-    premise = step_of(json.loads(done.certificate.to_json()))["premises"][0]
-    for rho in (Fraction(1, 100), Fraction(0)):
-        if rho:
-            assert costs(premise, {"gaussian_1": rho}) == (Fraction(1, 4), rho)
-        else:
-            with pytest.raises(kernel.InvalidError, match="without a cost"):
-                costs(premise, {"gaussian_1": rho})
+    step = step_of(json.loads(done.certificate.to_json()))
+    premise, honest = step["premises"][0], Fraction(step["evidence"]["gaussian"]["gaussian_1"])
+    for rho in (honest, 2 * honest):
+        assert costs(premise, {"gaussian_1": rho}) == (Fraction(1, 4), rho)
+    with pytest.raises(kernel.InvalidError, match="without a cost"):
+        costs(premise, {"gaussian_1": Fraction(0)})
+    for rho in (honest * 3 / 4, honest / 1000):
+        with pytest.raises(kernel.InvalidError, match="noise of this epsilon and delta"):
+            costs(premise, {"gaussian_1": rho})
+
+
+def test_a_stated_sigma_has_its_cost(tmp_path: Path) -> None:
+    text = """@program
+def noisy(people: Database[Person]) -> Private[Real]:
+    return gaussian(count(p for p in people if p.smokes), epsilon=1, delta=1e-4, sigma=4)
+"""
+    budget = {"epsilon": 9.0, "delta": 1e-6}
+    done = study(tmp_path, asks("noisy"), text=PEOPLE + text, budget=budget).release()
+    step = step_of(json.loads(done.certificate.to_json()))
+    assert step["evidence"]["gaussian"] == {"gaussian_1": "1/32"}
+    for rho in (Fraction(1, 33), Fraction(1, 32) - Fraction(1, 10**12)):
+        with pytest.raises(kernel.InvalidError, match="a lower cost than this sigma has"):
+            costs(step["premises"][0], {"gaussian_1": rho})
+
+
+def test_a_program_of_large_tables_says_nothing_of_small_ones(tmp_path: Path) -> None:
+    """The noise of a mean over 10^6 people, in a study of 8."""
+    text = """@program
+def mean(people: Database[Person]) -> Private[Real]:
+    total = sum(clip(p.height, 150, 190) for p in people)
+    return laplace(total / people.size, epsilon=1 / 2, sensitivity=40 / people.size)
+"""
+    done = study(tmp_path, asks("mean"), text=PEOPLE + text).release()
+    document = json.loads(done.certificate.to_json())
+    assert kernel.check(document).verdict == "VALID ASSUMING"
+    size, many = ["public", [], ["db.size"]], ["const", [], [{"number": "1000000"}]]
+    inside, two = of_program(document), ["const", [], [{"number": "2"}]]
+    inside["n"] = None
+    small: Any = ["const", [], [{"number": "1/25000"}]]
+    for raw in (["eq", [["mul", [size, size], []], two], []], ["ge", [size, many], []]):
+        inside["program"]["requires"] = [raw]
+        if raw[0] == "ge":
+            inside["program"]["body"][0]["options"]["sensitivity"] = small
+            inside["derivation"]["sequence"][0]["sensitivity"].update(value=small, by="sum of box")
+            inside["derivation"]["sequence"][0]["entering"] = None
+        assumed = kernel.program_assumptions(step_of(document)["premises"][0])
+        document["programs"][0]["assuming"] = assumed
+        document["assumptions"] = kernel.assumptions(document)
+        said = kernel.check(sealed(document))
+        assert (said.verdict, said.step) == ("INVALID", "requires")
+
+
+def test_a_programs_result_is_no_other_querys(released: dict[str, Any]) -> None:
+    """As a mean with no error it would be shown like a checked number."""
+    document = copy.deepcopy(released)
+    made_up = {"query": "height", "kind": "mean", "value": 123.456, "unit": None}
+    document["results"][-1] = {**document["results"][0], **made_up, "dp_epsilon": 0.5}
+    document["results"][-1]["error"] = {"confidence": 0.999, "value": 0.0}
+    said = kernel.check(sealed(document))
+    assert (said.verdict, said.reason) == ("INVALID", "another kind of query")

@@ -14,7 +14,14 @@ from typing import Any
 
 from bayesdp.kernel.arithmetic import ball, exact, require
 from bayesdp.kernel.core import at_least
-from bayesdp.kernel.programs.document import Derived, assumptions_of, check_claim, derive
+from bayesdp.kernel.programs.document import (
+    Derived,
+    assumptions_of,
+    check_admitted,
+    check_claim,
+    derive,
+)
+from bayesdp.kernel.programs.noise import by_zcdp
 from bayesdp.kernel.programs.ranges import folded
 from bayesdp.kernel.programs.reading import (
     Branch,
@@ -59,6 +66,7 @@ def program_query(
     require(body["unit"] == "row", "a record of the program is one row", where)
     require(program.adjacency == "replace-one", "another adjacency", where)
     require(derived.n in (None, body["n"]), "another number of records", where)
+    check_admitted(derived, body["n"])
     fields = _fields(derived, evidence["fields"], columns, where)
     reads = sorted(labels(columns, set(fields.values()), covers, independent))
     require(bool(reads), "it reads nothing that is protected", where)
@@ -160,6 +168,8 @@ def _one(
             noise = rhos[command["release"]]
             still = folded(Reader().node(node["sensitivity"]["value"])) == 0
             require(noise > 0 or still, "Gaussian noise without a cost", "gaussian")
+            if not still:
+                _check_rho(command, node, noise)
             return Fraction(0), noise
         return number(node["epsilon"], "epsilon"), Fraction(0)
     if "derive" in command:
@@ -177,6 +187,27 @@ def _one(
     if apart:
         return max(pure, default=Fraction(0)), max(rho, default=Fraction(0))
     return sum(pure, Fraction(0)), sum(rho, Fraction(0))
+
+
+def _check_rho(command: Mapping[str, Any], node: Mapping[str, Any], rho: Fraction) -> None:
+    """A stated sigma has its cost, exactly; calibrated noise is not louder than its delta asks for.
+
+    The interpreter takes the least noise that it can show to have (epsilon, delta). It never needs
+    more than zCDP asks for, by whichever orders: 5 % are left for the choice of those.
+    """
+    squared = folded(Reader().node(node["sensitivity"]["value"]))
+    sigma = command["options"].get("sigma")
+    if sigma is not None:
+        stated = folded(Reader().node(sigma))
+        require(stated is not None and squared is not None, "a sigma of no number", "gaussian")
+        assert stated is not None
+        assert squared is not None
+        covers = rho >= squared / (2 * stated * stated)
+        require(covers, "a lower cost than this sigma has", "gaussian")
+        return
+    epsilon, delta = number(node["epsilon"], "epsilon"), number(node["delta"], "delta")
+    less = bool(by_zcdp(rho * Fraction(21, 20), epsilon) <= ball(delta))
+    require(not less, "a lower cost than noise of this epsilon and delta has", "gaussian")
 
 
 def gaussian_assumptions(rhos: Mapping[str, Fraction]) -> list[str]:
@@ -284,6 +315,7 @@ def check_program_results(
         query = step["evidence"]["query"]
         where = f"result: {query['name']}"
         require(result["query"] == query["name"], "another query", where)
+        require(result["kind"] == "program", "another kind of query", where)
         for told, concluded in (("dp_epsilon", "epsilon"), ("dp_rho", "rho")):
             proven = exact(step["conclusion"].get(concluded, 0.0))
             require(exact(result.get(told, 0.0)) >= proven, "its DP cost is understated", where)

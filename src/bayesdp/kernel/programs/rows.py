@@ -260,7 +260,7 @@ _OPERATIONS: Mapping[str, Callable[[Node, list[Value]], Any]] = {
     "ge": lambda node, args: _number(args[0]) >= _number(args[1]),
     "min": lambda node, args: min(_numbers(args)),
     "max": lambda node, args: max(_numbers(args)),
-    "clip": lambda node, args: sorted(_numbers(args))[1],
+    "clip": lambda node, args: min(max(_number(args[0]), _number(args[1])), _number(args[2])),
     "abs": lambda node, args: abs(_number(args[0])),
     "neg": lambda node, args: _entrywise(args, lambda x: -x),
     "add": lambda node, args: _entrywise(args, lambda x, y: x + y),

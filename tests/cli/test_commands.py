@@ -265,3 +265,17 @@ def test_a_broken_pipe_is_no_traceback() -> None:
         script, shell=True, capture_output=True, text=True, env={"PYTHONPATH": str(source)}
     )
     assert "Traceback" not in done.stderr
+
+
+def test_the_package_runs_as_a_module() -> None:
+    source = Path(__file__).parents[2] / "src"
+    for arguments, status in (("--version", 0), ("program check none.py", 2)):
+        done = subprocess.run(
+            [sys.executable, "-m", "bayesdp", *arguments.split()],
+            capture_output=True,
+            text=True,
+            env={"PYTHONPATH": str(source)},
+            check=False,
+        )
+        assert done.returncode == status, done.stderr
+        assert {0: "bayesdp ", 2: "none.py"}[status] in done.stdout + done.stderr

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from bayesdp.accounting.rounded import up
 from bayesdp.certificate import Certificate
 from bayesdp.errors import UnsupportedError
 
@@ -16,9 +17,12 @@ class ProgramAnswer:
 
     `outputs` are distributions, with `mean`, `interval(p)`, `samples(k)` and `figure()`, and
     released numbers; `types` is what the program's annotation calls them. With one output the
-    answer has its methods itself. `releases` are the noisy values behind them, by name. There is no
-    error of the noise alone: a posterior's interval accounts for it if the program was
-    `noise_aware`.
+    answer has its methods itself. `releases` are the noisy values behind them, by name.
+
+    A number that one release's noise was added to has the noise's `error`, like the result of any
+    other query; a distribution has none, for its interval accounts for the noise if the program was
+    `noise_aware`. `labels` are those of the piece of a partition that an output was made in,
+    `cells` the names of a vector's entries, `units` those of the study's columns.
 
     Where a program failed after its cost had been debited, `failure` says so, and `outputs` are
     what it released until then (its `types` are "released"), with the same words last ("failure").
@@ -34,12 +38,16 @@ class ProgramAnswer:
     certificate: Certificate | None = None
     kind: str = "program"
     failure: str = ""
+    labels: tuple[str, ...] = ()
+    cells: tuple[tuple[str, ...], ...] = ()
+    units: tuple[str, ...] = ()
+    noises: tuple[Any, ...] = ()
 
     def __repr__(self) -> str:
         return f"ProgramAnswer({self})"
 
     def __str__(self) -> str:
-        return "\n".join(f"{name}: {_words(one)}" for name, one in self.named())
+        return "\n".join(f"{one.name}: {one.words()}" for one in self.each())
 
     @property
     def value(self) -> Any:
@@ -59,8 +67,25 @@ class ProgramAnswer:
         return self._one("mean").mean
 
     def interval(self, p: float = 0.95) -> Any:
-        """The central interval of the one output, which is a distribution."""
-        return self._one("interval").interval(p)
+        """The central interval of the one output.
+
+        Of a released number: what it would be without the noise lies there with probability p.
+        """
+        value = self.value
+        if is_distribution(value):
+            return value.interval(p)
+        (one,) = self.each() if len(self.outputs) == 1 else (None,)
+        error = None if one is None else one.error(p)
+        if error is None:
+            raise UnsupportedError(
+                "interval",
+                self.query,
+                expected="one distribution, or one number with the noise of one release",
+                remedy="Look at .outputs, one by one.",
+            )
+        if isinstance(error, tuple):
+            return tuple((x - e, x + e) for x, e in zip(value, error, strict=True))
+        return (value - error, value + error)
 
     def samples(self, k: int) -> Any:
         """Draws of the one output, which is a distribution."""
@@ -71,33 +96,49 @@ class ProgramAnswer:
         found: str = self._one("figure").figure(title or self.query)
         return found
 
-    def error(self, confidence: float = 0.95) -> float:
-        """Refused: a program's outputs have intervals of their own."""
-        raise UnsupportedError(
-            "error",
-            confidence,
-            expected="no error of the noise alone for what a program returned",
-            remedy="Use interval(p) of a distribution.",
-        )
+    def error(self, confidence: float = 0.95) -> Any:
+        """The noise moves the number by more than this with probability at most 1 - confidence.
+
+        One for each entry of a vector, and one for each output where there are several: None for
+        what isn't a number with the noise of one release. Refused where no output is one.
+        """
+        found = tuple(one.error(confidence) for one in self.each())
+        if all(one is None for one in found):
+            raise UnsupportedError(
+                "error",
+                confidence,
+                expected="a number that one release's noise was added to",
+                remedy="Use interval(p) of a distribution.",
+            )
+        return found[0] if len(found) == 1 else found
 
     def named(self) -> list[tuple[str, Any]]:
-        """Each output with the query's name, numbered where there are several."""
+        """Each output with the query's name, and its piece's labels or its place among several."""
+        return [(one.name, one.value) for one in self.each()]
+
+    def each(self) -> list[Output]:
+        """The outputs one by one, with what is known of each."""
+        many = len(self.outputs)
+        labels = self.labels if len(self.labels) == many else ("",) * many
+        names = _names(self.query, labels)
         if self.failure:
-            names = [f"{self.query}, {name}" for name in self.releases]
-            return list(zip([*names, self.query], self.outputs, strict=True))
-        if len(self.outputs) == 1:
-            return [(self.query, self.outputs[0])]
-        return [(f"{self.query}, {i}", one) for i, one in enumerate(self.outputs, start=1)]
+            names[-1] = self.query
+        given = (
+            one if len(one) == many else (none,) * many
+            for one, none in ((self.cells, ()), (self.units, ""), (self.noises, None))
+        )
+        rows = zip(names, self.types, self.outputs, *given, strict=True)
+        return [Output(*row) for row in rows]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as in certificates and `--json`."""
         cost = {"dp_epsilon": self.dp_epsilon}
         if self.dp_rho > 0.0:
             cost["dp_rho"] = self.dp_rho
-        outputs = [
-            {"type": kind, **plain_output(one)}
-            for kind, one in zip(self.types, self.outputs, strict=True)
-        ]
+        outputs = [one.to_dict() for one in self.each()]
+        for one, told in zip(self.each(), outputs, strict=True):
+            if one.name != self.query:
+                told["name"] = one.name
         return {
             "query": self.query,
             "kind": self.kind,
@@ -116,6 +157,84 @@ class ProgramAnswer:
                 remedy="Look at .outputs.",
             )
         return value
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One output of a program."""
+
+    name: str
+    type: str
+    value: Any
+    cells: tuple[str, ...] = ()
+    unit: str = ""
+    noise: Any = None
+
+    def error(self, confidence: float = 0.95) -> Any:
+        """The noise's error: a number, one for each entry of a vector, or None."""
+        if isinstance(self.noise, tuple):
+            each = tuple(None if one is None else one.error(confidence) for one in self.noise)
+            return None if None in each else each
+        return None if self.noise is None else self.noise.error(confidence)
+
+    def spread_words(self, sign: str = "+-") -> str:
+        """The 95 % interval of a distribution, or the noise's error at 95 %."""
+        if is_distribution(self.value):
+            return interval_words(self.value.interval(0.95))
+        error = self.error(0.95)
+        if error is None:
+            return ""
+        if not isinstance(error, tuple):
+            return f"{sign} {up(error)}"
+        if len(set(error)) == 1:
+            return f"{sign} {up(error[0])} each"
+        shown = ", ".join(f"{sign} {up(one)}" for one in error[:8])
+        return f"{shown}{', ...' if len(error) > 8 else ''}"
+
+    def words(self) -> str:
+        """The value, with its interval or its error, in words."""
+        spread, unit = self.spread_words(), f" {self.unit}" if self.unit else ""
+        if is_distribution(self.value):
+            told = f"mean {number_words(self.value.mean)}{unit}"
+            return f"{told}, 95 % interval {spread}{unit}"
+        told = number_words(self.value)
+        return f"{told} {spread}{unit} (95 %)" if spread else f"{told}{unit}"
+
+    def rows(self) -> list[tuple[str, Any, Any]]:
+        """The numbers of an output that is no distribution: the entry's name, value and error."""
+        value, error = self.value, self.error(0.95)
+        if not isinstance(value, tuple):
+            number = isinstance(value, int | float)
+            return [("", value, error)] if number else []
+        errors = error if error is not None else (None,) * len(value)
+        cells = self.cells or tuple(str(i) for i in range(1, len(value) + 1))
+        return list(zip(cells, value, errors, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        found: dict[str, Any] = {"type": self.type, **plain_output(self.value)}
+        if self.cells and not is_distribution(self.value):
+            found["cells"] = list(self.cells)
+        if self.unit:
+            found["unit"] = self.unit
+        error = self.error(0.95)
+        if error is not None:
+            found["error"] = {"confidence": 0.95, "value": _plain(error)}
+        return found
+
+
+def _names(query: str, labels: Sequence[str]) -> list[str]:
+    if len(labels) == 1:
+        return [query]
+    names = []
+    for i, label in enumerate(labels):
+        if not label:
+            names.append(f"{query}, {i + 1}")
+        elif labels.count(label) == 1:
+            names.append(f"{query}, {label}")
+        else:
+            names.append(f"{query}, {label}, {labels[: i + 1].count(label)}")
+    return names
 
 
 def is_distribution(value: object) -> bool:
@@ -143,13 +262,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Sequence):
         return [_plain(one) for one in value]
     return int(value) if isinstance(value, int) else float(value)
-
-
-def _words(value: Any) -> str:
-    """An output in a line."""
-    if not is_distribution(value):
-        return number_words(value)
-    return f"mean {number_words(value.mean)}, 95 % interval {interval_words(value.interval(0.95))}"
 
 
 def number_words(value: Any) -> str:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import TableMismatchError
+from bayesdp.release.program_outputs import output_cells, output_labels
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.tables.columns import Column
@@ -89,12 +90,27 @@ class ProgramRun:
             self._answer((*released.values(), failure), released),
             types=(*("released",) * len(released), "failure"),
             failure=failure,
+            labels=(*released, "failure") if released else ("",),
+            noises=(*(self._noise(name, value) for name, value in released.items()), None),
         )
+
+    def _noise(self, name: str, value: Any) -> Any:
+        one = self.machine.added.get(name)
+        return (one,) * len(value) if isinstance(value, tuple) else one
 
     def done(self) -> ProgramAnswer:
         """The program's answer."""
-        done = self.machine.run()
-        return self._answer(done.outputs, done.releases)
+        from bayesdp.programs.run.spread import spreads
+
+        machine = self.machine
+        done = machine.run()
+        return replace(
+            self._answer(done.outputs, done.releases),
+            labels=output_labels(machine.program),
+            cells=output_cells(machine.program),
+            units=self.program.units,
+            noises=spreads(machine.program, machine.values, machine.added),
+        )
 
     def _answer(self, outputs: Sequence[Any], releases: Mapping[str, Any]) -> ProgramAnswer:
         program = self.program

@@ -22,6 +22,7 @@ from bayesdp.certificate import Step
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.release.program_fields import agreed, fields_read
 from bayesdp.release.program_files import ProgramFile, ProgramRefusedError, file_and_name
+from bayesdp.release.program_outputs import output_units
 from bayesdp.release.queries import label, labels
 from bayesdp.release.spec import QuerySpec, StudySpec
 
@@ -56,6 +57,8 @@ class PlannedProgram:
     derivation: Step
     assuming: tuple[str, ...]
     gaussian: Mapping[str, Fraction]
+    units: tuple[str, ...] = ()
+    """Of what it returns, from the units of the table's columns; "" where there is none."""
 
     def __str__(self) -> str:
         costs = [f"DP cost {up(self.dp_epsilon)}"] if self.dp_epsilon > 0.0 else []
@@ -143,6 +146,9 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
         judged.derivation,
         (*judged.assuming, *kernel.gaussian_assumptions(rhos)),
         rhos,
+        output_units(
+            core, {name: study.columns[column].unit or "" for name, column in fields.items()}
+        ),
     )
 
 
@@ -232,7 +238,8 @@ def _spends(
             key,
             query.program,
             expected="a program that releases something about a private column",
-            remedy="It costs nothing: run it with 'bayesdp program run'.",
+            remedy="It costs nothing, and needs no study: import the file and write "
+            "PROGRAM.run(table, ledger=..., dataset=..., dp_epsilon=...).",
         )
     shared: dict[str, Any] = {
         "dataset": study.data.dataset,

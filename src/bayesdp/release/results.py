@@ -131,17 +131,34 @@ class Release:
         }
 
     def _columns(self) -> dict[str, list[Any]]:
-        return {
-            "query": [r.query for r in self.results],
-            "group": [None if r.group is None else str(r.group) for r in self.results],
-            "cell": [None if r.cell is None else str(r.cell) for r in self.results],
-            "value": [r.value for r in self.results],
-            "error_95": [r.error(0.95) for r in self.results],
-            "unit": [r.unit for r in self.results],
-        }
+        rows = [
+            (
+                r.query,
+                None if r.group is None else str(r.group),
+                None if r.cell is None else str(r.cell),
+                r.value,
+                r.error(0.95),
+                r.unit,
+            )
+            for r in self.results
+        ]
+        for answer in self.programs:
+            many = len(answer.outputs) > 1
+            for one in answer.each():
+                group = one.name.removeprefix(f"{answer.query}, ") if many else None
+                rows += [
+                    (answer.query, group, cell or None, value, error, one.unit)
+                    for cell, value, error in one.rows()
+                ]
+        names = ("query", "group", "cell", "value", "error_95", "unit")
+        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """One row for each number: query, group, cell, value, error_95, unit."""
+        """One row for each number: query, group, cell, value, error_95, unit.
+
+        Numbers that programs returned are among them, with the error of the noise where it is that
+        of one release; distributions are not.
+        """
         import pandas
 
         return pandas.DataFrame(self._columns())

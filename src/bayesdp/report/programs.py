@@ -11,7 +11,6 @@ from rich.console import Console
 
 from bayesdp.release.program_results import (
     ProgramAnswer,
-    interval_words,
     is_distribution,
     number_words,
 )
@@ -22,12 +21,13 @@ from bayesdp.report.words import cost_words
 
 @dataclass(frozen=True, slots=True)
 class OutputRow:
-    """One output of a program: what it is, its value or mean, and its 95 % interval if any."""
+    """One output of a program: what it is, its value or mean, and its 95 % interval or error."""
 
     name: str
     kind: str
     value: str
     interval: str = ""
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +51,13 @@ class ProgramRow:
 def program_row(answer: ProgramAnswer) -> ProgramRow:
     """What the report says of one program."""
     rows, figures, notes = [], [], []
-    for (name, output), kind in zip(answer.named(), answer.types, strict=True):
-        if is_distribution(output):
-            shown = interval_words(output.interval(0.95))
-            rows.append(OutputRow(name, kind, number_words(output.mean), shown))
-            figures.append(output.figure(name))
+    for one in answer.each():
+        output, known = one.value, is_distribution(one.value)
+        shown = number_words(output.mean if known else output)
+        rows.append(OutputRow(one.name, one.type, shown, one.spread_words("\xb1"), one.unit))
+        if known:
+            figures.append(output.figure(f"{one.name} ({one.unit})" if one.unit else one.name))
             notes += [note for note in getattr(output, "notes", ()) if note not in notes]
-        else:
-            rows.append(OutputRow(name, kind, number_words(output)))
     return ProgramRow(answer.query, answer.program, rows, figures, notes)
 
 
@@ -121,8 +120,12 @@ def show_answers(console: Console, answers: Sequence[ProgramAnswer]) -> None:
     show_table(
         console,
         "Returned by programs",
-        ("query", "what", "mean or value", "95 % interval"),
-        [(one.name, one.kind, one.value, one.interval) for row in rows for one in row.outputs],
+        ("query", "what", "mean or value", "95 % interval or error", "unit"),
+        [
+            (one.name, one.kind, one.value, one.interval, one.unit)
+            for row in rows
+            for one in row.outputs
+        ],
     )
     for note in dict.fromkeys(note for row in rows for note in row.notes):
         say(console, note)
@@ -135,7 +138,7 @@ def results_html(programs: Sequence[ProgramRow]) -> str:
     rows = "".join(
         f'<tr><th scope="row">{escape(output.name)}</th><td>{escape(output.kind)}</td>'
         f'<td class="n">{escape(output.value)}</td><td class="n">{escape(output.interval)}</td>'
-        f"<td><code>{escape(program.program)}</code></td></tr>"
+        f"<td>{escape(output.unit)}</td><td><code>{escape(program.program)}</code></td></tr>"
         for program in programs
         for output in program.outputs
     )
@@ -154,6 +157,7 @@ def results_html(programs: Sequence[ProgramRow]) -> str:
         f"<h3>Returned by programs</h3>{figure}"
         '<div class="scroll"><table><caption>The same in numbers</caption>'
         '<thead><tr><th scope="col">Query</th><th scope="col">What</th>'
-        '<th scope="col" class="n">Mean or value</th><th scope="col" class="n">95 % interval</th>'
+        '<th scope="col" class="n">Mean or value</th>'
+        '<th scope="col" class="n">95 % interval or error</th><th scope="col">Unit</th>'
         f'<th scope="col">Program</th></tr></thead><tbody>{rows}</tbody></table></div>{notes}'
     )

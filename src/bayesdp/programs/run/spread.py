@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.accounting.spend import float_above
-from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release
+from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release, names_of
 from bayesdp.programs.run.public import Values
 
 
@@ -88,9 +88,12 @@ class _Walk:
         if op == "public":
             return self.names.get(str(expr.data[0]))
         if op == "if":
-            if self.noise(expr.args[0]) != EXACT:
-                return None
-            return self.noise(expr.args[1 if self.values.value(expr.args[0]) else 2])
+            test, taken = expr.args[0], expr.args[1 if self.values.value(expr.args[0]) else 2]
+            found = self.noise(taken)
+            if self.noise(test) == EXACT:
+                return found
+            # Which side is taken is noisy: only another release's noise is what it was.
+            return found if found != EXACT and not names_of(test) & names_of(taken) else None
         if op == "item":
             whole, index = self.noise(expr.args[0]), expr.data[0]
             assert isinstance(index, int | Fraction)
@@ -118,7 +121,7 @@ class _Walk:
             return one
         if op == "mul" or (op == "div" and first == 0):
             other = self.values.value(expr.args[1 - first])
-            factor = abs(Fraction(other[entry] if isinstance(other, tuple) else other))
+            factor = abs(Fraction(other[entry or 0] if isinstance(other, tuple) else other))
             if op == "div":
                 return replace(one, unit=one.unit / factor) if factor else None
             return replace(one, unit=one.unit * factor)

@@ -1,0 +1,129 @@
+"""What a program's outputs are called, and in which units they come: read off the program alone.
+
+An output that is made in one piece of a `partition` bears the piece's labels. A unit is carried by
+whatever keeps it: clipping, sums, sums over a number of records, noise, and the posterior of a
+normal mean. Scaling by a number may mean another unit, so it loses it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+
+from bayesdp.programs.check.rows import label_lists
+from bayesdp.programs.ir import AFTER, Branch, Command, Derive, Expr, Parts, Program, Release, nodes
+
+Unit = str | None
+"""None: a pure number. "": not known."""
+
+
+def output_labels(program: Program) -> tuple[str, ...]:
+    """The labels of the piece that each output is made in; "" for one of none or of several."""
+    return tuple(_label(one, _made(program.body)) for one in program.returns)
+
+
+def output_cells(program: Program) -> tuple[tuple[str, ...], ...]:
+    """The labels of an output's entries, where it is a released table of counts."""
+    made = {one.name: one for one in _commands(program.body) if isinstance(one, Release)}
+    return tuple(_cells(one, made, program) for one in program.returns)
+
+
+def output_units(program: Program, units: Mapping[str, str]) -> tuple[str, ...]:
+    """The unit of each output ("" where there is none), from those of the record's fields."""
+    known: dict[str, Unit] = {}
+    for one in _commands(program.body):
+        if isinstance(one, Release):
+            found = _of_release(one, units, known)
+        else:
+            found = _of_derived(one.value, units, known)
+        # Both sides of a branch give a value to one name.
+        known[one.name] = found if known.get(one.name, found) == found else ""
+    return tuple(_unit(one, units, known) or "" for one in program.returns)
+
+
+def _commands(body: Iterable[Command]) -> Iterable[Release | Derive]:
+    for one in body:
+        if isinstance(one, Release | Derive):
+            yield one
+        elif isinstance(one, Branch):
+            yield from _commands((*one.then, *one.otherwise))
+        else:
+            for _, part in one.parts:
+                yield from _commands(part)
+
+
+def _made(body: Iterable[Command], path: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
+    """The labels of the pieces that each name is made in, from the outside."""
+    found: dict[str, tuple[str, ...]] = {}
+    for one in body:
+        if isinstance(one, Release | Derive):
+            found[one.name] = path
+        elif isinstance(one, Branch):
+            found |= _made((*one.then, *one.otherwise), path)
+        else:
+            assert isinstance(one, Parts)
+            for label, part in one.parts:
+                found |= _made(part, (*path, label))
+    return found
+
+
+def _label(expr: Expr, made: Mapping[str, tuple[str, ...]]) -> str:
+    names = [str(one.data[0]) for one in nodes(expr) if one.op == "public"]
+    paths = {made[name] for name in names if name in made}
+    return ", ".join(paths.pop()) if len(paths) == 1 else ""
+
+
+def _cells(expr: Expr, made: Mapping[str, Release], program: Program) -> tuple[str, ...]:
+    release = made.get(str(expr.data[0])) if expr.op == "public" else None
+    if release is None or release.args[0].op != "sum":
+        return ()
+    row = release.args[0].args[0].args[1]
+    return label_lists(row.args[0], dict(program.record)) if row.op == "onehot" else ()
+
+
+def _of_release(release: Release, units: Mapping[str, str], known: Mapping[str, Unit]) -> Unit:
+    first = release.args[0]
+    if release.op in ("laplace", "gaussian"):
+        return _unit(first, units, known)
+    model = first.args[0].args[0] if first.op == "hellinger" else first
+    if model.op == "observe" and model.args[1].data[0] == "normal":
+        return _unit(model.args[0].args[1], units, known)
+    return ""
+
+
+def _of_derived(value: Expr, units: Mapping[str, str], known: Mapping[str, Unit]) -> Unit:
+    if value.op not in AFTER:
+        return _unit(value, units, known)
+    model = value.args[-1]
+    if model.op != "observe" or model.args[1].data[0] != "normal":
+        return ""
+    return _unit(value.args[0], units, known)
+
+
+def _unit(expr: Expr, units: Mapping[str, str], known: Mapping[str, Unit]) -> Unit:
+    op = expr.op
+    if op in ("const", "count"):
+        return None
+    if op == "field":
+        return units.get(str(expr.data[0]), "")
+    if op == "public":
+        return known.get(str(expr.data[0]), None if expr.data[0] == "db.size" else "")
+    if op == "sum":
+        return _unit(expr.args[0].args[1], units, known)
+    parts = [_unit(one, units, known) for one in expr.args]
+    if op in ("add", "sub", "neg", "abs", "min", "max", "clip", "item"):
+        return _one_of(parts)
+    if op == "tuple":  # the sum, and in how many records, of a normal model
+        return parts[0]
+    if op == "if":
+        return _one_of(parts[1:])
+    scaled = any(one.op == "const" and one.data[0] != Fraction(1) for one in expr.args)
+    if (op == "mul" and None in parts) or (op == "div" and parts[1] is None):
+        return "" if scaled and any(parts) else _one_of(parts)
+    return ""
+
+
+def _one_of(parts: Iterable[Unit]) -> Unit:
+    """The unit that all have which have one."""
+    found = {one for one in parts if one is not None}
+    return found.pop() if len(found) == 1 else "" if found else None

@@ -13,6 +13,7 @@ from bayesdp.kernel.programs.obligations import moves_at_most, never_widens
 from bayesdp.kernel.programs.ranges import World, admitted
 from bayesdp.kernel.programs.reading import read_program
 from bayesdp.programs.certificate import program_certificate
+from bayesdp.programs.check.lemmas import Size, beta_binomial
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.source import core_of
 from bayesdp.programs.source import read_text as read_program_text
@@ -135,3 +136,9 @@ def test_a_huge_prior_is_answered_at_once(honest: Any, digits: int) -> None:
             model[1][2][1][0] = number("9" * digits)
 
     kernel.check(lied(honest["filtered"], huge))
+
+
+def test_the_checker_answers_about_a_huge_prior_at_once() -> None:
+    for digits in (60, 72, 120):
+        assert beta_binomial(Fraction(10**digits), Fraction(1), Size(False), False) == 1
+    assert beta_binomial(Fraction(10**20), Fraction(1), Size(False), False) < 1

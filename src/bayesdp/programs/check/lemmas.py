@@ -85,6 +85,8 @@ def _distance(log_bc: Any) -> Fraction:
     """sqrt(1 - BC), rounded up to ten digits; at most 1."""
     squared = -(log_bc.expm1())
     upper = squared.max(0).sqrt().upper()
+    if not upper < 1:  # also a ball so wide that its ends would be huge numbers
+        return Fraction(1)
     scale = 10**DIGITS
     whole = (upper * scale).ceil().unique_fmpz() if hasattr(upper, "ceil") else None
     if whole is None:

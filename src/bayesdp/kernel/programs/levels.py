@@ -100,13 +100,17 @@ class Scope:
         return Kind("vector", int(size))
 
     def _whole(self, node: Node) -> bool:
-        """Whether a row's value is always a whole number: Int columns, clipped at whole ends."""
+        """Whether a row's value is always a whole number; a truth value is 0 or 1."""
         if node.op == "field":
-            return self._column(node.data[0]).kind == "int"
+            return self._column(node.data[0]).kind in ("int", "bool")
         if node.op == "const":
             value = node.data[0]
-            return isinstance(value, Fraction) and value.denominator == 1
-        return node.op == "clip" and all(self._whole(one) for one in node.args)
+            return isinstance(value, bool | Fraction) and Fraction(value).denominator == 1
+        if node.op in ("eq", "ne", *_COMPARISONS, "and", "or", "not"):
+            return True
+        args = node.args[1:] if node.op == "if" else node.args
+        closed = node.op in ("if", *_ARITHMETIC) and node.op != "div"
+        return closed and all(self._whole(one) for one in args)
 
     def data(self, node: Node) -> Kind:
         """The kind of the rows of a `data` node."""

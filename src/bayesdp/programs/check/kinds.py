@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from bayesdp.programs.check.intervals import Context, Interval, of_type, one_bound
+from bayesdp.programs.check.rows import whole_row
 from bayesdp.programs.check.sensitivity import World, constant_of, is_private
 from bayesdp.programs.ir import Expr
 
@@ -66,21 +67,8 @@ def whole(expr: Expr, world: World) -> bool:
     if expr.op == "count":
         return True
     if expr.op == "sum":
-        return _whole_row(expr.args[0].args[1], world)
+        return whole_row(expr.args[0].args[1], world.context)
     if expr.op in ("add", "sub", "neg", "mul"):
         return all(whole(one, world) for one in expr.args)
     value = constant_of(expr)
     return value is not None and value.denominator == 1
-
-
-def _whole_row(expr: Expr, world: World) -> bool:
-    if expr.op == "field":
-        return world.context.columns[str(expr.data[0])].kind in ("bool", "int")
-    if expr.op == "const":
-        value = constant_of(expr)
-        return value is not None and value.denominator == 1
-    if expr.op in ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "onehot"):
-        return True
-    if expr.op in ("add", "sub", "mul", "neg", "abs", "min", "max", "clip"):
-        return all(_whole_row(one, world) for one in expr.args)
-    return expr.op == "if" and all(_whole_row(one, world) for one in expr.args[1:])

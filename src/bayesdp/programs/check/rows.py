@@ -21,6 +21,7 @@ from bayesdp.programs.check.intervals import (
 )
 from bayesdp.programs.check.refusals import Rejected
 from bayesdp.programs.ir import ROW, Constant, Expr, Type, columns
+from bayesdp.programs.words import decimal
 
 ZERO = Expr("const", (), (Fraction(0),))
 ONE = Expr("const", (), (Fraction(1),))
@@ -105,6 +106,53 @@ def check_row(expr: Expr, context: Context, *, step: bool = False) -> None:
             )
     for one in expr.args:
         check_row(one, context, step=step)
+    if expr.op == "onehot":
+        _check_place(expr, context)
+
+
+def _check_place(expr: Expr, context: Context) -> None:
+    """A category or truth value has its cell; a number is a whole one that has."""
+    (value,), size = expr.args, expr.data[0]
+    assert isinstance(size, int | Fraction)
+    at = expr if value.where is None else value
+    if value.op == "cross" or (value.op == "field" and _labelled(value, context)):
+        return
+    place = one_bound(value, context)
+    if not whole_row(value, context):
+        raise Rejected(
+            "type",
+            "This is not shown to be a whole number, and it is the number of a cell.",
+            at,
+            "Use Int columns, whole literals, + - *, comparisons and conditions.",
+        )
+    if place.low is None or place.low < 0 or place.high is None or place.high >= size:
+        ends = ["any number" if one is None else decimal(one) for one in (place.low, place.high)]
+        raise Rejected(
+            "bounds",
+            f"The cells are 0 to {int(size) - 1}, and this number lies in {ends[0]} to {ends[1]}.",
+            at,
+            f"Hold it: clip(value, 0, {int(size) - 1}).",
+        )
+
+
+def _labelled(field: Expr, context: Context) -> bool:
+    kind = context.columns.get(str(field.data[0]))
+    return kind is not None and kind.kind == "category"
+
+
+def whole_row(expr: Expr, context: Context) -> bool:
+    """Whether a row's value is a whole number whatever the row."""
+    if expr.op == "field":
+        kind = context.columns.get(str(expr.data[0]))
+        return kind is not None and kind.kind in ("bool", "int")
+    if expr.op == "const":
+        value = expr.data[0]
+        return isinstance(value, bool | int | Fraction) and Fraction(value).denominator == 1
+    if expr.op in ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not", "onehot"):
+        return True
+    if expr.op in ("add", "sub", "mul", "neg", "abs", "min", "max", "clip"):
+        return all(whole_row(one, context) for one in expr.args)
+    return expr.op == "if" and all(whole_row(one, context) for one in expr.args[1:])
 
 
 # -- exact evaluation, for finite columns ----------------------------------------------------

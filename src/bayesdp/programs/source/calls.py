@@ -12,6 +12,7 @@ from bayesdp.errors import did_you_mean
 from bayesdp.programs.ir import Expr, Type
 from bayesdp.programs.source.diagnostics import place, refuse, written
 from bayesdp.programs.source.expressions import Expressions
+from bayesdp.programs.source.literals import Literal
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
     INT,
@@ -365,15 +366,18 @@ class Calls(Expressions):
         labels = len(value.type.labels) if value.type.kind == "category" else None
         if value.type.kind == "bool":
             labels = 2
-        if value.type.kind == "int" and value.type.low == 0 and value.type.high is not None:
-            labels = int(value.type.high) + 1
+        if value.type.kind == "int":
+            labels = _cells(value.type, size, node)
         if labels is not None and labels > MOST_CELLS:
             raise refuse(
                 "size", node, f"This has more than {MOST_CELLS} cells.", "Merge some values."
             )
         if labels is None:
             raise refuse(
-                "type", node, "onehot takes a Category, a Bool or an Int[0, k - 1] column."
+                "type",
+                node,
+                "onehot takes a Category, a Bool or whole numbers from 0 to k - 1.",
+                "Merge values by conditions: onehot(0 if x < 18 else 1, 2).",
             )
         if "k" in bound.given and size != Fraction(labels):
             raise refuse("type", node, f"There are {labels} values.", f"Write k={labels}, or no k.")
@@ -402,6 +406,22 @@ class Calls(Expressions):
             "category", Fraction(0), Fraction(len(labels) - 1), tuple(labels), public=public
         )
         return Scalar("row", Expr("cross", tuple(p.expr for p in parts), (), place(node)), kind)
+
+
+def _cells(kind: Type, size: Literal | None, node: ast.AST) -> int:
+    """How many cells whole numbers have. That they lie in them is shown by the checker."""
+    known = kind.low == 0 and kind.high is not None
+    if size is None and known:
+        assert kind.high is not None
+        return int(kind.high) + 1
+    if not isinstance(size, Fraction) or size.denominator != 1 or size < 1:
+        raise refuse(
+            "arguments",
+            node,
+            "How many cells these whole numbers have must be written.",
+            "onehot(value, k) for values from 0 to k - 1.",
+        )
+    return int(size)
 
 
 def sum_type(kind: Type) -> Type:

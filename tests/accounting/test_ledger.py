@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from bayesdp.accounting import Ledger, Reading, Spend, total_cost
-from bayesdp.accounting.rounded import left_words, up
+from bayesdp.accounting.rounded import keeps, left_words, up
+from bayesdp.accounting.spend import float_above
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, UnsupportedError
 from tests.accounting.helpers import BDP, CHAIN, DP, debit, factor, ledger, spend
 from tests.effort import runs
@@ -105,6 +106,24 @@ def test_every_reading_must_hold(book: Ledger) -> None:
         debit(book, 0.25)
     assert "DP, at most 1:" not in str(caught.value).replace(BDP.words(), "")
     assert spent(book) == 0.5
+
+
+@pytest.mark.parametrize(("cost", "total"), [("3/10", 0.3), ("7/10", 0.7), ("6/5", 1.2)])
+def test_a_total_is_the_decimal_that_it_is_written_as(path: Path, cost: str, total: float) -> None:
+    """A cost of exactly 3/10, as a program has, is the double above 0.3, and that is all."""
+    exact = float_above(Fraction(cost))
+    assert exact > total
+    assert keeps(exact, total)
+    assert not keeps(math.nextafter(exact, math.inf), total)
+    assert not keeps(exact, total, delta=1e-6)
+    assert not keeps(math.nan, total)
+    book = ledger(path)
+    book.register("d", "row", Reading("dp", total))
+    with pytest.raises(BudgetExceededError):
+        debit(book, math.nextafter(exact, 2.0))
+    debit(book, exact)
+    with pytest.raises(BudgetExceededError):
+        debit(book, 5e-324)
 
 
 def test_a_total_can_be_used_up_exactly_and_not_by_an_ulp_more(path: Path) -> None:

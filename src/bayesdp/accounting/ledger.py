@@ -32,7 +32,7 @@ from .account import (
     is_registered,
     new_columns,
 )
-from .rounded import STEPS, left, left_words, scaled, spent, up
+from .rounded import STEPS, keeps, left, left_words, scaled, spent, up
 from .spend import (
     LevelFunction,
     Reading,
@@ -274,7 +274,7 @@ class Ledger:
             if is_registered(dataset, account, reading, only_if_first=only_if_first):
                 return
             level = self._level(reading, account.spends)
-            if not level <= reading.total:
+            if not keeps(level, reading.total, reading.delta):
                 raise BudgetExceededError(
                     f"The data set '{dataset}' is already at {up(level)} by this reading: "
                     f"{reading.words()}. DP spent so far: "
@@ -322,8 +322,12 @@ class Ledger:
 
     def _broken(self, account: Account, spends: Sequence[Spend]) -> list[Reading]:
         together = [*account.spends, *spends]
-        # "not <=" rather than ">": a level that is no number must not pass.
-        return [one for one in account.readings if not self._level(one, together) <= one.total]
+        # A level that is no number must not pass, and doesn't keep to anything.
+        return [
+            one
+            for one in account.readings
+            if not keeps(self._level(one, together), one.total, one.delta)
+        ]
 
     def _refusal(
         self,
@@ -404,7 +408,7 @@ class Ledger:
             **self._read(reading, before),
             "level_after": after,
             "left_after": left(reading.total, after),
-            "holds": after <= reading.total,
+            "holds": keeps(after, reading.total, reading.delta),
         }
 
     def _release(self, connection: Connection, row: Any, unit: str) -> dict[str, Any]:

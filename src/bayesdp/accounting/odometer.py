@@ -22,7 +22,7 @@ from ..errors import BudgetExceededError, InputError
 from ..notions import Cost
 from ..theorems import NO_PURE_LEVEL
 from .composition import UnspokenColumnError, level
-from .rounded import left, left_words, up
+from .rounded import keeps, left, left_words, up
 from .spend import Reading, Spend, total_cost
 
 
@@ -133,6 +133,6 @@ def _within(reading: Reading, spends: Sequence[Spend]) -> bool:
         return False
     # "<=", and no ">" anywhere: a level that is no number must not pass.
     try:
-        return level(reading, spends) <= reading.total
+        return keeps(level(reading, spends), reading.total, reading.delta)
     except UnspokenColumnError:  # `add` lets it through, for it says what to do
         return False

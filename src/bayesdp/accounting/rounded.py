@@ -20,6 +20,16 @@ def scaled(spend: Spend, steps: int) -> Spend:
     return Spend.from_dict({**spend.to_dict(), **less})
 
 
+def keeps(level: float, total: float, delta: float = 0.0) -> bool:
+    """Whether a level keeps to a total, which stands for the decimal that it is written as.
+
+    The double 0.3 is below 3/10; a cost of exactly 3/10, as a program may have, is rounded up to
+    the double above, and keeps to it. With a delta the total itself decides what is proved (theory
+    2.6), and counts as it is.
+    """
+    return level <= (total if delta > 0.0 else max(total, float_above(_said(total))))
+
+
 def left(total: float, level: float) -> float:
     """What is left of a total, rounded down; 0 where the level is at the total or above."""
     if not level < total:

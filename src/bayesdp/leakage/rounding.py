@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 UNIT = 2.0**-53
 """Half the spacing of doubles at 1: the relative error of one rounded operation."""
@@ -18,6 +19,18 @@ def up(value: float, operations: int = 4) -> float:
         return value
     widened = value + abs(value) * operations * UNIT
     return math.nextafter(widened, math.inf)
+
+
+def times(count: int, value: float) -> float:
+    """The exact product, rounded up: itself where doubles hold it; infinite beyond them."""
+    if not math.isfinite(value):
+        return value
+    exact = Fraction(value) * count
+    try:
+        nearest = float(exact)
+    except OverflowError:
+        return math.inf
+    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
 def down(value: float, operations: int = 4) -> float:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bayesdp.accounting.composition import SecretsInterval, converted, dp_bound
+from bayesdp.accounting.rounded import keeps
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.populations import Autoregressive, Gaussian
@@ -270,7 +271,7 @@ def _plan(study: StudySpec, n: int | None, within: float | None, noise: NoiseNam
     spends = [*(query.spend for query in queries), *others]
     report = converted(reading, spends, fixed=True) if reading.notion == "bdp" else None
     reached = own_level(reading, spends)
-    if not reached <= target:
+    if not keeps(reached, target, reading.delta):
         raise BudgetExceededError(
             f"The study would reach the level {reached:.6g}, above its budget of {target:.6g}."
         )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bayesdp.accounting.composition import converted, dp_bound, level
-from bayesdp.accounting.rounded import up
+from bayesdp.accounting.rounded import keeps, up
 from bayesdp.accounting.spend import Reading, Spend, float_above
 from bayesdp.calibration import largest_within
 from bayesdp.errors import BudgetExceededError, InputError
@@ -226,7 +226,7 @@ class Pricing:
         allowed = self.study.budget.spend or self.study.budget.epsilon
         if self.target < alone <= allowed and weighted > 0.0:
             raise self._nothing_left()  # less than all may be spent, as the kernel proves more
-        if not alone <= self.target:
+        if not keeps(alone, self.target, self.reading.delta):
             raise BudgetExceededError(
                 f"{self._fixed_costs()} alone reach the level {up(alone)}, above the study's "
                 f"budget of {self.target:.6g}. {self._ask()}; nothing was released or spent."

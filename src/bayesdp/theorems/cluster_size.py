@@ -24,7 +24,7 @@ databases. No useful accuracy is possible, and no better theorem will come.
 from __future__ import annotations
 
 from bayesdp.leakage.approximate import group
-from bayesdp.leakage.rounding import up
+from bayesdp.leakage.rounding import times
 from bayesdp.leakage.zcdp import group_renyi
 from bayesdp.notions import Cost
 from bayesdp.populations import Clusters, Independent, Population, Unknown
@@ -61,7 +61,7 @@ class ClusterSize(Theorem):
         size = population.group_size
         nothing_else = isinstance(population, Clusters | Unknown)
         evidence = {"note": IMPOSSIBLE} if isinstance(population, Unknown) else {}
-        level = cost.dp_epsilon if size == 1 else up(size * cost.dp_epsilon, 1)
+        level = times(size, cost.dp_epsilon)
         return self._bound(level, "exact" if nothing_else else "upper", size=size, **evidence)
 
     def approximate(

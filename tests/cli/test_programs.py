@@ -210,3 +210,36 @@ def test_a_cold_start_is_quick() -> None:
         seconds.append(min(spent, time.monotonic() - start))  # other processes may be running
         assert done.returncode == 0
     assert min(seconds) < 1.5
+
+
+RATES = """from bayesdp.programs import (
+    Database, Gamma, Int, Private, Public, Real, gamma, laplace, noise_aware, observe, poisson,
+    program, statistics,
+)
+
+
+@program
+def each(fits: Database[Int[0, 9]], *, years: Public[Real[0.1, 9]] = 1) -> Private[Gamma]:
+    model = observe((x for x in fits), poisson(exposure=years), prior=gamma(2, rate=1))
+    return noise_aware(laplace(statistics(model), epsilon=1))
+
+
+@program
+def together(fits: Database[Int[0, 9]]) -> Private[Gamma]:
+    model = observe((x for x in fits), poisson(exposure=4 * fits.size), prior=gamma(2, rate=1))
+    return noise_aware(laplace(statistics(model), epsilon=1))
+"""
+
+
+def test_an_exposure_that_does_not_grow_with_the_table_is_noted(tmp_path: Path) -> None:
+    file = tmp_path / "rates.py"
+    file.write_text(RATES)
+    assert "write exposure=fits.size." in run(f"{file}:each").stdout
+    assert "write exposure=0.5 * fits.size." in run(f"{file}:each", "--set", "years=0.5").stdout
+    assert "Note:" not in run(f"{file}:together").stdout
+    (note,) = json.loads(run(f"{file}:each", "--json").stdout)["notes"]
+    assert note.startswith("exposure=1 is that of all records together")
+    refused = run(str(file), "--set", "years=2")
+    assert refused.exit_code == 2
+    assert "expected one program" in refused.stderr
+    assert "rates.py:together" in refused.stderr

@@ -25,6 +25,7 @@ def verify(
 ) -> None:
     """Re-derive a certificate, without the data, and say who signed it."""
     from bayesdp.release.verify import verdict_on
+    from bayesdp.report.assumptions import said_once
 
     document = _certificate(cert)
     found = verdict_on(document)
@@ -33,7 +34,7 @@ def verify(
         print_json(found.to_dict() | {"signature": origin})
     else:
         typer.echo(found.verdict + (f" ({found.step}: {found.reason})" if found.step else ""))
-        for assumption in found.assuming:
+        for assumption in said_once(found.assuming):
             typer.echo(f"  - {assumption}")
         if "signature" in document or public_key is not None:
             typer.echo(f"Signature: {origin}")

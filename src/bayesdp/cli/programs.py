@@ -54,6 +54,9 @@ def program_check(
     chosen = values_of(settings or [])
     try:
         source = read_file(path)
+        if chosen and name is None and len(source.programs) > 1:
+            one_of = " or ".join(f"{path}:{one}" for one in source.programs)
+            raise InputError("--set", ", ".join(chosen), expected=f"one program: {one_of}")
         names: list[str | None] = [name] if name is not None else [*source.programs] or [None]
         found = [verdict_in(source, one, n, chosen) for one in names]
     except ProgramError as error:

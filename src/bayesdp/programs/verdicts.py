@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from bayesdp.errors import InputError
 from bayesdp.programs.check.verdict import Verdict, check
+from bayesdp.programs.notes import notes_on
 from bayesdp.programs.source import core_of
 from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError, place
 
@@ -53,7 +54,7 @@ def verdict_in(
     if found.verdict == "ACCEPTED":
         found = confirmed(core, found)
     if found.verdict == "ACCEPTED":
-        return found
+        return replace(found, notes=notes_on(core))
     where = found.where or place(source.programs[core.name])
     told = source.located(
         ProgramError(Diagnostic(found.code or "unproved", found.reason, found.accepted, where))

@@ -79,6 +79,7 @@ def in_words(verdict: Verdict) -> str:
         f"ACCEPTED{name}: {cost}-differentially private {NEIGHBOURS[verdict.adjacency]}, "
         f"for {sizes}.",
         f"Kind: {_kind(verdict)}",
+        *(f"Note: {one}" for one in verdict.notes),
         "Trusted:",
         *(f"  - {one}" for one in verdict.trusted),
     ]
@@ -116,6 +117,7 @@ def as_data(verdict: Verdict) -> dict[str, Any]:
         "line": verdict.line,
         "place": None if where is None else [where.line, where.column, where.end],
         "shown": verdict.shown or None,
+        "notes": list(verdict.notes),
         "solvers": list(verdict.solvers),
         "trusted": list(verdict.trusted) if accepted else [],
     }

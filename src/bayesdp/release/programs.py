@@ -141,7 +141,7 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
         verdict,
         fields,
         reads,
-        notes,
+        (*notes, *(one.removesuffix(".") for one in verdict.notes)),
         spends,
         judged.derivation,
         (*judged.assuming, *kernel.gaussian_assumptions(rhos)),
@@ -194,6 +194,13 @@ def _judged(
     except ProgramError as error:
         verdict = refused(error, name)
     except InputError as error:
+        if error.key in given:
+            raise InputError(
+                f"{key.removesuffix('.program')}.parameters.{error.key}",
+                given[error.key],
+                expected=error.expected,
+                remedy=error.remedy,
+            ) from None
         shown = file if name is None else f"{file}:{name}"
         raise InputError(key, shown, expected=error.expected, remedy=error.remedy) from None
     if verdict.verdict != "ACCEPTED":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bayesdp.report import dependence
+from bayesdp.report.assumptions import said_once
 from bayesdp.report.dependence import clean
 from bayesdp.report.numbers import level_words
 from bayesdp.report.phrases import Section, public_columns, unspoken_columns
@@ -114,7 +115,7 @@ _IN_PLAIN = (
 def rests_on(promise: Promise) -> Section:
     """What was not checked, in short. Assumptions without plain words are given verbatim."""
     items = []
-    for said in promise.assumptions:
+    for said in said_once(promise.assumptions):
         if said.startswith(_SAID_ELSEWHERE):
             continue
         plain = next((words for start, words in _IN_PLAIN if said.startswith(start)), None)

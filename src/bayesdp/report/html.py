@@ -15,6 +15,7 @@ from typing import Any, Self
 
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Adversary, Secrets
 from bayesdp.report import beliefs
+from bayesdp.report.assumptions import said_once
 from bayesdp.report.figures import Interval, Panel, error_bars
 from bayesdp.report.numbers import budget_words, error_up, level_words, with_error
 from bayesdp.report.output import GENERATOR, replace_file
@@ -328,7 +329,7 @@ def _ledger(study: StudySection) -> str:
 def _notes(study: StudySection) -> str:
     if not study.notes:
         return ""
-    items = "".join(f"<li>{escape(_sentence(note))}</li>" for note in study.notes)
+    items = "".join(f"<li>{escape(_sentence(note))}</li>" for note in said_once(study.notes))
     return f"<h3>Assumptions and notes</h3><ul>{items}</ul>"
 
 

@@ -49,6 +49,7 @@ class Verdict:
     name: str = ""
     adjacency: str = "replace-one"
     shown: str = ""  # the reason with the source line and a caret under the place
+    notes: tuple[str, ...] = ()  # what is private, and may not be what was meant
 
     def __str__(self) -> str:
         from bayesdp.programs.words import in_words

@@ -1,0 +1,41 @@
+"""What a verdict adds about an accepted program that is private, and may not be what was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from bayesdp.programs.check.sensitivity import constant_of
+from bayesdp.programs.ir import Derive, Expr, Program, Release, flat, nodes
+from bayesdp.programs.words import decimal
+
+
+def notes_on(program: Program) -> tuple[str, ...]:
+    """Notes in the order of the program, each once."""
+    return tuple(dict.fromkeys(_exposures(program)))
+
+
+def _exposures(program: Program) -> Iterator[str]:
+    """An exposure that doesn't grow with the table is one record's, as a rule, and not theirs."""
+    if program.adjacency != "replace-one":
+        return  # the number of records is private there
+    for one in _written(program):
+        if one.op != "likelihood" or one.data[0] != "poisson":
+            continue
+        exposure = constant_of(one.args[0])
+        if exposure is not None and exposure > 0:
+            told = decimal(exposure)
+            size = f"{program.database}.size"
+            yield (
+                f"exposure={told} is that of all records together, however many there are. If it "
+                f"is that of each, write exposure={told if exposure != 1 else ''}"
+                f"{' * ' if exposure != 1 else ''}{size}."
+            )
+
+
+def _written(program: Program) -> Iterator[Expr]:
+    for command in flat(program.body):
+        if isinstance(command, Release):
+            for one in command.args:
+                yield from nodes(one)
+        elif isinstance(command, Derive):
+            yield from nodes(command.value)

@@ -1,0 +1,25 @@
+"""What a certificate rests on, for people: what is said of several programs is said once."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_OF_A_PROGRAM = re.compile(r"of the program ('.*?'): (.*)", re.S)
+
+
+def said_once(assumptions: Iterable[str]) -> list[str]:
+    """The assumptions in their order; those of programs with all programs that share them."""
+    about: dict[str, list[str]] = {}
+    for one in assumptions:
+        found = _OF_A_PROGRAM.fullmatch(one)
+        about.setdefault(found[2] if found else one, []).extend([found[1]] if found else [])
+    return [_words(said, programs) for said, programs in about.items()]
+
+
+def _words(said: str, programs: list[str]) -> str:
+    if not programs:
+        return said
+    if len(programs) == 1:
+        return f"of the program {programs[0]}: {said}"
+    return f"of the programs {', '.join(programs[:-1])} and {programs[-1]}: {said}"

@@ -71,7 +71,7 @@ ROW = {
     "mul": (2, (), ""),
     "neg": (1, (), ""),
     "abs": (1, (), ""),
-    "div": (2, (), "the divisor is public and proved not 0"),
+    "div": (2, (), "the divisor is public (a row's: of public columns) and proved not 0"),
     "min": (None, (), ""),
     "max": (None, (), ""),
     "clip": (3, (), "value, low, high; low <= high, both public"),

@@ -93,7 +93,8 @@ def check_row(expr: Expr, context: Context, *, step: bool = False) -> None:
             "division",
             "The divisor may be 0.",
             expr.args[1],
-            "Divide by a literal or a public value that require(...) keeps away from 0.",
+            "Divide by a literal, a public column whose bounds leave out 0, or a public value that "
+            "require(...) keeps away from 0.",
         )
     if expr.op == "clip":
         low, high = (one_bound(one, context) for one in expr.args[1:])

@@ -160,7 +160,9 @@ class Expressions(Conditions):
                 "A product of two private values has no bounded sensitivity rule here.",
                 "Release one of them first, or multiply inside the row.",
             )
-        if op == "div" and b.level in ("row", "private"):
+        read = columns(b.expr)
+        shared = b.level == "row" and bool(read) and read <= self.public_columns
+        if op == "div" and b.level in ("row", "private") and not shared:
             raise refuse(
                 "nonlinear",
                 node,

@@ -12,10 +12,11 @@ import pytest
 from bayesdp.errors import InputError
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import Expr, Release
-from bayesdp.programs.source import CODES, ProgramError, core_of, read_text
+from bayesdp.programs.source import CODES, ProgramError, core_of, exact, read_text
+from bayesdp.programs.source.literals import setting
 from bayesdp.programs.surface import ProgramSource
 from bayesdp.programs.verdicts import refused, verdict_in
-from bayesdp.programs.words import decimal, rounded_up
+from bayesdp.programs.words import apart, decimal, rounded_up, suggested
 
 ROOT = Path(__file__).parents[2]
 HEAD = (
@@ -95,7 +96,7 @@ def laplace_of(text: str) -> Release:
         ("0.1", Fraction(1, 10)),
         ("0.1 + 0.2", Fraction(3, 10)),
         ("1 / 3", Fraction(1, 3)),
-        ("1e-300", Fraction(1, 10**300)),
+        ("1e-49", Fraction(1, 10**49)),
         ("1_000.5", Fraction(2001, 2)),
         ("5.", Fraction(5)),
         (".25", Fraction(1, 4)),
@@ -133,7 +134,7 @@ def test_places_count_characters() -> None:
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 def test_lines_are_counted_as_editors_count_them(ends: str) -> None:
-    text = program_of(NOISY, before='    x = "a\x0cb\u2028c"\n    y = nowhere\n')
+    text = program_of(NOISY, before='    x = "a\x0cb"\n    y = nowhere\n')
     found = verdict_on(text.replace("\n", ends))
     assert (found.code, found.line) == ("name", 7)
     assert found.shown.splitlines()[-2].strip() == "y = nowhere"
@@ -145,6 +146,71 @@ def test_a_sensitivity_and_its_message_are_exact() -> None:
     assert found.code == "sensitivity"
     again = verdict_on(text.replace("0.3333333333", "1 / 3"))
     assert again.verdict == "ACCEPTED"
+
+
+def test_two_different_numbers_are_shown_as_different() -> None:
+    hair = Fraction(1, 10**30)
+    low, high = apart(2 - hair, Fraction(2))
+    assert (Fraction(low) <= 2 - hair, high) == (True, "2")
+    low, high = apart(Fraction(1, 3), Fraction(1, 3) + hair)
+    assert Fraction(low) < Fraction(high)
+    assert Fraction(high) >= Fraction(1, 3) + hair
+    low, high = apart(-hair, Fraction(0))
+    assert (Fraction(low) <= -hair, high) == (True, "0")
+    assert apart(Fraction(1, 2), Fraction(1)) == ("0.5", "1")
+
+
+def test_tiny_numbers_are_shown_as_they_are() -> None:
+    assert suggested(Fraction(1, 10**30)) == "1e-30"
+    assert suggested(Fraction(1, 10**300)) == "1e-300"
+    third = suggested(Fraction(1, 3 * 10**30))
+    assert third.endswith("e-31")
+    assert Fraction(1, 3 * 10**30) <= Fraction(third) < Fraction(1, 10**30)
+
+
+UNSEEN = {
+    "the other direction": "\u202e",
+    "no width": "\u200b",
+    "a soft hyphen": "\u00ad",
+    "another line": "\u2028",
+    "a tag": "\U000e0061",
+    "an old control": "\x0b",
+    "a bell": "\x07",
+    "the next line": "\x85",
+}
+
+
+@pytest.mark.parametrize("where", ["comment", "text", "name", "before"])
+@pytest.mark.parametrize("name", UNSEEN)
+def test_what_nobody_sees_is_refused(name: str, where: str) -> None:
+    letter, text = UNSEEN[name], program_of(NOISY)
+    changed = {
+        "comment": text.replace("\n", f"  # é{letter}\n", 1),
+        "text": text.replace("\n", f'\nWORD = "é{letter}"\n', 1),
+        "name": text.replace("laplace(", f"lapl{letter}ace("),
+        "before": letter + text,
+    }[where]
+    found = verdict_on(changed)
+    assert (found.verdict, found.code) == ("REJECTED", "syntax")
+    assert f"U+{ord(letter):04X}" in found.reason
+    assert letter not in found.shown
+
+
+def test_what_everybody_sees_is_read() -> None:
+    text = program_of(NOISY).replace("\n", "  # é\tü, 中文\n", 1)
+    assert verdict_on(text).verdict == "ACCEPTED"
+    assert verdict_on(text.replace("\n", "\r\n")).verdict == "ACCEPTED"
+
+
+@pytest.mark.parametrize("typed", ["１", "0.５", "٣", "1\u200b", "−1"])
+def test_digits_of_other_scripts_are_texts(typed: str) -> None:
+    assert setting(typed) == typed
+
+
+@pytest.mark.parametrize("value", [10**50, Fraction(1, 10**50), 1e300, 1e-300, float("inf")])
+def test_arguments_have_as_many_digits_as_literals(value: object) -> None:
+    with pytest.raises(InputError, match="digits"):
+        exact("level", value)
 
 
 def test_shown_numbers_never_understate() -> None:

@@ -37,7 +37,32 @@ def suggested(value: Fraction) -> str:
     found = decimal(value)
     if len(found) <= 24:
         return found
+    if 0 < value < Fraction(1, 10**6):
+        power = 0
+        while value * 10**power < 1:
+            power += 1
+        return f"{_up(value * 10**power)}e-{power}"
+    return _up(value)
+
+
+def _up(value: Fraction) -> str:
     return decimal(Fraction(-(-value * 10**12 // 1), 10**12))
+
+
+def apart(low: Fraction, high: Fraction) -> tuple[str, str]:
+    """Two different numbers as they may be written in a program, with digits until they differ."""
+    found, digits = (suggested(low), suggested(high)), 12
+    while found[0] == found[1] and low < high:
+        digits *= 2
+        ends = (low * 10**digits // 1, -(-high * 10**digits // 1))
+        found = (_point(int(ends[0]), digits), _point(int(ends[1]), digits))
+    return found
+
+
+def _point(value: int, digits: int) -> str:
+    whole = str(abs(value)).rjust(digits + 1, "0")
+    text = f"{whole[:-digits]}.{whole[-digits:]}".rstrip("0").rstrip(".")
+    return "-" + text if value < 0 else text
 
 
 def formula(expr: Expr) -> str:
@@ -90,9 +115,10 @@ def _kind(verdict: Verdict) -> str:
     if verdict.kind == "any" or verdict.interval is None:
         return "any (a population converts its cost as that of any mechanism)."
     low, high = (decimal(one) for one in verdict.interval)
+    of = f"'{verdict.column}'" if verdict.column else "the records"  # that are one number each
     return (
-        f"lipschitz (every release adds Laplace noise to a multiple of the sum of "
-        f"'{verdict.column}', clipped to [{low}, {high}])."
+        f"lipschitz (every release adds Laplace noise to a multiple of the sum of {of}, "
+        f"clipped to [{low}, {high}])."
     )
 
 

@@ -26,7 +26,7 @@ from bayesdp.programs.check.sensitivity import (
     sensitivity,
 )
 from bayesdp.programs.ir import Adjacency, Expr, Release, names_of, plain
-from bayesdp.programs.words import suggested
+from bayesdp.programs.words import apart
 
 Pair = tuple[Fraction, Fraction]
 
@@ -276,12 +276,12 @@ class Prices:
         given, needed = constant_of(asserted), constant_of(derived)
         if given is not None and needed is not None:
             if given < needed:
+                less, least = apart(given, needed)
                 raise Rejected(
                     "sensitivity",
-                    f"sensitivity={suggested(given)} is asserted, and one record can move this by "
-                    f"{suggested(needed)}.",
+                    f"sensitivity={less} is asserted, and one record can move this by {least}.",
                     asserted,
-                    f"Write sensitivity={suggested(needed)}, or leave it out.",
+                    f"Write sensitivity={least}, or leave it out.",
                 )
             return
         self.refinements.enough(asserted, derived)

@@ -14,9 +14,10 @@ from fractions import Fraction
 from bayesdp.programs.check.intervals import Context, Interval
 from bayesdp.programs.check.refusals import Rejected, Unknown
 from bayesdp.programs.check.rows import check_row
+from bayesdp.programs.check.sensitivity import pieces_of
 from bayesdp.programs.check.sizes import some_size
 from bayesdp.programs.check.solvers import KNOWN, Encoder, Problem, numeral
-from bayesdp.programs.ir import Adjacency, Expr, nodes
+from bayesdp.programs.ir import Adjacency, Expr, names_of, nodes
 from bayesdp.programs.words import formula
 
 
@@ -41,6 +42,12 @@ class Refinements:
     def prove(self, what: str, problem: Problem, at: Expr | None) -> None:
         """Raise `Unknown` unless every solver says that the negation can't be."""
         answer = problem.unsatisfiable()
+        if answer.refuted:
+            raise Unknown(
+                "unproved", f"This doesn't hold: {what} ({answer.reason}).", at,
+                "Steps like clip(so_far + x, 0, 10) or max(so_far, x) never do; sum(clip(...)) "
+                "needs no such proof.",
+            )  # fmt: skip
         if not answer.holds:
             raise Unknown("unproved", f"Not proved: {what} ({answer.reason}).", at)
         self.obligations.append(
@@ -85,13 +92,13 @@ class Refinements:
                 {"what": what, "text": problem.text(), "solvers": list(answer.solvers)}
             )
         elif answer.refuted:
+            for_n = " with the database's size for n" if names_of(derived) else ""
             raise Rejected(
                 "sensitivity",
                 f"sensitivity={formula(asserted)} is asserted, and one record can move this by "
                 f"{formula(derived)}, which is more for some admitted number n of records.",
                 asserted,
-                f"Write sensitivity={formula(derived)} with the database's size for n, or leave "
-                "it out.",
+                f"Write sensitivity={formula(derived)}{for_n}, or leave it out.",
             )
         else:
             raise Unknown("unproved", f"Not proved: {what} ({answer.reason}).", asserted)
@@ -110,7 +117,11 @@ class Refinements:
             # A filtered row leaves the value as it is: the same as a step that may do nothing.
             step = Expr("if", (data.args[0], step, Expr("acc")))
             if data.data[0]:
-                raise Unknown("unproved", "A fold over a piece of a partition.", expr)
+                column = pieces_of(data)[-1][0]
+                raise Unknown(
+                    "unproved", "A fold over a piece of a partition is not derived.", expr,
+                    f"Fold over the rows of one label: (r for r in people if r.{column} == ...).",
+                )  # fmt: skip
         check_row(step, self.context, step=True)
         problem, encoder = self._problem()
         a, b = problem.real("a"), problem.real("b")

@@ -155,6 +155,14 @@ class Encoder:
             return self._constant(expr)
         if op == "acc":
             return so_far
+        if op in ("sum", "count"):
+            raise Unknown(
+                "unproved",
+                "A sum of public columns is nothing that preconditions and sensitivities are "
+                "proved from.",
+                expr,
+                "They hold numbers, public arguments and db.size.",
+            )
         if op == "field":
             return self._column(str(expr.data[0]), row)
         if op == "public":

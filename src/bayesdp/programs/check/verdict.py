@@ -15,7 +15,7 @@ from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
 from bayesdp.programs.check.sensitivity import World, constant_of
 from bayesdp.programs.check.sizes import admitted
 from bayesdp.programs.ir import Command, Program, Where
-from bayesdp.programs.words import suggested
+from bayesdp.programs.words import apart, suggested
 
 TRUSTED = (
     "the program file is read as its text says (parser and lowering)",
@@ -145,12 +145,12 @@ def _declared(program: Program, epsilon: Fraction, delta: Fraction) -> None:
         ("delta", program.declared_delta, delta),
     ):
         if declared is not None and declared < derived:
+            given, needed = apart(declared, derived)
             raise Rejected(
                 "budget",
-                f"The program declares {name} = {suggested(declared)} and costs "
-                f"{suggested(derived)}.",
+                f"The program declares {name} = {given} and costs {needed}.",
                 _last(program.body),
-                f"Declare @program({name}={suggested(derived)}), or release less.",
+                f"Declare @program({name}={needed}), or release less.",
             )
     if program.declared_epsilon is not None and program.declared_delta is None and delta > 0:
         raise Rejected(

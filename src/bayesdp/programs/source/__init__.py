@@ -9,7 +9,7 @@ from fractions import Fraction
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.programs.ir import Program
 from bayesdp.programs.source.diagnostics import CODES, Diagnostic, ProgramError
-from bayesdp.programs.source.literals import Literal
+from bayesdp.programs.source.literals import MOST_DIGITS, Literal
 from bayesdp.programs.source.lower import lower
 from bayesdp.programs.source.module import SourceFile, read_file, read_text
 
@@ -19,6 +19,7 @@ __all__ = [
     "ProgramError",
     "SourceFile",
     "core_of",
+    "exact",
     "lower",
     "read_file",
     "read_text",
@@ -46,12 +47,15 @@ def core_of(source: SourceFile, name: str | None, parameters: Mapping[str, objec
 
 def exact(key: str, value: object) -> Literal:
     """A public argument's value, exact: a float means the decimal that it is shown as."""
-    if isinstance(value, bool | str | Fraction):
+    if isinstance(value, bool | str):
         return value
-    if isinstance(value, int):
-        return Fraction(value)
+    found = Fraction(value) if isinstance(value, int | Fraction) else None
     if isinstance(value, float | Decimal):
         number = Decimal(repr(value)) if isinstance(value, float) else value
-        if number.is_finite():
-            return Fraction(number)
-    raise InputError(key, value, expected="a number, a truth value or a text")
+        short = number.is_finite() and abs(number.adjusted()) < MOST_DIGITS
+        found = Fraction(number) if short else None
+    if found is not None and max(abs(found.numerator), found.denominator) < 10**MOST_DIGITS:
+        return found
+    raise InputError(
+        key, value, expected=f"a number of at most {MOST_DIGITS} digits, a truth value or a text"
+    )

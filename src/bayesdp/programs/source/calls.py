@@ -25,6 +25,7 @@ from bayesdp.programs.source.values import (
     Row,
     Scalar,
     Value,
+    combined,
     constant,
     described,
     highest,
@@ -262,12 +263,15 @@ class Calls(Expressions):
         )
         if not isinstance(step, Named) or step.kind != "helper":
             raise refuse("arguments", bound.given["step"], "fold's step is the name of a @helper.")
-        so_far = Scalar("row", Expr("acc", (), (), place(node)), REAL)
+        # Whole numbers stay whole if a step makes a whole number of one.
+        counted = INT if start.denominator == 1 else REAL
+        so_far = Scalar("row", Expr("acc", (), (), place(node)), counted)
         found = scalar(self.apply(step.name, [so_far, data.row], node), node)
         if found.type.kind == "vector":
             raise refuse("type", node, "fold's step gives one number.")
         folded = self.data_expr(data, constant(Fraction(1)), node)
-        return Scalar("private", Expr("fold", (folded, found.expr), (start,), place(node)), REAL)
+        kind = combined("add", counted, found.type)
+        return Scalar("private", Expr("fold", (folded, found.expr), (start,), place(node)), kind)
 
     def apply(self, helper: str, values: Sequence[Value], node: ast.AST) -> Value:
         """In `lower.py`: a helper applied to values."""

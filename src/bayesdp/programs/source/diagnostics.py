@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import dataclass
+from unicodedata import category
 
 from bayesdp.errors import BayesdpError
 from bayesdp.programs.ir import Where
@@ -46,6 +47,11 @@ CODES = {
 WIDEST = 160
 
 
+def unseen(letter: str) -> bool:
+    """Whether a character shows nothing, or changes how others are shown."""
+    return category(letter) in ("Cc", "Cf", "Zl", "Zp") and letter not in "\t\f"
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """A message about one place of a source: what is wrong and what would be accepted."""
@@ -70,7 +76,7 @@ class Diagnostic:
         at = f"{self.file or 'program'}:{self.where.line}:{self.where.column}"
         if not self.source_line:
             return f"{at}: {said}"
-        shown = self.source_line.expandtabs(4)
+        shown = "".join("\ufffd" if unseen(one) else one for one in self.source_line.expandtabs(4))
         before = len(self.source_line[: self.where.column - 1].expandtabs(4))
         width = max(1, min(self.where.end, len(self.source_line) + 1) - self.where.column)
         if len(shown) > WIDEST:  # a window on the place

@@ -23,6 +23,7 @@ from bayesdp.programs.source.values import (
     Parted,
     Row,
     Scalar,
+    Thing,
     Value,
     combined,
     constant,
@@ -264,10 +265,7 @@ class Expressions(Conditions):
                 f"{described(of).capitalize()} has no entries: one record is never taken out.",
                 "Records are reached by sum, count and generators, columns by row.height.",
             )
-        index = static_of(self.value(node.slice, scope))
-        if not isinstance(index, Fraction) or index.denominator != 1:
-            raise refuse("static", node, "An index is a whole number known beforehand.")
-        place_in = int(index)
+        place_in = self._index(node.slice, scope)
         if isinstance(of, Items):
             if not -len(of.items) <= place_in < len(of.items):
                 raise refuse("type", node, f"There are {len(of.items)} entries.", "")
@@ -282,6 +280,27 @@ class Expressions(Conditions):
             expr = Expr("item", (of.expr,), (Fraction(taken),), place(node))
             return replace(of, expr=expr, type=items[taken])
         raise refuse("type", node, f"{described(of).capitalize()} has no entries.".strip())
+
+    def _index(self, node: ast.expr, scope: Scope) -> int:
+        found = self.value(node, scope)
+        if isinstance(found, Scalar) and found.level in ("row", "private"):
+            raise refuse(
+                "private-control",
+                node,
+                "This index is private: which entry is taken would tell about the data.",
+                "Release it first; then choose by a condition: a if k > 1 else b.",
+            )
+        if isinstance(found, Scalar) and found.released:
+            raise refuse(
+                "static",
+                node,
+                "This index depends on a released value, and an index is known beforehand.",
+                "Choose by a condition on it: a if k > 1 else b.",
+            )
+        index = static_of(found)
+        if not isinstance(index, Fraction) or index.denominator != 1:
+            raise refuse("static", node, "An index is a whole number known beforehand.")
+        return int(index)
 
     def generator(self, node: ast.GeneratorExp | ast.ListComp, scope: Scope) -> Value:
         """A generator over data is data; one over a static sequence is a tuple."""
@@ -386,8 +405,14 @@ def reads_released(expr: Expr) -> bool:
 
 
 def _placed(value: Value, node: ast.Name) -> Value:
-    """The value, with the place of its use where it is a literal or a public name."""
-    if isinstance(value, Scalar) and value.expr.op in ("const", "public"):
+    """The value, with the place of its use where it is public: messages point there.
+
+    Private values stay the same objects, for `Scalar.model` knows them by that.
+    """
+    named = isinstance(value, Thing) and value.expr.op == "public"
+    known = isinstance(value, Scalar) and value.level in ("static", "public")
+    if named or known:
+        assert isinstance(value, Scalar | Thing)
         return replace(value, expr=replace(value.expr, where=place(node)))
     return value
 

@@ -14,7 +14,8 @@ from bayesdp.programs.source.diagnostics import refuse
 
 Literal = bool | Fraction | str | tuple["Literal", ...]
 
-MOST_DIGITS = 400
+MOST_DIGITS = 50
+"""Of a number that is written: what is computed of several stays one that the kernel reads."""
 
 
 def number(node: ast.Constant) -> Fraction:
@@ -22,13 +23,15 @@ def number(node: ast.Constant) -> Fraction:
     value = node.value
     if isinstance(value, int):
         if abs(value) >= 10**MOST_DIGITS:
-            raise refuse("static", node, "This number is too large.")
+            raise refuse("static", node, f"This number has more than {MOST_DIGITS} digits.")
         return Fraction(value)
     if not isinstance(value, float):
         raise refuse("type", node, "Numbers are integers or decimals.")
     exact: Fraction | None = getattr(node, "exact", None)  # from the source text, see `attach`
     if exact is None:
-        raise refuse("static", node, "This is no finite number, or one of very many digits.")
+        raise refuse(
+            "static", node, f"This is no finite number, or one of more than {MOST_DIGITS} digits."
+        )
     return exact
 
 
@@ -84,6 +87,8 @@ def literal(node: ast.expr, constants: Mapping[str, Literal]) -> Literal:
 
 def setting(text: str) -> Literal:
     """A public argument as typed on a command line: 0.5, 1/2, true, or a text."""
+    if not text.isascii():
+        return text  # digits of other scripts may look like other numbers
     lowered = text.strip().lower()
     if lowered in ("true", "false"):
         return lowered == "true"
@@ -118,7 +123,9 @@ def arithmetic(node: ast.BinOp, left: Fraction, right: Fraction) -> Fraction:
             found = Fraction(left // right)
         else:
             found = left % right
-    elif isinstance(node.op, ast.Pow) and right.denominator == 1 and abs(right) <= 64:
+    elif isinstance(node.op, ast.Pow) and abs(right) > 64:
+        raise refuse("static", node, "This is too large a power.", "Powers are from -64 to 64.")
+    elif isinstance(node.op, ast.Pow) and right.denominator == 1:
         if left == 0 and right < 0:
             raise refuse("division", node, "This divides by zero.")
         found = left ** int(right)
@@ -130,5 +137,5 @@ def arithmetic(node: ast.BinOp, left: Fraction, right: Fraction) -> Fraction:
             "They have + - * / // % **.",
         )
     if max(abs(found.numerator), found.denominator) >= 10**MOST_DIGITS:
-        raise refuse("static", node, "This number has too many digits.")
+        raise refuse("static", node, f"This number has more than {MOST_DIGITS} digits.")
     return found

@@ -329,7 +329,7 @@ class _Lowering(Flow):
         """require(condition on public values)."""
         scope.look_up(ast.copy_location(ast.Name("require", ast.Load()), node))
         bound = bind(node, ["condition"], needed=1)
-        found = self.truth(bound.given["condition"], scope)
+        found = self._stated(bound.given["condition"], scope)
         if found.level not in ("static", "public") or found.released:
             raise refuse(
                 "private-control",
@@ -337,9 +337,31 @@ class _Lowering(Flow):
                 "A precondition is about public values only: failing it would tell about others.",
                 "require(db.size >= 10)",
             )
-        if self.branches or self.commands:
+        if self.branches:
+            raise refuse(
+                "construct",
+                node,
+                "This precondition stands in a branch, and holds whichever way is taken.",
+                "Write it before the `if`: require(...) of both conditions, joined by `or`.",
+            )
+        if self.commands:
             raise refuse("construct", node, "Preconditions stand before the first release.")
         self.requires.append(found.expr)
+
+    def _stated(self, node: ast.expr, scope: Scope) -> Scalar:
+        try:
+            return self.truth(node, scope)
+        except ProgramError as error:
+            found = error.diagnostic
+            if found.code != "private-control":
+                raise
+            raise refuse(
+                "private-control",
+                found.where,
+                "Only public values stand in a precondition: whether a private one holds would "
+                "tell about the data.",
+                "require(db.size >= 10), where the number of records is public.",
+            ) from None
 
     # -- helpers -----------------------------------------------------------------------------
 

@@ -13,11 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
+from unicodedata import name
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.programs.ir import Type, Where
 from bayesdp.programs.source.annotations import read_type, record_fields
-from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError, refuse
+from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError, refuse, unseen
 from bayesdp.programs.source.literals import Literal, attach, lines_of, literal
 from bayesdp.programs.source.syntax import check_name
 from bayesdp.programs.surface_names import SURFACE
@@ -74,6 +75,7 @@ def read_text(text: str, path: str = "program") -> SourceFile:
         raise ProgramError(Diagnostic("size", message, "", Where(1, 1, 2), file=path))
     reader = _Reader(path, text)
     try:
+        _all_seen(text)
         tree = _parsed(text)
         for statement in tree.body:
             reader.take(statement)
@@ -83,6 +85,24 @@ def read_text(text: str, path: str = "program") -> SourceFile:
         found = refuse("size", Where(1, 1, 2), "This file is nested too deeply.", "")
         raise reader.done().located(found) from None
     return reader.done()
+
+
+def _all_seen(text: str) -> None:
+    """Refuse what a reader can't see: with it a text may look like another one."""
+    if text.isascii() and text.isprintable():
+        return
+    for number, line in enumerate(lines_of(text), 1):
+        for place, one in enumerate(line):
+            if unseen(one):
+                # Places count bytes, as the parser's do.
+                before = len(line[:place].encode()) + 1
+                raise refuse(
+                    "syntax",
+                    Where(number, before, before + len(one.encode())),
+                    "Here stands a character that is not seen "
+                    f"(U+{ord(one):04X} {name(one, 'control character').lower()}).",
+                    "Delete it: a program must say what it does. In a label write its escape.",
+                )
 
 
 def _parsed(text: str) -> ast.Module:

@@ -96,6 +96,11 @@ class Releases(Models):
             raise refuse(
                 "static", bound.given[name], f"{name} must not depend on a released value."
             )
+        value = static_of(found)
+        if isinstance(value, Fraction) and (value < 0 or (name == "sigma" and value == 0)):
+            code = "noise" if name == "sigma" else "sensitivity"
+            least = "above 0" if name == "sigma" else "at least 0"
+            raise refuse(code, bound.given[name], f"{name} is {least}.", "Leave it out.")
         return {name: found.expr}
 
     # -- noise on numbers --------------------------------------------------------------------
@@ -285,6 +290,7 @@ class Releases(Models):
         if isinstance(found, Thing) and found.kind == "candidates":
             return found
         if isinstance(found, Items):
+            self._fixed_entries(found, node)
             values = static_of(found)
             if (
                 isinstance(values, tuple)
@@ -303,6 +309,29 @@ class Releases(Models):
                 "posteriors_of(prior, n=db.size), grid_of(...), linspace(lo, hi, k), or numbers.",
             )
         raise refuse("type", node, "Candidates are wanted here.")
+
+    def _fixed_entries(self, found: Items, node: ast.expr) -> None:
+        """Point at the entry of a list of candidates that is not known beforehand."""
+        places: list[ast.expr] = [node] * len(found.items)
+        if isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(places):
+            places = node.elts
+        for one, at in zip(found.items, places, strict=True):
+            private = isinstance(one, Data | Row)
+            private = private or (isinstance(one, Scalar) and one.level in ("row", "private"))
+            if private:
+                raise refuse(
+                    "private-parameter",
+                    at,
+                    "This candidate depends on private data, and the list would tell about them.",
+                    "Use literals; linspace(lo, hi, k) may have public or released ends.",
+                )
+            if not isinstance(one, Scalar) or one.level != "static":
+                raise refuse(
+                    "static",
+                    at,
+                    f"Listed candidates are literals; here stands {described(one)}.",
+                    "linspace(lo, hi, k) may have public or released ends.",
+                )
 
     def _needed(self, bound: Bound, name: str) -> ast.expr:
         if name not in bound.given:

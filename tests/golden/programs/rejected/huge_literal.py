@@ -1,4 +1,4 @@
-# REJECT static: a literal of more than 400 digits
+# REJECT static: a literal of more than 50 digits
 from bayesdp.programs import Bool, Database, Private, Real, laplace, program
 
 

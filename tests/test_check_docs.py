@@ -21,6 +21,7 @@ def docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setitem(sys.modules, "check_docs", module)
     spec.loader.exec_module(module)
     (tmp_path / "src/bayesdp/demo_data").mkdir(parents=True)
+    (tmp_path / "src/bayesdp/demo_data/some.csv").write_text("a\n1\n")
     (tmp_path / "other.md").write_text("# A heading, once\n")
     programs = tmp_path / "bin"
     programs.mkdir()
@@ -41,8 +42,12 @@ GOOD = [
     "```python\nfrom pathlib import Path\nassert Path('study.toml').read_text() == 'a = 1\\n'\n```",
     "```console\n$ bayesdp\nspent ...\n$ bayesdp 1  # exits with 1\n$ make coffee\n```",
     "```console\n$ bayesdp \\\n  0\n```",
+    "```console\n$ cp src/bayesdp/demo_data/some.csv .\n$ rm some.csv\n$ make some.csv\n```",
+    "```console\n$ cp src/bayesdp/demo_data/some.csv .\n```\n```python\nopen('some.csv').close()\n```",
 ]
 BAD = {
+    "```python\nopen('some.csv').close()\n```": "FileNotFoundError",
+    "```console\n$ cp some.csv other.csv\n```": "exit status 1, not 0",
     "[x](nowhere.md)": "x.md:1: the link nowhere.md leads nowhere",
     "\n[x](other.md#another)": "x.md:2: the link other.md#another names a heading",
     "```python\n1 / 0\n```": "ZeroDivisionError",

@@ -1,7 +1,8 @@
 """Check the documentation by using it (`make docs`).
 
-In README.md, CONTRIBUTING.md, CHANGELOG.md and docs/, per file, in order, in one temporary folder
-that starts as a copy of the demo data, with docs/examples as its folder examples:
+In README.md, CONTRIBUTING.md, CHANGELOG.md and docs/, per file, in order, in the place that the file
+has in a temporary copy of the repository, which holds the demo data and docs/examples/ only: data that a page
+uses, the page itself must bring.
 
 * links to files of the repository, and to headings in them, lead somewhere;
 * ```python blocks run; where they show a prompt, as doctests. One file is one namespace;
@@ -9,8 +10,8 @@ that starts as a copy of the demo data, with docs/examples as its folder example
 * ```toml and ```json blocks parse, and ```toml study.toml also writes that file;
 * ```console blocks: each line `$ bayesdp ...` runs. It ends with status 0, or with the status that
   a comment on it says (`# exits with 1`). Output that is shown is compared, `...` stands for
-  anything, and a command without output under it may print what it likes. Lines that start other
-  programs are not run.
+  anything, and a command without output under it may print what it likes. Lines `$ cp ...` and
+  `$ rm ...` run as well. Lines that start other programs are not run.
 
 A block that is none of these says what it is (```text, ```math, ...); bash and sh are refused,
 because a command that nobody runs stops working.
@@ -33,6 +34,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+RUN = ("bayesdp", "cp ", "rm ")
 SHELLS = {"bash", "sh", "shell", "zsh"}
 FENCE = re.compile(r"^( *)(`{3,}|~{3,}) *(.*)$")
 LINK = re.compile(r"(?<!\\)\[(?:[^\[\]]|\[[^\]]*\])*\]\(<?([^)>\s]+)>?(?: \"[^\"]*\")?\)")
@@ -167,7 +169,7 @@ def run_block(block: Block, page: str, folder: Path, names: dict[str, object]) -
             (folder / block.name).write_text(block.text, encoding="utf-8")
     elif block.language == "console":
         for line, command, shown in commands(block.text):
-            if command.startswith("bayesdp"):
+            if command.startswith(RUN):
                 problem = run_command(command, shown, folder)
                 yield f"(line {block.line + line - 1}) {problem}" if problem else ""
     elif block.language in SHELLS:
@@ -183,12 +185,13 @@ def check(page: Path) -> Iterator[str]:
     names: dict[str, object] = {"__name__": "__main__"}
     before = Path.cwd()
     with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary, "work")
-        shutil.copytree(
-            ROOT / "src/bayesdp/demo_data", folder, ignore=shutil.ignore_patterns("*.db*")
-        )
-        if (ROOT / "docs/examples").is_dir():
-            shutil.copytree(ROOT / "docs/examples", folder / "examples")
+        copy = Path(temporary, "repository")
+        folder = copy / page.parent.relative_to(ROOT)
+        folder.mkdir(parents=True)
+        data = "src/bayesdp/demo_data"
+        for part, skipped in ((data, ("*.db*",)), ("docs/examples", ("__pycache__",))):
+            if (ROOT / part).is_dir():
+                shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns(*skipped))
         os.chdir(folder)
         try:
             for block in blocks:

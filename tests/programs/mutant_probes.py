@@ -170,6 +170,13 @@ SAMPLE = (
     "model = observe({}, bernoulli, prior=beta(1, 1))\n"
     "posterior_sample(model, grid=linspace(0.05, 0.95, 19), log_likelihood={}, power=1 / 4)"
 )
+SAMPLES = """
+for piece in partition(db, by="c"):
+    model = observe((r.b for r in piece), bernoulli, prior=beta(1, 1))
+    one = posterior_sample(model, grid=linspace(0.05, 0.95, 19), log_likelihood=(-3, -1),
+        power=1 / 4)
+0
+"""
 RATE = "observe((clip(r.y, {}) for r in db{}), poisson(exposure=db.size), prior=gamma(2, rate=1))"
 COINS = f"""
 for piece in partition(db, by="p"):
@@ -202,6 +209,7 @@ MOMENTS = "statistics(observe(((1, clip(r.x, -1, 1), clip(r.y, 0, 1)) for r in d
     "linear_model(noise_sd=1), prior=normal(0, sd=1)"
 )
 WIDE = MOMENTS.replace("clip(r.x, -1, 1)", "r.x")
+HALVES = '(sum(r.x for r in db if r.p == "north"), sum(r.x for r in db if r.p == "south"))'
 LEFT = "laplace(sum(r.x for r in db) / {}, epsilon=1)"
 LIPSCHITZ = "lipschitz"
 TWO = Fraction(2)
@@ -301,6 +309,36 @@ PROBES: dict[str, Callable[[], Probe]] = {
                                                           "Vector")),
     "two whole numbers with Gaussian noise": lambda: Probe(
         gaussian("(sum(r.y for r in db), sum(r.b for r in db))", "Vector")),
+    "a truth value in rows": lambda: Probe(noisy("sum(r.x > 1 for r in db)")),
+    "twice the same choice": lambda: Probe(
+        noisy("sum((r.x if r.b else 0) + (0 if r.b else 3 * r.x) for r in db)")),
+    "a cut, entering": lambda: Probe(
+        noisy("count(r for r in db if r.x <= 1) - count(r for r in db if r.x > 1)",
+              options=ENTERING)),
+    "public halves": lambda: Probe(noisy(HALVES, "Vector")),
+    "a private cut": lambda: Probe(
+        noisy("count(r for r in db if r.x <= 1) - count(r for r in db if r.x > 1)")),
+    "private halves": lambda: Probe(
+        noisy("(sum(r.x for r in db if r.b), sum(r.x for r in db if not r.b))", "Vector")),
+    "all and some of them at 2, entering": lambda: Probe(
+        noisy("sum(clip(r.x, 2, 8) for r in db) + sum(clip(r.x, 2, 8) for r in db if r.b)",
+              options=ENTERING)),
+    "public halves below 0, entering": lambda: Probe(
+        noisy(HALVES.replace("r.x", "clip(r.x - 9, -9, -2)"), "Vector", ENTERING)),
+    "public halves with Gaussian noise": lambda: Probe(gaussian(HALVES, "Vector")),
+    "all and some of them": lambda: Probe(
+        noisy("sum(r.x for r in db) + sum(r.x for r in db if r.b)")),
+    "three times a cut": lambda: Probe(noisy("3 * count(r for r in db if r.x > 1)")),
+    "all less some of them": lambda: Probe(
+        noisy("sum(r.x for r in db) - sum(r.x for r in db if r.b)")),
+    "all less a piece": lambda: Probe(
+        pieces("c", "more = laplace(sum(r.x for r in db) - sum(r.x for r in piece), epsilon=1)"),
+        cost=Fraction(3)),
+    "a public number, less some": lambda: Probe(
+        noisy("2 * sum(r.q for r in db) - sum(r.q for r in db if r.b)")),
+    "one of two conditions, entering": lambda: Probe(
+        noisy("count(r for r in db if r.b or r.x > 1) + count(r for r in db if not r.b)",
+              options=ENTERING)),
     "clipped outside": lambda: Probe(noisy("sum(clip(r.x, 20, 30) for r in db)")),
     "public sum": lambda: Probe(noisy("sum(r.z for r in db)")),
     "sigma of whole numbers for others": lambda: Probe(
@@ -358,7 +396,10 @@ PROBES: dict[str, Callable[[], Probe]] = {
     "sample": lambda: Probe(of(SAMPLE.format("(r.b for r in db)", "(-3, 0)")),
                             cost=Fraction(3, 2)),
     "sample behind a filter": lambda: Probe(
-        of(SAMPLE.format("(r.b for r in db if r.y > 1)", "(-3, -1)")), cost=Fraction(3, 2)),
+        of(SAMPLE.format("(r.b for r in db if r.y > 1)", "(-3, -1)"))),
+    "sample, entering": lambda: Probe(
+        of(SAMPLE.format("(r.b for r in db)", "(-4, -1)"), options=ENTERING), cost=Fraction(3, 4)),
+    "samples of private pieces": lambda: Probe(of(SAMPLES, "Int")),
     "a private result": lambda: Probe(
         replace(noisy("sum(r.x for r in db)"), returns=(total(field("y")),)), "REJECTED"),
     "candidates from data": lambda: Probe(candidates_from_data(), "REJECTED"),

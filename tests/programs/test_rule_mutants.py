@@ -17,7 +17,7 @@ from bayesdp.programs.check.verdict import check
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import Branch, Command, Expr, Parts, Program, Release
 from tests.effort import runs
-from tests.programs.mutant_probes import PROBES, SAMPLE, Probe, field, noisy, number, pieces
+from tests.programs.mutant_probes import PROBES, SAMPLE, Probe, noisy, number, pieces
 from tests.programs.mutants import EQUIVALENT, MUTANTS, Mutant, mutated, source
 from tests.programs.probes import core
 
@@ -148,10 +148,7 @@ PROGRAM_MUTANTS: dict[str, tuple[str | Callable[[], Probe], Callable[[Program], 
     "a smaller shape": ("rate", constant(2, "1/2")),
     "a lower end of the log-likelihood": (sample("(-2, 0)"), constant(-2, -3)),
     "a sample with twice the power": ("sample", constant("1/4", "3/4")),
-    "a filter that lets records go": (
-        sample("(-3, -1)"),
-        operation("data", lambda one: Expr("data", (field("b"), one.args[1]), one.data)),
-    ),
+    "a sample with twice the power, entering": ("sample, entering", constant("1/4", "1/2")),
     "replaced, at the price of entering": (
         "count, entering",
         lambda program: replace(

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import Literal
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
+from bayesdp.kernel.programs.cases import cases
 from bayesdp.kernel.programs.ranges import Range, World, folded
 from bayesdp.kernel.programs.reading import SIZE, Node, const
 from bayesdp.kernel.programs.rows import Entry, NotExactError, Term, added, linear, rows
@@ -44,7 +45,7 @@ def moves(node: Node, norm: Norm, world: World, means: Means) -> Node:
 
 def joint(entries: list[Entry], norm: Norm, world: World, means: Means) -> Fraction:
     """The least bound on a vector of sums over rows."""
-    rules = [rule for rule in JOINT.values() if means.thorough or rule is not enumerated]
+    rules = [rule for rule in JOINT.values() if means.thorough or rule not in (enumerated, cases)]
     found = [rule(entries, norm, world) for rule in rules]
     known = [one for one in found if one is not None]
     require(bool(known), "one record can change this without limit")
@@ -169,6 +170,7 @@ def _furthest(
 Rule = Callable[[list[Entry], Norm, World], Fraction | None]
 JOINT: Mapping[str, Rule] = {
     "box": box, "onehot": onehot, "moments": moments, "enumerated": enumerated,
+    "cases": cases,
 }  # fmt: skip
 """The rules for sums over rows. A derivation names the one that its number is by."""
 

@@ -454,13 +454,11 @@ def _posterior_sample(release: Release, stated: Stated, setting: Setting) -> Cos
     require(family in ("bernoulli", "normal", "poisson"), "a sample of no number")
     require(candidates_of(grid, setting.scope) is not None, "a grid of no numbers")
     require(low < high, "the ends of the log-likelihood")
-    data, world = model.args[0], setting.world
-    read = columns_of(data.args[0]) | {column for column, _ in pieces(data)}
-    place = Range(low, high)
-    moved = place.largest()
-    if world.adjacency == "replace-one":
-        moved = (place if read <= world.public else place.or_zero()).width()
-    cost, entering = 2 * power * moved, 2 * power * place.largest()
+    # The normaliser takes up what is common to all candidates: only the spread counts, once where
+    # a record enters or leaves, twice where one takes another's place (theory 8.5).
+    moved = high - low
+    entering = power * moved
+    cost = entering + entering if setting.world.adjacency == "replace-one" else entering
     require(stated.norm == "log-likelihood", "another norm")
     setting.enough(stated.value, const(moved), "the sensitivity")
     require(stated.epsilon == cost and stated.delta == 0, "another cost than derived")

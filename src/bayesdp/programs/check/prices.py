@@ -240,27 +240,23 @@ class Prices:
         return Price((epsilon, Fraction(0)), None, node)
 
     def posterior_sample(self, release: Release) -> Price:
-        """One draw from a grid posterior with clipped log-likelihood: 2 power (high - low)."""
+        """One draw from a grid posterior with clipped log-likelihood: 2 power (high - low).
+
+        Half of that where a record enters or leaves, even if 0 is not in the interval (theory 8.5).
+        """
         low, high = self._option(release, "low"), self._option(release, "high")
         power = self._option(release, "power")
-        model, grid = release.args
+        grid = release.args[1]
         self.public_only(grid)
         check_candidates(grid, self.world.context)
-        data = model.args[0]
         if not low < high:
             raise Rejected(
                 "bounds", "The log-likelihood is held between low < high.", release.where
             )
-        largest = max(-low, high, Fraction(0))
-        if self.world.adjacency == "add-remove":
-            moved = largest
-        elif size_of(data, self.world).public:
-            moved = high - low
-        else:
-            moved = max(high, Fraction(0)) - min(low, Fraction(0))
-        epsilon = 2 * power * moved
+        moved = high - low
+        entering = power * moved
+        epsilon = entering if self.world.adjacency == "add-remove" else 2 * entering
         self.kinds.append(ANY)
-        entering = 2 * power * largest
         node = self._node(
             release, epsilon, Fraction(0), "log-likelihood", number(moved), "clipped", entering
         )

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
+from bayesdp.programs.check.cases import cases
 from bayesdp.programs.check.intervals import (
     Bounds,
     Context,
@@ -339,7 +340,7 @@ def _simple(expr: Expr) -> Expr:
 
 def joint(found: Sequence[Entry], norm: Norm, world: World) -> tuple[Fraction, str]:
     """The sensitivity of a vector of row functions: the least of the rules that apply."""
-    rules = (box, onehot, moments, enumerated)
+    rules = (box, onehot, moments, enumerated, cases)
     answers = [
         (value, rule.__name__) for rule in rules if (value := rule(found, norm, world)) is not None
     ]

@@ -274,7 +274,9 @@ def _posterior_sample(trial: Trial, pair: Pair) -> Seen:
         trial.kept(one, lambda database: _log_likelihoods(trial, model, grid, database))
         for one in (pair.left, pair.right)
     ]
-    moved = max(abs(a - b) for a, b in zip(*held, strict=True))
+    # What all candidates share changes nothing: one record's log-likelihood counts by its spread.
+    gaps = [a - b for a, b in zip(*held, strict=True)]
+    moved = (max(gaps) - min(gaps)) / (1 if pair.there is None else 2)
     power = float(trial.option("power"))
     prior = prior_of(model.args[2], trial.at)
     weights = [log_density(str(model.args[2].data[0]), prior, one) for one in grid]

@@ -8,8 +8,9 @@ inside the bounds that the checker used, so each rule's bound holds of what is s
 * onehot: cells are counted;
 * moments: entries are rounded to multiples of 2^-m inside their bounds, and their products are
   exact, so the rule's rows in [-1, 1]^D are the rows that are summed;
-* any other: the double is rounded to a grid step and clamped to the steps *inside* [low, high]. The
-  only rule there is `box`, the width of the interval, whatever the function.
+* any other: each choice of a number (`leaves`) is a sum of its own. The double is rounded to a grid
+  step and clamped to the steps *inside* [low, high]. The rules there are `box`, the width of the
+  interval, whatever the function, and `cases`, which relies on what is kept and on equal choices.
 
 Where that fails (an interval that holds no step, a fold, a clip whose end is no step) the move may
 be larger by what `slack` says, in l1; noise is scaled up by 1 + slack/sensitivity. Grids depend on
@@ -26,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from bayesdp.programs.check.intervals import TRUE, Interval, bounds
+from bayesdp.programs.check.cases import leaves
+from bayesdp.programs.check.intervals import TRUE, Interval, bounds, one_bound
 from bayesdp.programs.check.rows import evaluate, settings, values_of
 from bayesdp.programs.check.sensitivity import MOST_SETTINGS, constant_of, is_private
 from bayesdp.programs.ir import Expr, Type, columns
@@ -132,10 +134,28 @@ class PrivateValues:
         if group.op == "moments":
             return self._moments(group, kept)
         each = bounds(group, self.world.context)
-        entries = list(each) if isinstance(each, tuple) else [each]
+        if group.op == "tuple" or isinstance(each, Interval):
+            numbers = group.args if group.op == "tuple" else (group,)
+            return _joined([self._chosen(one, kept) for one in numbers])
         whole = self._is_whole(group)
         arrays = self.rows.vector(group)
-        return _joined([_stepped(x, b, whole, kept) for x, b in zip(arrays, entries, strict=True)])
+        return _joined([_stepped(x, b, whole, kept) for x, b in zip(arrays, each, strict=True)])
+
+    def _chosen(self, value: Expr, kept: Any) -> Amount:
+        """The sum of a number, each of its choices inside its own bounds: see `cases`."""
+        total = None
+        for leaf in leaves(value, self.kinds):
+            held = kept
+            for test, so in leaf.tests:
+                truths = self.rows.truths(test)
+                truths = truths if so else ~truths
+                held = truths if held is None else held & truths
+            each = one_bound(leaf.value, self.world.context)
+            whole = self._is_whole(leaf.value)
+            amount = _stepped(self.rows.numbers(leaf.value), each, whole, held)
+            total = amount if total is None else _sum(total, amount)
+        assert total is not None
+        return total
 
     def _looked_up(self, data: Expr, group: Expr) -> Amount | None:
         """Exact, where rows take few values: how often each setting occurs, times its value."""

@@ -35,9 +35,7 @@ class Labels:
 
 
 Column = Any  # an array over the rows, Labels, a text, or a list of arrays
-_COMPARED = {
-    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal,
-}  # fmt: skip
+_COMPARED = ("lt", "le", "gt", "ge")
 
 
 class RowValues:
@@ -161,6 +159,15 @@ def _nearest(value: bool | int | Fraction) -> float:
     return float(value)
 
 
+def _compared(op: str, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+    """One of a <= b and b <= a, or its opposite, also where a number is none.
+
+    So exactly one of `x <= c` and `x > c` holds, which the checker's rule `cases` relies on.
+    """
+    held = np.less_equal(a, b) if op in ("le", "gt") else np.less_equal(b, a)
+    return np.asarray(held if op in ("le", "ge") else np.logical_not(held))
+
+
 def _computed(op: str, args: Sequence[NDArray[Any]]) -> Any:
     if op == "and":
         return np.logical_and.reduce([one != 0 for one in args])
@@ -179,7 +186,7 @@ def _computed(op: str, args: Sequence[NDArray[Any]]) -> Any:
     if op == "abs":
         return np.abs(args[0])
     if op in _COMPARED:
-        return np.asarray(_COMPARED[op](args[0], args[1]))
+        return _compared(op, args[0], args[1])
     a, b = args
     if op == "add":
         return a + b

@@ -1,0 +1,390 @@
+"""The rule `cases` (theory 8.3): conditions are decided first, and values bounded where they count.
+
+A number of a row is written as its *branches*: values with the conditions under which they are it.
+What a program sums is the branches, each held inside its own bounds. A *case* fixes the values of
+columns and the truth of comparisons that are left open; two neighbours are in two cases that agree
+in what is public.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import product
+
+from bayesdp.kernel.programs.ranges import ZERO, Range, World
+from bayesdp.kernel.programs.reading import ONE, TRUE, Column, Node, columns_of, const
+from bayesdp.kernel.programs.rows import Entry, Row, Term, Value, evaluate, values_of
+
+MOST_BRANCHES, FEW_WHOLE = 16, 256
+MOST_CASES, MOST_STEPS, MOST_COMPARED = 4096, 120_000, 1_000_000
+NOTHING = const(ZERO)
+COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
+ARITHMETIC = ("add", "sub", "mul", "div", "neg", "abs", "min", "max", "clip")
+Condition = tuple[Node, bool]
+
+
+class NotThisRuleError(Exception):
+    """The rule says nothing here."""
+
+
+# -- branches ----------------------------------------------------------------------------------
+
+
+def branches(value: Node, columns: Mapping[str, Column]) -> list[tuple[frozenset[Condition], Node]]:
+    """A number's values, each with the conditions under which it is that; few, or itself."""
+    try:
+        return list(_branches(value, columns))
+    except NotThisRuleError:
+        return [(frozenset(), value)]
+
+
+def _branches(node: Node, columns: Mapping[str, Column]) -> list[tuple[frozenset[Condition], Node]]:
+    boolean = node.op == "field" and columns[str(node.data[0])].kind == "bool"
+    if boolean or node.op in (*COMPARISONS, "and", "or", "not"):
+        return [(frozenset({(node, True)}), ONE), (frozenset({(node, False)}), NOTHING)]
+    if node.op == "if":
+        test, yes, no = node.args
+        found = [
+            (conditions | {(test, so)}, value)
+            for so, side in ((True, yes), (False, no))
+            for conditions, value in _branches(side, columns)
+        ]
+    elif node.op in ARITHMETIC:
+        found = []
+        for chosen in product(*_few(_branches(one, columns) for one in node.args)):
+            conditions = frozenset[Condition]().union(*(one for one, _ in chosen))
+            found.append((conditions, _shorter(node.op, tuple(value for _, value in chosen))))
+    else:
+        return [(frozenset(), node)]
+    possible = [one for one in found if not any((test, not so) in one[0] for test, so in one[0])]
+    if len(possible) > MOST_BRANCHES:
+        raise NotThisRuleError
+    return possible
+
+
+def _few(
+    lists: Iterable[list[tuple[frozenset[Condition], Node]]],
+) -> list[list[tuple[frozenset[Condition], Node]]]:
+    found, total = list(lists), 1
+    for one in found:
+        total *= len(one)
+    if total > MOST_BRANCHES * MOST_BRANCHES:
+        raise NotThisRuleError
+    return found
+
+
+def _shorter(op: str, args: tuple[Node, ...]) -> Node:
+    """Times 0 and 1, and plus 0, written shorter."""
+    if op == "mul" and NOTHING in args:
+        return NOTHING
+    if op == "mul" and ONE in args:
+        return args[1] if args[0] == ONE else args[0]
+    if op == "add" and NOTHING in args:
+        return args[1] if args[0] == NOTHING else args[0]
+    if op == "sub" and args[1] == NOTHING:
+        return args[0]
+    return NOTHING if (op, args) == ("neg", (NOTHING,)) else Node(op, args)
+
+
+# -- what is computed exactly --------------------------------------------------------------------
+
+
+def _whole(node: Node, world: World) -> bool:
+    """Whole numbers all the way, small enough for doubles."""
+    if node.op == "field":
+        fits = world.program.columns[str(node.data[0])].kind in ("bool", "int")
+    elif node.op == "const":
+        value = node.data[0]
+        fits = isinstance(value, bool | Fraction) and Fraction(value).denominator == 1
+    else:
+        fits = node.op in ("add", "sub", "mul", "neg", "abs", "min", "max", "clip")
+    if not fits:
+        return False
+    place = world.range(node)
+    small = max(-place.low, place.high) < 2**53
+    return small and all(_whole(one, world) for one in node.args)
+
+
+def _double(node: Node, world: World) -> bool:
+    """A whole number, or a literal that is a double."""
+    value = node.data[0] if node.op == "const" else None
+    if isinstance(value, Fraction) and not isinstance(value, bool):
+        power = value.denominator & (value.denominator - 1) == 0
+        return power and abs(value.numerator) < 2**53 and value.denominator < 2**100
+    return _whole(node, world)
+
+
+def _text(node: Node, world: World) -> bool:
+    if node.op == "field":
+        return world.program.columns[str(node.data[0])].kind == "category"
+    return node.op == "const" and isinstance(node.data[0], str)
+
+
+def _cell(node: Node, world: World) -> bool:
+    """An entry of a one-hot vector of columns."""
+    if node.op != "item" or node.args[0].op != "onehot":
+        return False
+    vector = node.args[0]
+    inner = vector.args[0]
+    fields = inner.args if inner.op == "cross" else (inner,)
+    if not all(one.op == "field" for one in fields):
+        return False
+    kinds = [world.program.columns[str(one.data[0])] for one in fields]
+    if inner.op == "field" and kinds[0].kind == "int":
+        size = vector.data[0]
+        assert isinstance(size, Fraction)
+        return bool(kinds[0].low >= 0 and kinds[0].high < size)
+    return all(one.kind in ("bool", "category") for one in kinds)
+
+
+def _listed(column: Column) -> tuple[Value, ...] | None:
+    """The values of a column that sums look up."""
+    if column.kind == "int" and column.high - column.low >= FEW_WHOLE:
+        return None
+    return values_of(column)
+
+
+def _comparison(node: Node) -> Condition:
+    """As `eq` or `le`, or not so."""
+    left, right = node.args
+    if node.op in ("eq", "ne"):
+        return Node("eq", (left, right)), node.op == "eq"
+    turned = node.op in ("lt", "ge")
+    return Node("le", (right, left) if turned else (left, right)), node.op in ("le", "ge")
+
+
+def _decided_by(test: Node) -> Iterator[Node]:
+    if test.op in COMPARISONS:
+        yield _comparison(test)[0]
+    elif test.op == "field":
+        yield test
+    elif test.op in ("and", "or", "not", "if"):
+        for one in test.args:
+            yield from _decided_by(one)
+    elif not (test.op == "const" and isinstance(test.data[0], bool)):
+        raise NotThisRuleError
+
+
+# -- the rule ------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Summand:
+    """`factor * value` under conditions. Equal `key`: one value in one row."""
+
+    conditions: tuple[Condition, ...]
+    key: tuple[object, ...]
+    value: Node
+    factor: Fraction
+    exact: bool
+
+
+@dataclass
+class Cases:
+    """Which columns are fixed, which comparisons are open, and where values lie."""
+
+    world: World
+    fixed: set[str] = field(default_factory=set)
+    open: set[Node] = field(default_factory=set)
+    known: dict[tuple[object, ...], Value] = field(default_factory=dict)
+    places: dict[tuple[object, ...], Range] = field(default_factory=dict)
+
+    def listed(self, names: Iterable[str]) -> bool:
+        """Whether all these columns have few values."""
+        return all(_listed(self.world.program.columns[one]) is not None for one in names)
+
+    def decide(self, test: Node, *, loose: bool) -> None:
+        """Find out what decides a condition."""
+        for one in _decided_by(test):
+            read = columns_of(one)
+            texts = one.op == "eq" and all(_text(side, self.world) for side in one.args)
+            column = one.op == "field"
+            exact = column or texts or all(_double(side, self.world) for side in one.args)
+            if (
+                exact
+                and self.listed(read)
+                and (column or not loose or _about_text(one, self.world))
+            ):
+                self.fixed |= read
+            elif exact or not self.listed(read):
+                self.open.add(one)
+            else:
+                raise NotThisRuleError
+
+    def number(self) -> int:
+        """How many cases there are."""
+        total = 1 << min(len(self.open), 64)
+        for name in self.fixed:
+            total *= len(_listed(self.world.program.columns[name]) or ())
+        return total
+
+    def all(self, *, public: bool) -> Iterator[tuple[dict[str, Value], dict[Node, bool]]]:
+        """The settings of what neighbours share, or of the rest."""
+        shared = self.world.public
+        names = sorted(one for one in self.fixed if (one in shared) is public)
+        open_ = [one for one in self.open if (columns_of(one) <= shared) is public]
+        lists = [_listed(self.world.program.columns[one]) or () for one in names]
+        for values in product(*lists):
+            for truths in product((False, True), repeat=len(open_)):
+                yield (
+                    dict(zip(names, values, strict=True)),
+                    dict(zip(open_, truths, strict=True)),
+                )
+
+    def value(self, node: Node, row: Row) -> Value:
+        """A value that the fixed columns decide."""
+        key = (node, *(row[one] for one in sorted(columns_of(node))))
+        if key not in self.known:
+            self.known[key] = evaluate(node, row, self.world)
+        return self.known[key]
+
+    def true(self, test: Node, row: Row, truths: Mapping[Node, bool]) -> bool:
+        """Whether a condition holds."""
+        if test.op in COMPARISONS:
+            atom, so = _comparison(test)
+            held = truths[atom] if atom in truths else bool(self.value(atom, row))
+            return held is so
+        if test.op == "field":
+            return row[str(test.data[0])] is True
+        if test.op == "const":
+            return test.data[0] is True
+        parts = [self.true(one, row, truths) for one in test.args]
+        if test.op == "if":
+            return parts[1] if parts[0] else parts[2]
+        if test.op == "not":
+            return not parts[0]
+        return all(parts) if test.op == "and" else any(parts)
+
+
+def _about_text(node: Node, world: World) -> bool:
+    return node.op == "eq" and _text(node.args[0], world)
+
+
+def _summands(entry: Entry, world: World) -> list[Summand]:
+    found = []
+    for term, factor in entry.items():
+        always = [_in_piece(*one, world) for one in term.pieces]
+        if term.filter != TRUE:
+            always.append((term.filter, True))
+        value = term.value
+        if value.op in ("onehot", "moments") or len(world.ranges(value)) > 1:
+            value = Node("item", (value,), (Fraction(term.index),))
+        for conditions, one in branches(value, world.program.columns):
+            if one != NOTHING:
+                under = (*always, *conditions)
+                exact = _whole(one, world) or _cell(one, world)
+                found.append(Summand(under, _key(one, exact, term, world), one, factor, exact))
+    return found
+
+
+def _key(value: Node, exact: bool, term: Term, world: World) -> tuple[object, ...]:
+    """Exact values are what they are; others are rounded alike only where none is looked up."""
+    wide = any(_listed(world.program.columns[one]) is None for one in columns_of(value))
+    return (value,) if exact or wide else (value, term.pieces, term.filter, term.value)
+
+
+def _in_piece(column: str, label: str, world: World) -> Condition:
+    held = Node("field", (), (column,))
+    if world.program.columns[column].kind == "bool":
+        return held, label == "True"
+    return Node("eq", (held, Node("const", (), (label,)))), True
+
+
+Sum = tuple[Fraction, Fraction, frozenset[tuple[tuple[object, ...], Fraction]]]
+"""Where a number lies apart from values that neighbours share, and the factors of these."""
+
+
+def cases(entries: Sequence[Entry], norm: str, world: World) -> Fraction | None:
+    """The largest move over all pairs of cases that agree in what is public."""
+    summands = [_summands(one, world) for one in entries]
+    for one in (one for entry in summands for one in entry):
+        if not world.range(one.value).finite:
+            return None
+    for loose in (False, True):
+        try:
+            found = _cases(summands, world, loose=loose)
+        except NotThisRuleError:
+            return None
+        steps = found.number() * sum(len(one) for one in summands)
+        if found.number() <= MOST_CASES and steps <= MOST_STEPS:
+            return _furthest(found, summands, norm)
+    return None
+
+
+def _cases(summands: Sequence[Sequence[Summand]], world: World, *, loose: bool) -> Cases:
+    found = Cases(world)
+    for one in (one for entry in summands for one in entry):
+        for test, _ in one.conditions:
+            found.decide(test, loose=loose)
+        if one.exact and one.value.op == "item":
+            found.fixed |= {name for name in columns_of(one.value) if found.listed([name])}
+        found.places[one.key] = world.range(one.value)
+    return found
+
+
+def _furthest(cases_: Cases, summands: Sequence[Sequence[Summand]], norm: str) -> Fraction | None:
+    worst, compared = ZERO, 0
+    nothing: Sum = (ZERO, ZERO, frozenset())
+    for columns, truths in cases_.all(public=True):
+        rows = {
+            tuple(_added(one, columns | own, truths | open_, cases_) for one in summands)
+            for own, open_ in cases_.all(public=False)
+        }
+        enters = cases_.world.adjacency == "add-remove"
+        against = {(nothing,) * len(summands)} if enters else rows
+        compared += len(rows) * len(against) * len(summands)
+        if compared > MOST_COMPARED:
+            return None
+        for x, y in product(rows, against):
+            moved = [_apart(a, b, cases_) for a, b in zip(x, y, strict=True)]
+            total = sum((one if norm == "l1" else one * one for one in moved), ZERO)
+            worst = max(worst, total)
+    return worst
+
+
+def _added(
+    summands: Sequence[Summand], row: Row, truths: Mapping[Node, bool], cases_: Cases
+) -> Sum:
+    """What a row of this case adds to one number."""
+    exactly = ZERO
+    factors: dict[tuple[object, ...], Fraction] = defaultdict(Fraction)
+    shared: set[tuple[object, ...]] = set()
+    for one in summands:
+        if any(cases_.true(test, row, truths) is not so for test, so in one.conditions):
+            continue
+        read = columns_of(one.value)
+        if one.exact and read <= row.keys():
+            value = cases_.value(one.value, row)
+            assert isinstance(value, bool | Fraction)
+            exactly += one.factor * value
+            continue
+        factors[one.key] += one.factor
+        if read <= cases_.world.public:
+            shared.add(one.key)
+    low = high = exactly
+    for key in factors.keys() - shared:
+        down, up = _times(cases_.places[key], factors[key])
+        low, high = low + down, high + up
+    return low, high, frozenset((key, factors[key]) for key in shared if factors[key])
+
+
+def _times(place: Range, factor: Fraction) -> tuple[Fraction, Fraction]:
+    ends = factor * Fraction(place.low), factor * Fraction(place.high)
+    return min(ends), max(ends)
+
+
+def _apart(one: Sum, other: Sum, cases_: Cases) -> Fraction:
+    """The largest distance of two numbers."""
+    down, up = one[0] - other[1], one[1] - other[0]
+    factors: dict[tuple[object, ...], Fraction] = defaultdict(Fraction)
+    for key, factor in one[2]:
+        factors[key] += factor
+    for key, factor in other[2]:
+        factors[key] -= factor
+    for key, factor in factors.items():
+        least, most = _times(cases_.places[key], factor)
+        down, up = down + least, up + most
+    return max(up, -down)

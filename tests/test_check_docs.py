@@ -43,7 +43,8 @@ GOOD = [
     "```console\n$ bayesdp\nspent ...\n$ bayesdp 1  # exits with 1\n$ make coffee\n```",
     "```console\n$ bayesdp \\\n  0\n```",
     "```console\n$ cp src/bayesdp/demo_data/some.csv .\n$ rm some.csv\n$ make some.csv\n```",
-    "```console\n$ cp src/bayesdp/demo_data/some.csv .\n```\n```python\nopen('some.csv').close()\n```",
+    "```console\n$ cp src/bayesdp/demo_data/some.csv .\n```\n"
+    "```python\nopen('some.csv').close()\n```",
 ]
 BAD = {
     "```python\nopen('some.csv').close()\n```": "FileNotFoundError",

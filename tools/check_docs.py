@@ -1,8 +1,8 @@
 """Check the documentation by using it (`make docs`).
 
-In README.md, CONTRIBUTING.md, CHANGELOG.md and docs/, per file, in order, in the place that the file
-has in a temporary copy of the repository, which holds the demo data and docs/examples/ only: data that a page
-uses, the page itself must bring.
+In README.md, CONTRIBUTING.md, CHANGELOG.md and docs/, per file, in order, in the place that the
+file has in a temporary copy of the repository, which holds the demo data and docs/examples/ only:
+data that a page uses, the page itself must bring.
 
 * links to files of the repository, and to headings in them, lead somewhere;
 * ```python blocks run; where they show a prompt, as doctests. One file is one namespace;

@@ -10,6 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from math import exp, log, pi, sqrt
 
+import numpy as np
 import pytest
 from scipy import stats
 from scipy.integrate import quad
@@ -20,7 +21,13 @@ from bayesdp.programs.check.noise import gaussian_delta
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.falsify import laws
 from bayesdp.programs.falsify.posteriors import distance, distance_at_least
-from bayesdp.programs.ir import Expr, expression
+from bayesdp.programs.ir import Expr, Release, expression
+from bayesdp.programs.run.choose import exact_posterior
+from bayesdp.programs.run.distributions import single
+from bayesdp.programs.run.divergences import Kind, of_masses
+from bayesdp.programs.run.private import PrivateValues
+from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.table import load
 from tests.programs.probes import GRID, coin, core
 
 F = Fraction
@@ -205,6 +212,48 @@ def test_beta_2_1_against_beta_1_2() -> None:
     apart, _ = quad(lambda x: abs(2 * x - 2 * (1 - x)) / 2, 0, 1)
     kl, _ = quad(lambda x: 2 * x * log(x / (1 - x)), 0, 1)
     assert (apart, kl) == (pytest.approx(0.5), pytest.approx(1, abs=1e-6))
+    one, other = single("beta", 2, 1), single("beta", 1, 2)
+    assert one.divergence(other, "statistical") == pytest.approx(0.5, abs=1e-6)
+    assert one.divergence(other, "kl") == pytest.approx(1, abs=1e-6)
+    assert one.divergence(other, "skew", 1.0) == pytest.approx(0.268941, abs=1e-6)
+    squared = one.divergence(other, "squared-hellinger")
+    assert squared == pytest.approx(1 - pi / 4, abs=1e-6)
+    assert one.divergence(one, "statistical") == 0.0
+
+
+def test_the_variance_of_a_normal_posterior_does_not_move() -> None:
+    """Only the mean does, by the data's width times t2 / (s2 + n t2)."""
+    body = """
+    model = observe((clip(x, 0, 1) for x in db), normal(sd=1), prior=normal(0, sd=1))
+    several = grid_of(normal, a=(0, 1), b=(1, 2))
+    exponential(score=hellinger(infer(model)), candidates=several, epsilon=1)
+    """
+    program = core(body, of="Real[-5, 5]", returns="Normal")
+    (release,) = (one for one in program.body if isinstance(one, Release))
+    model = release.args[0].args[0].args[0]
+    for n in (1, 9):
+        found = []
+        for last in (0.0, 0.25, 1.0, 4.0):
+            rows = load(program, {program.database: [0.5] * (n - 1) + [last]})
+            (mean, variance), _ = exact_posterior(model, PrivateValues(Values(program, rows)))
+            found.append(variance)
+            assert mean == pytest.approx(((n - 1) / 2 + min(last, 1.0)) / (1 + n))
+        assert set(found) == {F(1, 1 + n)}
+
+
+@pytest.mark.parametrize("kind", ["statistical", "squared-hellinger", "kl"])
+def test_divergences_of_a_sequence_are_at_most_the_sum(kind: Kind) -> None:
+    """On random kernels; eps-skews add up as (eps1, d1), then (eps2, d2)."""
+    draw = np.random.default_rng(5)
+    for _ in range(200):
+        first = draw.dirichlet(np.ones(3), size=2)
+        second = draw.dirichlet(np.ones(4), size=(2, 3))
+        both = [(first[i][:, None] * second[i]).ravel() for i in (0, 1)]
+        apart = max(of_masses(kind, second[0][x], second[1][x]) for x in range(3))
+        assert of_masses(kind, *both) <= of_masses(kind, *first) + apart + 1e-12
+        d1 = of_masses("skew", *first, 0.3)
+        d2 = max(of_masses("skew", second[0][x], second[1][x], 0.5) for x in range(3))
+        assert of_masses("skew", *both, 0.8) <= d1 + d2 + 1e-12
 
 
 # -- the exponential mechanism -------------------------------------------------------------------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -100,3 +102,23 @@ def test_diagnostics_tell_good_chains_from_bad() -> None:
     for t in range(1, 5000):
         chain[:, t] = 0.8 * chain[:, t - 1] + steps[:, t]
     assert effective(chain) == pytest.approx(20_000 / 9, rel=0.25)
+
+
+@pytest.mark.parametrize(
+    ("one", "ends"),
+    [
+        (single("gamma", 1.0, 1.0), (0.0, None)),
+        (single("beta", 1.0, 30.0), (0.0, None)),
+        (single("beta", 30.0, 1.0), (None, 1.0)),
+        (single("beta", 1.0, 1.0), (0.0, 1.0)),
+        (single("normal", 0.0, 1.0), (None, None)),
+        (dirichlet(np.array([1.0, 2.0, 40.0]), ("a", "b", "c")), (0.0, 1.0)),
+    ],
+)
+def test_axes_end_where_values_do(one: Any, ends: tuple[float | None, float | None]) -> None:
+    ticks = [float(text) for text in re.findall(r'class="bd-tick"[^>]*>([^<]*)<', one.figure())]
+    low, high = min(ticks), max(ticks)
+    assert low == ends[0] if ends[0] is not None else low != 0.0
+    assert high == ends[1] if ends[1] is not None else high != 1.0
+    if one.family != "normal":
+        assert low >= 0.0

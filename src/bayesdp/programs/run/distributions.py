@@ -20,6 +20,8 @@ from bayesdp.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from bayesdp.programs.run.divergences import Kind
+
 Numbers = float | tuple[float, ...]
 Interval = tuple[float, float]
 _SHOWN = 6
@@ -93,6 +95,12 @@ class Univariate(Distribution):
     @abstractmethod
     def cdf(self, x: Any) -> Any:
         """The probability of at most x (a number or an array)."""
+
+    def divergence(self, other: Univariate, kind: Kind, epsilon: float = 0.0) -> float:
+        """How far this is from another distribution, to look at (see `divergences`)."""
+        from bayesdp.programs.run.divergences import of_densities
+
+        return of_densities(kind, self, other, epsilon)
 
     def log_density(self, x: Any) -> Any:
         """The logarithm of the density."""

@@ -67,7 +67,13 @@ def _panels(found: Distribution) -> list[tuple[str, Any, Any, float, tuple[float
 def _curve(name: str, one: Any) -> tuple[str, Any, Any, float, tuple[float, float]]:
     low, high = one.quantile(0.0005), one.quantile(0.9995)
     span = (high - low) or abs(high) or 1.0
-    x = np.linspace(low - 0.02 * span, high + 0.02 * span, 201)
+    start, end = low - 0.02 * span, high + 0.02 * span
+    # Where the distribution has no values, the axis has none.
+    if float(one.cdf(0.0)) == 0.0:
+        start = max(start, 0.0)
+        if float(one.cdf(1.0)) == 1.0 and low < 1.0:
+            end = min(end, 1.0)
+    x = np.linspace(start, end, 201)
     y = np.nan_to_num(np.asarray(one.density(x)), posinf=0.0)
     return name, x, y, float(one.mean), one.interval(0.95)
 

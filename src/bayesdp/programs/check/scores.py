@@ -94,7 +94,13 @@ def _parameters(prior: Expr, family: str) -> list[Fraction]:
     found = [constant_of(one) for one in prior.args] if prior.op == "prior" else []
     known = [one for one in found if one is not None]
     if not known or len(known) != len(found):
-        raise Unknown("unproved", "The prior's parameters are not known beforehand.", prior)
+        raise Unknown(
+            "unproved",
+            "How far the posterior moves is known for a prior that is written out only.",
+            prior,
+            "Write its numbers: beta(1, 1); or release laplace(statistics(model), epsilon=...), "
+            "which takes any prior.",
+        )
     if len(known) != PARAMETERS.get(str(prior.data[0]), max(len(known), 2)):
         raise Rejected("prior", "A prior with another number of parameters.", prior)
     positive = known if family in COUNTED else known[-1:]

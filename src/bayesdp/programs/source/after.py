@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from fractions import Fraction
 
-from bayesdp.programs.ir import Derive, Expr
+from bayesdp.programs.ir import Derive, Expr, names_of
 from bayesdp.programs.source.calls import Bound, bind
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.releases import Releases
@@ -53,6 +53,14 @@ class After(Releases):
         if isinstance(found, Scalar) and found.level == "public" and found.expr.op == "public":
             model = self.models.get(str(found.expr.data[0]))
         if model is None or not isinstance(found, Scalar):
+            if isinstance(found, Scalar) and names_of(found.expr) & self.joined:
+                raise refuse(
+                    "type",
+                    node,
+                    "This is one of two noisy statistics, as a condition has it.",
+                    f"Put {op.replace('-', '_')} into both branches; what they give is one "
+                    "posterior afterwards.",
+                )
             raise refuse(
                 "type",
                 node,

@@ -24,6 +24,7 @@ from bayesdp.programs.source.values import (
     Parted,
     Row,
     Scalar,
+    Thing,
     Value,
     combined,
     constant,
@@ -43,6 +44,10 @@ PAIRS = {
     "linear_model": ("normal",),
 }
 """Which prior each likelihood has an exact posterior for."""
+BY_A_MODEL = (
+    "Noisy answers are observed, observe(answers, bernoulli, prior=...), or returned one by one as "
+    "Private[Vector]; sums and counts are taken of what is returned."
+)
 POSTERIOR = {"beta": "Beta", "dirichlet": "Dirichlet", "normal": "Normal", "gamma": "Gamma"}
 
 
@@ -134,7 +139,9 @@ class Calls(Expressions):
             "type",
             node,
             f"Here stands {described(found)}, and private data is wanted.",
-            "Write the database or a generator over it: (row.height for row in people).",
+            BY_A_MODEL
+            if _is_answers(found)
+            else "Write the database or a generator over it: (row.height for row in people).",
         )
 
     def rows(self, data: Data, node: ast.AST) -> tuple[Expr, Type]:
@@ -164,7 +171,8 @@ class Calls(Expressions):
             ]
             return self._added(node, parts)
         if not isinstance(over, Data):
-            raise refuse("type", node, f"{described(over).capitalize()} has no sum.")
+            answers = BY_A_MODEL if _is_answers(over) else ""
+            raise refuse("type", node, f"{described(over).capitalize()} has no sum.", answers)
         mapped, kind = self.rows(over, node)
         self.numeric(Scalar("row", mapped, kind), node)
         return self.summed(over, mapped, kind, node)
@@ -426,6 +434,10 @@ def _cells(kind: Type, size: Literal | None, node: ast.AST) -> int:
             "onehot(value, k) for values from 0 to k - 1.",
         )
     return int(size)
+
+
+def _is_answers(value: Value) -> bool:
+    return isinstance(value, Thing) and value.kind == "noisy-data"
 
 
 def sum_type(kind: Type) -> Type:

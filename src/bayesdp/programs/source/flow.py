@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 
-from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts
+from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, names_of
 from bayesdp.programs.source.after import After
 from bayesdp.programs.source.calls import bind
 from bayesdp.programs.source.diagnostics import place, refuse
@@ -415,6 +415,8 @@ class Flow(After):
     ) -> Expr:
         """One name for a value that each side of a branch derives."""
         one = self.fresh(name)
+        if all(names_of(value) & {*self.models, *self.joined} for value in values):
+            self.joined.add(one)
         for value, side in zip(values, sides, strict=True):
             side.append(Derive(one, value))
         return Expr("public", (), (one,))

@@ -277,7 +277,15 @@ class Models(Calls):
         """parameters(posterior): all its parameters, as a private vector."""
         found = self.value(bind(node, ["posterior"], needed=1).given["posterior"], scope)
         if not isinstance(found, Thing) or found.kind != "posterior":
-            raise refuse("type", node, "parameters takes infer(model).", "")
+            released = isinstance(found, Thing) and found.kind == "released-posterior"
+            raise refuse(
+                "type",
+                node,
+                "parameters takes infer(model).",
+                "Return this posterior as it is: the result has its mean, interval and parameters."
+                if released
+                else "",
+            )
         model = found.about[0]
         assert isinstance(model, Thing)
         data, prior = model.about[0], model.about[2]

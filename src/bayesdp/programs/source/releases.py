@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.programs.ir import Command, Expr, Release, Type
 from bayesdp.programs.source.calls import POSTERIOR, Bound, bind
 from bayesdp.programs.source.candidates import Candidates, among
-from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
     INT,
@@ -35,6 +36,8 @@ class Releases(Candidates):
         self.commands: list[Command] = []
         self.count = 0
         self.models: dict[str, Thing] = {}
+        self.joined: set[str] = set()
+        """Names of what is one of two noisy statistics."""
 
     def fresh(self, hint: str) -> str:
         """A name that no other command has."""
@@ -67,7 +70,8 @@ class Releases(Candidates):
                 "static",
                 node,
                 f"{name} must be a number that is known before anything is released.",
-                "Use a literal or a public parameter.",
+                "Use a literal or a public parameter"
+                + ("; or an `if` with one release in each branch." if found.released else "."),
             )
         value = found.expr.data[0]
         assert isinstance(value, Fraction)
@@ -274,7 +278,7 @@ class Releases(Candidates):
         shown = Scalar("public", Expr("public", (), (variable,), place(score)), kind)
         inner = Scope({**scope.names, parameters[0].arg: shown}, self.adjacency, scope.gone)
         before = len(self.commands)
-        body = scalar(self.value(score.body, inner), score.body)
+        body = scalar(self._score_of(score.body, inner), score.body)
         scope.ended(parameters[0], CANDIDATE_ENDED)
         if len(self.commands) != before:
             raise refuse("construct", score, "A score releases nothing itself.")
@@ -282,6 +286,17 @@ class Releases(Candidates):
         if body.level == "row" or body.type.kind == "vector":
             raise refuse("type", score.body, "A score is one number.")
         return Thing("score", Expr("score", (body.expr,), (variable,), place(score)), "number")
+
+    def _score_of(self, body: ast.expr, scope: Scope) -> Value:
+        try:
+            return self.value(body, scope)
+        except ProgramError as error:
+            found = error.diagnostic
+            if found.code != "private-control":
+                raise
+            raise ProgramError(
+                replace(found, accepted="A score is computed without: -abs(c - s), min and max.")
+            ) from None
 
     def call_hellinger(self, node: ast.Call, scope: Scope) -> Value:
         """hellinger(posterior): the closer, the better."""

@@ -208,4 +208,6 @@ def described(value: Value) -> str:
         return "a partition"
     if isinstance(value, Named):
         return f"the function {value.name}"
+    if value.kind == "noisy-data":
+        return "a list of noisy answers"
     return f"a {value.kind.replace('-', ' ')}"

@@ -1,0 +1,13 @@
+# ACCEPT (1.1, 0): .1 and the dearer side of a branch, each side with its posterior
+from bayesdp.programs import Beta, Bool, Database, Private, bernoulli, beta, count, laplace, noise_aware, observe, program, statistics
+
+
+@program(epsilon=1.1)
+def screen(obs: Database[Bool]) -> Private[Beta]:
+    first = laplace(count(x for x in obs if x), epsilon=0.1)
+    model = observe(obs, bernoulli, prior=beta(1, 1))
+    if first > 10:
+        found = noise_aware(laplace(statistics(model), epsilon=1))
+    else:
+        found = noise_aware(laplace(statistics(model), epsilon=0.2))
+    return found

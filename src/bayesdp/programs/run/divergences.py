@@ -7,6 +7,7 @@ in nats; eps-skew, that of max(p - e^eps q, 0), the least delta at this epsilon 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from math import exp, inf, log, sqrt
 from typing import TYPE_CHECKING, Literal
@@ -14,7 +15,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from bayesdp.errors import InputError
-import itertools
 
 if TYPE_CHECKING:
     from bayesdp.programs.run.distributions import Univariate
@@ -33,8 +33,8 @@ def of_densities(kind: Kind, p: Univariate, q: Univariate, epsilon: float = 0.0)
     from scipy.integrate import quad
 
     _check(kind, epsilon)
-    levels = (1e-13, 1e-9, 1e-6, 1e-3, 0.05, 0.3, 0.5, 0.7, 0.95, 1 - 1e-3, 1 - 1e-6, 1 - 1e-9)
-    ends = sorted({float(one.quantile(u)) for one in (p, q) for u in (*levels, 1 - 1e-13)})
+    levels = (1e-13, 1e-9, 1e-6, 1e-3, 0.05, 0.3, 0.5, 0.7, 0.95, 0.999, 1 - 1e-6, 1 - 1e-13)
+    ends = sorted({float(np.asarray(one.quantile(u))) for one in (p, q) for u in levels})
 
     def at(x: float) -> float:
         return _at(kind, epsilon, float(p.density(x)), float(q.density(x)))

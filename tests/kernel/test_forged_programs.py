@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import random
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
 from bayesdp import kernel
+from bayesdp.kernel.programs.moves import _furthest
 from bayesdp.kernel.programs.obligations import moves_at_most, never_widens
 from bayesdp.kernel.programs.ranges import World, admitted
 from bayesdp.kernel.programs.reading import read_program
@@ -142,3 +144,106 @@ def test_the_checker_answers_about_a_huge_prior_at_once() -> None:
     for digits in (60, 72, 120):
         assert beta_binomial(Fraction(10**digits), Fraction(1), Size(False), False) == 1
     assert beta_binomial(Fraction(10**20), Fraction(1), Size(False), False) < 1
+
+
+BOOL = {"kind": "bool", "low": {"number": "0"}, "high": {"number": "1"}, "labels": []}
+
+
+def many_releases(document: Document, count: int, column: Any, value: Any, stated: Any) -> None:
+    """Only so many Laplace releases, of `value(i)` with the sensitivity `stated(i)`."""
+    program, inside = program_of(document), evidence(document)
+    program.update(record=[["a", column | {"public": False}]], requires=[], returns=[])
+    program.update(return_types=[], declared=[None, None], adjacency="replace-one")
+    program["body"] = [
+        {"release": f"r{i}", "op": "laplace", "args": [value(i)], "options": {"epsilon": ONE}}
+        for i in range(count)
+    ]
+    node = {"rule": "laplace", "epsilon": "1", "delta": "0", "entering": None, "kind": "any"}
+    inside["derivation"] = {
+        "sequence": [
+            {
+                **node, "release": f"r{i}", "column": None, "interval": None,
+                "sensitivity": {"norm": "l1", "value": stated(i)[0], "by": stated(i)[1]},
+            }
+            for i in range(count)
+        ]
+    }  # fmt: skip
+    inside["n"] = None
+
+
+ONE = number("1")
+
+
+def added(value: Any) -> list[Any]:
+    return ["sum", [["data", [["const", [], [True]], value], [[]]]], []]
+
+
+def test_all_numbers_of_records_of_a_certificate_are_counted(honest: Any) -> None:
+    """A sensitivity that is tried for 19,000 numbers of records, again and again."""
+    field = ["field", [], ["a"]]
+    shrinks = ["add", [ONE, ["div", [number("19000"), SIZE], []]], []]
+    wider = ["add", [shrinks, ["div", [ONE, ["mul", [SIZE, SIZE], []]], []]], []]
+
+    def value(i: int) -> Any:
+        return ["mul", [shrinks, added(["mul", [field, number(str(i + 1))], []])], []]
+
+    def stated(i: int) -> Any:
+        return ["mul", [wider, number(str(i + 1))], []], "one record"
+
+    def slow(document: Document) -> None:
+        many_releases(document, 30, BOOL, value, stated)
+
+    assert "numbers of records would" in refused(honest["enters"], slow).reason
+
+
+def test_all_pairs_of_rows_of_a_certificate_are_counted(honest: Any) -> None:
+    field = ["field", [], ["a"]]
+    whole = {"kind": "int", "low": {"number": "0"}, "high": {"number": "1200"}, "labels": []}
+
+    def value(i: int) -> Any:
+        scaled = added(["mul", [field, number(str(i + 2))], []])
+        return ["tuple", [added(["mul", [field, field], []]), scaled], []]
+
+    def stated(i: int) -> Any:
+        return number(str(1200 * 1200 + 1200 * (i + 2))), "enumerated"
+
+    def slow(document: Document) -> None:
+        many_releases(document, 6, whole, value, stated)
+
+    assert "pairs of rows would" in refused(honest["enters"], slow).reason
+
+
+def test_numbers_have_an_end(honest: Any) -> None:
+    rng = random.Random(1)
+    terms = [number(f"{rng.getrandbits(390)}/{rng.getrandbits(390) | 1}") for _ in range(128)]
+    while len(terms) > 1:
+        terms = [["add", [a, b], []] for a, b in zip(terms[::2], terms[1::2], strict=True)]
+
+    def huge(document: Document) -> None:
+        value = ["mul", [terms[0], added(["field", [], ["a"]])], []]
+        many_releases(document, 1, BOOL, lambda i: value, lambda i: (ONE, "box"))
+
+    assert "bits" in refused(honest["enters"], huge).reason
+
+
+def test_furthest_is_exact() -> None:
+    """Against the definition, with fractions that have no denominator in common."""
+    rng = random.Random(2)
+    some, others = (
+        {tuple(Fraction(rng.randint(-9, 9), rng.randint(1, 9)) for _ in range(3)) for _ in range(9)}
+        for _ in range(2)
+    )
+    world = World(read_program(json.loads(BARE)), admitted(()), "replace-one")
+    l1 = max(sum(abs(a - b) for a, b in zip(x, y, strict=True)) for x in some for y in others)
+    l2 = max(sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) for x in some for y in others)
+    assert _furthest(some, others, "l1", world) == l1
+    assert _furthest(some, others, "l2", world) == l2
+
+
+BARE = json.dumps(
+    {
+        "name": "m", "adjacency": "replace-one", "record": [["", BOOL | {"public": False}]],
+        "scalar": True, "parameters": [], "requires": [], "body": [], "returns": [],
+        "return_types": [], "declared": [None, None], "source": "",
+    }
+)  # fmt: skip

@@ -14,6 +14,7 @@ import pytest
 from bayesdp import kernel
 from bayesdp.kernel.programs import distances, noise
 from bayesdp.kernel.programs.document import derive
+from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.moves import Means, moves
 from bayesdp.kernel.programs.obligations import read_text
 from bayesdp.kernel.programs.ranges import Range, World, admitted, folded
@@ -273,7 +274,7 @@ LEAST = Node("min", (N, c(9)))
 )
 def test_never_less(greater: Node, smaller: Node, sizes: Any, holds: bool) -> None:
     high = math.inf if sizes[1] is None else Fraction(sizes[1])
-    assert never_less(greater, smaller, Range(Fraction(sizes[0]), high)) is holds
+    assert never_less(greater, smaller, Range(Fraction(sizes[0]), high), Effort()) is holds
 
 
 def test_reading_obligations() -> None:

@@ -16,11 +16,12 @@ from bayesdp.kernel.arithmetic import ball, exact, require
 from bayesdp.kernel.core import at_least
 from bayesdp.kernel.programs.document import (
     Derived,
-    assumptions_of,
+    assumptions_from,
     check_admitted,
     check_claim,
     derive,
 )
+from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.noise import by_zcdp
 from bayesdp.kernel.programs.ranges import folded
 from bayesdp.kernel.programs.reading import (
@@ -54,13 +55,14 @@ def program_query(
     body: Mapping[str, Any],
     covers: list[str],
     independent: list[str],
+    effort: Effort | None = None,
 ) -> Asked:
     """`InvalidError` unless the study allows the program and its spends cover its cost."""
     evidence, conclusion, premises = step["evidence"], step["conclusion"], step["premises"]
     query, columns = evidence["query"], body["columns"]
     where = f"program: {query['name']}"
     require(len(premises) == 1, "not one derivation", where)
-    derived = derive(premises[0])
+    derived = derive(premises[0], effort)
     check_claim(premises[0]["conclusion"], derived)
     program = derived.program
     require(body["unit"] == "row", "a record of the program is one row", where)
@@ -93,7 +95,7 @@ def program_query(
         "query": query["name"],
         "program": query["program"],
         "source": program.source,
-        "assuming": [*remaining(premises[0]), *gaussian_assumptions(rhos)],
+        "assuming": [*_remaining(derived), *gaussian_assumptions(rhos)],
     }
     return Asked(tuple(spends), described)
 
@@ -229,7 +231,13 @@ def _below(value: Fraction) -> str:
 
 def remaining(derivation: Mapping[str, Any]) -> list[str]:
     """What a program's cost rests on beside what a release says of all its queries."""
-    return [one for one in assumptions_of(derivation) if not one.startswith(_SAID)]
+    derived = derive(derivation)
+    check_claim(derivation["conclusion"], derived)
+    return _remaining(derived)
+
+
+def _remaining(derived: Derived) -> list[str]:
+    return [one for one in assumptions_from(derived) if not one.startswith(_SAID)]
 
 
 _SAID = ("adjacency is", "not protected")

@@ -25,6 +25,7 @@ from bayesdp.kernel.core import (
 from bayesdp.kernel.populations import ALL_RECORDS, group_size, members_of_factors
 from bayesdp.kernel.program_queries import RULE as PROGRAM
 from bayesdp.kernel.program_queries import check_program_results, program_query
+from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.queries import Grid, Shape, label, moved, names_in, shape
 from bayesdp.kernel.results import NOISES, check_results
 
@@ -55,6 +56,7 @@ class _Release:
         self.claim = document["claim"]
         self.columns: Mapping[str, Mapping[str, Any]] = document["columns"]
         self.n = whole(document["n"], "n", 1)
+        self.effort = Effort()
         rows = document["rows_per_unit"]
         require((rows is None) == (document["unit"] == "row"), "rows of a record", "unit")
         self.rows_per_record = 1 if rows is None else whole(rows, "rows_per_unit", 1)
@@ -113,7 +115,7 @@ class _Release:
         told: list[Mapping[str, Any]] = []
         for step in composition["premises"]:
             if step["rule"] == PROGRAM:
-                found = program_query(step, self.body, self.covers, self.independent)
+                found = program_query(step, self.body, self.covers, self.independent, self.effort)
                 self.spoken(found.spends[0]["reads"], found.told["query"])
                 told.append(found.told)
                 spends += found.spends

@@ -22,6 +22,7 @@ from bayesdp.kernel.arithmetic import (
 )
 from bayesdp.kernel.core import at_least
 from bayesdp.kernel.programs.costs import Kinds, Walk
+from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.levels import TRUTH, Scope
 from bayesdp.kernel.programs.obligations import Discharged
 from bayesdp.kernel.programs.ranges import Range, World, admitted
@@ -84,20 +85,23 @@ def assumptions_of(derivation: Mapping[str, Any]) -> list[str]:
     return assumptions_from(derived)
 
 
-def derive(step: Mapping[str, Any]) -> Derived:
-    """The cost of a derivation's program. `InvalidError` where its numbers are too small."""
+def derive(step: Mapping[str, Any], effort: Effort | None = None) -> Derived:
+    """The cost of a derivation's program. `InvalidError` where its numbers are too small.
+
+    `effort` is what is left for this and all other programs of one certificate.
+    """
     try:
-        return _derive(step)
+        return _derive(step, effort or Effort())
     except RecursionError:
         raise UnknownError("the program is nested too deeply", "program") from None
 
 
-def _derive(step: Mapping[str, Any]) -> Derived:
+def _derive(step: Mapping[str, Any], effort: Effort) -> Derived:
     require(step["rule"] == RULE and step["premises"] == [], "another derivation", "derivation")
     evidence = keys(step["evidence"], _EVIDENCE, "evidence")
     program = read_program(evidence["program"])
     n = None if evidence["n"] is None else whole(evidence["n"], "n", 1)
-    world = World(program, _sizes(program, n), program.adjacency)
+    world = World(program, _sizes(program, n), program.adjacency, effort=effort)
     scope = Scope(world, {})
     solvers = items(evidence["solvers"], "solvers")
     require(solvers in ([], ["z3"], ["cvc5"], list(SOLVERS)), "solvers of other names", "solvers")

@@ -9,10 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from math import lcm
+from operator import sub
 from typing import Literal
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
 from bayesdp.kernel.programs.cases import cases
+from bayesdp.kernel.programs.effort import bounded
 from bayesdp.kernel.programs.ranges import Range, World, folded
 from bayesdp.kernel.programs.reading import SIZE, Node, const
 from bayesdp.kernel.programs.rows import Entry, NotExactError, Term, added, linear, rows
@@ -133,6 +136,9 @@ def enumerated(entries: list[Entry], norm: Norm, world: World) -> Fraction | Non
     settings = rows(world.program.columns, names)
     if settings is None or len(settings) * len(entries) > MOST_ADDED:
         return None
+    terms = {term for entry in entries for term in entry}
+    nodes = sum(1 for t in terms for part in (t.filter, t.value) for _ in part.walk())
+    world.effort.take("values of single rows", len(settings) * nodes)
     groups: dict[tuple[object, ...], set[tuple[Fraction, ...]]] = {}
     shared = sorted(names & world.public)
     try:
@@ -145,7 +151,7 @@ def enumerated(entries: list[Entry], norm: Norm, world: World) -> Fraction | Non
     worst = Fraction(0)
     for found in groups.values():
         against = nothing if world.adjacency == "add-remove" else found
-        moved = _furthest(found, against, norm)
+        moved = _furthest(found, against, norm, world)
         if moved is None:
             return None
         worst = max(worst, moved)
@@ -153,18 +159,29 @@ def enumerated(entries: list[Entry], norm: Norm, world: World) -> Fraction | Non
 
 
 def _furthest(
-    some: set[tuple[Fraction, ...]], others: set[tuple[Fraction, ...]], norm: Norm
+    some: set[tuple[Fraction, ...]],
+    others: set[tuple[Fraction, ...]],
+    norm: Norm,
+    world: World,
 ) -> Fraction | None:
     if all(len(one) == 1 for one in some):
         ends = [one[0] for one in some], [one[0] for one in others]
         return _power(max(max(ends[0]) - min(ends[1]), max(ends[1]) - min(ends[0])), norm)
-    if len(some) * len(others) * len(next(iter(some))) > MOST_WORK:
+    work = len(some) * len(others) * len(next(iter(some)))
+    if work > MOST_WORK:
         return None
-    return max(
-        sum((_power(abs(a - b), norm) for a, b in zip(x, y, strict=True) if a != b), Fraction(0))
-        for x in some
-        for y in others
+    world.effort.take("differences of pairs of rows", work)
+    # Whole numbers over one denominator: there are millions of differences.
+    under = lcm(*(entry.denominator for row in (*some, *others) for entry in row))
+    bounded(Fraction(under))
+    ours, theirs = ([[int(x * under) for x in row] for row in side] for side in (some, others))
+    if norm == "l1":
+        furthest = max(sum(map(abs, map(sub, x, y))) for x in ours for y in theirs)
+        return Fraction(furthest, under)
+    furthest = max(
+        sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) for x in ours for y in theirs
     )
+    return Fraction(furthest, under * under)
 
 
 Rule = Callable[[list[Entry], Norm, World], Fraction | None]

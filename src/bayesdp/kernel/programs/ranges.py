@@ -8,6 +8,7 @@ from fractions import Fraction
 from math import inf
 
 from bayesdp.kernel.arithmetic import InvalidError, require
+from bayesdp.kernel.programs.effort import Effort, bounded
 from bayesdp.kernel.programs.reading import SIZE, TRUE, Node, Program, columns_of, pieces
 
 End = Fraction | float
@@ -60,6 +61,7 @@ class World:
     size: Range
     adjacency: str
     variables: Mapping[str, Range] = field(default_factory=dict)
+    effort: Effort = field(default_factory=Effort, compare=False)
 
     @property
     def public(self) -> frozenset[str]:
@@ -192,13 +194,15 @@ def _product(a: End, b: End) -> End:
     if a == 0 or b == 0:
         return ZERO
     if isinstance(a, Fraction) and isinstance(b, Fraction):
-        return a * b
+        return bounded(a * b)
     return inf if (a > 0) == (b > 0) else -inf
 
 
 def _sum(a: End, b: End) -> End:
     """Of two lower ends, or of two upper ones."""
-    return a + b if isinstance(a, Fraction) and isinstance(b, Fraction) else _infinite(a, b)
+    if isinstance(a, Fraction) and isinstance(b, Fraction):
+        return bounded(a + b)
+    return _infinite(a, b)
 
 
 def _infinite(a: End, b: End) -> End:
@@ -270,5 +274,5 @@ def folded(node: Node) -> Fraction | None:
         return -known[0] if node.op == "neg" else abs(known[0])
     a, b = known
     if node.op == "div":
-        return None if b == 0 else a / b
-    return a + b if node.op == "add" else a - b if node.op == "sub" else a * b
+        return None if b == 0 else bounded(a / b)
+    return bounded(a + b if node.op == "add" else a - b if node.op == "sub" else a * b)

@@ -107,7 +107,7 @@ class Setting:
             smaller = moved if times == 1 else Node("mul", (const(times), moved))
             if thorough:
                 self.enough(greater, smaller, what)
-            elif never_less(greater, smaller, world.size):
+            elif never_less(greater, smaller, world.size, world.effort):
                 return
 
     def moved(self, node: Node, norm: Norm, world: World, thorough: bool) -> Node:
@@ -122,7 +122,7 @@ class Setting:
 
     def enough(self, greater: Node, smaller: Node, what: str) -> None:
         """`greater >= smaller` for every admitted number of records."""
-        certain = never_less(greater, smaller, self.world.size)
+        certain = never_less(greater, smaller, self.world.size, self.world.effort)
         a, b = folded(greater), folded(smaller)
         told = f": {float(a):g} is stated, {float(b):g} derived" if a is not None and b else ""
         require(certain, f"{what} is below what is derived{told}", self.step)

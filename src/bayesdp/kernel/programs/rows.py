@@ -8,6 +8,7 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
+from bayesdp.kernel.programs.effort import bounded
 from bayesdp.kernel.programs.ranges import World, folded
 from bayesdp.kernel.programs.reading import ONE, TRUE, Column, Node, columns_of, pieces
 
@@ -232,9 +233,9 @@ def _entrywise(args: list[Value], combine: Callable[..., Fraction]) -> Value:
     """Numbers combined, or vectors entry by entry."""
     lengths = [len(one) for one in args if isinstance(one, tuple)]
     if not lengths:
-        return Fraction(combine(*(_number(one) for one in args)))
+        return bounded(Fraction(combine(*(_number(one) for one in args))))
     spread = [one if isinstance(one, tuple) else (_number(one),) * lengths[0] for one in args]
-    return tuple(Fraction(combine(*one)) for one in zip(*spread, strict=True))
+    return tuple(bounded(Fraction(combine(*one))) for one in zip(*spread, strict=True))
 
 
 def _item(node: Node, args: list[Value]) -> Value:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import floor
 
+from bayesdp.kernel.programs.effort import Effort, bounded
 from bayesdp.kernel.programs.ranges import Range, folded
 from bayesdp.kernel.programs.reading import SIZE, Node
 
@@ -26,7 +27,7 @@ class NotThisError(Exception):
     """The expression is nothing that is compared here."""
 
 
-def never_less(greater: Node, smaller: Node, sizes: Range) -> bool:
+def never_less(greater: Node, smaller: Node, sizes: Range, effort: Effort) -> bool:
     """Whether `greater >= smaller` for every admitted number of records, certainly."""
     numbers = folded(greater), folded(smaller)
     if numbers[0] is not None and numbers[1] is not None:
@@ -41,6 +42,8 @@ def never_less(greater: Node, smaller: Node, sizes: Range) -> bool:
             top = min(top, floor(sizes.high))
         if top - low > MOST_SIZES:
             return False
+        nodes = sum(1 for side in (greater, smaller) for _ in side.walk())
+        effort.take("values at numbers of records", max(0, top + 1 - low) * nodes)
         return all(value(greater, n) >= value(smaller, n) for n in range(low, top + 1))
     except (NotThisError, ZeroDivisionError):
         return False
@@ -63,13 +66,13 @@ def value(node: Node, n: int) -> Fraction:
     if node.op in ("neg", "abs"):
         return -args[0] if node.op == "neg" else abs(args[0])
     if node.op == "add":
-        return args[0] + args[1]
+        return bounded(args[0] + args[1])
     if node.op == "sub":
-        return args[0] - args[1]
+        return bounded(args[0] - args[1])
     if node.op == "mul":
-        return args[0] * args[1]
+        return bounded(args[0] * args[1])
     if node.op == "div":
-        return args[0] / args[1]
+        return bounded(args[0] / args[1])
     raise NotThisError
 
 
@@ -130,18 +133,18 @@ def _trimmed(coefficients: list[Fraction]) -> Poly:
 def _plus(a: Poly, b: Poly) -> Poly:
     length = max(len(a), len(b))
     padded = [[*one, *(Fraction(0),) * (length - len(one))] for one in (a, b)]
-    return _trimmed([x + y for x, y in zip(*padded, strict=True)])
+    return _trimmed([bounded(x + y) for x, y in zip(*padded, strict=True)])
 
 
 def _scaled(a: Poly, factor: Fraction) -> Poly:
-    return _trimmed([factor * one for one in a])
+    return _trimmed([bounded(factor * one) for one in a])
 
 
 def _times(a: Poly, b: Poly) -> Poly:
     found = [Fraction(0)] * (len(a) + len(b))
     for i, x in enumerate(a):
         for j, y in enumerate(b):
-            found[i + j] += x * y
+            found[i + j] = bounded(found[i + j] + x * y)
     return _trimmed(found)
 
 

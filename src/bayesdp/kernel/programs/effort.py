@@ -1,0 +1,38 @@
+"""How much may be computed for one certificate: so that none, however made, keeps anybody waiting.
+
+What is used up makes a certificate UNKNOWN. Programs that people write stay far below.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from bayesdp.kernel.arithmetic import UnknownError
+
+MOST_BITS = 20_000
+MOST: dict[str, int] = {
+    "values at numbers of records": 1_000_000,
+    "values of single rows": 10_000_000,
+    "differences of pairs of rows": 10_000_000,
+}
+"""For all programs of a certificate together."""
+
+
+class Effort:
+    """What is left; shared by everything that is derived for one certificate."""
+
+    def __init__(self) -> None:
+        self.left = dict(MOST)
+
+    def take(self, what: str, amount: int) -> None:
+        """`UnknownError` where that isn't left."""
+        if amount > self.left[what]:
+            raise UnknownError(f"more than {MOST[what]} {what} would have to be computed")
+        self.left[what] -= amount
+
+
+def bounded(value: Fraction) -> Fraction:
+    """The value; `UnknownError` where it has more digits than anybody's numbers have."""
+    if max(value.numerator.bit_length(), value.denominator.bit_length()) > MOST_BITS:
+        raise UnknownError(f"a number of more than {MOST_BITS} bits", "program")
+    return value

@@ -1,8 +1,7 @@
 """Public values, exact: literals, parameters, the public size, released values and what follows.
 
-Numbers are fractions. A public division by 0 gives 0, so that no released value can stop a program
-halfway: bounds that a private world relies on never pass through such a division, for its quotient
-has none.
+Numbers are fractions. The checker proves that no public divisor is 0 where a program comes to it. A
+rehearsal asks for what a program may not come to: there a division by 0 gives 0.
 """
 
 from __future__ import annotations

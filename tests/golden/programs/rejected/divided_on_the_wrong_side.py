@@ -6,4 +6,4 @@ from bayesdp.programs import Bool, Database, Private, Real, count, laplace, prog
 def f(obs: Database[Bool]) -> Private[Real]:
     n = laplace(count(obs), epsilon=0.5)
     yes = laplace(sum(obs), epsilon=0.5)
-    return yes / n if n >= 0 or yes > 0 else 0
+    return yes / n if n >= 0 else 0

@@ -70,6 +70,15 @@ def all_numbers(raw: Any, old: str, new: str) -> None:
             all_numbers(one, old, new)
 
 
+def all_text(raw: Any, old: str, new: str) -> None:
+    """Change a label everywhere."""
+    if isinstance(raw, list):
+        for i, one in enumerate(raw):
+            if one == old:
+                raw[i] = new
+            all_text(one, old, new)
+
+
 def cheaper(document: dict[str, Any], release: str, epsilon: str, total: str) -> None:
     node_at(document, release)["epsilon"] = epsilon
     told(document, epsilon=total)
@@ -175,6 +184,26 @@ LIES: dict[str, tuple[str, Any]] = {
     ),
     "another range of scores": ("answers", lambda d: stated(d, "per_record", "9")),
     "log-likelihood": ("posteriors", lambda d: stated(d, "posterior_sample", "2")),
+    "halves by public column": ("halves", lambda d: stated(d, "laplace_1", "5")),
+    "halves by private column": ("halves", lambda d: stated(d, "laplace_2", "15")),
+    "halves by a cut": ("halves", lambda d: stated(d, "gaussian", "1")),
+    "halves whose column is private": (
+        "halves",
+        lambda d: column(d, "region").update(public=False),
+    ),
+    "halves that overlap": (
+        "halves",
+        lambda d: all_text(first_arg(d, 0), "s", "n"),
+    ),
+    "halves cut at two places": (
+        "halves",
+        lambda d: all_numbers(release_of(d, 2)["args"][0][1][1], "5", "4"),
+    ),
+    "a wider sample of a piece": ("halves", lambda d: all_numbers(d["derivation"], "-4", "-5")),
+    "entering a piece's sample": (
+        "halves",
+        lambda d: node_at(d, "posterior_sample").update(entering="2"),
+    ),
     "fold": ("folded", lambda d: stated(d, "laplace", "3")),
     "entering": ("parts", lambda d: node_at(d, "laplace_1").update(entering="1/2")),
     "entering nothing": ("parts", lambda d: node_at(d, "laplace_1").update(entering="0")),

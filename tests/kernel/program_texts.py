@@ -122,7 +122,27 @@ def filtered(people: Database[Person]) -> Private[tuple[Beta, Gamma, Real]]:
     years = laplace(people.size, epsilon=1)
     return first, second, years
 """
+HALVES = """
+@record
+class Person:
+    age: Real[2, 8]
+    region: Public[Category["n", "s"]]
+    ill: Bool
+    arm: Category["a", "b", "c"]
+
+@program
+def halves(people: Database[Person]) -> Private[Real]:
+    both = laplace((sum(p.age for p in people if p.region == "n"),
+        sum(p.age for p in people if p.region == "s")), epsilon=1)
+    signed = laplace(sum(p.age if p.ill else -p.age for p in people), epsilon=1)
+    cut = gaussian((count(p for p in people if p.age > 5), count(p for p in people if p.age <= 5)),
+        epsilon=1, delta=0.0001)
+    for piece in partition(people, by="arm"):
+        model = observe((p.ill for p in piece), bernoulli, prior=beta(1, 1))
+        one = posterior_sample(model, grid=linspace(0.05, 0.95, 19), log_likelihood=(-4, -1))
+    return signed
+"""
 TEXTS = {
     "sums": SUMS, "posteriors": POSTERIORS, "parts": PARTS, "folded": FOLDED, "answers": ANSWERS,
-    "enters": ENTERS, "filtered": FILTERED,
+    "enters": ENTERS, "filtered": FILTERED, "halves": HALVES,
 }  # fmt: skip

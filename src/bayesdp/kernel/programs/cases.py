@@ -199,20 +199,20 @@ class Cases:
     def decide(self, test: Node, *, loose: bool) -> None:
         """Find out what decides a condition."""
         for one in _decided_by(test):
-            read = columns_of(one)
+            if one.op == "field":
+                if self.world.program.columns[str(one.data[0])].kind != "bool":
+                    raise NotThisRuleError
+                self.fixed |= columns_of(one)
+                continue
             texts = one.op == "eq" and all(_text(side, self.world) for side in one.args)
-            column = one.op == "field"
-            exact = column or texts or all(_double(side, self.world) for side in one.args)
-            if (
-                exact
-                and self.listed(read)
-                and (column or not loose or _about_text(one, self.world))
-            ):
-                self.fixed |= read
-            elif exact or not self.listed(read):
-                self.open.add(one)
+            exact = texts or all(_double(side, self.world) for side in one.args)
+            listed = self.listed(columns_of(one))
+            if listed and not exact:
+                raise NotThisRuleError  # where sums look rows up, doubles may decide otherwise
+            if listed and (texts or not loose):
+                self.fixed |= columns_of(one)
             else:
-                raise NotThisRuleError
+                self.open.add(one)
 
     def number(self) -> int:
         """How many cases there are."""
@@ -257,10 +257,6 @@ class Cases:
         if test.op == "not":
             return not parts[0]
         return all(parts) if test.op == "and" else any(parts)
-
-
-def _about_text(node: Node, world: World) -> bool:
-    return node.op == "eq" and _text(node.args[0], world)
 
 
 def _summands(entry: Entry, world: World) -> list[Summand]:

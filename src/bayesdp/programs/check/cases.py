@@ -293,18 +293,10 @@ class _Table:
         fixed: set[str] = set()
         free: dict[Expr, None] = {}
         for atom in (a for one in terms for test, _ in one.tests for a in _atoms(test)):
-            read, numeric = (
-                columns(atom),
-                atom.op != "eq" or not _label(atom.args[0], world.context),
-            )
-            finite = all(values_of(self.kinds[one]) is not None for one in read)
-            known = atom.op == "field" or certain(atom, world.context)
-            if finite and known and not (loose and numeric and atom.op != "field"):
-                fixed |= read
-            elif known or not finite:
-                free[atom] = None
+            if self._looked_into(atom, loose):
+                fixed |= columns(atom)
             else:
-                raise NotExact  # sums over few columns and others may decide it differently
+                free[atom] = None
         for one in terms:
             cells = columns(one.value) if one.value.op == "item" and one.exact else frozenset()
             fixed |= {c for c in cells if values_of(self.kinds[c]) is not None}
@@ -320,6 +312,20 @@ class _Table:
         self.keys: dict[tuple[object, ...], int] = {}
         self.shared: list[Interval] = []
         self.known: dict[tuple[object, ...], object] = {}
+
+    def _looked_into(self, atom: Expr, loose: bool) -> bool:
+        """Whether an atom's columns are fixed; it is true or false else. `NotExact`: neither."""
+        context, read = self.world.context, columns(atom)
+        finite = all(values_of(self.kinds[one]) is not None for one in read)
+        if atom.op == "field":
+            if not _is_bool(atom, self.kinds):
+                raise NotExact
+            return True
+        known = certain(atom, context)
+        if finite and not known:
+            raise NotExact  # sums over few columns are looked up, and doubles may decide otherwise
+        numbers = atom.op != "eq" or not _label(atom.args[0], context)
+        return finite and not (loose and numbers)
 
     def furthest(self, norm: Norm) -> Fraction | None:
         """The largest distance of two cases that neighbours may be in."""

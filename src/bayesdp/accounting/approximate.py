@@ -209,7 +209,7 @@ def converted_curve(curve: Curve, question: Question, delta: float) -> Converted
 
     def at(epsilon: float) -> float:
         if epsilon not in tried:
-            tried[epsilon] = _converted_point(curve, question, epsilon, delta)
+            tried[epsilon] = converted_point(question, epsilon, curve.delta(epsilon), delta)
         found = tried[epsilon]
         return math.inf if found is None else found.bdp_epsilon
 
@@ -231,18 +231,18 @@ def converted_curve(curve: Curve, question: Question, delta: float) -> Converted
     return min(good, key=lambda one: one.bdp_epsilon)
 
 
-def _converted_point(
-    curve: Curve, question: Question, epsilon: float, delta: float
+def converted_point(
+    question: Question, epsilon: float, dp_delta: float, delta: float
 ) -> ConvertedCurve | None:
-    at_point = curve.delta(epsilon)
-    if not at_point < 1.0:
+    """The least level at `delta` of one pair; None where no theorem reaches it."""
+    if not dp_delta < 1.0:
         return None
     within = [
         one
-        for one in approximate(question, epsilon, at_point).bounds
+        for one in approximate(question, epsilon, dp_delta).bounds
         if one.delta <= delta and math.isfinite(one.epsilon)
     ]
     if not within:
         return None
     best = min(within, key=lambda one: one.epsilon)
-    return ConvertedCurve(best.epsilon, best.delta, epsilon, at_point, best.theorem)
+    return ConvertedCurve(best.epsilon, best.delta, epsilon, dp_delta, best.theorem)

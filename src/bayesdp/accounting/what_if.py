@@ -23,6 +23,7 @@ from ..populations import Population
 from ..populations import parse as parse_population
 from ..populations.files import read_json
 from ..theorems import Question
+from .approximate import Approximate
 from .composition import converted
 from .expressions import (
     Indexed,
@@ -38,11 +39,13 @@ from .expressions import (
 from .levels import composed_level
 from .spend import SMALLEST_DELTA, Reading, Spend, float_above
 from .what_if_blocks import Cell, cells_of, check_together, checked_block
+from .what_if_deltas import Composed, has_deltas, own_level, shares, together
 from .what_if_kinds import Condition, Lipschitz, has_vectors, read_lipschitz, secrets_condition
 
 _KEYS = (
     "name",
     "dp_epsilon",
+    "dp_delta",
     "rho",
     "bdp_epsilon",
     "any_history",
@@ -72,11 +75,17 @@ class Planned:
     channel: Floats | None
     bdp: float
     lipschitz: Lipschitz | None = None
+    dp_delta: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         one = self.mechanism
-        costs = {"dp_epsilon": one.dp_epsilon, "rho": one.rho, "block": self.block}
+        costs = {
+            "dp_epsilon": one.dp_epsilon,
+            "dp_delta": self.dp_delta,
+            "rho": one.rho,
+            "block": self.block,
+        }
         return {"name": one.name, "bdp_epsilon": _plain(self.bdp), **costs}
 
 
@@ -100,6 +109,7 @@ class WhatIf:
     exact: float | None
     attack: str
     condition: Condition | None = None
+    rules: tuple[Composed, ...] = ()
 
     @property
     def violated(self) -> bool | None:
@@ -133,6 +143,7 @@ class WhatIf:
             "exact": None
             if self.exact is None
             else {"bdp": _plain(self.exact), "attained_by": self.attack},
+            "rules": [one.to_dict() for one in self.rules],
             "assuming": list(self.assuming),
             "condition": None if self.condition is None else self.condition.to_dict(),
             "violated": self.violated,
@@ -191,13 +202,28 @@ def what_if(
             "delta", delta, expected=f"0, or a probability of at least {SMALLEST_DELTA:g} below 1"
         )
     question = Question(population, adversary, "bounded", seconds)
-    share = delta / len(raw)
+    if has_deltas(raw) and delta == 0.0:
+        raise InputError(
+            "releases",
+            "a delta",
+            expected="pure costs for a level without delta",
+            remedy="Add --delta, such as --delta 1e-6.",
+        )
+    approximate = has_deltas(raw)
+    parts = shares(raw, delta) if approximate else [delta / len(raw)] * len(raw)
     levels: Levels = {}
-    releases = tuple(_planned(one, k, question, share, levels) for k, one in enumerate(raw))
+    releases = tuple(
+        _planned(one, k, question, parts[k], levels, approximate) for k, one in enumerate(raw)
+    )
     check_together([one.block for one in releases])
     condition = secrets_condition(population, [one.lipschitz for one in releases])
     node = _node(releases, condition)
-    sound, reason, priced = _sound(node, question, delta)
+    rules: tuple[Composed, ...] = ()
+    if approximate:
+        rules = together([_event(one) for one in releases], question, delta)
+        sound, reason, priced = _best(rules)
+    else:
+        sound, reason, priced = _sound(node, question, delta)
     exact, attack = _exact(releases, question)
     if exact is not None and exact > sound + _MARGIN:
         raise InputError(
@@ -219,14 +245,35 @@ def what_if(
         exact=exact,
         attack=attack,
         condition=condition,
+        rules=rules,
     )
+
+
+def _event(one: Planned) -> Approximate:
+    if one.mechanism.dp_epsilon is None:
+        raise InputError("releases", one.mechanism.name, expected="a DP cost for every release")
+    return Approximate(one.mechanism.dp_epsilon, one.dp_delta)
+
+
+def _best(rules: Sequence[Composed]) -> tuple[float, str, None]:
+    best = rules[0]
+    assert best.point is not None
+    words = f"composed at the DP level ({best.rule}), converted once by {best.point.theorem}"
+    return best.point.bdp_epsilon, words, None
 
 
 Levels = dict[tuple[float | None, float | None, str], float]
 """Levels of single releases that are known already, by cost and kind."""
 
 
-def _planned(raw: Any, position: int, question: Question, delta: float, levels: Levels) -> Planned:
+def _planned(
+    raw: Any,
+    position: int,
+    question: Question,
+    delta: float,
+    levels: Levels,
+    approximate: bool,
+) -> Planned:
     place = f"releases[{position}]"
     if not isinstance(raw, Mapping):
         raise InputError(place, raw, expected='an object such as {"name": ..., "dp_epsilon": 0.5}')
@@ -265,15 +312,19 @@ def _planned(raw: Any, position: int, question: Question, delta: float, levels: 
         any_history=history,
         **given,
     )
+    own_delta = float(raw.get("dp_delta", 0.0))
+    if own is None and own_delta > 0.0:
+        assert mechanism.dp_epsilon is not None
+        own = own_level(question, mechanism.dp_epsilon, own_delta, delta)
     if own is None:
         # Of one release alone, on whatever block: what a naive reader would look up.
         kind: Kind = "any" if has_vectors(question.population) else mechanism.kind
         known = mechanism.dp_epsilon, mechanism.rho, kind
         if known not in levels:
             alone = Mechanism(mechanism.name, mechanism.dp_epsilon, mechanism.rho, kind=kind)
-            levels[known], _, _ = _sound(alone, question, delta)
+            levels[known], _, _ = _sound(alone, question, 0.0 if approximate else delta)
         own = levels[known]
-    return Planned(mechanism, block, channel, float(own), lipschitz)
+    return Planned(mechanism, block, channel, float(own), lipschitz, own_delta)
 
 
 def _measured(raw: Any, question: Question, place: str) -> tuple[Floats, float, float]:

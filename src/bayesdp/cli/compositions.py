@@ -17,8 +17,8 @@ def compose(
         Path,
         typer.Argument(
             metavar="FILE",
-            help='JSON: {"population": {...}, "releases": [{"name", "dp_epsilon" or "rho" or '
-            '"channel", "block"}, ...]}.',
+            help='JSON: {"population": {...}, "releases": [{"name", "dp_epsilon" (and "dp_delta") '
+            'or "rho" or "channel", "block"}, ...]}.',
         ),
     ],
     population: Annotated[
@@ -26,7 +26,7 @@ def compose(
         typer.Option(metavar="POP", help="Another population than the file's: a file or JSON."),
     ] = None,
     delta: Annotated[
-        float, typer.Option(help="The delta of the levels: needed for zCDP costs.")
+        float, typer.Option(help="The delta of the levels: needed for zCDP costs and dp_delta.")
     ] = 0.0,
     adversary: AdversaryOption = "any",
     seconds: Annotated[float, typer.Option(help="Time that a theorem may take.")] = 1.0,

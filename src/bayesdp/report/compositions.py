@@ -35,6 +35,8 @@ def show_composition(console: Console, found: WhatIf) -> None:
     if found.attack:
         item(console, f"attained by {found.attack}")
     say(console, _judged(found))
+    if found.rules:
+        _show_rules(console, found)
     if found.price is not None:
         say(console, "")
         say(console, "Why the DP cost is what it is:")
@@ -60,6 +62,21 @@ def _together(found: WhatIf) -> Iterator[str]:
         yield f"Exact leakage of these channels together: {exact}"
 
 
+def _show_rules(console: Console, found: WhatIf) -> None:
+    """What each rule of composing (epsilon, delta) costs proves."""
+    say(console, "")
+    rows = []
+    for one in found.rules:
+        point = one.point
+        if point is None:
+            rows.append((one.rule, one.missing or "does not reach this delta", "-"))
+        else:
+            cost = f"({level_words(point.dp_epsilon)}, {level_words(point.dp_delta)})"
+            rows.append((one.rule, cost, level_words(point.bdp_epsilon)))
+    header = ("rule of composition", "DP cost of all together", "level")
+    show_table(console, "", header, rows, ruled=False)
+
+
 def _judged(found: WhatIf) -> str:
     if found.violated:
         return "The naive claim is FALSE here: the channels leak more."
@@ -72,6 +89,8 @@ def _cost(release: Planned) -> str:
     mechanism = release.mechanism
     if mechanism.dp_epsilon is None and mechanism.rho is None:
         return "-"
+    if release.dp_delta > 0.0:
+        return f"({level_words(mechanism.dp_epsilon or 0.0)}, {level_words(release.dp_delta)})"
     return cost_words(mechanism.dp_epsilon or 0.0, mechanism.rho or 0.0)
 
 

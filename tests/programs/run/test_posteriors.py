@@ -18,7 +18,7 @@ from bayesdp.programs.run.latent import Noise, cells, window
 from bayesdp.programs.run.posteriors import Answers, Noisy, derived
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.regression import closed_form
-from tests.programs.run.helpers import Noted, accepted, done, rng
+from tests.programs.run.helpers import Noted, accepted, done, rng, seen
 
 LAPLACE, GAUSS = Noise("laplace", 2.5), Noise("gaussian", 1.7)
 NOISES = [LAPLACE, GAUSS]
@@ -485,3 +485,25 @@ def test_three_waves_of_a_hundred_have_as_many_parts_as_sums() -> None:
     found = done(core, verdict, table, Noted(shift=2)).value
     assert len(found.weights) < 600
     assert found.mean == pytest.approx(table["c"].mean(), abs=0.1)
+
+
+def test_those_observed_share_a_sample_s_exposure() -> None:
+    """A public half by itself has the scores that it has beside the other half."""
+    text = """
+@record
+class R:
+    c: Int[0, 5]
+    half: Public[Bool]
+@program
+def f(db: Database[R]) -> Private[Real]:
+    m = observe((r.c for r in db if r.half), poisson(exposure=6), prior=gamma(1, rate=1))
+    return posterior_sample(m, grid=linspace(0.5, 5, 10), log_likelihood=(-9, 0), power=1)
+"""
+    core, verdict = accepted(text)
+    alone = seen(core, verdict, {"c": [1, 4, 2], "half": [True] * 3})
+    beside = seen(core, verdict, {"c": [1, 4, 5, 2, 0], "half": [True, True, False, True, False]})
+    assert alone == beside
+    grid = np.linspace(0.5, 5, 10)
+    logs = stats.poisson.logpmf(np.asarray([[1], [4], [2]]), 2 * grid).sum(axis=0) - grid
+    scores = np.asarray(beside[0][1], dtype=float) / beside[0][2]
+    assert scores - scores[0] == pytest.approx(logs - logs[0], abs=1e-6)

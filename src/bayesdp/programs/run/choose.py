@@ -290,7 +290,9 @@ def posterior_sample(release: Release, values: PrivateValues) -> Selection:
     held = held if kept is None else held[kept]
     law = prior_of(prior, values.public)
     assert isinstance(law, d.Univariate)
-    share = about[0] / values.rows.rows.size if family == "poisson" else 0.0
+    # Where a private column decides who is observed, how many these are is not known.
+    sharing = values.public.public_size(data) or values.size
+    share = about[0] / sharing if family == "poisson" else 0.0
     scores = []
     for one in numbers:
         theta = float(one)

@@ -106,7 +106,7 @@ def f(db: Database[R]) -> Private[tuple[Int, Real, Real, Real]]:
         found = laplace(sum(r.x for r in db), epsilon=0.5)
     else:
         found = laplace(count(r for r in db if r.x == 0), epsilon=0.5)
-    sums = [laplace(sum(r.x for r in part), epsilon=0.5) / part.size
+    sums = [laplace(sum(r.x for r in part), epsilon=0.5) / max(part.size, 1)
         for part in partition(db, by="region")]
     return many, found, sums[0], sums[1]
 """)
@@ -114,7 +114,7 @@ def f(db: Database[R]) -> Private[tuple[Int, Real, Real, Real]]:
     table = {"x": [9, 8, 7, 0, 0], "region": ["n", "s", "n", "n", "s"]}
     assert tuple(done(core, verdict, table)) == (3, 24, 16 / 3, 4)
     table = {"x": [9, 0, 0, 0, 0], "region": ["s", "s", "s", "s", "s"]}
-    # A division by 0 is 0: there is nobody in the north.
+    # There is nobody in the north.
     assert tuple(done(core, verdict, table)) == (1, 4, 0, 9 / 5)
 
 

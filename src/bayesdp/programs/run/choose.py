@@ -24,7 +24,6 @@ from bayesdp.programs.run.distances import ERROR, STEP, hellinger_scores
 from bayesdp.programs.run.noise import Calibration, Samplers, in_range
 from bayesdp.programs.run.posteriors import prior_of
 from bayesdp.programs.run.private import (
-    FINEST,
     MOST,
     RESOLUTION,
     PrivateValues,
@@ -160,15 +159,11 @@ def exponential(release: Release, values: PrivateValues, calibration: Calibratio
     for one in amounts:
         lattice = common(common(lattice, one.lattice), one.offsets[0])
     totals = [one.totals[0] for one in amounts]
-    unit = lattice or Fraction(1)
-    moved = calibration.sensitivity
-    if moved and moved / unit > FINEST:
-        unit = Fraction(2) ** (power_of_two(moved) - RESOLUTION)
-        slack += unit
-    if not moved:
+    if not calibration.sensitivity:
         # Public scores: the best is chosen.
         best = max(range(len(totals)), key=totals.__getitem__)
         return Selection((numbers[best],), (0,), 1.0)
+    unit, slack = calibration.grid(lattice, slack)
     scores = tuple(round(one / unit) for one in totals)
     return Selection(tuple(numbers), scores, calibration.choice(unit, slack))
 
@@ -281,8 +276,8 @@ def posterior_sample(release: Release, values: PrivateValues) -> Selection:
     numbers = numbers_of(grid, values)
     unit = _unit(high - low, [low, high])
     floor_, ceiling = ceil(low / unit), floor(high / unit)
-    if floor_ > ceiling:  # no step lies inside: one constant for all tells nothing
-        floor_ = ceiling = round(low / unit)
+    if floor_ > ceiling:  # no step lies inside: one constant for all, no larger than the bounds
+        floor_ = ceiling = int(low / unit)
     family = str(likelihood.data[0])
     about = [float(values.public.number(one)) for one in likelihood.args]
     held = values.rows.numbers(data.args[1])

@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 from bayesdp.errors import InputError
 from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
-from bayesdp.programs.check.intervals import bounds
+from bayesdp.programs.check.intervals import Interval, bounds
 from bayesdp.programs.check.kinds import whole
 from bayesdp.programs.check.noise import FINE, counts_delta, fine_delta, gaussian_delta
 from bayesdp.programs.check.sensitivity import is_private
@@ -34,6 +34,7 @@ from bayesdp.programs.run.private import (
     RESOLUTION,
     Amount,
     Steps,
+    fits,
     in_steps,
     power_of_two,
 )
@@ -58,7 +59,10 @@ def law_of(release: Release, node: Mapping[str, Any], values: Values) -> Law:
     known, and the fine one is taken.
     """
     expr, world = release.args[0], values.world
-    found = bounds(expr, world.context)
+    context = world.context
+    for name in names_of(expr) - set(context.public):
+        context = context.knowing(name, Interval())  # how many entries there are, no value says
+    found = bounds(expr, context)
     entries = len(found) if isinstance(found, tuple) else 1
     squared = values.number(expression(node["sensitivity"]["value"]))
     asserted = "sigma" in dict(release.options)
@@ -115,24 +119,41 @@ def noisy_steps(
     """
     squared = values.number(expression(node["sensitivity"]["value"]))
     assert now <= squared, "a move above the derivation's"
-    law, sigma = law_of(release, node, values), sigma_of(release, node, values)
-    whole_steps = amount.lattice.denominator == 1 and not amount.slack
-    if law.name in ("number", "counts") and not whole_steps:
-        # Numbers beyond what doubles hold exactly: never less noise than was paid for.
-        fine = Law("whole" if "sigma" in dict(release.options) else "fine", law.entries)
-        if fine.name == "fine":
-            pair = Fraction(node["epsilon"]), Fraction(node["delta"])
-            sigma = max(sigma, _sigma(fine, squared, *pair))
-        law = fine
-    root = root_above(squared)
-    unit = None
-    if law.name in ("number", "counts"):
-        unit = Fraction(1)
-    elif law.name == "fine":
-        unit = fine_unit(amount.lattice, root)
-    steps = in_steps(amount, root, unit)
+    stated, sigma = law_of(release, node, values), sigma_of(release, node, values)
+    root, asserted = root_above(squared), "sigma" in dict(release.options)
+    law = _admitted(stated, amount, root, asserted)
+    if law != stated and not asserted:  # never less noise than was paid for
+        pair = Fraction(node["epsilon"]), Fraction(node["delta"])
+        sigma = max(sigma, _sigma(law, squared, *pair))
+    steps = in_steps(amount, root, _unit(law, amount, root))
     assert law.name != "fine" or root / steps.unit >= 2**FINE, "a coarse grid"
     return steps, in_range(_stretched(sigma, steps, squared) / steps.unit)
+
+
+def _admitted(law: Law, amount: Amount, root: Fraction, asserted: bool) -> Law:
+    """The law that holds on the grid of this value: the one that was stated, wherever it can be."""
+    whole_steps = amount.lattice.denominator == 1 and not amount.slack
+    if law.name in ("number", "counts") and not whole_steps:
+        # Numbers beyond what doubles hold exactly.
+        law = Law("whole" if asserted else "fine", law.entries)
+    unit = _unit(law, amount, root)
+    if unit is None or fits(amount, unit):
+        return law
+    if asserted:
+        raise InputError(
+            "sigma",
+            expected="noise on sums that fit 64-bit integers",
+            remedy="Leave sigma out: a grid is then chosen on which they do.",
+            shown=False,
+        )
+    return Law("whole", law.entries)
+
+
+def _unit(law: Law, amount: Amount, root: Fraction) -> Fraction | None:
+    """The step that a law asks for; None where it holds on every grid."""
+    if law.name in ("number", "counts"):
+        return Fraction(1)
+    return fine_unit(amount.lattice, root) if law.name == "fine" else None
 
 
 def fine_unit(lattice: Fraction, root: Fraction) -> Fraction:

@@ -40,7 +40,7 @@ from bayesdp.programs.run.noise import (
     response,
 )
 from bayesdp.programs.run.posteriors import Answers, Noisy
-from bayesdp.programs.run.private import PrivateValues, in_steps
+from bayesdp.programs.run.private import PrivateValues
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.result import ProgramResult, shown
 from bayesdp.programs.run.spread import EXACT, Spread
@@ -149,7 +149,7 @@ class Machine:
         if not found.sensitivity:
             self.added[release.name] = EXACT
             return self._kept(release, amount.totals, "laplace", 0.0)
-        steps = in_steps(amount, found.sensitivity)
+        steps = found.steps(amount)
         scale = found.laplace(steps.unit, steps.slack)
         noisy = tuple(int(one) for one in self.samplers.laplace(steps.whole, scale))
         self.added[release.name] = Spread("laplace", scale, steps.unit)

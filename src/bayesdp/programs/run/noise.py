@@ -19,6 +19,14 @@ from typing import Any, Protocol
 from bayesdp.accounting.spend import float_above
 from bayesdp.errors import InputError
 from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
+from bayesdp.programs.run.private import (
+    FINEST,
+    RESOLUTION,
+    Amount,
+    Steps,
+    in_steps,
+    power_of_two,
+)
 
 WIDEST = Fraction(10) ** 300
 
@@ -101,12 +109,33 @@ class Calibration:
 
     def factor(self, slack: Fraction) -> Fraction:
         """1 + slack / s."""
-        if not slack:
-            return Fraction(1)
-        least = self.sensitivity
+        return 1 + slack / self.least if slack else Fraction(1)
+
+    @property
+    def least(self) -> Fraction:
+        """The smaller of the two moves that are priced: grids are fine against that one."""
         if self.entering is not None and 0 < self.entering < self.epsilon:
-            least = self.entering * self.sensitivity / self.epsilon
-        return 1 + slack / least
+            return self.entering * self.sensitivity / self.epsilon
+        return self.sensitivity
+
+    def steps(self, amount: Amount) -> Steps:
+        """A private value in steps for Laplace noise: so coarse that the noise fits, if it can."""
+        found = in_steps(amount, self.least)
+        while found.unit < self.least and self._scale(found.unit, found.slack) > MAX_SCALE:
+            found = in_steps(amount, self.least, 2 * found.unit)
+        return found
+
+    def grid(self, lattice: Fraction, slack: Fraction) -> tuple[Fraction, Fraction]:
+        """The step for the scores of a choice on this lattice, and the slack with its rounding."""
+        unit, more = lattice or Fraction(1), Fraction(0)
+        if self.least / unit > FINEST:
+            unit = more = Fraction(2) ** (power_of_two(self.least) - RESOLUTION)
+        while unit < self.least and 2 * self._scale(unit, slack + more) > MAX_SCALE:
+            unit = more = 2 * unit
+        return unit, slack + more
+
+    def _scale(self, unit: Fraction, slack: Fraction) -> Fraction:
+        return self.move(slack) / (self.epsilon * unit)
 
     def move(self, slack: Fraction) -> Fraction:
         """The sensitivity that the noise is scaled by: where nothing moves, what the steps add."""
@@ -114,11 +143,11 @@ class Calibration:
 
     def laplace(self, unit: Fraction, slack: Fraction) -> float:
         """The Laplace scale in steps."""
-        return in_range(self.move(slack) / (self.epsilon * unit))
+        return in_range(self._scale(unit, slack))
 
     def choice(self, unit: Fraction, slack: Fraction) -> float:
         """The softmax's scale in steps: twice that, for the sum of weights moves too."""
-        return in_range(2 * self.move(slack) / (self.epsilon * unit))
+        return in_range(2 * self._scale(unit, slack))
 
 
 def in_range(exact: Fraction) -> float:

@@ -40,6 +40,8 @@ from bayesdp.programs.run.table import Rows
 RESOLUTION = 32
 """A grid has about 2^32 steps up to the largest value that one record may add."""
 MOST_ROWS = 2**29
+MOST_PRIVATE_ROWS = 2**28
+"""Where their number is private, sums of more rows are held at what so many can add."""
 MOST_LOOKED_UP = 50_000
 CHUNK = 2**20
 ONE = Expr("const", (), (Fraction(1),))
@@ -49,13 +51,15 @@ ONE = Expr("const", (), (Fraction(1),))
 class Amount:
     """A private value: `offsets` (public) plus `values`, multiples of `lattice` (0: all are 0).
 
-    One record moves the values by at most the checker's sensitivity plus `slack` (l1).
+    One record moves the values by at most the checker's sensitivity plus `slack` (l1). `largest`
+    bounds what they can be: by bounds and the public size, or `MOST_PRIVATE_ROWS`, never by cells.
     """
 
     values: tuple[Fraction, ...]
     offsets: tuple[Fraction, ...]
     lattice: Fraction = Fraction(0)
     slack: Fraction = Fraction(0)
+    largest: Fraction = Fraction(0)
 
     def __repr__(self) -> str:
         return "<a private value>"
@@ -94,7 +98,7 @@ class PrivateValues:
             value, exact = folded(expr, self.rows)
             step = Fraction(1) if exact else FOLD_STEP
             slack = Fraction(0) if exact else FOLD_STEP * self.size
-            return Amount((value,), (Fraction(0),), step, slack)
+            return Amount((value,), (Fraction(0),), step, slack, self._folded(expr))
         parts = [self.amount(one) for one in expr.args]
         if op == "tuple":
             return _joined(parts)
@@ -120,6 +124,21 @@ class PrivateValues:
             number = 1 / number
         return _scaled(private, number)
 
+    @property
+    def most(self) -> int:
+        """How many rows there are, at most, where that is public."""
+        return self.size if self.world.adjacency == "replace-one" else MOST_PRIVATE_ROWS
+
+    def _folded(self, expr: Expr) -> Fraction:
+        """How large a fold can become, for its step never widens the distance of two states."""
+        step, start = expr.args[1], expr.data[0]
+        assert isinstance(start, int | Fraction)
+        each = one_bound(_from_zero(step), self.world.context).largest
+        held = one_bound(step, self.world.context).largest
+        grown = None if each is None else abs(Fraction(start)) + self.most * each
+        known = [one for one in (grown, held) if one is not None]
+        return max(min(known), abs(Fraction(start))) if known else Fraction(0)
+
     # -- sums ----------------------------------------------------------------------------------
 
     def _summed(self, expr: Expr) -> Amount:
@@ -139,7 +158,9 @@ class PrivateValues:
             return _joined([self._chosen(one, kept) for one in numbers])
         whole = self._is_whole(group)
         arrays = self.rows.vector(group)
-        return _joined([_stepped(x, b, whole, kept) for x, b in zip(arrays, each, strict=True)])
+        return _joined(
+            [_stepped(x, b, whole, kept, self.most) for x, b in zip(arrays, each, strict=True)]
+        )
 
     def _chosen(self, value: Expr, kept: Any) -> Amount:
         """The sum of a number, each of its choices inside its own bounds: see `cases`."""
@@ -152,7 +173,7 @@ class PrivateValues:
                 held = truths if held is None else held & truths
             each = one_bound(leaf.value, self.world.context)
             whole = self._is_whole(leaf.value)
-            amount = _stepped(self.rows.numbers(leaf.value), each, whole, held)
+            amount = _stepped(self.rows.numbers(leaf.value), each, whole, held, self.most)
             total = amount if total is None else _sum(total, amount)
         assert total is not None
         return total
@@ -188,7 +209,10 @@ class PrivateValues:
         for entries, many in zip(rows, counts.tolist(), strict=True):
             for i, entry in enumerate(entries):
                 total[i] += entry * many
-        return Amount(tuple(total), (Fraction(0),) * size, lattice)
+        largest = max((abs(entry) for entries in rows for entry in entries), default=Fraction(0))
+        return Amount(
+            tuple(total), (Fraction(0),) * size, lattice, largest=self.most * Fraction(largest)
+        )
 
     def _cells(self, group: Expr, kept: Any) -> Amount:
         size = group.data[0]
@@ -197,7 +221,8 @@ class PrivateValues:
         inside = np.clip(codes if kept is None else codes[kept], 0, int(size) - 1)
         counts = np.bincount(inside, minlength=int(size)).tolist()
         zeros = (Fraction(0),) * int(size)
-        return Amount(tuple(Fraction(one) for one in counts), zeros, Fraction(1))
+        found = tuple(Fraction(one) for one in counts)
+        return Amount(found, zeros, Fraction(1), largest=Fraction(self.most))
 
     def _moments(self, group: Expr, kept: Any) -> Amount:
         base = bounds(group.args[0], self.world.context)
@@ -219,7 +244,8 @@ class PrivateValues:
         # An entry off its interval by `off` moves a product by at most twice that times the rest.
         off_all = slack * 2 * (Fraction(largest) + step) * len(totals)
         zeros = (Fraction(0),) * len(totals)
-        return Amount(tuple(unit * one for one in totals), zeros, unit, off_all)
+        most = self.most * (Fraction(largest) + slack) ** 2
+        return Amount(tuple(unit * one for one in totals), zeros, unit, off_all, most)
 
     def _is_whole(self, expr: Expr) -> bool:
         """Whether doubles hold the row's value, a whole number, exactly."""
@@ -260,18 +286,26 @@ def _exact_rows(
     return found, lattice
 
 
-def _stepped(values: Any, each: Interval, whole: bool, kept: Any) -> Amount:
-    """The sum of one entry, in steps inside its bounds."""
+def _from_zero(step: Expr) -> Expr:
+    """A fold's step from the state 0."""
+    if step.op == "acc":
+        return Expr("const", (), (Fraction(0),))
+    return Expr(step.op, tuple(_from_zero(one) for one in step.args), step.data)
+
+
+def _stepped(values: Any, each: Interval, whole: bool, kept: Any, most: int) -> Amount:
+    """The sum of one entry of at most so many rows, in steps inside its bounds."""
     assert each.low is not None
     assert each.high is not None
     if each.low == each.high:
         many = len(values) if kept is None else int(kept.sum())
-        return Amount((each.low * many,), (Fraction(0),), abs(each.low))
+        most_of_it = abs(each.low) * most
+        return Amount((each.low * many,), (Fraction(0),), abs(each.low), largest=most_of_it)
     largest = max(abs(each.low), abs(each.high))
     step = Fraction(1) if whole else Fraction(2) ** (power_of_two(largest) - RESOLUTION)
     steps, off = steps_of(values, each, step)
     total = step * whole_sum(steps if kept is None else steps[kept])
-    return Amount((total,), (Fraction(0),), step, off)
+    return Amount((total,), (Fraction(0),), step, off, (largest + off) * most)
 
 
 def steps_of(values: Any, each: Interval, step: Fraction) -> tuple[Any, Fraction]:
@@ -322,7 +356,7 @@ def _joined(parts: list[Amount]) -> Amount:
     lattice, slack = Fraction(0), Fraction(0)
     for part in parts:
         lattice, slack = common(lattice, part.lattice), slack + part.slack
-    return Amount(values, offsets, lattice, slack)
+    return Amount(values, offsets, lattice, slack, max(one.largest for one in parts))
 
 
 def _scaled(part: Amount, factor: Fraction) -> Amount:
@@ -331,6 +365,7 @@ def _scaled(part: Amount, factor: Fraction) -> Amount:
         tuple(factor * one for one in part.offsets),
         abs(factor) * part.lattice,
         abs(factor) * part.slack,
+        abs(factor) * part.largest,
     )
 
 
@@ -342,6 +377,7 @@ def _sum(a: Amount, b: Amount) -> Amount:
         tuple(x + y for x, y in zip(a.offsets, b.offsets, strict=True)),
         common(a.lattice, b.lattice),
         a.slack + b.slack,
+        a.largest + b.largest,
     )
 
 
@@ -349,7 +385,12 @@ def _repeated(part: Amount, length: int) -> Amount:
     if len(part.values) == length:
         return part
     assert len(part.values) == 1
-    return Amount(part.values * length, part.offsets * length, part.lattice, part.slack * length)
+    return replace(
+        part,
+        values=part.values * length,
+        offsets=part.offsets * length,
+        slack=part.slack * length,
+    )
 
 
 def _shaped(op: str, parts: list[Amount]) -> Amount:
@@ -365,7 +406,9 @@ def _shaped(op: str, parts: list[Amount]) -> Amount:
     lattice, slack = Fraction(0), Fraction(0)
     for one in parts:
         lattice, slack = common(common(lattice, one.lattice), one.offsets[0]), slack + one.slack
-    return Amount((value,), (Fraction(0),), lattice, slack)
+    deciding = parts[1:] if op == "clip" else parts
+    largest = max(one.largest + abs(one.offsets[0]) for one in deciding)
+    return Amount((value,), (Fraction(0),), lattice, slack, largest)
 
 
 def common(a: Fraction, b: Fraction) -> Fraction:
@@ -413,16 +456,26 @@ FINEST = 2**40
 def in_steps(amount: Amount, moved: Fraction, unit: Fraction | None = None) -> Steps:
     """The value in steps: of its own lattice where that isn't too fine, else of a coarser grid.
 
-    Rounding to a coarser grid lets a neighbour's value be one step farther in each entry. Values
-    beyond 2^61 steps are held there, which no move gets larger by.
+    Rounding to a coarser grid lets a neighbour's value be one step farther in each entry. The steps
+    are so coarse that the largest value that there can be fits 2^61 of them, unless `unit` says
+    otherwise, for which `fits` has been asked. More private rows than `MOST_PRIVATE_ROWS` are held
+    there, which no move gets larger by.
     """
     slack = amount.slack
     if unit is None:
         unit = amount.lattice if amount.lattice else moved
         if moved / unit > FINEST:
             unit = Fraction(2) ** (power_of_two(moved) - RESOLUTION)
+        if not fits(amount, unit):
+            unit *= Fraction(2) ** (power_of_two(amount.largest / (unit * MOST)) + 1)
+    assert fits(amount, unit), "a value beyond 2^61 steps"
     exact = not amount.lattice or (amount.lattice / unit).denominator == 1
     if not exact:
         slack += unit * len(amount.values)
     whole = tuple(max(-MOST, min(MOST, round(one / unit))) for one in amount.values)
     return Steps(whole, unit, amount.offsets, slack)
+
+
+def fits(amount: Amount, unit: Fraction) -> bool:
+    """Whether the largest value that there can be has at most 2^61 steps of this unit."""
+    return amount.largest <= MOST * unit

@@ -145,6 +145,15 @@ def candidates_from_data() -> Program:
     return replace(program, body=(replace(release, args=(release.args[0], listed)),))
 
 
+def noisy_grid(points: str) -> Program:
+    """A choice on a grid that a released count has to do with."""
+    return core(
+        "k = laplace(count(r for r in db if r.b), epsilon=1)\n"
+        "exponential(score=lambda t: t * count(r for r in db if r.b), "
+        f"candidates=linspace(0, 1, {points}), epsilon=1)"
+    )
+
+
 def observing(program: Program, place: int, changed: Expr) -> Program:
     """The hellinger release's model with its likelihood (1) or prior (2) changed."""
     release = program.body[0]
@@ -362,9 +371,14 @@ PROBES: dict[str, Callable[[], Probe]] = {
         hellinger("observe((r.x for r in db if r.b), normal(sd=9), prior=normal(0, sd=3))", MEANS,
                   "Normal"), "UNKNOWN"),
     "coins of pieces": lambda: Probe(sized(of(COINS, "Int"), size("ge", 4))),
-    "a prior of 0": lambda: Probe(
-        observing(coin(candidates=GRID), 2, Expr("prior", (number(0), number(1)), ("beta",))),
-        "REJECTED"),
+    "a grid of one point": lambda: Probe(
+        core("exponential(score=lambda t: t * count(r for r in db if r.b), epsilon=1, "
+             "candidates=linspace(0, 1, db.size))"), "REJECTED"),
+    "as many points as noise says": lambda: Probe(noisy_grid("max(k, 2)"), "REJECTED"),
+    "too many points": lambda: Probe(
+        core("exponential(score=lambda t: t * count(r for r in db if r.b), epsilon=1, "
+             "candidates=linspace(0, 1, 2_000_000))"), "REJECTED"),
+    "a clip that is too wide": lambda: Probe(noisy_grid("clip(k, 2, 2_000_000)"), "REJECTED"),
     "counts below 0": lambda: Probe(
         hellinger(RATE.format("0, 3", "").replace("clip(r.y, 0, 3)", "clip(r.y - 2, -2, 1)"),
                   RATES, "Gamma"), "REJECTED"),

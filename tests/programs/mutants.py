@@ -20,9 +20,12 @@ ORDER = (
     *(
         "refusals",
         "intervals",
+        "parameters",
+        "divisors",
         "rows",
         "cases",
         "sensitivity",
+        "candidates",
         "kinds",
         "lemmas",
         "scores",
@@ -244,7 +247,7 @@ MUTANTS = (
            "        return None\n", "", "filtered"),
     Mutant("kinds", "if low < high else None", "", "clipped outside"),
     Mutant("kinds", 'in ("real", "int") or kind.public', 'in ("real", "int")', "public sum"),
-    Mutant("kinds", 'kind in ("bool", "int")', 'kind in ("bool", "int", "real")',
+    Mutant("rows", 'kind.kind in ("bool", "int")', 'kind.kind in ("bool", "int", "real")',
            "sigma of whole numbers for others"),
     Mutant("kinds", "Interval(min(lows), max(highs)) if len(lows)",
            "Interval(max(lows), max(highs)) if len(lows)", "a score that grows with its candidate"),
@@ -268,8 +271,15 @@ MUTANTS = (
            "    read = {column for column, _ in pieces_of(data)}", "mean behind a filter"),
     Mutant("scores", "if not read and low is not None else 1", "if low is not None else 1",
            "coins of pieces"),
-    Mutant("scores", "    if min(positive) <= 0:", "    if False:", "a prior of 0"),
     Mutant("scores", "        if each.low < 0:", "        if False:", "counts below 0"),
+    # -- how many candidates
+    Mutant("candidates", "if found.low is None or found.low < least:", "if False:",
+           "a grid of one point"),
+    Mutant("candidates", "    if later and found.high is None:", "    if False:",
+           "as many points as noise says"),
+    Mutant("candidates", "    if most > MOST_CANDIDATES:", "    if False:", "too many points"),
+    Mutant("candidates", "if _later(candidates) and many.high is not None else many.low",
+           "if False else many.low", "a clip that is too wide"),
     # -- sizes
     Mutant("sizes", "bound + 1 if bound.denominator == 1 else bound)",
            "bound + 2 if bound.denominator == 1 else bound)", "coin with a size above 0"),
@@ -360,6 +370,11 @@ MUTANTS = (
 )  # fmt: skip
 
 EQUIVALENT = (
+    (
+        Mutant("scores", "    if min(positive) <= 0:", "    if False:", ""),
+        "A prior's parameters are shown to be above 0 where it is written (check_parameters), in "
+        "whatever release it stands; this is a second look.",
+    ),
     (
         Mutant(
             "sensitivity",

@@ -51,7 +51,10 @@ def caught(mutant: Mutant) -> set[str]:
 
 def _runs(probe: Probe) -> bool:
     """Whether what is to be refused can be run at all."""
-    odd = ("a prior of 0", "counts below 0")
+    odd = (
+        *("counts below 0", "a grid of one point", "as many points as noise says"),
+        *("too many points", "a clip that is too wide"),
+    )
     return probe.program not in [PROBES[one]().program for one in odd]
 
 

@@ -74,7 +74,6 @@ def _how_many(candidates: Expr, context: Context) -> Interval:
         found = _held(name, size, least, candidates, context)
         if op == "linspace":
             return found
-        _proper(candidates.args[0], context)
         return Interval(*(None if end is None else end + 1 for end in (found.low, found.high)))
     else:
         raise Rejected("type", "Candidates are wanted here.", candidates)
@@ -112,19 +111,6 @@ def _whole_end(end: Expr, candidates: Expr) -> Fraction:
     if value is None or value.denominator != 1:
         raise Rejected("static", "A range is of whole numbers, known beforehand.", candidates)
     return value
-
-
-def _proper(prior: Expr, context: Context) -> None:
-    """The parameters of a Beta distribution are above 0."""
-    for one in prior.args if prior.op == "prior" else ():
-        low = one_bound(one, context).low
-        if low is None or low <= 0:
-            raise Rejected(
-                "prior",
-                "A parameter of this prior may be 0 or below.",
-                one if one.where is not None else prior,
-                "Write max(..., 0.5), for example.",
-            )
 
 
 def _grid(candidates: Expr, context: Context) -> Interval:

@@ -6,10 +6,10 @@ standard library and python-flint: numbers are exact fractions or balls that con
 
 To read it: `core` (what a certificate is, conversion steps, the verdict), `composition` (how costs
 add up), `declared` and `keys` (what a certificate may say at all), `queries` (what a query reads
-and how far one record moves it), `program_queries` (those that are programs), `programs` (what a
-program costs), `releases` (claims, results, the data set), `populations` (sizes), `relations` and
-`hypotheses` (what one notion says of another), `arithmetic`, and one file for each theorem in
-`rules/`.
+and how far one record moves it), `program_queries` and `program_results` (those that are programs),
+`programs` (what a program costs), `releases` (claims, results, the data set), `populations`
+(sizes), `relations` and `hypotheses` (what one notion says of another), `arithmetic`, and one file
+for each theorem in `rules/`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import Any
 from bayesdp.kernel.arithmetic import UnknownError, require
 from bayesdp.kernel.keys import check_steps
 from bayesdp.kernel.populations import group_size, shape
-from bayesdp.kernel.queries import condition
+from bayesdp.kernel.queries import condition, states_of
 
 NOT_PROTECTED = (
     "that somebody's record is in the table, and how many records there are",
@@ -163,7 +163,7 @@ def _check_literals(text: str, columns: Mapping[str, Mapping[str, Any]], where: 
             if not isinstance(one, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
                 continue
             named, other = (left, right) if isinstance(left, ast.Name) else (right, left)
-            states = _levels(columns[named.id]) if isinstance(named, ast.Name) else None
+            states = states_of(columns[named.id]) if isinstance(named, ast.Name) else None
             if states is None:
                 continue
             for value in _values(other):
@@ -176,18 +176,12 @@ def _values(node: ast.expr) -> list[Any]:
     return [ast.literal_eval(node)]
 
 
-def _levels(column: Mapping[str, Any]) -> list[Any] | None:
-    if "cuts" in column:
-        return list(range(len(column["cuts"]) + 1))
-    return [0, 1] if "where" in column else column.get("states")
-
-
 def _check_states(population: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]) -> None:
     """A discrete model speaks of columns that have as many states, together, as its records."""
     names = population.get("covers", [])
     if not names:
         return
-    covered = math.prod(len(_levels(columns[name]) or []) for name in names)
+    covered = math.prod(len(states_of(columns[name]) or []) for name in names)
     for member in population.get("members", [population]):
         if member.get("model") in _DISCRETE:
             require(covered == _states(member), "states that the model doesn't have", "covers")

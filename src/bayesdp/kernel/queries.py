@@ -110,13 +110,17 @@ def _is_private(column: Mapping[str, Any]) -> bool:
     return not (column.get("public") is True or "role" in column)
 
 
-def _levels(column: Mapping[str, Any]) -> list[Any]:
+def states_of(column: Mapping[str, Any]) -> list[Any] | None:
+    """What a discrete column may hold; None for one of numbers between bounds."""
     if "cuts" in column:
         return list(range(len(column["cuts"]) + 1))
-    if "where" in column:
-        return [0, 1]
-    require("states" in column, "the groups or cells are not declared")
-    return list(column["states"])
+    return [0, 1] if "where" in column else column.get("states")
+
+
+def _levels(column: Mapping[str, Any]) -> list[Any]:
+    found = states_of(column)
+    require(found is not None, "the groups or cells are not declared")
+    return list(found or ())
 
 
 def _cells(query: Mapping[str, Any], column: Mapping[str, Any]) -> tuple[Any, ...]:

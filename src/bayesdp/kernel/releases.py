@@ -24,7 +24,8 @@ from bayesdp.kernel.core import (
 )
 from bayesdp.kernel.populations import ALL_RECORDS, group_size, members_of_factors
 from bayesdp.kernel.program_queries import RULE as PROGRAM
-from bayesdp.kernel.program_queries import check_program_results, program_query
+from bayesdp.kernel.program_queries import program_query
+from bayesdp.kernel.program_results import check_program_results
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.queries import Grid, Shape, label, moved, names_in, shape
 from bayesdp.kernel.results import NOISES, check_results

@@ -150,7 +150,9 @@ def _check_names(program: Program) -> None:
     derived = {one.name for one in commands if isinstance(one, Derive)}
     require(len(set(released)) == len(released), "two releases of one name", "name")
     require(not derived & set(released), "a derived value has the name of a release", "name")
-    require("db.size" not in derived.union(released), "the name of the number of records", "name")
+    taken = derived.union(released)
+    require("db.size" not in taken, "the name of the number of records", "name")
+    require(not taken & set(program.parameters), "the name of a parameter", "name")
 
 
 def _check_requires(program: Program, scope: Scope, n: int | None) -> None:

@@ -254,6 +254,9 @@ class Program:
     epsilon: Fraction | None
     delta: Fraction | None
     source: str
+    name: str
+    parameters: Mapping[str, Constant]
+    return_types: tuple[str, ...]
 
     @property
     def public(self) -> frozenset[str]:
@@ -262,6 +265,12 @@ class Program:
             return frozenset()
         return frozenset(name for name, one in self.columns.items() if one.public)
 
+
+RETURNED = frozenset(
+    {"Beta", "Dirichlet", "Normal", "Gamma", "Samples", "Bool", "Int", "Real", "Category"}
+    | {"Vector", "Matrix"}
+)
+"""What a program may say that it returns."""
 
 _PROGRAM = frozenset(
     {"name", "adjacency", "record", "scalar", "parameters", "requires", "body", "returns"}
@@ -273,7 +282,6 @@ def read_program(raw: object) -> Program:
     """The program; `InvalidError` or `UnknownError` where it is none."""
     found, reader = keys(raw, _PROGRAM, "program"), Reader()
     require(found["adjacency"] in ("replace-one", "add-remove"), "no adjacency")
-    text(found["name"], "name")
     columns: dict[str, Column] = {}
     for name, kind in (_pair(one) for one in items(found["record"], "record")):
         require(name not in columns and len(columns) < MOST_COLUMNS, f"column {name!r}")
@@ -281,14 +289,14 @@ def read_program(raw: object) -> Program:
     single = found["scalar"] is True and list(columns) == [""]
     several = found["scalar"] is False and bool(columns) and "" not in columns
     require(single or several, "record")
-    named = [_parameter(one) for one in items(found["parameters"], "parameters")]
-    require(len(set(named)) == len(named), "a parameter twice", "parameters")
+    fixed = [_parameter(one) for one in items(found["parameters"], "parameters")]
+    require(len(dict(fixed)) == len(fixed), "a parameter twice", "parameters")
     declared = items(found["declared"], "declared")
     require(len(declared) == 2, "declared: epsilon and delta")
     epsilon, delta = (_budget(one) for one in declared)
     types = items(found["return_types"], "return_types")
     returns = [reader.node(one) for one in items(found["returns"], "returns")]
-    require(len(types) == len(returns) and all(isinstance(t, str) for t in types), "return_types")
+    require(len(types) == len(returns) and set(types) <= RETURNED, "return_types")
     return Program(
         found["adjacency"],
         columns,
@@ -298,6 +306,9 @@ def read_program(raw: object) -> Program:
         epsilon,
         delta,
         text(found["source"], "source"),
+        text(found["name"], "name"),
+        dict(fixed),
+        tuple(types),
     )
 
 
@@ -342,7 +353,7 @@ def _exactly(value: Constant, due: int) -> bool:
     return isinstance(value, Fraction) and value == due
 
 
-def _parameter(raw: object) -> str:
+def _parameter(raw: object) -> tuple[str, Constant]:
     """A public parameter: its name, its type and the value that it was fixed to."""
     require(isinstance(raw, list) and len(raw) == 3, "a parameter")
     assert isinstance(raw, list)
@@ -350,7 +361,7 @@ def _parameter(raw: object) -> str:
     require(name.isidentifier(), f"{name!r} is no name of a parameter", "parameters")
     require(kind.public, f"{name} is not public", "parameters")
     require(_of_type(value, kind), f"the value of {name} is not of its type", "parameters")
-    return name
+    return name, value
 
 
 def _of_type(value: Constant, kind: Column) -> bool:

@@ -265,3 +265,17 @@ def test_a_number_of_records_is_a_number(n: object) -> None:
 def test_the_page_explains_every_kind_of_refusal() -> None:
     page = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
     assert [code for code in CODES if f"`{code}`" not in page] == []
+
+
+def test_half_a_character_is_no_label() -> None:
+    """It was accepted, and no table could be read against it."""
+    for written in (r"\ud800", r"a\udfff"):
+        for text in (
+            f'{HEAD}@program\ndef f(db: Database[Category["{written}", "b"]]) -> Private[Int]:\n'
+            '    return laplace(count(x for x in db if x == "b"), epsilon=1)\n',
+            program_of(NOISY).replace("\n", f'\nWORD = "{written}"\n', 1),
+        ):
+            found = verdict_on(text)
+            assert (found.verdict, found.code) == ("REJECTED", "syntax")
+            assert "half a character" in found.reason
+            found.shown.encode()

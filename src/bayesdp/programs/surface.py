@@ -49,11 +49,13 @@ class ProgramSource:
     `check()` gives the verdict, `core()` the intermediate representation.
     """
 
-    def __init__(self, path: Path | None, name: str, text: str | None = None) -> None:
-        self.path, self.name, self._text = path, name, text
+    def __init__(self, path: Path | None, name: str) -> None:
+        self.path, self.name = path, name
+        self._read: str | None = None
+        self._checked: str | None = None
 
     def __repr__(self) -> str:
-        return f"<program {self.name} of {self.path.name if self.path else 'text'}>"
+        return f"<program {self.name} of {self.path.name if self.path else 'no file'}>"
 
     def core(self, **parameters: object) -> Core:
         """The program as the checker reads it. Raises `ProgramError`."""
@@ -64,10 +66,8 @@ class ProgramSource:
     def source(self) -> SourceFile:
         """The file, read. Raises `ProgramError`, or `InputError` where there is none."""
         from bayesdp.errors import InputError
-        from bayesdp.programs.source.module import read_file, read_text
+        from bayesdp.programs.source.module import read_file
 
-        if self._text is not None:
-            return read_text(self._text, self.name)
         if self.path is None:
             raise InputError(
                 "program",
@@ -75,7 +75,9 @@ class ProgramSource:
                 expected="a program written in a file",
                 remedy="What is typed at a prompt has no source to read: save it in a file.",
             )
-        return read_file(self.path)
+        found = read_file(self.path)
+        self._read = found.digest
+        return found
 
     def check(self, n: int | None = None, **parameters: object) -> Verdict:
         """ACCEPTED with a cost, REJECTED with the line, or UNKNOWN. Never reads data.
@@ -85,7 +87,10 @@ class ProgramSource:
         """
         from bayesdp.programs.verdicts import verdict_on
 
-        return verdict_on(self, n, parameters)
+        self._read = None
+        found = verdict_on(self, n, parameters)
+        self._checked = self._read
+        return found
 
     def run(
         self,
@@ -103,11 +108,24 @@ class ProgramSource:
 
         `dataset` is the name under which the budget is kept, `dp_epsilon` (and `dp_delta`) its
         total; `parameters` fix the program's public arguments. See `bayesdp.programs.run.run`.
-        """
-        from bayesdp.programs.run import run
 
+        What runs is what was checked: `InputError` where the file has changed since `check()`.
+        """
+        from bayesdp.errors import InputError
+        from bayesdp.programs.run import run
+        from bayesdp.programs.source import core_of
+
+        source = self.source()
+        if self._checked not in (None, source.digest):
+            raise InputError(
+                "program",
+                self.name,
+                expected="the text that was there when it was checked",
+                remedy="The file has changed since. Nothing was released or spent: look at its "
+                "check again.",
+            )
         return run(
-            self.core(**parameters),
+            core_of(source, self.name, parameters),
             None,
             table,
             ledger=ledger,

@@ -23,6 +23,7 @@ from bayesdp.errors import (
 from bayesdp.programs.run import run, run_on, spends_of
 from bayesdp.programs.run.readiness import Rehearsal
 from bayesdp.programs.run.table import load
+from bayesdp.programs.surface import ProgramSource
 from tests.programs.run.helpers import IMPORTS, Noted, accepted
 
 COIN = """
@@ -376,3 +377,23 @@ def test_from_a_file_in_python(tmp_path: Path) -> None:
         TABLE, ledger=f"sqlite:///{tmp_path / 'l.db'}", dataset="coins", dp_epsilon=1.0
     )
     assert found.dp_epsilon == Fraction(1, 2)
+
+
+def test_what_runs_is_what_was_checked(tmp_path: Path) -> None:
+    """A file that has changed since is refused, whatever it would cost now."""
+    path = tmp_path / "coin.py"
+    path.write_text(IMPORTS + COIN)
+    coin = ProgramSource(path, "coin")
+    kept = {"ledger": f"sqlite:///{tmp_path / 'l.db'}", "dataset": "coins", "dp_epsilon": 9.0}
+    assert coin.check().dp_epsilon == Fraction(1, 2)
+    for text in (COIN.replace("0.5", "5"), COIN + "# looked at", COIN.replace("count", "")):
+        path.write_text(IMPORTS + text)
+        with pytest.raises(InputError, match="changed since"):
+            coin.run(TABLE, **kept)
+    assert not (tmp_path / "l.db").exists()
+    path.write_text(IMPORTS + COIN.replace("0.5", "5"))
+    assert coin.check(n=3).dp_epsilon == 5
+    assert coin.run(TABLE, **kept).dp_epsilon == 5
+    path.write_text(IMPORTS + COIN.replace("0.5", "2"))
+    # What was never looked at is checked as it is.
+    assert ProgramSource(path, "coin").run(TABLE, **kept).dp_epsilon == 2

@@ -439,7 +439,7 @@ def by_quadrature(
     for _ in range(60):
         t = np.linspace(low, high, 1025)
         logs = at(t)
-        near = np.flatnonzero(logs > logs.max() - _DROP)
+        near = np.flatnonzero(logs >= logs.max() - _DROP)
         left, right = t[max(near[0] - 1, 0)], t[min(near[-1] + 1, len(t) - 1)]
         if right - left > 0.5 * (high - low):
             break

@@ -65,7 +65,8 @@ def window(
         more_left = left > low and logs[0] > peak - DROP
         more_right = right < top and logs[-1] > peak - DROP
         if not (more_left or more_right) or right - left > 2**23:
-            kept = np.flatnonzero(logs > peak - DROP)
+            # The peak is kept also where doubles hold no difference of DROP to it.
+            kept = np.flatnonzero(logs >= peak - DROP)
             first, last = kept[0], kept[-1] + 1
             return c[first:last], logs[first:last]
         reach *= 2

@@ -409,7 +409,7 @@ def _normal(source: Noisy, sd: float, prior: d.Univariate) -> d.Univariate:
         notes: tuple[str, ...] = (CLIP,)
     else:
         found, size_logs = window(lambda n: noise.log(y[0] - n), y[0], 0, None)
-        near = size_logs > size_logs.max() - 23.0  # all but 1e-10 of it
+        near = size_logs >= size_logs.max() - 23.0  # all but 1e-10 of it
         sizes, size_logs = found[near].astype(np.float64), size_logs[near]
         total, notes = y[1], (CLIP, FLAT_SIZE)
     if noise.kind == "gaussian" and len(sizes) == 1 and isinstance(prior, d.Mixture) and sizes[0]:

@@ -116,8 +116,23 @@ def _parsed(text: str) -> ast.Module:
         raise refuse("syntax", where, f"This is not Python: {error.msg}.") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise refuse("syntax", Where(1, 1, 2), f"This can't be parsed: {error}.") from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            _check_text(node, node.value)
     attach(tree, text)
     return tree
+
+
+def _check_text(node: ast.Constant, text: str) -> None:
+    """Half a character (a lone surrogate) is no text: neither tables nor ledgers can hold it."""
+    half = next((one for one in text if "\ud800" <= one <= "\udfff"), None)
+    if half is not None:
+        raise refuse(
+            "syntax",
+            node,
+            f"U+{ord(half):04X} is half a character, and no text holds it.",
+            "Write the character itself.",
+        )
 
 
 class _Reader:

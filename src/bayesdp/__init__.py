@@ -21,6 +21,7 @@ _PUBLIC: dict[str, str] = {
     "Estimate": "bayesdp.notions",
     "Exact": "bayesdp.notions",
     "Explanation": "bayesdp.report.explain",
+    "FailedError": "bayesdp.errors",
     "Family": "bayesdp.populations",
     "Filter": "bayesdp.accounting",
     "Finite": "bayesdp.populations",

@@ -7,12 +7,14 @@ from fractions import Fraction
 
 import pytest
 
+from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.programs.levels import Scope
 from bayesdp.kernel.programs.ranges import Range
 from bayesdp.kernel.programs.ranges import World as KernelWorld
 from bayesdp.kernel.programs.reading import Node, read_program
 from bayesdp.programs.check.intervals import Context
-from bayesdp.programs.check.rows import whole_row
+from bayesdp.programs.check.refusals import Rejected
+from bayesdp.programs.check.rows import check_row, whole_row
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.ir import Expr, plain
 from bayesdp.programs.source import core_of, read_text
@@ -122,3 +124,25 @@ def test_a_number_that_may_be_broken_is_no_cell_for_checker_and_kernel() -> None
 def _node(expr: Expr) -> Node:
     data = tuple(Fraction(one) if type(one) is int else one for one in expr.data)
     return Node(expr.op, tuple(_node(one) for one in expr.args), data)
+
+
+def test_hand_made_cells_that_there_are_not() -> None:
+    """The checker and the kernel rely on no front end."""
+    core, _ = accepted(TEXT.replace("TYPE", "Int[0, 4]").replace("VALUE", "a"))
+    program = read_program(plain(core))
+    scope = Scope(KernelWorld(program, Range(), "replace-one"), {})
+    context = Context(dict(core.record), {})
+    field, two = Expr("field", (), ("",)), Expr("const", (), (2,))
+    check_row(Expr("onehot", (field,), (5,)), context)
+    assert scope.row(_node(Expr("onehot", (field,), (5,)))).size == 5
+    for value, cells in (
+        (field, 4),
+        (Expr("sub", (field, two)), 5),
+        (Expr("div", (field, two)), 5),
+        (Expr("add", (field, Expr("acc"))), 5),
+    ):
+        hot = Expr("onehot", (value,), (cells,))
+        with pytest.raises(Rejected):
+            check_row(hot, context, step=True)
+        with pytest.raises(InvalidError):
+            scope.row(_node(hot))

@@ -11,7 +11,7 @@ import math
 from itertools import permutations
 
 from bayesdp.leakage import rounding
-from bayesdp.leakage.rounding import UNIT
+from bayesdp.leakage.rounding import UNIT, times
 
 Pair = tuple[float, float]
 """`(ln C, D)`."""
@@ -52,7 +52,7 @@ def _times(log_c: float, delta: float) -> float:
 
 def group(size: int, dp_epsilon: float, dp_delta: float) -> Pair:
     """`size` records at once: `(m eps, delta (e^(m eps) - 1) / (e^eps - 1))`, rounded up."""
-    epsilon = up(size * dp_epsilon, 1)
+    epsilon = times(size, dp_epsilon)
     if dp_epsilon == 0.0:
         return (0.0, up(size * dp_delta))
     if epsilon > 700.0:

@@ -105,3 +105,21 @@ def test_wrong_input():
         mechanism.estimate([])
     with pytest.raises(InputError, match="still tell"):
         RandomizedResponse((0, 1), 0.5).estimate([0, 1])
+
+
+def test_many_answers_at_once_are_those_of_one_after_the_other() -> None:
+    """Vectors of bits: in their places, and flipped with the probability that single ones are."""
+    rng = np.random.default_rng(3)
+    sure = RandomizedResponse(("no", "yes"), 2.0**-60)
+    for size in (9, 16, 17, 100, 1001):
+        values = [("no", "yes")[one] for one in rng.integers(0, 2, size)]
+        assert sure.release(values) == values
+    size, flip = 40_000, 0.25
+    held = rng.integers(0, 2, size)
+    answers = np.asarray(RandomizedResponse((0, 1), flip).release(held.tolist()))
+    flipped = answers != held
+    for value in (0, 1):
+        part = flipped[held == value]
+        assert abs(part.mean() - flip) < 6 * math.sqrt(flip * (1 - flip) / len(part))
+    pairs = flipped[:-1] & flipped[1:]
+    assert abs(pairs.mean() - flip**2) < 6 * 1.5 * flip / math.sqrt(size)

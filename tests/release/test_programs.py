@@ -136,6 +136,17 @@ def coin(obs: Database[Bool]) -> Private[Int]:
         study(tmp_path, query, text=text.replace(">= 2", ">= 9")).check()
 
 
+def test_a_program_that_costs_nothing_is_sent_to_what_there_is(tmp_path: Path) -> None:
+    text = """@program
+def size(obs: Database[Bool]) -> Private[Int]:
+    return obs.size
+"""
+    query = {"name": "c", "kind": "program", "program": "people.py:size", "columns": {}}
+    with pytest.raises(InputError, match=r"PROGRAM\.run\(table, ledger=") as caught:
+        study(tmp_path, query, text=text).check()
+    assert "bayesdp program run" not in str(caught.value)
+
+
 # -- release -----------------------------------------------------------------------------------
 
 

@@ -127,6 +127,8 @@ class RandomizedResponse:
             if value not in places:
                 raise InputError("values", expected="declared states only", shown=False)
             held.append(places[value])
+        if len(self.states) == 2 and len(held) > 8:
+            return [self.states[place] for place in _flipped(held, self._probability)]
         answer = _measurement(len(self.states), self._probability)
         return [self.states[int(answer(place))] for place in held]
 
@@ -203,6 +205,24 @@ def _at_least(seen: int, count: int, n: int, kept: float, other: float) -> float
     first = np.arange(count + 1)
     mass = binom.pmf(first, count, kept)
     return float(mass @ binom.sf(seen - 1 - first, n - count, other))
+
+
+def _flipped(places: list[int], kept: float) -> list[int]:
+    """The same law for two states, by OpenDP's mechanism on a vector of bits: much faster.
+
+    That flips each bit with probability `f / 2`, where `f = 2 (1 - kept)` is an exact double.
+    """
+    import numpy as np
+    import opendp.prelude as dp
+
+    dp.enable_features("contrib")
+    size = len(places)
+    answer = dp.m.make_randomized_response_bitvec(
+        dp.bitvector_domain(max_weight=size), dp.discrete_distance(), f=2.0 * (1.0 - kept)
+    )
+    noisy = answer(np.packbits(np.asarray(places, dtype=np.uint8)).tobytes())
+    found: list[int] = np.unpackbits(np.frombuffer(noisy, dtype=np.uint8))[:size].tolist()
+    return found
 
 
 @lru_cache(maxsize=64)

@@ -45,6 +45,7 @@ from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.result import ProgramResult, shown
 from bayesdp.programs.run.spread import EXACT, Spread
 from bayesdp.programs.run.table import Rows
+from bayesdp.programs.run.waiting import waiting
 
 
 class Machine:
@@ -91,7 +92,8 @@ class Machine:
         self.after = isinstance(command, Derive)
         if isinstance(command, Release):
             assert node["release"] == command.name
-            found = self.release(command, node)
+            with waiting(f"{self.program.name}: {command.op.replace('-', ' ')}"):
+                found = self.release(command, node)
             self.values.names[command.name] = found
             self.released[command.name] = found
         elif isinstance(command, Derive):

@@ -121,16 +121,21 @@ class Calibration:
     def steps(self, amount: Amount) -> Steps:
         """A private value in steps for Laplace noise: so coarse that the noise fits, if it can."""
         found = in_steps(amount, self.least)
-        while found.unit < self.least and self._scale(found.unit, found.slack) > MAX_SCALE:
+        while found.unit < self._coarsest and self._scale(found.unit, found.slack) > MAX_SCALE:
             found = in_steps(amount, self.least, 2 * found.unit)
         return found
+
+    @property
+    def _coarsest(self) -> Fraction:
+        """No step is made larger than twice this for the noise's sake: see theory 8.5, slack."""
+        return min(self.least, self.sensitivity * Fraction(1, 2 ** (RESOLUTION + 1)))
 
     def grid(self, lattice: Fraction, slack: Fraction) -> tuple[Fraction, Fraction]:
         """The step for the scores of a choice on this lattice, and the slack with its rounding."""
         unit, more = lattice or Fraction(1), Fraction(0)
         if self.least / unit > FINEST:
             unit = more = Fraction(2) ** (power_of_two(self.least) - RESOLUTION)
-        while unit < self.least and 2 * self._scale(unit, slack + more) > MAX_SCALE:
+        while unit < self._coarsest and 2 * self._scale(unit, slack + more) > MAX_SCALE:
             unit = more = 2 * unit
         return unit, slack + more
 

@@ -105,7 +105,7 @@ def _read(commands: Sequence[Command]) -> frozenset[str]:
 def _kind(
     verdict: Verdict, names: Mapping[str, str], program: Program
 ) -> tuple[Literal["any", "lipschitz"], dict[str, Any], Fraction]:
-    """The kind, its column and interval, and one grid step relative to the interval's width."""
+    """The kind, its column and interval, and what grids add, relative to its width (theory 8.5)."""
     if verdict.kind != "lipschitz" or verdict.interval is None:
         return "any", {}, Fraction(0)
     low, high = verdict.interval
@@ -113,7 +113,7 @@ def _kind(
         return "any", {}, Fraction(0)
     column = verdict.column or ""
     named = names.get(column, column or program.database)
-    step = 2 * max(abs(low), abs(high)) / Fraction(2) ** RESOLUTION / (high - low)
+    step = (max(abs(low), abs(high)) / (high - low) + 1) / 2 ** (RESOLUTION - 2)
     return "lipschitz", {"column": named, "interval": (float(low), float(high))}, step
 
 

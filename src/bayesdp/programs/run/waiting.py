@@ -1,0 +1,38 @@
+"""A sign at a terminal that a release takes long. It tells nothing but that it is at work.
+
+No bar: how far a choice has come, and how many records there are, can be private.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Timer
+from typing import Any
+
+
+@contextmanager
+def waiting(words: str, after: float = 1.0) -> Iterator[None]:
+    """Show the words where a person looks on, if it takes longer than `after` seconds."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    shown: list[Any] = []
+
+    def show() -> None:
+        from rich.console import Console
+
+        shown.append(Console(stderr=True).status(words))
+        shown[0].start()
+
+    timer = Timer(after, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()
+        for one in shown:
+            one.stop()

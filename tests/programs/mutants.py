@@ -239,7 +239,8 @@ MUTANTS = (
            "public halves"),
     Mutant("cases", "down, up = down + least_of, up + most_of", "pass",
            "a public number, less some"),
-    Mutant("cases", "return any(self._holds(", "return all(self._holds(", "one of two conditions, entering"),
+    Mutant("cases", "return any(self._holds(", "return all(self._holds(",
+           "one of two conditions, entering"),
     # -- kinds, whole numbers, candidates
     Mutant("kinds", '    if world.adjacency != "replace-one":\n        return None\n', "",
            "plain sum, entering"),

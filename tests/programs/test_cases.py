@@ -339,3 +339,92 @@ def test_too_many_cases_say_nothing() -> None:
 
 def _none(*_: Any) -> Fraction:
     return Fraction(0)
+
+
+# -- where doubles and fractions part --------------------------------------------------------------
+
+
+def column(name: str) -> Expr:
+    return Expr("field", (), (name,))
+
+
+def of(op: str, *args: Expr) -> Expr:
+    return Expr(op, args)
+
+
+def total(value: Expr, kept: Expr | None = None) -> Expr:
+    always = Expr("const", (), (True,))
+    return Expr("sum", (Expr("data", (kept or always, value), ((),)),))
+
+
+def claims(value: Expr) -> tuple[Fraction | None, Fraction | None]:
+    at = world("replace-one")
+    return cases(entries(value, at) or [], "l1", at), kernels(value, "l1", "replace-one")
+
+
+ABOVE = of("gt", column("x"), number(1))
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        of("gt", of("mul", column("z"), number(Fraction(1, 10))), number(Fraction(3, 10))),
+        of("ge", column("z"), number(1 + Fraction(1, 10**20))),
+        of("eq", of("div", column("z"), number(3)), number(THIRD)),
+        of("le", number(THIRD), number(THIRD + Fraction(1, 10**15))),
+    ],
+)
+def test_what_may_be_looked_up_or_not_is_not_looked_into(condition: Expr) -> None:
+    """z = 3 is above in doubles and not in fractions: sums would differ."""
+    looked_up = total(number(1), condition)
+    rounded = total(number(1), of("and", condition, of("ge", column("x"), number(-2))))
+    assert claims(of("sub", looked_up, rounded)) == (None, None)
+
+
+@pytest.mark.parametrize("limit", [Fraction(3, 10), THIRD, 2 + Fraction(1, 2**51), Fraction(2)])
+def test_whole_numbers_compare_with_literals_as_they_are(limit: Fraction) -> None:
+    condition = of("ge", column("z"), number(limit))
+    parts = (total(column("x"), condition), total(column("x"), of("not", condition)))
+    assert claims(of("tuple", parts[0], of("neg", parts[1]))) == (6, 6)
+    for z in range(4):
+        kept = summed(program(of("tuple", *parts), "replace-one"), [ROW | {"z": z}])[0]
+        assert kept == ((3, 0) if z >= limit else (0, 3))
+
+
+def test_a_rounded_value_is_not_the_one_looked_up() -> None:
+    third = of("div", column("z"), number(3))
+    assert claims(of("sub", total(third), total(third, ABOVE))) == (2, 2)
+    assert claims(of("sub", total(column("z")), total(column("z"), ABOVE))) == (3, 3)
+    both = of("mul", of("div", column("z"), number(3)), column("x"))  # rounded in either sum
+    assert claims(of("sub", total(both), total(both, ABOVE))) == (5, 5)
+
+
+def moved(value: Expr, one: dict[str, Any], two: dict[str, Any]) -> Fraction:
+    made = program(value, "replace-one")
+    (a, slack), (b, _) = (summed(made, [row]) for row in (one, two))
+    assert slack == 0
+    return sum((abs(x - y) for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+ROW = {"p": 0, "c": 0, "b": True, "z": 1, "x": 3.0, "q": 2.0}
+
+
+def test_each_choice_stays_inside_its_own_bounds() -> None:
+    """5 x + 1e17 - 1e17 is -16 or 16 in doubles, and 1000 q allows that for the whole."""
+    far = number(10**17)
+    lost = of("sub", of("add", of("mul", number(5), column("x")), far), far)
+    north = of("eq", column("p"), Expr("const", (), ("s",)))
+    value = total(of("if", north, lost, of("mul", number(1000), column("q"))))
+    assert claims(value) == (25, 25)
+    assert 0 < moved(value, ROW, ROW | {"x": -2.0}) <= 25
+
+
+@pytest.mark.parametrize("ops", [("le", "gt"), ("lt", "ge"), ("eq", "ne")])
+def test_one_of_two_opposites_holds_even_of_no_number(ops: tuple[str, str]) -> None:
+    huge = column("x")
+    for _ in range(3):
+        huge = of("mul", huge, number(10**110))
+    none = of("sub", huge, of("add", huge, column("q")))  # infinity less infinity for x = 3
+    value = of("add", *(total(number(1), Expr(op, (none, number(0)))) for op in ops))
+    assert claims(value) == (0, 0)
+    assert moved(value, ROW, ROW | {"x": 0.0}) == 0

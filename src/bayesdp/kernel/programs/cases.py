@@ -109,11 +109,10 @@ def _whole(node: Node, world: World) -> bool:
 
 
 def _double(node: Node, world: World) -> bool:
-    """A whole number, or a literal that is a double."""
+    """A whole number, or a literal p/q: its double is off by less than 1/q, and compares alike."""
     value = node.data[0] if node.op == "const" else None
     if isinstance(value, Fraction) and not isinstance(value, bool):
-        power = value.denominator & (value.denominator - 1) == 0
-        return power and abs(value.numerator) < 2**53 and value.denominator < 2**100
+        return abs(value.numerator) < 2**53 and value.denominator < 2**100
     return _whole(node, world)
 
 
@@ -205,7 +204,8 @@ class Cases:
                 self.fixed |= columns_of(one)
                 continue
             texts = one.op == "eq" and all(_text(side, self.world) for side in one.args)
-            exact = texts or all(_double(side, self.world) for side in one.args)
+            whole = any(_whole(side, self.world) for side in one.args)
+            exact = texts or (whole and all(_double(side, self.world) for side in one.args))
             listed = self.listed(columns_of(one))
             if listed and not exact:
                 raise NotThisRuleError  # where sums look rows up, doubles may decide otherwise
@@ -306,6 +306,7 @@ def cases(entries: Sequence[Entry], norm: str, world: World) -> Fraction | None:
             return None
         steps = found.number() * sum(len(one) for one in summands)
         if found.number() <= MOST_CASES and steps <= MOST_STEPS:
+            world.effort.take("values of single rows", 4 * steps)
             return _furthest(found, summands, norm)
     return None
 
@@ -322,7 +323,7 @@ def _cases(summands: Sequence[Sequence[Summand]], world: World, *, loose: bool) 
 
 
 def _furthest(cases_: Cases, summands: Sequence[Sequence[Summand]], norm: str) -> Fraction | None:
-    worst, compared = ZERO, 0
+    worst, compared, effort = ZERO, 0, cases_.world.effort
     nothing: Sum = (ZERO, ZERO, frozenset())
     for columns, truths in cases_.all(public=True):
         rows = {
@@ -334,6 +335,7 @@ def _furthest(cases_: Cases, summands: Sequence[Sequence[Summand]], norm: str) -
         compared += len(rows) * len(against) * len(summands)
         if compared > MOST_COMPARED:
             return None
+        effort.take("differences of pairs of rows", len(rows) * len(against) * len(summands))
         for x, y in product(rows, against):
             moved = [_apart(a, b, cases_) for a, b in zip(x, y, strict=True)]
             total = sum((one if norm == "l1" else one * one for one in moved), ZERO)

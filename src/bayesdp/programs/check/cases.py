@@ -135,11 +135,13 @@ def whole(expr: Expr, context: Context) -> bool:
 
 
 def _side(expr: Expr, context: Context) -> bool:
-    """A side of a comparison that doubles hold exactly."""
+    """A whole number, or a literal whose double lies on the same side of every whole number.
+
+    That of p/q is off by less than 1/q, if p is so small.
+    """
     value = expr.data[0] if expr.op == "const" else None
     if isinstance(value, Fraction):
-        under = value.denominator
-        return abs(value.numerator) < EXACT_BELOW and under & (under - 1) == 0 and under < 2**100
+        return abs(value.numerator) < EXACT_BELOW and value.denominator < 2**100
     return whole(expr, context)
 
 
@@ -153,7 +155,8 @@ def certain(atom: Expr, context: Context) -> bool:
     """Whether doubles decide a comparison as exact numbers do."""
     if atom.op == "eq" and all(_label(one, context) for one in atom.args):
         return True
-    return all(_side(one, context) for one in atom.args)
+    sides = atom.args
+    return all(_side(one, context) for one in sides) and any(whole(one, context) for one in sides)
 
 
 def _cell(value: Expr, context: Context) -> bool:

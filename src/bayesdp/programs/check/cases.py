@@ -29,7 +29,7 @@ from bayesdp.programs.ir import Constant, Expr, Type, columns
 if TYPE_CHECKING:
     from bayesdp.programs.check.sensitivity import Norm, World
 
-MOST_LEAVES, MOST_CASES, MOST_EVALUATED, MOST_PAIRED = 16, 4096, 60_000, 200_000
+MOST_LEAVES, MOST_CASES, MOST_EVALUATED, MOST_PAIRED = 16, 4096, 20_000, 200_000
 TRUTHS = ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not")
 LIFTED = ("add", "sub", "mul", "div", "neg", "abs", "min", "max", "clip")
 EXACT_BELOW = 2**53

@@ -265,8 +265,9 @@ def posterior_sample(release: Release, values: PrivateValues) -> Selection:
 
     Score: the prior's log-density plus `power` times the sum over records of their log-likelihood
     held in [low, high] and rounded to steps inside; one record moves it by at most
-    power (high - low), so the softmax with scale 1 costs twice that. With a Poisson model each
-    record has an equal share of the total exposure.
+    power (high - low), so the softmax with scale 1 costs twice that; one that enters or
+    leaves costs it once, for what all candidates share drops out (theory 8.5). With a Poisson model
+    each record has an equal share of the total exposure.
     """
     model, grid = release.args
     options = {name: values.public.number(one) for name, one in release.options}

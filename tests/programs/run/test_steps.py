@@ -84,6 +84,7 @@ def test_large_sums_are_released_whole(
         "sum((7 if r.x > 1 else r.k) for r in db)",
         "fold((r for r in db), 40, step)",
         "fold((r for r in db), -1/3, held)",
+        "fold((r for r in db), 40, grown)",
         "statistics(observe(((1, clip(r.x, -1, 1), clip(r.k, 0, 1)) for r in db), "
         "linear_model(noise_sd=1), prior=normal(0, sd=1)))",
     ],
@@ -99,6 +100,9 @@ class R:
 @helper
 def step(so_far, r):
     return max(so_far - 1, r.k)
+@helper
+def grown(so_far, r):
+    return so_far + r.k
 @helper
 def held(so_far, r):
     return clip(so_far + r.x / 9, -2, 2)

@@ -123,3 +123,32 @@ def test_the_kernel_adds_deltas_up_itself() -> None:
 
     said = kernel.check(lied(document, raised))
     assert (said.verdict, said.step) == ("INVALID", "delta")
+
+
+SAMPLED = """
+@program{options}
+def sampled(db: Database[Int[0, 5]]) -> Private[Real]:
+    model = observe(db, normal(sd=5), prior=normal(1, sd=1))
+    return posterior_sample(model, grid=(0.5, 1, 2), log_likelihood=(-4, 0))
+"""
+
+
+@pytest.mark.parametrize(
+    ("options", "verdict"), [("", "VALID ASSUMING"), ('(adjacency="add-remove")', "INVALID")]
+)
+def test_records_share_an_exposure_only_if_their_number_is_public(
+    options: str, verdict: str
+) -> None:
+    """The same program with a poisson model in the place of the normal one."""
+    program = core_of(read_text(HEAD + SAMPLED.format(options=options), "sampled"), None, {})
+    honest: dict[str, Any] = json.loads(program_certificate(program, check(program)).to_json())
+    assert kernel.check(honest).verdict == "VALID ASSUMING"
+
+    def swapped(document: dict[str, Any]) -> None:
+        model = program_of(document)["body"][0]["args"][0]
+        assert [one[2] for one in model[1][1:]] == [["normal"], ["normal"]]
+        model[1][1][2], model[1][2][2] = ["poisson"], ["gamma"]
+
+    found = kernel.check(lied(honest, swapped))
+    assert found.verdict == verdict
+    assert found.step != "digest"

@@ -452,6 +452,9 @@ def _posterior_sample(release: Release, stated: Stated, setting: Setting) -> Cos
     model, grid = release.args
     family = setting.scope.observed(model)
     require(family in ("bernoulli", "normal", "poisson"), "a sample of no number")
+    # Poisson records share their exposure: how many they are must be public.
+    shared = family != "poisson" or setting.world.adjacency == "replace-one"
+    require(shared, "a shared exposure where the number of records is private")
     require(candidates_of(grid, setting.scope) is not None, "a grid of no numbers")
     require(low < high, "the ends of the log-likelihood")
     # The normaliser takes up what is common to all candidates: only the spread counts, once where

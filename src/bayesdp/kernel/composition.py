@@ -96,6 +96,12 @@ def _parts(spends: Sequence[Mapping[str, Any]]) -> tuple[Fraction, Fraction, Fra
     return most(0), most(1), most(2), most(3)
 
 
+def summed(spends: Sequence[Mapping[str, Any]]) -> tuple[Fraction, Fraction]:
+    """The most that one record pays in pure DP, and in zCDP."""
+    pure = heaviest(spends, lambda spend: exact(spend["dp_epsilon"]))
+    return pure, heaviest(spends, lambda spend: exact(spend.get("rho", 0.0)))
+
+
 def compose(
     spends: Sequence[Mapping[str, Any]],
     population: Mapping[str, Any],
@@ -120,6 +126,14 @@ def compose(
     lipschitz, slack, rho_lipschitz, rho_slack = _parts(moved)
     where = [float(end) for end in interval] if moved and interval is not None else None
     return Cost(others, lipschitz, slack, (), rest, rho_lipschitz, rho_slack), where
+
+
+def held(stated: Cost, spent: Cost, spends: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a cost whose kinds nothing rests on is what was spent; so is its slack, if stated."""
+    _, slack, _, rho_slack = _parts(spends)
+    slacks = ((stated.slack, slack), (stated.rho_slack, rho_slack))
+    sums = close(stated.total, spent.total) and close(stated.rho, spent.rho)
+    return sums and not stated.columns and all(a == 0 or close(a, b) for a, b in slacks)
 
 
 def _contains(clipped: Any, secrets: tuple[Fraction, Fraction] | None) -> bool:

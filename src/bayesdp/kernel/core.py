@@ -153,7 +153,7 @@ def check(document: object) -> Verdict:
     try:
         if not isinstance(document, Mapping) or document.get("format") != FORMAT:
             raise InvalidError("this is no bayesdp certificate", "format")
-        if document.get("version") != VERSION:
+        if document.get("version") != VERSION or type(document["version"]) is not int:
             raise UnknownError(f"version {document.get('version')!r}", "version")
         content = {key: value for key, value in document.items() if key not in _OUTSIDE}
         require(
@@ -318,6 +318,9 @@ def bounded(conversion: Conversion) -> arb:
     of_members = conversion.rule == "family" and conversion.rho > 0
     listed = conversion.rule == "family" and bool(conversion.premises)
     if conversion.adversary == "informed" and not of_members and not listed:
+        from bayesdp.kernel.described import read_population
+
+        read_population(conversion.population)
         return total
     if conversion.rule in GAUSSIAN_RULES:
         moved = conversion.lipschitz + conversion.rho_lipschitz > 0 or bool(conversion.columns)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 from typing import Any
+from unicodedata import category
 
 from bayesdp.kernel.arithmetic import UnknownError, require
 from bayesdp.kernel.keys import check_steps
@@ -46,6 +48,12 @@ _PROGRAM = frozenset({"name", "kind", "program", "parameters"})
 _PROGRAM_RESULT = frozenset({"query", "kind", "outputs", "releases", "dp_epsilon", "dp_rho"})
 _STEP = frozenset({"rule", "conclusion", "evidence", "premises"})
 _GAUSSIAN = "discrete-gaussian"
+_LISTS = frozenset(
+    {"assumptions", "results", "programs", "public_blocks", "not_protected", "earlier_spends"}
+    | {"premises", "spends", "reads", "covers", "independent", "interval", "by_column", "assuming"}
+    | {"alpha"}
+)
+_HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 _ROLES = ("cluster", "member", "series", "order")
 _DISCRETE = ("markov", "graph", "tree", "finite", "network")
 
@@ -56,8 +64,8 @@ def check_declared(document: Mapping[str, Any]) -> None:
     for step in _steps(document["derivation"]):
         _known(step, _STEP, str(step["rule"]))
     check_steps(document)
-    for text in ("software", "release", "time"):
-        require(isinstance(document.get(text, ""), str), "no text", text)
+    _check_texts(document)
+    _check_lists(document)
     if rule == "relations":
         _known(document, _ALWAYS | {"declared"}, "content")
         _known(claim, frozenset({"claims", "parameters"}), "claim")
@@ -70,6 +78,41 @@ def check_declared(document: Mapping[str, Any]) -> None:
         _known(document, _OF_A_RELEASE, "content")
         _known(claim, _CLAIM, "claim")
         _check_release(document)
+
+
+def _check_texts(document: Mapping[str, Any]) -> None:
+    """Texts of one line without characters that hide or turn what is shown; a time that is one."""
+    for name in ("software", "release", "time", "dataset", "unit"):
+        told = document.get(name, "")
+        require(isinstance(told, str), "no text", name)
+        hidden = any(category(one) in _HIDDEN for one in told)
+        require(not hidden, "a character that isn't shown", name)
+    if "time" in document:
+        try:
+            datetime.fromisoformat(document["time"])
+        except ValueError:
+            require(False, "no time", "time")
+
+
+def _check_lists(document: Mapping[str, Any]) -> None:
+    """Where a list is read there is one: of an object only the keys would be looked at."""
+    parts: list[Mapping[str, Any]] = [document, document.get("data_set", {})]
+    spends = list(document.get("data_set", {}).get("earlier_spends", ()))
+    for step in _steps(document["derivation"]):
+        evidence = step["evidence"]
+        parts += [step, evidence]
+        if isinstance(evidence.get("delta"), Mapping):
+            parts.append(evidence["delta"])
+        spends += [*evidence.get("spends", ()), *filter(None, [evidence.get("spend")])]
+        if "cost" in evidence:
+            parts.append(evidence["cost"])
+    parts += [*document.get("programs", ()), *spends]
+    if document.get("population") is not None:
+        parts.append(document["population"])
+    for part in parts:
+        for name in _LISTS & set(part):
+            lists = part[name] is None or isinstance(part[name], list)
+            require(lists, "no list", name)
 
 
 def _check_release(document: Mapping[str, Any]) -> None:

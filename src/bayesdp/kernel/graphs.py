@@ -9,8 +9,8 @@ from itertools import combinations, product
 from math import prod
 from typing import Any
 
-from bayesdp.kernel.arithmetic import exact, law, require, whole
-from bayesdp.kernel.populations import members_of_factors, shape
+from bayesdp.kernel.arithmetic import UnknownError, exact, law, require, whole
+from bayesdp.kernel.populations import MOST_RECORDS, members_of_factors, shape
 
 MOST_CELLS = 1_000_000
 
@@ -63,6 +63,7 @@ def _graph_factors(
     if forms == ["factors"]:
         require("table" not in population, "a table beside factors")
         records, ties = members_of_factors(population)
+        _check_size(records)
         states = _states(population["states"], records)
         factors = []
         for tie, factor in zip(ties, population["factors"], strict=True):
@@ -73,6 +74,7 @@ def _graph_factors(
     table = shared_table(population)
     records, ties = members_of_factors(population)
     require(population.get("records", records) == records, "another number of records")
+    _check_size(records)
     return [table.sizes[0]] * records, [(tuple(tie), table) for tie in ties]
 
 
@@ -125,6 +127,11 @@ def shared_table(population: Mapping[str, Any]) -> Table:
     stated = stated if isinstance(stated, list) else [stated]
     require(set(stated) == {table.sizes[0]}, "another number of states")
     return table
+
+
+def _check_size(records: int) -> None:
+    if records > MOST_RECORDS:
+        raise UnknownError(f"a graph of more than {MOST_RECORDS} records")
 
 
 def _states(stated: Any, records: int) -> list[int]:

@@ -11,6 +11,10 @@ ALL_RECORDS = ("unknown", "graph", "tree", "network")
 """Models that describe all records of the table, not clusters or series of them."""
 
 
+MOST_RECORDS = 1_000_000
+"""Of a graph that is built record by record; a larger one is UNKNOWN."""
+
+
 def group_size(population: Mapping[str, Any]) -> int:
     """The most records that may depend on each other."""
     model = population.get("model")
@@ -110,6 +114,8 @@ def _edges(population: Mapping[str, Any]) -> tuple[int, list[list[int]]]:
 
 def _grid(sides: Any) -> tuple[int, list[list[int]]]:
     rows, columns = (whole(side, "grid", 1) for side in sides)
+    if rows * columns > MOST_RECORDS:
+        raise UnknownError(f"a grid of more than {MOST_RECORDS} records")
     ties = []
     for place in range(rows * columns):
         if place % columns + 1 < columns:
@@ -121,7 +127,8 @@ def _grid(sides: Any) -> tuple[int, list[list[int]]]:
 
 def _largest_component(population: Mapping[str, Any]) -> int:
     records, ties = members_of_factors(population)
-    root = list(range(records))
+    # Only records that are tied to others: how many there are besides is a number, and no list.
+    root = {place: place for tie in ties for place in tie}
 
     def find(place: int) -> int:
         while root[place] != place:
@@ -132,7 +139,15 @@ def _largest_component(population: Mapping[str, Any]) -> int:
     for tie in ties:
         for other in tie[1:]:
             root[find(other)] = find(tie[0])
-    sizes: dict[int, int] = {}
-    for place in range(records):
-        sizes[find(place)] = sizes.get(find(place), 0) + 1
-    return max(sizes.values())
+    sizes = dict.fromkeys(root, 0)
+    for place in root:
+        sizes[find(place)] += 1
+    require(records > 0, "no records")
+    return max(sizes.values(), default=1)
+
+
+def described(population: Mapping[str, Any]) -> int:
+    """How many records the model describes at most."""
+    if population["model"] == "unknown":
+        return group_size(population)
+    return members_of_factors(population)[0]

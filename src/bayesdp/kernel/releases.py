@@ -11,8 +11,17 @@ from flint import arb
 from bayesdp.kernel.approximate import RULE as DP_RULE
 from bayesdp.kernel.approximate import dp_level
 from bayesdp.kernel.arithmetic import UnknownError, ball, exact, require, whole
-from bayesdp.kernel.blocks import cells_of, check_block, heaviest
-from bayesdp.kernel.composition import Cost, as_zcdp, close, compose, counted, declared_cost
+from bayesdp.kernel.blocks import cells_of, check_block
+from bayesdp.kernel.composition import (
+    Cost,
+    as_zcdp,
+    close,
+    compose,
+    counted,
+    declared_cost,
+    held,
+    summed,
+)
 from bayesdp.kernel.core import (
     GAUSSIAN_RULES,
     at_least,
@@ -22,7 +31,7 @@ from bayesdp.kernel.core import (
     read_conversion,
     same,
 )
-from bayesdp.kernel.populations import ALL_RECORDS, group_size, members_of_factors
+from bayesdp.kernel.populations import ALL_RECORDS, described
 from bayesdp.kernel.program_queries import RULE as PROGRAM
 from bayesdp.kernel.program_queries import program_query
 from bayesdp.kernel.program_results import check_program_results
@@ -140,6 +149,9 @@ class _Release:
         at_least(self.claim["dp_epsilon"], ball(total), "claim: dp_epsilon")
         at_least(conclusion.get("rho", 0.0), ball(rho), "sequential-composition: rho")
         at_least(self.claim.get("dp_rho", 0.0), ball(rho), "claim: dp_rho")
+        for what, due in (("dp_epsilon", total), ("dp_rho", rho)):
+            told_close = close(exact(self.claim.get(what, 0.0)), due)
+            require(told_close, f"{what} is not the sum of the spends", "claim")
         return shapes, spends
 
     def shape(self, query: Mapping[str, Any]) -> Shape:
@@ -269,16 +281,17 @@ class _Release:
         ):
             require(same(stated, due), f"{what} is not what is declared", step["rule"])
         if self.population.get("model") in ALL_RECORDS:
-            require(self.n <= _described(self.population), "more records than described", "n")
+            require(self.n <= described(self.population), "more records than described", "n")
         place = self.interval(evidence["secrets"])
         told = None if place is None else [float(end) for end in place]
         require(same(evidence.get("interval"), told), "other secrets", step["rule"])
         cost, _ = self.cost(spends, evidence["secrets"])
         zcdp, _ = self.cost(as_zcdp(spends), evidence["secrets"])
-        spent = zcdp if counted(step) == "zcdp" else cost
+        as_counted = counted(step) == "zcdp"
+        spent, parts = (zcdp, as_zcdp(spends)) if as_counted else (cost, spends)
         # The theorems about Gaussian populations look at kinds, the others at sums alone.
         split = self.population.get("model") in ("gaussian", "autoregressive")
-        _check_cost(step, spent, split=split)
+        _check_cost(step, spent, None if split else parts)
         mechanisms = {spend["mechanism"] for spend in spends}
         one_column = len(self.covers) == 1 and all(list(s["reads"]) == self.covers for s in spends)
         one_column = one_column and all(spend.get("block") is None for spend in spends)
@@ -373,20 +386,21 @@ def _dp_level(step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> a
         return ball(pure)
     cost, _ = compose(spends, {"model": None}, [])
     zcdp, _ = compose(as_zcdp(spends), {"model": None}, [])
-    _check_cost(step, zcdp if counted(step) == "zcdp" else cost, split=False)
+    as_counted = counted(step) == "zcdp"
+    spent, parts = (zcdp, as_zcdp(spends)) if as_counted else (cost, spends)
+    _check_cost(step, spent, parts)
     level = dp_level(step, cost, zcdp)
     at_least(step["conclusion"]["epsilon"], level, "approximate-dp: epsilon")
     return level
 
 
-def _check_cost(step: Mapping[str, Any], spent: Cost, *, split: bool) -> None:
-    """The cost that a step states is the sum of the spends: by kind where it is `split`."""
+def _check_cost(
+    step: Mapping[str, Any], spent: Cost, spends: Sequence[Mapping[str, Any]] | None
+) -> None:
+    """The cost that a step states is the sum of the spends; by kind where none are given."""
     stated, rule = declared_cost(step), step["rule"]
-    if split:
-        require(stated.is_close(spent), "cost: it is not the sum of the spends", rule)
-        return
-    sums = close(stated.total, spent.total) and close(stated.rho, spent.rho)
-    require(sums and not stated.columns, "cost: it is not the sum of the spends", rule)
+    sums = stated.is_close(spent) if spends is None else held(stated, spent, spends)
+    require(sums, "cost: it is not the sum of the spends", rule)
 
 
 def check_release(document: Mapping[str, Any]) -> None:
@@ -480,16 +494,3 @@ def _place(secrets: Mapping[str, Any]) -> str:
         return ", ".join(each)
     low, high = secrets["interval"]
     return f"between {low:g} and {high:g}"
-
-
-def _described(population: Mapping[str, Any]) -> int:
-    """How many records the model describes at most."""
-    if population["model"] == "unknown":
-        return group_size(population)
-    return members_of_factors(population)[0]
-
-
-def summed(spends: Sequence[Mapping[str, Any]]) -> tuple[Fraction, Fraction]:
-    """The most that one record pays in pure DP, and in zCDP."""
-    pure = heaviest(spends, lambda spend: exact(spend["dp_epsilon"]))
-    return pure, heaviest(spends, lambda spend: exact(spend.get("rho", 0.0)))

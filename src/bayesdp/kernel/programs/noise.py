@@ -22,7 +22,7 @@ def delta_at_most(
     if squared == 0 or by_zcdp(squared / (2 * sigma * sigma), epsilon) <= ball(delta):
         return True
     shift = isqrt(squared.numerator // squared.denominator)
-    if not whole or shift == 0 or sigma * 30 + shift > MOST_TERMS:
+    if not whole or squared.denominator > 1 or shift == 0 or sigma * 30 + shift > MOST_TERMS:
         return False
     return bool(exactly(sigma, shift, epsilon) <= ball(delta))
 

@@ -63,11 +63,13 @@ _SHAPES: dict[str, tuple[int | None, int]] = {
 
 
 def number(raw: object, what: str = "a number") -> Fraction:
-    """A text "p" or "p/q", exact. No exponents: they would let a short text be a huge number."""
+    """A text "p" or "p/q" in lowest terms. No exponents: a short text would be a huge number."""
     require(isinstance(raw, str) and bool(_NUMBER.fullmatch(raw)), f"{what}: no fraction")
     top, _, under = str(raw).partition("/")
     require(under == "" or int(under) > 0, f"{what}: divided by 0")
-    return Fraction(int(top), int(under or 1))
+    found = Fraction(int(top), int(under or 1))
+    require(str(found) == raw, f"{what}: {raw} is not in lowest terms")
+    return found
 
 
 def text(raw: object, what: str) -> str:

@@ -28,8 +28,9 @@ def bound(conversion: Conversion) -> arb:
     if (
         math.prod(population.get("grid", [])) > LARGEST
         or len(population.get("edges", [])) > LARGEST
+        or len(population.get("factors", [])) > LARGEST
     ):
-        raise UnknownError(f"a matrix of influences of more than {LARGEST} records or edges")
+        raise UnknownError(f"a matrix of influences of more than {LARGEST} records or ties")
     model = read_model(population)
     ratios: dict[tuple[int, int], arb | None] = {}
     known: dict[Any, arb | None] = {}
@@ -43,13 +44,17 @@ def bound(conversion: Conversion) -> arb:
             before = ratios.get(pair, arb(1))
             product = None if ratio is None or before is None else before * ratio
             ratios[pair] = ratios[pair[::-1]] = product
-    rows: Rows = [{record: arb(1)} for record in range(model.records)]
-    for (one, other), ratio in ratios.items():
+    # A record without ties has no influence: its row is that of the identity.
+    place = {record: i for i, record in enumerate(sorted({one for one, _ in ratios}))}
+    rows: Rows = [{i: arb(1)} for i in range(len(place))]
+    for (first, second), ratio in ratios.items():
+        one, other = place[first], place[second]
         rows[one][other] = arb(-1)
         if ratio is not None:
             root = ratio.sqrt()
             rows[one][other] = (1 - root) / (1 + root)
-    return largest_row(rows, clipped=False) * ball(conversion.total)
+    most = largest_row(rows, clipped=False) if rows else arb(1)
+    return most * ball(conversion.total)
 
 
 def _pair_ratio(

@@ -126,6 +126,7 @@ def test_the_kernel_adds_deltas_up_itself() -> None:
 
 
 SAMPLED = """
+from bayesdp.programs import normal
 @program{options}
 def sampled(db: Database[Int[0, 5]]) -> Private[Real]:
     model = observe(db, normal(sd=5), prior=normal(1, sd=1))

@@ -215,7 +215,8 @@ def test_all_pairs_of_rows_of_a_certificate_are_counted(honest: Any) -> None:
 
 def test_numbers_have_an_end(honest: Any) -> None:
     rng = random.Random(1)
-    terms = [number(f"{rng.getrandbits(390)}/{rng.getrandbits(390) | 1}") for _ in range(128)]
+    pairs = [(rng.getrandbits(390), rng.getrandbits(390) | 1) for _ in range(128)]
+    terms = [number(str(Fraction(*pair))) for pair in pairs]
     while len(terms) > 1:
         terms = [["add", [a, b], []] for a, b in zip(terms[::2], terms[1::2], strict=True)]
 

@@ -101,8 +101,8 @@ def test_every_ratio_below_1_has_its_reason_on_the_page() -> None:
     """Programs that choose or draw are one reason; the others are named."""
     prose = PAGE.read_text(encoding="utf-8").split(BEGIN)[0]
     chooses = {"exponential", "per-record-exponential", "posterior-sample"}
-    for name, row in stored().items():
-        if float(row.split("|")[3]) > 0.99:
+    for name, line in stored().items():
+        if float(line.split("|")[3]) > 0.99:
             continue
         ops = {one.op for one in flat(ALL[name].body) if isinstance(one, Release)}
         assert ops & chooses or f"`{name.split(':')[0]}`" in prose, name

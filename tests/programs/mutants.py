@@ -363,7 +363,7 @@ MUTANTS = (
            "declared too little"),
     Mutant("verdict", "program.declared_delta is None and delta > 0:", "False:",
            "a delta that is not declared"),
-    Mutant("verdict", "    for one in program.returns:\n        costs.public_only(one)\n", "",
+    Mutant("verdict", "    for one in program.returns:\n        costs.after(one)\n", "",
            "a private result"),
     Mutant("verdict", 'if program.adjacency == "replace-one" else {}', "", "a private size"),
     Mutant("verdict", 'if kinds and all(one == kinds[0]', 'if kinds and any(one == kinds[0]',

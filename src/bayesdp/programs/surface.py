@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from bayesdp.programs.surface_names import DECORATORS, SURFACE, TYPES
 
 if TYPE_CHECKING:
+    from bayesdp.notions import Adversary, Kind, Secrets
+    from bayesdp.populations import Population
     from bayesdp.programs.check.verdict import Verdict
     from bayesdp.programs.ir import Program as Core
     from bayesdp.programs.run.result import ProgramResult
     from bayesdp.programs.source.module import SourceFile
+    from bayesdp.theorems import ApproximateReport, LeakageReport
 
 
 class _TypeName:
@@ -91,6 +94,33 @@ class ProgramSource:
         found = verdict_on(self, n, parameters)
         self._checked = self._read
         return found
+
+    def leakage(
+        self,
+        population: Population,
+        *,
+        n: int | None = None,
+        adversary: Adversary = "any",
+        kind: Kind = "any",
+        secrets: Secrets = "bounded",
+        seconds: float = 30.0,
+        **parameters: object,
+    ) -> LeakageReport | ApproximateReport:
+        """What the program's cost means under a population: every theorem that applies, the best.
+
+        One row is one record. The cost is that of `check(n, **parameters)`; under add-remove twice
+        it, for a record that leaves and one that enters (theory 8.1). `kind="lipschitz"` is for
+        programs of that kind, where the population covers the values as the table holds them. With
+        a delta the levels are pairs (theory 3.10).
+
+        Errors: `Refusal` for a program that isn't accepted, and for what has no level; `InputError`
+        for a kind that the program doesn't have.
+        """
+        from bayesdp.programs.correlated import leakage_of
+
+        verdict = self.check(n, **parameters)
+        adjacency = self.core(**parameters).adjacency if verdict.verdict == "ACCEPTED" else ""
+        return leakage_of(verdict, adjacency, population, adversary, kind, secrets, seconds)
 
     def run(
         self,

@@ -54,7 +54,7 @@ def verdict_in(
     if found.verdict == "ACCEPTED":
         found = confirmed(core, found)
     if found.verdict == "ACCEPTED":
-        return replace(found, notes=notes_on(core))
+        return replace(found, notes=(*found.notes, *notes_on(core)))
     where = found.where or place(source.programs[core.name])
     told = source.located(
         ProgramError(Diagnostic(found.code or "unproved", found.reason, found.accepted, where))

@@ -200,6 +200,56 @@ def test_a_scale_that_a_released_value_decides_is_known_after_the_debit(tmp_path
     assert dataset["releases"][0]["result"] == {"releases": {"laplace_1": {"value": 4}}}
 
 
+SHARES = """
+@record
+class R:
+    x: Bool
+    region: Public[Category["n", "s"]]
+@program
+def shares(db: Database[R]) -> Private[tuple[Real, ...]]:
+    found = ()
+    for _, piece in partition(db, by="region"):
+        n = laplace(count(r for r in piece if r.x), epsilon=0.5)
+        found = found + (1 / n, n / piece.size)
+    return found
+"""
+
+
+def test_a_released_count_of_0_is_no_divisor_and_stays_released(tmp_path: Path) -> None:
+    core, verdict = accepted(SHARES)
+    assert ["line 12 may be 0" in one for one in verdict.notes] == [True]
+    table = {"x": [True, False, False], "region": ["n", "n", "s"]}
+    kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0}
+    with pytest.raises(FailedError, match=r"a divisor is 0.*max\(n, 1\)"):
+        run(core, verdict, table, samplers=Noted(), **kept)  # type: ignore[arg-type]
+    (dataset,) = _book(tmp_path / "l.db").show()
+    assert dataset["spent"] == 0.5
+    released = dataset["releases"][0]["result"]["releases"]
+    assert [one["value"] for one in released.values()] == [1, 0]
+
+
+def test_an_empty_piece_is_no_divisor_and_costs_nothing(tmp_path: Path) -> None:
+    core, verdict = accepted(SHARES)
+    table = {"x": [True, False], "region": ["n", "n"]}
+    kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0}
+    with pytest.raises(InputError, match="a divisor is 0"):
+        run(core, verdict, table, samplers=Noted(), **kept)  # type: ignore[arg-type]
+    assert not (tmp_path / "l.db").exists() or not _book(tmp_path / "l.db").show()
+
+
+def test_what_is_not_come_to_divides_by_nothing(tmp_path: Path) -> None:
+    """The side that divides by an empty piece's size is taken for others only."""
+    core, verdict = accepted(
+        SHARES.replace(
+            "found = found + (1 / n, n / piece.size)",
+            "found = found + ((n / piece.size) if n > 0 else 0,)",
+        )
+    )
+    table = {"x": [True, False], "region": ["n", "n"]}
+    kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0}
+    assert run(core, verdict, table, samplers=Noted(), **kept).value == (0.5, 0)  # type: ignore[arg-type]
+
+
 def test_the_rehearsal_reads_no_private_cell() -> None:
     """The same scales for every table, and private columns are not even handed over."""
     core, verdict = accepted(MEAN)

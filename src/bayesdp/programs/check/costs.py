@@ -38,11 +38,11 @@ class Costs(Prices):
             self.world = self.world.knowing(command.name, self._released(command))
             return price
         if isinstance(command, Derive):
-            self.public_only(command.value)
+            self.after(command.value)
             self.world = self.world.knowing(command.name, self._derived(command.value))
             return Price(NOTHING, NOTHING, {"derive": command.name})
         if isinstance(command, Branch):
-            self.public_only(command.test)
+            self.after(command.test)
             sides = self._sides(command)
             cost = _dearest([one.cost for one in sides])
             entering = [one.entering for one in sides]

@@ -1,7 +1,8 @@
-"""Divisors of public and released values are proved not to be 0.
+"""Divisors of public and released values: where they are proved not to be 0.
 
-Such a division tells nothing about anybody. But noise may bring a released count to 0, and what a
-program then returns would be an error or a made-up number.
+Such a division tells nothing about anybody, so after the releases it is no matter of privacy. But
+noise may bring a released count to 0, and the program then fails when it is paid for: a note says
+so. In what a release reads, a divisor that may be 0 is refused.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ def facts(test: Expr, holds: bool = True) -> tuple[Fact, ...]:
     return (op, left, right), (TURNED[op], right, left)
 
 
+_INSTEAD = "Write total / max(n, 1), or divide where `if n > 0:` holds."
+
+
 def check_divisor(divisor: Expr, context: Context, known: Iterable[Fact]) -> None:
     """Raise `Rejected` for a public divisor that may be 0, given what is known to hold."""
     if not _not_zero(divisor, context, tuple(known)):
@@ -40,8 +44,19 @@ def check_divisor(divisor: Expr, context: Context, known: Iterable[Fact]) -> Non
             "The divisor may be 0: noise can bring a released count there, and a group may be "
             "empty.",
             divisor,
-            "Write total / max(n, 1), or divide where `if n > 0:` holds.",
+            _INSTEAD,
         )
+
+
+def divisor_note(divisor: Expr, context: Context, known: Iterable[Fact]) -> str | None:
+    """What is said of a divisor after the releases that may be 0; None where it can't be."""
+    if _not_zero(divisor, context, tuple(known)):
+        return None
+    place = "" if divisor.where is None else f" in line {divisor.where.line}"
+    return (
+        f"A divisor{place} may be 0: noise can bring a released count there, and a group may be "
+        f"empty. Then there is no result, and what was released is all that you get. {_INSTEAD}"
+    )
 
 
 def _not_zero(divisor: Expr, context: Context, known: tuple[Fact, ...]) -> bool:

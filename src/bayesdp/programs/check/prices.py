@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.programs.check.candidates import check_candidates
-from bayesdp.programs.check.divisors import Fact, check_divisor, facts
+from bayesdp.programs.check.divisors import Fact, check_divisor, divisor_note, facts
 from bayesdp.programs.check.intervals import bounds, column_type, one_bound
 from bayesdp.programs.check.kinds import ANY, Kind, lipschitz, whole
 from bayesdp.programs.check.parameters import check_parameters
@@ -51,6 +51,8 @@ class Prices:
         self.kinds: list[Kind] = []
         self.facts: tuple[Fact, ...] = ()
         """Public comparisons that hold here."""
+        self.notes: list[str] = []
+        """What is said of an accepted program."""
         self._known: dict[tuple[Expr, Norm, Adjacency], Sensitivity] = {}
 
     def moves(self, expr: Expr, norm: Norm, world: World) -> Sensitivity:
@@ -64,18 +66,25 @@ class Prices:
 
     # -- public expressions --------------------------------------------------------------------
 
-    def public_only(self, expr: Expr) -> None:
+    def after(self, expr: Expr) -> None:
+        """What is computed of released and public values: its divisors may be 0, and are noted."""
+        self.public_only(expr, noted=True)
+
+    def public_only(self, expr: Expr, *, noted: bool = False) -> None:
         """Refuse private data in an expression that is not released, and names without a value."""
         if is_private(expr, self.world) or has_rows(expr):
             raise Rejected(
                 "private-output", "A private value is used without a release.", expr, "Release it."
             )
-        self.well_formed(expr, self.world)
+        self.well_formed(expr, self.world, noted=noted)
 
-    def well_formed(self, expr: Expr, world: World, known: tuple[Fact, ...] = ()) -> None:
+    def well_formed(
+        self, expr: Expr, world: World, known: tuple[Fact, ...] = (), *, noted: bool = False
+    ) -> None:
         """Names have values, and what is computed of one record can't fail (see `check_row`).
 
-        `known` are comparisons that hold beside the program's own.
+        `known` are comparisons that hold beside the program's own. With `noted`, public divisors
+        that may be 0 are noted instead of refused.
         """
         if expr.op == "data":
             for one in expr.args:
@@ -92,11 +101,15 @@ class Prices:
             if expr.op == "fold" and i == 1:
                 check_row(one, world.context, step=True)
             elif expr.op == "if" and i > 0:
-                self.well_formed(one, world, (*known, *facts(expr.args[0], i == 1)))
+                self.well_formed(one, world, (*known, *facts(expr.args[0], i == 1)), noted=noted)
             else:
-                self.well_formed(one, world, known)
+                self.well_formed(one, world, known, noted=noted)
         if expr.op == "div" and not is_private(expr, world):
-            check_divisor(expr.args[1], world.context, (*self.facts, *known))
+            holding = (*self.facts, *known)
+            if not noted:
+                check_divisor(expr.args[1], world.context, holding)
+            elif (note := divisor_note(expr.args[1], world.context, holding)) is not None:
+                self.notes.append(note)
 
     # -- releases --------------------------------------------------------------------------------
 

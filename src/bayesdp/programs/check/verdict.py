@@ -112,7 +112,7 @@ def _check(program: Program, n: int | None) -> Verdict:
     costs.facts = tuple(fact for one in program.requires for fact in facts(one))
     price = costs.sequence(program.body)
     for one in program.returns:
-        costs.public_only(one)
+        costs.after(one)
     epsilon, delta = price.cost
     if delta >= 1:
         raise Rejected(
@@ -136,6 +136,7 @@ def _check(program: Program, n: int | None) -> Verdict:
         solvers=refinements.solvers,
         # A private number of records is nothing that a run may be held to.
         n=n if program.adjacency == "replace-one" else None,
+        notes=tuple(dict.fromkeys(costs.notes)),
     )
 
 

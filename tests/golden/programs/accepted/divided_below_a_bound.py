@@ -1,13 +1,13 @@
-# REJECT division: what a branch knows is not known after it
+# ACCEPT (1, 0): noted, a count of at most 5 may be 0.
 from bayesdp.programs import Bool, Database, Private, Real, count, laplace, program
 
 
 @program
-def f(obs: Database[Bool]) -> Private[tuple[Real, Real]]:
+def f(obs: Database[Bool]) -> Private[Real]:
     n = laplace(count(obs), epsilon=0.5)
     yes = laplace(sum(obs), epsilon=0.5)
-    if n > 0:
+    if n <= 5:
         share = yes / n
     else:
         share = 0
-    return share, yes / n
+    return share

@@ -1,0 +1,41 @@
+"""What a checked program's cost means where records depend on each other (theory 2.1, 3.10)."""
+
+from __future__ import annotations
+
+from bayesdp.accounting.spend import float_above
+from bayesdp.errors import InputError, Refusal
+from bayesdp.notions import Adversary, Kind, Secrets
+from bayesdp.populations import Population
+from bayesdp.programs.check.verdict import Verdict
+from bayesdp.theorems import ApproximateReport, LeakageReport, Question, approximate, leakage
+
+
+def leakage_of(
+    verdict: Verdict,
+    adjacency: str,
+    population: Population,
+    adversary: Adversary,
+    kind: Kind,
+    secrets: Secrets,
+    seconds: float,
+) -> LeakageReport | ApproximateReport:
+    """The levels of a program with this verdict. See `ProgramSource.leakage`."""
+    if verdict.verdict != "ACCEPTED":
+        raise Refusal(f"Only an accepted program has a level, and this one is {verdict.verdict}.")
+    if kind == "lipschitz" and verdict.kind != "lipschitz":
+        raise InputError(
+            "kind", kind, expected="'any': not every release is noise on one clipped sum"
+        )
+    steps = 2 if adjacency == "add-remove" else 1
+    cost = float_above(steps * verdict.dp_epsilon)
+    if verdict.dp_delta == 0:
+        return leakage(
+            population, cost, adversary=adversary, kind=kind, secrets=secrets, seconds=seconds
+        )
+    if steps == 2:
+        raise Refusal(
+            "Programs with a delta have a level under replace-one only. Leave out adjacency=, or "
+            "use releases without a delta."
+        )
+    question = Question(population, adversary, secrets, seconds)
+    return approximate(question, cost, float_above(verdict.dp_delta))

@@ -26,6 +26,7 @@ from bayesdp.programs.run.table import Rows
 from tests.effort import runs
 from tests.kernel.programs import True_, number, pick
 from tests.programs.probes import core
+from tests.programs.run.helpers import accepted, seen
 
 Rng = np.random.Generator
 THIRD = Fraction(1, 3)
@@ -428,3 +429,66 @@ def test_one_of_two_opposites_holds_even_of_no_number(ops: tuple[str, str]) -> N
     value = of("add", *(total(number(1), Expr(op, (none, number(0)))) for op in ops))
     assert claims(value) == (0, 0)
     assert moved(value, ROW, ROW | {"x": 0.0}) == 0
+
+
+TWO_WAYS = {
+    "a vector's entry and an entry's sum": """
+        a = sum(p.i * onehot(1 if p.x > 0.5 else 0, 2) for p in db)[0]
+        b = sum((p.i * onehot(1 if p.x > 0.5 else 0, 2))[0] for p in db)
+""",
+    "an entry beside another number": """
+        a = sum((p.x, (p.i * onehot(1 if p.x > 0.5 else 0, 2))[0]) for p in db)[1]
+        b = sum(p.i * onehot(1 if p.x > 0.5 else 0, 2) for p in db)[0]
+""",
+    "a cell that doubles can't compute": """
+        w = {huge} - {huge}
+        a = sum(onehot(clip({huge} - {huge}, 0, 3), 4) for p in db)[0]
+        b = sum(onehot(clip({huge} - {huge}, 0, 3), 4)[0] for p in db)
+""".replace("        w = {huge} - {huge}\n", "").replace(
+        "{huge}", "(((((p.w ** 2) ** 2) ** 2) ** 2) ** 2)"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TWO_WAYS)
+@pytest.mark.parametrize("rest", ["", " + sum(p.x for p in db)"])
+def test_one_number_summed_in_two_ways_is_two(name: str, rest: str) -> None:
+    """They differ by rounding (or more): noise is scaled by what a record moves in the machine."""
+    lines = "".join(f"    {one.strip()}\n" for one in TWO_WAYS[name].strip().splitlines())
+    core, verdict = accepted(
+        f"""
+@record
+class P:
+    i: Int[0, {2**50}]
+    x: Real[0, 1]
+    w: Int[{-(2**53)}, {2**53}]
+@program
+def f(db: Database[P]) -> Private[Real]:
+{lines}    return laplace(a - b{rest}, epsilon=1)
+"""
+    )
+    found = []
+    for i, x, w in ((0, 0.0, 5), (12345, 0.0, 5), (12345, 1.0, 2**53), (7, 0.25, 2**53)):
+        table = {"i": [3, i], "x": [0.0, x], "w": [5, w]}
+        found.append(seen(core, verdict, table))
+    assert all(len(one) == 1 for one in found), "a private value without noise"
+    for (one,), (other,) in product(found, repeat=2):
+        assert one[2] == other[2]
+        assert abs(one[1][0] - other[1][0]) <= one[2]
+
+
+def test_vectors_with_factors_are_looked_up() -> None:
+    core, verdict = accepted(
+        """
+@record
+class P:
+    c: Category["u", "v"]
+    i: Int[0, 3]
+@program
+def f(db: Database[P]) -> Private[Vector]:
+    return laplace(sum(p.i * onehot(p.c) - 2 * onehot(p.c) for p in db), epsilon=1)
+"""
+    )
+    one = seen(core, verdict, {"c": ["u", "v", "v"], "i": [3, 0, 1]})
+    two = seen(core, verdict, {"c": ["u", "v", "u"], "i": [3, 0, 3]})
+    assert (one[0][1], two[0][1]) == ((1, -3), (2, -2))

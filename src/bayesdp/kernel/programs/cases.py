@@ -277,9 +277,17 @@ def _summands(entry: Entry, world: World) -> list[Summand]:
 
 
 def _key(value: Node, exact: bool, term: Term, world: World) -> tuple[object, ...]:
-    """Exact values are what they are; others are rounded alike only where none is looked up."""
+    """Exact values are what they are; others are rounded alike where all sums compute them alike.
+
+    That is: where none is looked up, and none is taken from a vector.
+    """
     wide = any(_listed(world.program.columns[one]) is None for one in columns_of(value))
-    return (value,) if exact or wide else (value, term.pieces, term.filter, term.value)
+    alike = exact or (wide and not _has_item(value))
+    return (value,) if alike else (value, term.pieces, term.filter, term.value)
+
+
+def _has_item(value: Node) -> bool:
+    return value.op == "item" or any(_has_item(one) for one in value.args)
 
 
 def _in_piece(column: str, label: str, world: World) -> Condition:

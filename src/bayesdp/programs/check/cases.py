@@ -24,7 +24,7 @@ from bayesdp.programs.check.rows import (
     evaluate,
     values_of,
 )
-from bayesdp.programs.ir import Constant, Expr, Type, columns
+from bayesdp.programs.ir import Constant, Expr, Type, columns, nodes
 
 if TYPE_CHECKING:
     from bayesdp.programs.check.sensitivity import Norm, World
@@ -231,8 +231,11 @@ def _terms(entry: Entry, world: World) -> list[Term]:
                 continue
             read = columns(leaf.value)
             exact = whole(leaf.value, context) or _cell(leaf.value, context)
-            # Sums over few columns are looked up exactly, others rounded: then two are two values.
-            one_way = exact or any(values_of(context.columns[one]) is None for one in read)
+            # A rounded number is one value only where all sums compute it in one way: not where one
+            # may look it up, or take it from a vector, and another round it on a grid of its own.
+            entry_of = any(one.op == "item" for one in nodes(leaf.value))
+            rounded = any(values_of(context.columns[one]) is None for one in read)
+            one_way = exact or (rounded and not entry_of)
             key = (leaf.value,) if one_way else (leaf.value, part.pieces, part.filter, part.group)
             place = one_bound(leaf.value, context)
             shared = read <= world.public

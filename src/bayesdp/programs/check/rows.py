@@ -225,6 +225,10 @@ def evaluate(expr: Expr, row: Setting, kinds: Mapping[str, Type]) -> Plain:
         assert isinstance(index, int | Fraction)
         assert isinstance(args[0], tuple)
         return args[0][int(index)]
+    longest = max((len(one) for one in args if isinstance(one, tuple)), default=0)
+    if longest:
+        spread = [one if isinstance(one, tuple) else (_number(one),) * longest for one in args]
+        return tuple(_number(_computed(op, list(one))) for one in zip(*spread, strict=True))
     return _computed(op, args)
 
 

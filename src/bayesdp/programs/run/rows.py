@@ -36,6 +36,7 @@ class Labels:
 
 Column = Any  # an array over the rows, Labels, a text, or a list of arrays
 _COMPARED = ("lt", "le", "gt", "ge")
+MOST_PLACE = 2.0**62
 
 
 class RowValues:
@@ -59,11 +60,15 @@ class RowValues:
 
     def codes(self, expr: Expr) -> NDArray[Any]:
         """The place of each row's category, truth value or whole number."""
-        found = self.value(expr)
+        return self._places(self.value(expr))
+
+    def _places(self, found: Any) -> NDArray[Any]:
+        """Places, in one way for all who ask: what doubles can't compute is at 0."""
         if isinstance(found, Labels):
             return np.asarray(found.codes)
         with np.errstate(all="ignore"):
-            return np.asarray(np.rint(self._number(found)).astype(np.int64))
+            known = np.nan_to_num(np.rint(self._number(found)), nan=0.0)
+            return np.asarray(np.clip(known, -MOST_PLACE, MOST_PLACE).astype(np.int64))
 
     def mask(self, data: Expr) -> NDArray[Any] | None:
         """Which rows a data expression keeps; None is all of them."""
@@ -121,7 +126,7 @@ class RowValues:
         if op == "onehot":
             size = expr.data[0]
             assert isinstance(size, int | Fraction)
-            codes = args[0].codes if isinstance(args[0], Labels) else np.rint(args[0])
+            codes = np.clip(self._places(args[0]), 0, int(size) - 1)
             return [self._number(codes == one) for one in range(int(size))]
         if op == "moments":
             entries = args[0]

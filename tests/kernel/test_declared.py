@@ -13,6 +13,8 @@ from bayesdp.certificate import digest
 from bayesdp.kernel import assumptions, check
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.declared import _check_literals, _check_states, _states
+from bayesdp.kernel.described import read_population
+from bayesdp.kernel.keys import check_population
 from bayesdp.populations import parse
 from bayesdp.release import Study
 
@@ -165,3 +167,36 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     made: dict[str, Any] = json.loads(study.release().certificate.to_json())
     assert check(made).verdict == "VALID ASSUMING"
     return made
+
+
+@pytest.mark.parametrize("row", [[0.1, 0.9], [0.3, 0.7], [1 / 3, 2 / 3], [0.1, 0.2, 0.7]])
+def test_bounds_that_are_one_law_are_bounds(row: list[float]) -> None:
+    rows = [row] * len(row)
+    spec = {"model": "markov", "transition_lower": rows, "transition_upper": rows, "length": 5}
+    parse(spec)
+    read_population(spec)
+    above, below = [[*one[:-1], one[-1] + 1e-8] for one in rows], [[0.0, *r[1:]] for r in rows]
+    for lower, upper in ((above, above), (below, below)):
+        with pytest.raises(InvalidError, match="no law"):
+            read_population(spec | {"transition_lower": lower, "transition_upper": upper})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("length", 36.5), ("length", True), ("length", "9"), ("order", 1.0), ("length", [9, 2.5])],
+)
+def test_counts_are_whole(key: str, value: Any) -> None:
+    check_population(CHAIN)
+    for population in (CHAIN, {"model": "family", "members": [CHAIN]}):
+        wrong = copy.deepcopy(population)
+        wrong.get("members", [wrong])[0][key] = value
+        with pytest.raises(InvalidError):
+            check_population(wrong)
+
+
+def test_numbers_of_states_are_whole() -> None:
+    grid = {"model": "graph", "grid": [2, 2], "states": 2, "table": [[1.1, 1.0], [1.0, 1.1]]}
+    check_population(grid)
+    for wrong in ({"states": 1.998}, {"states": [2, 1.998]}, {"grid": [2, 2.5]}):
+        with pytest.raises(InvalidError, match="whole"):
+            check_population(grid | wrong)

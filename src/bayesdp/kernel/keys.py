@@ -70,6 +70,11 @@ def check_population(population: Mapping[str, Any]) -> None:
     keys(population, "model", "population", "source covers " + POPULATION[model])
     for text in ("source", "model"):
         require(isinstance(population.get(text, ""), str), "no text", "population")
+    for count in ("size", "length", "order", "records", "states", "grid"):
+        if population.get(count) is not None:
+            given = population[count]
+            for one in given if isinstance(given, list) else [given]:
+                whole(one, count)
     for member in population.get("members", []):
         check_population(member)
 

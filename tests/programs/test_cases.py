@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
@@ -398,6 +399,59 @@ def test_a_rounded_value_is_not_the_one_looked_up() -> None:
     assert claims(of("sub", total(column("z")), total(column("z"), ABOVE))) == (3, 3)
     both = of("mul", of("div", column("z"), number(3)), column("x"))  # rounded in either sum
     assert claims(of("sub", total(both), total(both, ABOVE))) == (5, 5)
+
+
+def bins(*ends: Any, closed: str = "lt") -> Expr:
+    x = column("x")
+    counts = [
+        total(number(1), of("and", of("le", number(low), x), of(closed, x, number(high))))
+        for low, high in pairwise(ends)
+    ]
+    return of("tuple", *counts)
+
+
+def test_a_number_lies_in_one_bin() -> None:
+    assert claims(bins(-2, -1, 0, 1, 3)) == (2, 2)
+    # At an end there are two, and so 4 where one such row takes the place of another.
+    assert claims(bins(-2, -1, 0, 1, 3, closed="le")) == (4, 4)
+    # No case is left out where ends are one double: 1 lies in all three.
+    near = 1 + Fraction(1, 10**20)
+    assert claims(bins(-2, 1, near, 3, closed="le")) == (3, 3)
+    both = of("tuple", total(number(1), of("le", number(near), column("x"))),
+              total(number(1), of("le", column("x"), number(1))))  # fmt: skip
+    assert claims(both)[0] == claims(both)[1]
+    one, two = (ROW | {"x": value} for value in (1.0, 3.0))
+    assert moved(both, one, two) <= claims(both)[0]  # type: ignore[operator]
+
+
+def test_cases_of_ordered_ends_are_those_that_are() -> None:
+    """Thresholds in any order, open and closed, weighed: the claim is the truth."""
+    rng = random.Random(20261128)
+    points = [Fraction(one, 2) for one in range(-4, 7)]
+    for _ in range(runs(300)):
+        entries_, tests = [], []
+        for _ in range(rng.randint(1, 3)):
+            sides = []
+            for _ in range(rng.randint(1, 2)):
+                end = number(rng.choice(points[1::2]))
+                op = rng.choice(["lt", "le", "gt", "ge"])
+                pair = (column("x"), end) if rng.random() < 0.5 else (end, column("x"))
+                sides.append(of(op, *pair))
+            test = sides[0] if len(sides) == 1 else of(rng.choice(["and", "or"]), *sides)
+            tests.append(test)
+            weight = rng.choice([-2, -1, 1, 3])
+            entries_.append(of("mul", number(weight), total(number(1), test)))
+        value = of("tuple", *entries_)
+        truth = 0.0
+        made = program(value, "replace-one")
+        rows = [
+            np.array([float(e) for e in Exact(made, [ROW | {"x": x}]).value(value)]) for x in points
+        ]
+        truth = max(float(np.abs(a - b).sum()) for a in rows for b in rows)
+        claimed, by_kernel = claims(value)
+        assert claimed == by_kernel
+        if claimed is not None:
+            assert float(claimed) == truth
 
 
 def moved(value: Expr, one: dict[str, Any], two: dict[str, Any]) -> Fraction:

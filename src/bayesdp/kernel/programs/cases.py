@@ -181,6 +181,42 @@ class Summand:
     exact: bool
 
 
+Threshold = tuple[str, float, bool]
+"""A column of numbers, the double of a literal, and whether the column stands on the left of <=."""
+
+
+def _threshold(atom: Node, world: World) -> Threshold | None:
+    if atom.op != "le":
+        return None
+    left, right = atom.args
+    for one, other, is_left in ((left, right, True), (right, left, False)):
+        value = other.data[0] if other.op == "const" else None
+        if one.op != "field" or isinstance(value, bool) or not isinstance(value, Fraction):
+            continue
+        column = str(one.data[0])
+        if world.program.columns[column].kind in ("int", "real") and abs(value) < 10**300:
+            return column, float(value), is_left
+    return None
+
+
+def _contradicted(limits: Sequence[Threshold | None], truths: Sequence[bool]) -> bool:
+    """Whether no number of a column has these truths: doubles are compared, and none is missing."""
+    at_most: dict[str, list[tuple[float, bool]]] = {}
+    at_least: dict[str, list[tuple[float, bool]]] = {}
+    for limit, so in zip(limits, truths, strict=True):
+        if limit is not None:
+            column, end, is_left = limit
+            # "x <= end" or not "end <= x" hold it from above; the latter leaves out the end.
+            side = at_most if is_left is so else at_least
+            side.setdefault(column, []).append((end, so))
+    return any(
+        low > high or (low == high and not (low_closed and high_closed))
+        for column, ends in at_least.items()
+        for low, low_closed in ends
+        for high, high_closed in at_most.get(column, ())
+    )
+
+
 @dataclass
 class Cases:
     """Which columns are fixed, which comparisons are open, and where values lie."""
@@ -227,12 +263,15 @@ class Cases:
         names = sorted(one for one in self.fixed if (one in shared) is public)
         open_ = [one for one in self.open if (columns_of(one) <= shared) is public]
         lists = [_listed(self.world.program.columns[one]) or () for one in names]
+        limits = [_threshold(one, self.world) for one in open_]
+        possible = [
+            dict(zip(open_, truths, strict=True))
+            for truths in product((False, True), repeat=len(open_))
+            if not _contradicted(limits, truths)
+        ]
         for values in product(*lists):
-            for truths in product((False, True), repeat=len(open_)):
-                yield (
-                    dict(zip(names, values, strict=True)),
-                    dict(zip(open_, truths, strict=True)),
-                )
+            for found in possible:
+                yield dict(zip(names, values, strict=True)), found
 
     def value(self, node: Node, row: Row) -> Value:
         """A value that the fixed columns decide."""

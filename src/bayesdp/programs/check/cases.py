@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
+from math import inf
 from typing import TYPE_CHECKING
 
 from bayesdp.programs.check.intervals import TRUE, Context, Interval, one_bound
@@ -33,6 +34,7 @@ MOST_LEAVES, MOST_CASES, MOST_EVALUATED, MOST_PAIRED = 16, 4096, 20_000, 200_000
 TRUTHS = ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not")
 LIFTED = ("add", "sub", "mul", "div", "neg", "abs", "min", "max", "clip")
 EXACT_BELOW = 2**53
+LARGEST = 10**300
 Kinds = Mapping[str, Type]
 Test = tuple[Expr, bool]
 """A condition on a row, and whether it holds."""
@@ -266,6 +268,45 @@ def _piece(column: str, label: str, kinds: Kinds) -> Test:
     return Expr("eq", (held, Expr("const", (), (label,)))), True
 
 
+def ordered(truths: Mapping[Expr, bool], kinds: Kinds) -> bool:
+    """Whether some number in a column can have these comparisons with literals.
+
+    The interpreter compares with the literals' doubles: `x <= 1` and `2 <= x` can't both hold.
+    """
+    lows: dict[Expr, tuple[float, bool]] = {}
+    highs: dict[Expr, tuple[float, bool]] = {}
+    for atom, so in truths.items():
+        limit = _limit(atom, kinds)
+        if limit is None:
+            continue
+        held, end, above = limit
+        # `x <= end` bounds from above, its opposite strictly from below; `end <= x` the other way.
+        if above == so:
+            highs[held] = min(highs.get(held, (inf, True)), (end, so))
+        else:
+            lows[held] = max(lows.get(held, (-inf, True)), (end, not so))
+    for held, (low, strict) in lows.items():
+        high, closed = highs.get(held, (inf, True))
+        if low > high or (low == high and (strict or not closed)):
+            return False
+    return True
+
+
+def _limit(atom: Expr, kinds: Kinds) -> tuple[Expr, float, bool] | None:
+    """A column of numbers, the literal that bounds it, and whether from above."""
+    if atom.op != "le":
+        return None
+    left, right = atom.args
+    for held, other, above in ((left, right, True), (right, left, False)):
+        value = other.data[0] if other.op == "const" else None
+        if held.op != "field" or not isinstance(value, int | Fraction) or value is True:
+            continue
+        numeric = kinds[str(held.data[0])].kind in ("int", "real")
+        if numeric and value is not False and -LARGEST < value < LARGEST:
+            return held, float(value), above
+    return None
+
+
 # -- the rule --------------------------------------------------------------------------------------
 
 State = tuple[tuple[Fraction, Fraction, tuple[tuple[int, Fraction], ...]], ...]
@@ -353,12 +394,13 @@ class _Table:
         self, names: Sequence[str], atoms: Sequence[Expr]
     ) -> Iterator[tuple[dict[str, Constant], dict[Expr, bool]]]:
         lists = [values_of(self.kinds[one]) or () for one in names]
+        several = (
+            dict(zip(atoms, t, strict=True)) for t in product((False, True), repeat=len(atoms))
+        )
+        possible = [one for one in several if ordered(one, self.kinds)]
         for values in product(*lists):
-            for truths in product((False, True), repeat=len(atoms)):
-                yield (
-                    dict(zip(names, values, strict=True)),
-                    dict(zip(atoms, truths, strict=True)),
-                )
+            for truths in possible:
+                yield dict(zip(names, values, strict=True)), truths
 
     def _state(self, row: Setting, truths: Mapping[Expr, bool]) -> State:
         """What a row in one case adds to each entry."""

@@ -81,7 +81,7 @@ def test_an_infinite_level_is_null_and_named():
     assert found["causal"]["do"] == pytest.approx(math.log(3.0))
     assert set(found["infinite"]) >= {"dp", "bdp", "mp", "bdp-uninformed"}
     assert "bdp-informed" not in found["infinite"]
-    assert "infinite" in run({"population": TWINS, "channel": REVEAL}).output
+    assert "unlimited" in run({"population": TWINS, "channel": REVEAL}).output
 
 
 def test_a_mechanism_works_as_in_leakage():

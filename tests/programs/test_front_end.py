@@ -11,7 +11,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.programs.check.verdict import Verdict
-from bayesdp.programs.ir import Expr, Release
+from bayesdp.programs.ir import Branch, Derive, Expr, Release
 from bayesdp.programs.source import CODES, ProgramError, core_of, exact, read_text
 from bayesdp.programs.source.literals import setting
 from bayesdp.programs.surface import ProgramSource
@@ -279,3 +279,62 @@ def test_half_a_character_is_no_label() -> None:
             assert (found.verdict, found.code) == ("REJECTED", "syntax")
             assert "half a character" in found.reason
             found.shown.encode()
+
+
+CHOSEN = (
+    "from bayesdp.programs import Beta, Bool, Database, Private, bernoulli, beta, count, laplace, "
+    "noise_aware, observe, program, statistics\n\n\n"
+    "@program\ndef f(obs: Database[Bool]) -> Private[Beta]:\n"
+    "    k = laplace(count(obs), epsilon=1)\n    if k > 3:\n        {}\n    else:\n        {}\n"
+    "    return {}\n"
+)
+
+
+def numbers_of(prior: Expr) -> list[object]:
+    return [one.data[0] for one in prior.args]
+
+
+def test_what_follows_a_branch_is_derived_inside_it_from_each_side_s_own_model() -> None:
+    side = "noisy = laplace(statistics(observe(obs, bernoulli, prior=beta({}, 2))), epsilon=1)"
+    text = CHOSEN.format(side.format(1), side.format(5), "noise_aware(noisy)")
+    program = core_of(read_text(text), "f", {})
+    (branch,) = (one for one in program.body if isinstance(one, Branch))
+    joined = []
+    for commands, a in ((branch.then, 1), (branch.otherwise, 5)):
+        release = next(one for one in commands if isinstance(one, Release))
+        derived = [one for one in commands if isinstance(one, Derive)]
+        (posterior,) = (one for one in derived if one.value.op == "noise-aware")
+        noisy, model = posterior.value.args
+        assert noisy == Expr("public", (), (release.name,))
+        assert numbers_of(model.args[2]) == [a, 2]
+        assert derived[-1].value == Expr("public", (), (posterior.name,))
+        joined.append(derived[-1].name)
+    assert joined[0] == joined[1]
+    assert program.returns == (Expr("public", (), (joined[0],)),)
+
+
+def test_a_condition_chooses_between_the_numbers_of_priors() -> None:
+    returned = "noise_aware(laplace(statistics(observe(obs, bernoulli, prior=p)), epsilon=1))"
+    text = CHOSEN.format("p = beta(1, 2)", "p = beta(3, 2)", returned)
+    program = core_of(read_text(text), "f", {})
+    last = program.body[-1]
+    assert isinstance(last, Derive)
+    prior = last.value.args[1].args[2]
+    assert (prior.op, prior.data) == ("prior", ("beta",))
+    a, b = prior.args
+    assert a.op == "if"
+    assert [one.data[0] for one in a.args[1:]] == [1, 3]
+    assert (b.op, b.data) == ("const", (2,))
+
+
+def test_a_private_choice_is_called_private_and_a_public_one_is_not() -> None:
+    said = {
+        "p = obs": "private values",
+        "p = laplace(count(obs), epsilon=1)": "a beta prior or a number",
+        "p = (1, 2)": "a beta prior or a tuple of 2",
+    }
+    for other, words in said.items():
+        found = verdict_on(CHOSEN.format("p = beta(1, 1)", other, "p"))
+        assert found.verdict == "REJECTED"
+        assert words in found.reason, found.reason
+        assert ("private" in found.reason) == (words == "private values")

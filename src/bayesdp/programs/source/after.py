@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from fractions import Fraction
 
-from bayesdp.programs.ir import Derive, Expr, names_of
+from bayesdp.programs.ir import Branch, Command, Derive, Expr, names_of
 from bayesdp.programs.source.calls import Bound, bind
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.releases import Releases
@@ -54,6 +54,9 @@ class After(Releases):
             model = self.models.get(str(found.expr.data[0]))
         if model is None or not isinstance(found, Scalar):
             if isinstance(found, Scalar) and names_of(found.expr) & self.joined:
+                either = self._inside(self.commands, found.expr, op, bound.node, data)
+                if either is not None:
+                    return either
                 raise refuse(
                     "type",
                     node,
@@ -67,12 +70,58 @@ class After(Releases):
                 "This is not the noisy statistics of a model.",
                 "Release laplace(statistics(model), epsilon=...) and hand that on as it is.",
             )
-        prior = model.about[2]
-        likelihood = model.about[1]
+        return self._of_statistics(op, bound.node, found.expr, model, data)
+
+    def _of_statistics(
+        self, op: str, node: ast.Call, noisy: Expr, model: Thing, data: tuple[Fraction, ...]
+    ) -> Thing:
+        prior, likelihood = model.about[2], model.about[1]
         assert isinstance(prior, Thing)
         assert isinstance(likelihood, Thing)
-        about = Expr("observe", (Expr("nothing"), likelihood.expr, prior.expr), (), place(node))
-        return self._derived(op, bound.node, (found.expr, about), prior.family, data)
+        where = place(node.args[0] if node.args else node)
+        about = Expr("observe", (Expr("nothing"), likelihood.expr, prior.expr), (), where)
+        return self._derived(op, node, (noisy, about), prior.family, data)
+
+    def _inside(
+        self,
+        commands: list[Command],
+        noisy: Expr,
+        op: str,
+        node: ast.Call,
+        data: tuple[Fraction, ...],
+    ) -> Thing | None:
+        """What is derived of one of two noisy statistics, at the end of the branch that has them.
+
+        Each side derives it of its own, and both under one name. None where that is not possible.
+        """
+        if noisy.op != "public":
+            return None
+        name, outer = str(noisy.data[0]), self.commands
+        if name in self.models:
+            self.commands = commands
+            found = self._of_statistics(op, node, noisy, self.models[name], data)
+            self.commands = outer
+            return found
+        for i, branch in enumerate(commands):
+            if not isinstance(branch, Branch):
+                continue
+            sides = [list(branch.then), list(branch.otherwise)]
+            each = [_value_of(name, side) for side in sides]
+            if None in each:
+                continue
+            found_in = [
+                None if one is None else self._inside(side, one, op, node, data)
+                for side, one in zip(sides, each, strict=True)
+            ]
+            first, second = found_in
+            if first is None or second is None or first.family != second.family:
+                return None
+            both = Expr("public", (), (self.fresh(op.replace("-", "_")),), place(node))
+            for side, value in zip(sides, (first.expr, second.expr), strict=True):
+                side.append(Derive(str(both.data[0]), value, place(node)))
+            commands[i] = Branch(branch.test, tuple(sides[0]), tuple(sides[1]), branch.where)
+            return Thing(first.kind, both, first.family, (), True)
+        return None
 
     def _derived(
         self,
@@ -86,3 +135,11 @@ class After(Releases):
         self.commands.append(Derive(name, Expr(op, args, data, place(node)), place(node)))
         kind = "samples" if op == "nuts" else "released-posterior"
         return Thing(kind, Expr("public", (), (name,), place(node)), family, (), True)
+
+
+def _value_of(name: str, commands: list[Command]) -> Expr | None:
+    """What a side of a branch derives under a name."""
+    for one in commands:
+        if isinstance(one, Derive) and one.name == name:
+            return one.value
+    return None

@@ -10,7 +10,7 @@ from math import prod
 
 from bayesdp.errors import did_you_mean
 from bayesdp.programs.ir import Expr, Type
-from bayesdp.programs.source.diagnostics import place, refuse, written
+from bayesdp.programs.source.diagnostics import ProgramError, place, refuse, written
 from bayesdp.programs.source.expressions import Expressions
 from bayesdp.programs.source.literals import Literal
 from bayesdp.programs.source.scope import Scope
@@ -35,6 +35,7 @@ from bayesdp.programs.source.values import (
 )
 
 ONE = constant(Fraction(1))
+MOST_LISTED = 6
 MOST_CELLS = 1024
 PAIRS = {
     "bernoulli": ("beta",),
@@ -240,12 +241,7 @@ class Calls(Expressions):
         elif kind.kind == "bool":
             labels = ("False", "True")
         else:
-            raise refuse(
-                "type",
-                node,
-                f"'{column}' has no declared list of values.",
-                "Partition by a Category or a Bool column: pieces must not depend on the data.",
-            )
+            raise _unlisted(column, kind, node)
         return Parted(data, column, labels, kind.public)
 
     def call_field(self, node: ast.Call, scope: Scope) -> Value:
@@ -457,3 +453,27 @@ def number_of(value: Scalar) -> Fraction:
 
 
 __all__ = ["TRUE", "Calls", "bind"]
+
+
+def _unlisted(column: str, kind: Type, node: ast.AST) -> ProgramError:
+    """The refusal of pieces by numbers; a short list of whole numbers can be one of labels."""
+    if kind.kind != "int" or kind.low is None or kind.high is None:
+        return refuse(
+            "type",
+            node,
+            f"'{column}' has no declared list of values.",
+            "Partition by a Category or a Bool column: pieces must not depend on the data.",
+        )
+    low, high = int(kind.low), int(kind.high)
+    ends = range(low, high + 1) if high - low < MOST_LISTED else (low, low + 1)
+    labels = ", ".join(f'"{one}"' for one in ends)
+    labels += "" if high - low < MOST_LISTED else ", ..."
+    new = f"Category[{labels}]"
+    return refuse(
+        "type",
+        node,
+        f"'{column}' holds whole numbers, and pieces are of a Category or a Bool column.",
+        f"Declare {column}: {f'Public[{new}]' if kind.public else new} (a column of whole numbers "
+        f"is read as labels), or release one vector: laplace(tuple(count(p for p in people if "
+        f"p.{column} == k) for k in range({low}, {high + 1})), epsilon=...).",
+    )

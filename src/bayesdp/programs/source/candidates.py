@@ -8,6 +8,7 @@ from fractions import Fraction
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.source.calls import Bound, bind
 from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.literals import Literal
 from bayesdp.programs.source.models import Models
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
@@ -49,6 +50,14 @@ class Candidates(Models):
                 expr = Expr("values", parts, (), place(node))
                 return Thing("candidates", expr, "int" if whole else "real")
         if isinstance(found, Scalar | Items | Data | Thing):
+            if isinstance(values := static_of(found), tuple) and values and _texts(values):
+                raise refuse(
+                    "type",
+                    node,
+                    "Candidates are numbers, and these are texts.",
+                    f"Number them: candidates=range({len(values)}), and in the score "
+                    f'count(x for x in data if (x == "{values[0]}" and t == 0) or ...).',
+                )
             raise refuse(
                 "private-parameter" if isinstance(found, Data) else "type",
                 node,
@@ -160,6 +169,10 @@ class Candidates(Models):
                 )
             axes.append(axis.expr)
         return Thing("candidates", Expr("grid-of", tuple(axes), (family,), place(node)), family)
+
+
+def _texts(values: tuple[Literal, ...]) -> bool:
+    return all(isinstance(one, str) for one in values)
 
 
 def among(name: Expr, candidates: Expr) -> Expr:

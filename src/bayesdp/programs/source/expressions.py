@@ -46,6 +46,9 @@ OPERATIONS: dict[type[ast.AST], str] = {
     ast.Div: "div",
 }
 
+RESULT = "Return it as it is: the result has its mean, sd, interval and samples."
+ATTRIBUTES = "Attributes are the columns of a row (row.height) and a database's size (db.size)."
+
 
 class Expressions(Conditions):
     """The meaning of expressions. Calls and statements are in the classes that build on it."""
@@ -147,7 +150,9 @@ class Expressions(Conditions):
                 "construct",
                 node,
                 "On data and released values the operations are + - * / and squares.",
-                "x ** 2 is a square; other functions are applied to what is returned.",
+                "A class of width 10 is sum(1 if x >= 10 * k else 0 for k in range(1, 10))."
+                if isinstance(node.op, ast.FloorDiv) and a.level == "row"
+                else "x ** 2 is a square; other functions are applied to what is returned.",
             )
         return self.arithmetic(OPERATIONS[type(node.op)], node, a, b)
 
@@ -216,7 +221,9 @@ class Expressions(Conditions):
             "attribute",
             node,
             f"'.{node.attr}' of {described(of)} is not part of the language.",
-            "Attributes are the columns of a row (row.height) and a database's size (db.size).",
+            RESULT
+            if isinstance(of, Thing) and of.kind in ("released-posterior", "samples")
+            else ATTRIBUTES,
         )
 
     def column(self, row: Row, name: str, node: ast.AST) -> Scalar:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, names_of
@@ -11,6 +12,7 @@ from bayesdp.programs.source.after import After
 from bayesdp.programs.source.calls import bind
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.expressions import pairs
+from bayesdp.programs.source.joins import alike_priors, is_private, is_word, unjoined
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.sizes import Sizes
 from bayesdp.programs.source.values import (
@@ -328,11 +330,7 @@ class Flow(After):
                 continue
             joined = self._joined(statement, test, name, (a, b), (then, otherwise))
             if joined is None:
-                scope.lose(
-                    name,
-                    f"stands for private values that the condition in line "
-                    f"{statement.lineno} chooses between: release them inside it.",
-                )
+                scope.lose(name, unjoined(a, b, f"the condition in line {statement.lineno}"))
             else:
                 scope.bind(name, joined)
         if then or otherwise:
@@ -349,8 +347,9 @@ class Flow(After):
         self.commands = outer
         self.branches -= 1
         both = (values[0], values[1])
-        words = all(_is_word(one) for one in both) and test.level == "public"
-        if not sides[0] and not sides[1] and not words:
+        words = all(is_word(one) for one in both) and test.level == "public"
+        things = all(isinstance(one, Thing) for one in both) and test.level != "row"
+        if not (sides[0] or sides[1] or words or things):
             return self.chosen(node, test, both)
         if test.level == "row":
             raise refuse(
@@ -358,13 +357,15 @@ class Flow(After):
             )
         joined = self._joined(node, test, "chosen", both, (sides[0], sides[1]))
         if joined is None:
+            private = is_private(both[0]) or is_private(both[1])
             raise refuse(
-                "private-control",
+                "private-control" if private else "type",
                 node,
-                "A condition chooses between values that are not both released.",
-                "Release on both sides.",
+                f"This {unjoined(*both, 'the condition')}",
             )
-        self.commands.append(Branch(test.expr, tuple(sides[0]), tuple(sides[1]), place(node)))
+        if sides[0] or sides[1]:
+            then, otherwise = (tuple(side) for side in sides)
+            self.commands.append(Branch(test.expr, then, otherwise, place(node)))
         return joined
 
     def _joined(
@@ -389,10 +390,10 @@ class Flow(After):
             if "private" in (a.level, b.level):
                 return None
             rows = "row" in (a.level, b.level, test.level)
-            words = _is_word(a) and _is_word(b)
+            words = is_word(a) and is_word(b)
             if rows or not (sides[0] or sides[1] or words):
                 return self.chosen(node, test, (a, b))
-            if len(a.type.items) != len(b.type.items) or _is_word(a) != _is_word(b):
+            if len(a.type.items) != len(b.type.items) or is_word(a) != is_word(b):
                 return None
             kind = TEXT if words else a.type
             if kind != b.type and not words:
@@ -408,6 +409,12 @@ class Flow(After):
         ):
             named = self._named(name, (a.expr, b.expr), sides)
             return Thing(a.kind, named, a.family, (), True)
+        if isinstance(a, Thing) and isinstance(b, Thing) and alike_priors(a, b, test):
+            numbers = self._joined(node, test, name, (Items(a.about), Items(b.about)), sides)
+            if isinstance(numbers, Items):
+                where, given = place(node), [scalar(one, node) for one in numbers.items]
+                given = [replace(one, expr=replace(one.expr, where=where)) for one in given]
+                return self._prior(a.family, node, tuple(given))
         return None
 
     def _named(
@@ -420,10 +427,6 @@ class Flow(After):
         for value, side in zip(values, sides, strict=True):
             side.append(Derive(one, value))
         return Expr("public", (), (one,))
-
-
-def _is_word(value: Value) -> bool:
-    return isinstance(value, Scalar) and value.type.kind in ("category", "text")
 
 
 def _holds_piece(value: Value, columns: tuple[str, ...], outside: object) -> bool:

@@ -18,6 +18,7 @@ from bayesdp.programs.ir import (
     Expr,
     Program,
     Type,
+    nodes,
 )
 from bayesdp.programs.source.annotations import (
     RESULTS,
@@ -346,6 +347,16 @@ class _Lowering(Flow):
             )
         if self.commands:
             raise refuse("construct", node, "Preconditions stand before the first release.")
+        for one in nodes(found.expr):
+            if one.op in ("sum", "count"):
+                raise refuse(
+                    "static",
+                    one.where or node,
+                    "A precondition holds numbers, public arguments and db.size: a sum of public "
+                    "columns, as the size of a public piece, is known with the table only.",
+                    "Leave it out, and divide by max(part.size, 1); what must not be released for "
+                    "an empty piece stands inside `if part.size > 0:`.",
+                )
         self.requires.append(found.expr)
 
     def _stated(self, node: ast.expr, scope: Scope) -> Scalar:

@@ -338,6 +338,22 @@ def _instead(family: str, kind: Type) -> str:
         return "Compare them with a number: (p.column > 0 for p in people)."
     if family == "poisson" and kind.kind == "real":
         return "Declare the column Int[low, high]."
+    if family == "categorical" and kind.kind == "int":
+        return _labels(kind)
     if family == "linear_model":
         return "Write (features, response) of each row, scaled into [-1, 1]."
     return ""
+
+
+def _labels(kind: Type) -> str:
+    """What is written for whole numbers that are categories."""
+    if kind.low is None or kind.high is None:
+        return "Declare the column as a Category."
+    low, high = int(kind.low), int(kind.high)
+    minus = f" - {low}" if low > 0 else f" + {-low}" if low else ""
+    between = "..., " if high - low > 1 else ""
+    return (
+        f'Declare the column Category["{low}", {between}"{high}"] (whole numbers are read as '
+        f"labels), or release the counts: laplace(sum(onehot(x{minus}, {high - low + 1}) for x in "
+        "...), epsilon=...)."
+    )

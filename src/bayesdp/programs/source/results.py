@@ -6,7 +6,7 @@ import ast
 
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.source.calls import POSTERIOR
-from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.values import (
     Items,
     Scalar,
@@ -66,6 +66,25 @@ def _matrix(value: Items, node: ast.expr) -> Expr:
     return Expr("tuple", entries, (), where)
 
 
+def _public_thing(value: Thing, node: ast.expr) -> ProgramError:
+    """The refusal of a prior and the like as a result: it is public, but nothing to return."""
+    if value.kind != "prior":
+        return refuse(
+            "type",
+            node,
+            f"{described(value).capitalize()} is no result: it is public as it stands.",
+            "Return what has been released with it.",
+        )
+    numbers = ", ".join(["Real"] * len(value.about))
+    return refuse(
+        "type",
+        node,
+        "A prior is no result: it is public, or made of what has been released.",
+        f"Return its numbers, as Private[tuple[{numbers}]]; a posterior to return comes from "
+        "noise_aware(laplace(statistics(model), epsilon=...)).",
+    )
+
+
 def _result(value: Value, wanted: str, node: ast.expr) -> Expr:
     if isinstance(value, Thing):
         if value.kind == "released-posterior" and POSTERIOR[value.family] == wanted:
@@ -74,6 +93,8 @@ def _result(value: Value, wanted: str, node: ast.expr) -> Expr:
             return value.expr
         if value.kind == "noisy-data" and wanted in ("Vector", "Samples"):
             return value.expr
+        if value.kind in ("prior", "likelihood", "candidates"):
+            raise _public_thing(value, node)
         if not value.released or value.kind in ("model", "posterior", "score"):
             raise refuse(
                 "private-output",

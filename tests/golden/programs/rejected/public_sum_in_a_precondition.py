@@ -1,4 +1,4 @@
-# UNKNOWN unproved: nothing is proved from a sum of public columns
+# REJECT static: a sum of public columns is known with the table only
 from bayesdp.programs import Database, Private, Public, Real, laplace, program, record, require
 @record
 class P:

@@ -1,4 +1,4 @@
-# REJECT type: one of two noisy statistics has no model; a posterior in each branch has
+# ACCEPT (1.1, 0): the posterior is derived on both sides, 0.1 + max(1, 0.2)
 from bayesdp.programs import Beta, Bool, Database, Private, bernoulli, beta, count, laplace, noise_aware, observe, program, statistics
 
 

@@ -8,6 +8,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from unicodedata import category
+
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Unicode's categories of letters that break lines, or hide or turn what is shown."""
 
 
 class BayesdpError(Exception):
@@ -77,6 +81,27 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if close:
         return f"Did you mean '{close[0]}'?"
     return "Known: " + ", ".join(options) + "."
+
+
+def require_shown(text: str, key: str) -> None:
+    """`InputError` for a text of several lines, or with letters that are not shown as they stand.
+
+    Certificates repeat it, and no certificate with such a text is valid.
+    """
+    if any(category(letter) in HIDDEN for letter in text):
+        raise InputError(
+            key,
+            text,
+            expected="one line of visible letters, without joiners and signs of direction",
+        )
+
+
+def as_shown(text: str) -> str:
+    """The text, with escapes for letters that break lines, or hide or turn what is shown."""
+    return "".join(
+        letter.encode("unicode_escape").decode() if category(letter) in HIDDEN else letter
+        for letter in text
+    )
 
 
 def _short(value: object, limit: int = 120) -> str:

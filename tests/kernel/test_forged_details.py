@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bayesdp import kernel
+from bayesdp.errors import InputError
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.populations import MOST_RECORDS, group_size
 from bayesdp.kernel.programs.noise import delta_at_most
@@ -34,6 +37,10 @@ def conversion(document: Document) -> Any:
     return document["derivation"]["premises"][0]
 
 
+def query_of(document: Document) -> Any:
+    return conversion(document)["premises"][0]["premises"][0]["evidence"]["query"]
+
+
 def keyed(holder: Any, name: str) -> None:
     """An object with the same keys, whose values nobody would look at."""
     holder[name] = {one: "whatever stands here" for one in holder[name]}
@@ -44,6 +51,12 @@ DETAILS: dict[str, Any] = {
     "a hidden character": lambda d: d.update(release="a\u200bb"),
     "two lines": lambda d: d.update(dataset="people\nno assumptions"),
     "a bell": lambda d: d.update(unit="row\x07"),
+    "a source of two lines": lambda d: d["population"].update(source="us\n\nVALID"),
+    "a member's source that turns": lambda d: d.update(
+        population={"model": "family", "members": [d["population"] | {"source": "\u202e"}]}
+    ),
+    "a query of two lines": lambda d: query_of(d).update(name="n\nnothing assumed"),
+    "a query that turns": lambda d: query_of(d).update(name="n\u202e"),
     "no time": lambda d: d.update(time="yesterday"),
     "a time of no text": lambda d: d.update(time=7),
     "assumptions with more to them": lambda d: keyed(d, "assumptions"),
@@ -137,3 +150,35 @@ def test_a_population_is_read_whoever_attacks(lie: str) -> None:
     for one in (made["population"], made["derivation"]["evidence"]["population"]):
         one.update(change)
     assert verdict(made).verdict == "INVALID"
+
+
+@pytest.mark.parametrize("text", ["a\nb", "می\u200cشود", "👩\u200d🔬", "a\u00adb", "\u2028", "\t"])
+def test_texts_are_refused_before_the_release_that_no_certificate_may_have(
+    text: str, tmp_path: Path
+) -> None:
+    hidden = {
+        "data.unit": {"unit": text, "rows_per_unit": 2},
+        "query[0].name": {"queries": [{"name": text, "kind": "count"}]},
+    }
+    for key, other in hidden.items():
+        with pytest.raises(InputError, match=re.escape(key)):
+            released(tmp_path, "d", **other)
+    for population in ({"model": "clusters", "size": 2}, {"model": "independent"}):
+        with pytest.raises(InputError, match=r"population\.source"):
+            parse(population | {"source": text})
+        member = {"model": "family", "members": [population | {"source": text}]}
+        with pytest.raises(InputError, match="source"):
+            parse(member)
+
+
+@pytest.mark.parametrize("text", ["Größe", "身長", "🎈", "größe der Person", "می\u00a0شود"])
+def test_names_in_any_script_are_names(text: str, tmp_path: Path) -> None:
+    asked = [{"name": text, "kind": "count", "where": "ill == 1"}]
+    population = {"model": "clusters", "size": 2, "covers": ["ill", "x"], "source": text}
+    released(tmp_path, "d", queries=asked, population=population)
+
+
+def test_what_hides_is_shown_by_its_escape() -> None:
+    from bayesdp.errors import as_shown
+
+    assert as_shown("Größe 🎈\n\u202ea\x1b[31m") == "Größe 🎈\\n\\u202ea\\x1b[31m"

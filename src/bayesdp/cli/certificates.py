@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from bayesdp.cli.common import CertificatePath, Json, app, guarded, print_json, text_of
+from bayesdp.errors import as_shown
 
 key_app = typer.Typer(help="Keys to sign certificates with.", no_args_is_help=True)
 app.add_typer(key_app, name="key")
@@ -33,9 +34,10 @@ def verify(
     if as_json:
         print_json(found.to_dict() | {"signature": origin})
     else:
-        typer.echo(found.verdict + (f" ({found.step}: {found.reason})" if found.step else ""))
+        why = f" ({found.step}: {found.reason})" if found.step else ""
+        typer.echo(as_shown(found.verdict + why))
         for assumption in said_once(found.assuming):
-            typer.echo(f"  - {assumption}")
+            typer.echo(as_shown(f"  - {assumption}"))
         if "signature" in document or public_key is not None:
             typer.echo(f"Signature: {origin}")
     missing = public_key is not None and origin != "signed by a trusted key"

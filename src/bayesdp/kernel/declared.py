@@ -83,15 +83,29 @@ def check_declared(document: Mapping[str, Any]) -> None:
 def _check_texts(document: Mapping[str, Any]) -> None:
     """Texts of one line without characters that hide or turn what is shown; a time that is one."""
     for name in ("software", "release", "time", "dataset", "unit"):
-        told = document.get(name, "")
-        require(isinstance(told, str), "no text", name)
-        hidden = any(category(one) in _HIDDEN for one in told)
-        require(not hidden, "a character that isn't shown", name)
+        _shown(document.get(name, ""), name)
+    if document.get("population") is not None:
+        _shown_sources(document["population"])
+    for step in _steps(document["derivation"]):
+        if "query" in step["evidence"]:
+            _shown(step["evidence"]["query"]["name"], "query")
     if "time" in document:
         try:
             datetime.fromisoformat(document["time"])
         except ValueError:
             require(False, "no time", "time")
+
+
+def _shown(told: Any, where: str) -> None:
+    require(isinstance(told, str), "no text", where)
+    hidden = any(category(one) in _HIDDEN for one in told)
+    require(not hidden, "a character that isn't shown", where)
+
+
+def _shown_sources(population: Mapping[str, Any]) -> None:
+    _shown(population.get("source", ""), "source")
+    for member in population.get("members", ()):
+        _shown_sources(member)
 
 
 def _check_lists(document: Mapping[str, Any]) -> None:

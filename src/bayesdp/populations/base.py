@@ -13,9 +13,9 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
 
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, did_you_mean, require_shown
 from bayesdp.notions import Adversary, Kind, Secrets
 
 if TYPE_CHECKING:
@@ -51,6 +51,12 @@ class Population(BaseModel):
             super().__init__(**self._with_names(values, data))
         except ValidationError as error:
             raise explain_validation(error, type(self).model_fields, "population") from None
+
+    @field_validator("source")
+    @classmethod
+    def _one_line(cls, source: str) -> str:
+        require_shown(source, "population.source")
+        return source
 
     @classmethod
     def _with_names(cls, values: tuple[Any, ...], data: dict[str, Any]) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bayesdp.accounting.spend import SMALLEST_DELTA
-from bayesdp.errors import InputError, UnsupportedError, did_you_mean
+from bayesdp.errors import InputError, UnsupportedError, did_you_mean, require_shown
 from bayesdp.notions import Adversary, Notion, Secrets
 from bayesdp.populations import (
     Family,
@@ -184,6 +184,7 @@ def _data(raw: dict[str, Any]) -> DataSpec:
             remedy="Costs are multiplied by it, and the table is held against it.",
             shown=False,
         )
+    require_shown(data.unit, "data.unit")
     return data
 
 
@@ -231,6 +232,7 @@ def _queries(raw: object) -> tuple[QuerySpec, ...]:
         if query.name in seen:
             raise InputError(f"query[{position}].name", query.name, expected="a name used once")
         seen.add(query.name)
+        require_shown(query.name, f"query[{position}].name")
         check_program_keys(query, f"query[{position}]")
         if query.weight is not None and query.error is not None:
             raise InputError(

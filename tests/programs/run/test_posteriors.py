@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import tracemalloc
 from fractions import Fraction
 from itertools import product
 from math import exp, lgamma, log, sqrt
@@ -17,7 +19,10 @@ from bayesdp.programs.run import Density, Joint, Mixture, distributions
 from bayesdp.programs.run.latent import Noise, cells, window
 from bayesdp.programs.run.posteriors import Answers, Noisy, derived
 from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.readiness import ready
 from bayesdp.programs.run.regression import closed_form
+from bayesdp.programs.run.sizes import log_over_sizes
+from bayesdp.programs.run.table import load
 from tests.programs.run.helpers import Noted, accepted, done, rng, seen
 
 LAPLACE, GAUSS = Noise("laplace", 2.5), Noise("gaussian", 1.7)
@@ -251,6 +256,155 @@ def test_normal_mean_with_a_private_size() -> None:
     w /= w.sum()
     assert found.mean == pytest.approx(float(w @ x), abs=5e-3)
     assert "private" in " ".join(found.notes)
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize(
+    ("released", "sd", "scale", "prior"),
+    [
+        ((6.0, 9.0), 1.0, 2.0, (0.0, 2.0)),
+        ((30.0, 4000.0), 7.0, 9.0, (165.0, 15.0)),
+        ((-12.0, 510.0), 7.0, 9.0, (165.0, 15.0)),
+        ((40.5, -5.0), 3.0, 8.0, (0.0, 5.0)),
+        ((40.0, 2e6), 2e4, 8.0, (4e4, 2e4)),
+        ((100.0, 100.0), 0.01, 8.0, (1.0, 0.5)),
+        ((300.0, 51_000.0), 7.0, 9.0, (165.0, 15.0)),
+    ],
+)
+def test_blocks_of_sizes_are_the_sum_over_sizes(
+    kind: str,
+    released: tuple[float, float],
+    sd: float,
+    scale: float,
+    prior: tuple[float, float],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    source = noisy(*released, noise=Noise(kind, scale))
+    arguments = source, _likelihood("normal", sd), distributions.single("normal", *prior)
+    monkeypatch.setattr("bayesdp.programs.run.sizes.FEW", 10**6)
+    exact = posterior(*arguments)
+    monkeypatch.setattr("bayesdp.programs.run.sizes.FEW", 0)
+    found = posterior(*arguments)
+    assert found.mean == pytest.approx(exact.mean, rel=1e-9, abs=1e-9)
+    assert found.sd == pytest.approx(exact.sd, rel=1e-9)
+    assert found.interval(0.95) == pytest.approx(exact.interval(0.95), rel=1e-6)
+
+
+@pytest.mark.parametrize("few", [0, 1000])
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_a_mean_s_likelihood_is_the_sum_over_sizes(
+    kind: str, few: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody at all weighs what it should beside the others."""
+    monkeypatch.setattr("bayesdp.programs.run.sizes.FEW", few)
+    b, sd, y = 3.0, 2.0, (1.0, 4.0)
+    law = stats.laplace(scale=b) if kind == "laplace" else stats.norm(scale=b)
+    x = np.asarray([-2.0, 0.0, 0.5, 3.0])
+    z = np.linspace(-150, 150, 60_001)
+    brute = []
+    for mean in x:
+        total = law.pdf(y[0]) * law.pdf(y[1])
+        for n in range(1, 80):
+            sums = stats.norm.pdf(y[1] - z, n * mean, sqrt(n) * sd)
+            total += law.pdf(y[0] - n) * float(integrate.simpson(law.pdf(z) * sums, x=z))
+        brute.append(log(total))
+    found = log_over_sizes(y, sd, Noise(kind, b))(x)
+    assert found - found[0] == pytest.approx(np.asarray(brute) - brute[0], abs=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+def test_larger_noise_on_a_private_size_takes_no_more_memory(kind: str) -> None:
+    prior, means = distributions.single("normal", 165, 15), []
+    for scale in (2e3, 1e9, 2.0**60, 1e300):
+        tracemalloc.start()
+        found = posterior(
+            noisy(scale, -scale, noise=Noise(kind, scale)), _likelihood("normal", 7.0), prior
+        )
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 100e6
+        means.append(found.mean)
+    # Where there is hardly anything but noise, only the ratio of the two released numbers counts.
+    assert means[1:] == pytest.approx([means[1]] * 3, rel=1e-6)
+    assert means[0] == pytest.approx(means[1], abs=1)
+
+
+FILTERED = """
+@record
+class R:
+    x: Real[0, 10]
+    on: Bool
+    kind: Category["a", "b", "c"]
+@program
+def f(db: Database[R]) -> Private[DISTRIBUTION]:
+    model = observe((r.ENTRY for r in db if r.on), LIKELIHOOD)
+    return noise_aware(NOISE)
+"""
+HUGE = {
+    "laplace": "laplace(statistics(model), epsilon=1 / 10**6)",
+    "gaussian": "gaussian(statistics(model), epsilon=1 / 10**4, delta=1 / 10**6)",
+}
+TABLE = {"x": [1.0, 5.0], "on": [True, False], "kind": ["a", "c"]}
+
+
+@pytest.mark.parametrize("noise", HUGE)
+@pytest.mark.parametrize("shift", [-(2**90), -(2**60), 0, 2**50, 2**60, 2**90])
+def test_a_filtered_normal_under_huge_noise(noise: str, shift: int) -> None:
+    text = FILTERED.replace("DISTRIBUTION", "Normal").replace("ENTRY", "x")
+    text = text.replace("LIKELIHOOD", "normal(sd=2), prior=normal(5, sd=3)")
+    core, verdict = accepted(text.replace("NOISE", HUGE[noise]))
+    found = done(core, verdict, TABLE, Noted(shift=shift)).value
+    assert np.isfinite([found.mean, *found.interval(0.95)]).all()
+    if 0 <= shift <= 2**50:
+        assert abs(found.mean - 5) < 5
+        assert 0 < found.sd < 4
+
+
+@pytest.mark.parametrize("noise", HUGE)
+@pytest.mark.parametrize(
+    ("law", "entry", "model"),
+    [
+        ("Beta", "on", "bernoulli, prior=beta(1, 1)"),
+        ("Dirichlet", "kind", "categorical, prior=dirichlet(1, 1, 1)"),
+    ],
+)
+def test_counts_with_a_private_total_that_noise_drowns_are_refused_before(
+    noise: str, law: str, entry: str, model: str
+) -> None:
+    text = FILTERED.replace("DISTRIBUTION", law).replace("ENTRY", entry)
+    text = text.replace("LIKELIHOOD", model).replace("NOISE", HUGE[noise])
+    core, verdict = accepted(text)
+    with pytest.raises(InputError, match="noise_aware of counts with a private total"):
+        ready(core, verdict, load(core, TABLE))
+    core, verdict = accepted(text.replace("noise_aware", "plug_in"))
+    ready(core, verdict, load(core, TABLE))
+
+
+def test_what_draws_noise_is_loaded_before_the_debit(monkeypatch: pytest.MonkeyPatch) -> None:
+    core, verdict = accepted("""
+@program
+def f(db: Database[Bool]) -> Private[Int]:
+    return laplace(count(db), epsilon=1)
+""")
+    rows = load(core, [True])
+    monkeypatch.delitem(sys.modules, "opendp.prelude", raising=False)
+    ready(core, verdict, rows)
+    assert "opendp.prelude" in sys.modules
+
+
+@pytest.mark.parametrize("kind", ["laplace", "gaussian"])
+@pytest.mark.parametrize("far", [2.0**60, -(2.0**60), 1e300])
+def test_counts_that_noise_drowns_leave_their_prior(kind: str, far: float) -> None:
+    noise = Noise(kind, max(abs(far), 1e200))
+    gamma, beta = distributions.single("gamma", 2, 4), distributions.single("beta", 2, 3)
+    found = posterior(noisy(far, noise=noise), _likelihood("poisson", 3.0), gamma)
+    assert found.mean == pytest.approx(0.5, rel=1e-6)
+    found = posterior(noisy(far, noise=noise, size=9), _likelihood("bernoulli"), beta)
+    assert found.mean == pytest.approx(0.4, rel=1e-6)
+    cells_of = Noisy((Fraction(far), Fraction(-far)), noise, 9, ("a", "b"))
+    start = distributions.dirichlet(np.asarray([1.0, 3.0]), ("0", "1"))
+    found = posterior(cells_of, _likelihood("categorical"), start)
+    assert found.mean == pytest.approx((0.25, 0.75), rel=1e-6)
 
 
 def test_without_noise_all_ways_agree() -> None:

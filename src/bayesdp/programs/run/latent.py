@@ -40,7 +40,7 @@ class Noise:
     @property
     def variance(self) -> float:
         """The variance of the continuous law."""
-        return (2.0 if self.kind == "laplace" else 1.0) * self.scale**2
+        return (2.0 if self.kind == "laplace" else 1.0) * self.scale * self.scale
 
 
 def window(
@@ -51,7 +51,7 @@ def window(
     Raises `InputError` where none does: what was released can't come from this model.
     """
     top = high if high is not None else 2**62
-    left = right = int(min(max(round(start), low), top))
+    left = right = _likely(log_weight, round(min(max(start, low), top)), low, top)
     reach = 64
     left, right = max(left - reach, low), min(right + reach, top)
     while True:
@@ -72,6 +72,42 @@ def window(
         reach *= 2
         left = max(left - reach, low) if more_left else left
         right = min(right + reach, top) if more_right else right
+
+
+def _likely(
+    log_weight: Callable[[NDArray[Any]], NDArray[Any]], start: int, low: int, top: int
+) -> int:
+    """A whole number near the peak: huge noise puts what was released far away from it."""
+    steps = 2 ** np.arange(62)
+    for _ in range(64):
+        c = np.concatenate(([start, low], start - steps, start + steps, low + steps))
+        c = np.clip(c, low, top)
+        logs = np.nan_to_num(log_weight(c), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+        best = int(np.argmax(logs))
+        if not logs[best] > logs[0]:
+            break
+        start = int(c[best])
+    return start
+
+
+MOST_PAIRS = 2**25
+"""So many pairs of a cell's count and the others' are summed, no more."""
+
+
+def require_pairs(noise: Noise, many: int) -> None:
+    """Raises `InputError` where a table of so many cells and a private total takes too many sums.
+
+    Only the noise's scale decides, so it is known before anything is spent.
+    """
+    reach = DROP if noise.kind == "laplace" else (2 * DROP) ** 0.5
+    if (2 * reach * noise.scale) * (2 * reach * noise.scale) * (many - 1) ** 0.5 > MOST_PAIRS:
+        raise InputError(
+            "epsilon",
+            expected="for noise_aware of counts with a private total, noise of a scale below "
+            f"{int((MOST_PAIRS / (many - 1) ** 0.5) ** 0.5 / (2 * reach))}",
+            remedy="Spend more on this release, use plug_in, or make the total public.",
+            shown=False,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +187,8 @@ def cells(y: Sequence[float], noise: Noise, alpha: NDArray[Any], n: int | None) 
     def laws(rate: float) -> list[_Law]:
         made = []
         for j in range(len(y)):
-            shift = rate * noise.scale**2 if noise.kind == "gaussian" else 0.0
+            # Where the noise hides everything this is infinite: the window starts at an end.
+            shift = rate * noise.variance if noise.kind == "gaussian" and rate else 0.0
             support, logs = window(log_cell(j, rate), max(y[j] + shift, 0.0), 0, n)
             mass = np.exp(logs - logs.max())
             made.append(_Law(int(support[0]), mass / mass.sum()))

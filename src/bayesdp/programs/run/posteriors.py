@@ -20,8 +20,9 @@ import numpy as np
 from bayesdp.errors import UnsupportedError
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import distributions as d
-from bayesdp.programs.run.latent import Noise, cells, window
+from bayesdp.programs.run.latent import Noise, cells, require_pairs, window
 from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.sizes import log_noisy_sum, log_over_sizes
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -298,6 +299,7 @@ def _private_size(source: Noisy, prior: d.Univariate) -> d.Univariate:
     if not isinstance(prior, d.Mixture) or len(prior.weights) > 1:
         prior = _matched_beta(prior)
     a, b = prior.parameters
+    require_pairs(source.noise, 2)
     found = cells(source.floats, source.noise, np.asarray([a, b]), None)
     successes, failures = found.values
     s, f = successes[:, None].astype(float), failures[None, :].astype(float)
@@ -345,6 +347,8 @@ def _summed(
 
 def _categorical(source: Noisy, prior: d.Distribution) -> d.Joint:
     alpha, notes = alpha_of(prior)
+    if source.size is None:
+        require_pairs(source.noise, len(alpha))
     found = cells(source.floats, source.noise, alpha, source.size)
     total = float(alpha.sum())
     marginals = []
@@ -403,50 +407,21 @@ def _normal(source: Noisy, sd: float, prior: d.Univariate) -> d.Univariate:
     With Gaussian noise and a public n all is normal. Else the law of the noisy sum is a normal law
     convolved with Laplace's, in closed form, and the mean is integrated on a grid.
     """
-    y, noise = source.floats, source.noise
-    if source.size is not None:
-        sizes, size_logs, total = np.asarray([float(source.size)]), np.zeros(1), y[0]
-        notes: tuple[str, ...] = (CLIP,)
-    else:
-        found, size_logs = window(lambda n: noise.log(y[0] - n), y[0], 0, None)
-        near = size_logs >= size_logs.max() - 23.0  # all but 1e-10 of it
-        sizes, size_logs = found[near].astype(np.float64), size_logs[near]
-        total, notes = y[1], (CLIP, FLAT_SIZE)
-    if noise.kind == "gaussian" and len(sizes) == 1 and isinstance(prior, d.Mixture) and sizes[0]:
+    y, noise, n = source.floats, source.noise, source.size
+    if n is None:
+        over_sizes, notes = log_over_sizes((y[0], y[1]), sd, noise), (CLIP, FLAT_SIZE)
+        return d.by_quadrature(
+            "normal", lambda x: over_sizes(x) + prior.log_density(x), *_space(prior), notes
+        )
+    if noise.kind == "gaussian" and isinstance(prior, d.Mixture):
         # y = n mean + noise of variance v: as n records of variance v / n.
-        each = np.sqrt(sd**2 + noise.variance / sizes[0])
-        return _conjugate(prior, np.asarray([total]), np.zeros(1), sizes[0], float(each), notes)
-    from scipy.special import logsumexp
+        each = np.hypot(sd, noise.scale / np.sqrt(n))
+        return _conjugate(prior, np.asarray([y[0]]), np.zeros(1), float(n), float(each), (CLIP,))
 
     def logs(x: NDArray[Any]) -> NDArray[Any]:
-        parts = [
-            weight + _log_noisy_sum(total - n * x, n * sd**2, noise)
-            for n, weight in zip(sizes, size_logs, strict=True)
-        ]
-        return np.asarray(logsumexp(np.stack(parts), axis=0) + prior.log_density(x))
+        return np.asarray(log_noisy_sum(y[0] - n * x, n * sd**2, noise) + prior.log_density(x))
 
-    return d.by_quadrature("normal", logs, *_space(prior), notes)
-
-
-def _log_noisy_sum(z: NDArray[Any], variance: float, noise: Noise) -> NDArray[Any]:
-    """The log-density at z of normal(0, variance) plus the noise."""
-    from scipy.special import erfcx, log_ndtr
-
-    if noise.kind == "gaussian" or variance == 0.0:
-        if variance == 0.0 and noise.kind == "laplace":
-            return np.asarray(noise.log(z))
-        v = variance + noise.variance
-        return np.asarray(-(z**2) / (2 * v) - np.log(v) / 2)
-    s, b = np.sqrt(variance), noise.scale
-    parts = []
-    for way in (z, -z):
-        # exp(s^2 / 2b^2 + way/b) Phi(-a), in the form that doesn't cancel.
-        a = s / b + way / s
-        far = variance / (2 * b * b) + way / b + log_ndtr(-a)
-        with np.errstate(over="ignore", divide="ignore"):
-            near = -(z**2) / (2 * variance) + np.log(erfcx(np.maximum(a, -5.0) / np.sqrt(2)) / 2)
-        parts.append(np.where(a > -5.0, near, far))
-    return np.asarray(np.logaddexp(parts[0], parts[1]) - np.log(2 * b))
+    return d.by_quadrature("normal", logs, *_space(prior), (CLIP,))
 
 
 # -- answers of records ----------------------------------------------------------------------

@@ -27,7 +27,9 @@ from bayesdp.programs.ir import (
     names_of,
 )
 from bayesdp.programs.run import choose
+from bayesdp.programs.run.latent import require_pairs
 from bayesdp.programs.run.machine import Machine
+from bayesdp.programs.run.posteriors import Noisy
 from bayesdp.programs.run.private import MOST_ROWS, PrivateValues
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.table import Rows, check_types, inside
@@ -57,9 +59,18 @@ def ready(program: Program, verdict: Verdict, rows: Rows) -> None:
             f"{program.name} is {verdict.verdict}: {verdict.reason} Nothing was released or spent."
         )
     prepared(program)
+    _import_all()
     if program.adjacency == "replace-one":
         _check_size(program, verdict, rows)
     Rehearsal(program, verdict, rows).run()
+
+
+def _import_all() -> None:
+    """Load now what a run loads on use: an interrupt meanwhile must cost nothing."""
+    from importlib import import_module
+
+    for name in ("opendp.prelude", "scipy.integrate", "scipy.special", "scipy.stats"):
+        import_module(name)
 
 
 def _check_size(program: Program, verdict: Verdict, rows: Rows) -> None:
@@ -176,6 +187,7 @@ class Rehearsal(Machine):
         elif isinstance(command, Derive):
             if command.value.op in AFTER or not self._known(command.value):
                 self.later.add(command.name)
+                self._countable(command.value)
             else:
                 super().command(command, node)
             self._divisors(command.value)
@@ -190,6 +202,18 @@ class Rehearsal(Machine):
             self.later.update(one.name for one in flat((command,)) if isinstance(one, Derive))
         else:
             super().command(command, node)
+
+    def _countable(self, expr: Expr) -> None:
+        """Refuse the posterior of counts whose noise is known to be too large to sum over."""
+        if expr.op not in ("noise-aware", "nuts"):
+            return
+        model = expr.args[-1]
+        name = str((expr.args[0] if len(expr.args) > 1 else model.args[0]).data[0])
+        source, family = self.noisy.get(name), model.args[1].data[0]
+        if not isinstance(source, Noisy) or source.size is not None:
+            return
+        if family in ("bernoulli", "categorical"):
+            require_pairs(source.noise, len(source.values))
 
     def run(self) -> Any:
         """Rehearse. Of what is returned, only the divisors that are known."""

@@ -1,0 +1,162 @@
+"""Sums over a private number of records, for the sum of normal records: any noise at one price.
+
+Few numbers are summed one by one. Many are summed in blocks of consecutive whole numbers, each by
+the Gauss rule of its sum (nodes of the discrete Chebyshev polynomials): exact for polynomials of
+degree 23, whatever the block's length, so it is the sum that is approximated, not an integral.
+Blocks end where the summand bends: at the released number, where the released sum is that many
+times the mean, and, geometrically, towards 0, where the sum's spread is singular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesdp.programs.run.latent import Noise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FEW = 256
+"""So many numbers of records are summed one by one."""
+
+_DROP = 45.0
+_NODES = 12
+_TABLE = 512
+_CELLS = 2**19
+_FAR = {"laplace": (2.0, 6.0, 16.0, 50.0), "gaussian": (2.0, 4.5, 9.0)}
+
+
+def log_noisy_sum(z: NDArray[Any], variance: Any, noise: Noise) -> NDArray[Any]:
+    """The log-density at z of normal(0, variance) plus the noise, up to a constant."""
+    from scipy.special import erfcx, log_ndtr
+
+    if noise.kind == "gaussian":
+        v = np.hypot(np.sqrt(variance), noise.scale)
+        return np.asarray(-0.5 * (z / v) ** 2 - np.log(v))
+    if np.ndim(variance) == 0 and variance == 0.0:
+        return np.asarray(noise.log(z))
+    s, b = np.sqrt(variance), noise.scale
+    lift, peak, parts = (s / b) ** 2 / 2, (z / s) ** 2 / 2, []
+    for way in (z, -z):
+        # exp(s^2 / 2b^2 + way/b) Phi(-a), in the form that doesn't cancel.
+        a = s / b + way / s
+        with np.errstate(over="ignore", divide="ignore"):
+            found = np.log(erfcx(np.maximum(a, -5.0) / np.sqrt(2)) / 2) - peak
+        far = a <= -5.0
+        found[far] = (lift + way / b)[far] + log_ndtr(-a[far])
+        parts.append(found)
+    return np.asarray(np.logaddexp(parts[0], parts[1]))
+
+
+def log_over_sizes(
+    released: tuple[float, float], sd: float, noise: Noise
+) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    """The log-likelihood of a mean: over every number of records n, each as likely before.
+
+    `released` are the noisy number and the noisy sum of the records; the true sum is
+    normal(n mean, n sd^2). Time and memory don't grow with the noise.
+    """
+    count, total = released
+    low, high = _span(count, noise)
+
+    def each(n: Any, x: NDArray[Any]) -> NDArray[Any]:
+        return np.asarray(noise.log(count - n) + log_noisy_sum(total - n * x, n * sd**2, noise))
+
+    def one_by_one(x: NDArray[Any]) -> NDArray[Any]:
+        found = np.full(len(x), -np.inf)
+        for n in range(int(low), int(high) + 1):
+            found = np.logaddexp(found, each(float(n), x))
+        return found
+
+    def in_blocks(x: NDArray[Any]) -> NDArray[Any]:
+        found, rows = np.empty(len(x)), 1024
+        for start in range(0, len(x), rows):
+            part = x[start : start + rows]
+            starts = _edges(part, released, sd, noise)
+            at, weights = _rule(starts[:, :-1], np.diff(starts, axis=1))
+            used, peak = weights > 0, each(0.0, part)
+            logs = np.full(at.shape, -np.inf)
+            wide = np.broadcast_to(part[:, None], at.shape)
+            logs[used] = each(at[used], wide[used]) + np.log(weights[used])
+            top = np.maximum(peak, logs.max(axis=1))
+            sums = np.exp(logs - top[:, None]).sum(axis=1) + np.exp(peak - top)
+            found[start : start + rows] = top + np.log(sums)
+        return found
+
+    return one_by_one if high - low < FEW else in_blocks
+
+
+def _span(count: float, noise: Noise) -> tuple[float, float]:
+    """The numbers of records that the noise allows: all but e^-45 of the likeliest."""
+    over = max(-count, 0.0) / noise.scale
+    reach = over + _DROP if noise.kind == "laplace" else float(np.sqrt(2 * _DROP + over**2))
+    low = max(np.floor(count - reach * noise.scale), 0.0)
+    return float(low), float(max(np.ceil(count + reach * noise.scale), 0.0))
+
+
+def _edges(x: NDArray[Any], released: tuple[float, float], sd: float, noise: Noise) -> NDArray[Any]:
+    """For each mean the starts of the blocks, whole numbers from 1 on, and the end of the last."""
+    count, total = released
+    b, far = noise.scale, np.asarray(_FAR[noise.kind])
+    most = max(count, 0.0) + 1e6 * b
+    size = np.maximum(np.abs(x), 1e-250)
+    with np.errstate(over="ignore"):
+        match = np.clip(total / np.where(x < 0, -size, size), -most, most)
+    spread = np.sqrt(np.maximum(match, 1.0)) * sd
+    own = np.full(len(x), max(count, 0.0))
+    core = np.asarray([1.5, 4.0, 8.0])
+    places = [(own, np.full(len(x), b), far)]
+    with np.errstate(over="ignore"):
+        if noise.kind == "laplace":
+            places += [(match, spread / size, core), (match, b / size, far)]
+        else:
+            # Two normal factors: their product lies between them.
+            width = np.minimum(np.hypot(spread, b) / size, 1e6 * b)
+            share = 1 / (1 + (width / b) ** 2)
+            middle = match * share + count * (1 - share)
+            places += [(match, width, far), (middle, width * np.sqrt(share), far)]
+    found = [np.ones((len(x), 1)), np.full((len(x), 1), most)]
+    with np.errstate(over="ignore"):
+        for centre, width, steps in places:
+            reach = np.minimum(width, most)[:, None] * steps[None, :]
+            found += [centre[:, None], centre[:, None] - reach, centre[:, None] + reach]
+    small = 1e-3 * b / np.maximum(size, 1.0)
+    found.append(small[:, None] * 4.0 ** np.arange(14)[None, :])
+    edges = np.floor(np.concatenate(found, axis=1)) + 1.0
+    return np.asarray(np.sort(np.clip(edges, 1.0, np.floor(most) + 1.0), axis=1))
+
+
+def _rule(starts: NDArray[Any], lengths: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Nodes and weights for the sum over each row's blocks, side by side."""
+    nodes, shares = _table()
+    short = np.minimum(lengths, _TABLE).astype(np.int64)
+    # In 1/N^2 the rules for N numbers go to that of an integral.
+    left = (short / np.maximum(lengths, 1.0))[..., None] ** 2
+    at = nodes[-1] + (nodes[short] - nodes[-1]) * left
+    share = shares[-1] + (shares[short] - shares[-1]) * left
+    middle = (starts + (lengths - 1) / 2)[..., None]
+    shape = (len(starts), -1)
+    return (
+        np.asarray(middle + at * lengths[..., None] / 2).reshape(shape),
+        np.asarray(share * lengths[..., None]).reshape(shape),
+    )
+
+
+@lru_cache(maxsize=1)
+def _table() -> tuple[NDArray[Any], NDArray[Any]]:
+    """Rules for sums over N numbers, scaled to (-1, 1) and to 1; the last is the integral's."""
+    nodes, shares = np.zeros((_TABLE + 2, _NODES)), np.zeros((_TABLE + 2, _NODES))
+    for many in range(1, _NODES + 1):
+        nodes[many, :many] = (2 * np.arange(many) - many + 1) / many
+        shares[many, :many] = 1 / many
+    for many in range(_NODES + 1, _TABLE + 2):
+        k = np.arange(1, _NODES, dtype=np.float64)
+        narrow = 0.0 if many > _TABLE else (k / many) ** 2
+        side = np.sqrt(k**2 * (1 - narrow) / (4 * k**2 - 1))
+        values, vectors = np.linalg.eigh(np.diag(side, 1) + np.diag(side, -1))
+        nodes[many], shares[many] = values, vectors[0] ** 2
+    return nodes, shares

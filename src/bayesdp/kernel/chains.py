@@ -13,14 +13,16 @@ from typing import Any
 
 from flint import arb, fmpq, fmpq_mat
 
-from bayesdp.kernel.arithmetic import InvalidError, ball, law, require, whole
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, law, require, whole
 
 Row = list[arb]
 Matrix = list[list[arb]]
 Ratio = Callable[[tuple[Any, ...], Row, Row, Matrix], arb]
 
 MOST_STEPS = 20_000
-SETTLED = arb(1) + arb(2) ** -64
+MOST_RATIOS = 300_000
+"""Of two laws, for one chain: enough for two states followed over `MOST_STEPS` records."""
+SETTLED = ball(1 + Fraction(1, 2**64))
 
 
 def transitions(population: Mapping[str, Any]) -> list[list[Fraction]]:
@@ -103,6 +105,7 @@ class Recursion:
         self.size = len(self.exact)
         self.length = whole(population["length"], "length", 1)
         self.uninformed = uninformed
+        self.left = MOST_RATIOS
         self.initial = population.get("initial", "stationary")
         self.limit: list[Fraction] | None = None
         if self.initial == "stationary":
@@ -141,6 +144,11 @@ class Recursion:
         factor = ball(dp_epsilon).exp()
         sides = self._sides()
         last = min(self.length - 1, MOST_STEPS)
+        closes = self.limit is not None and min(self.limit) > 0
+        require(closes or last == self.length - 1, "the chain is long and its tail can't be closed")
+        # What is certain to be followed, before any of it is.
+        pairs = sum(map(len, sides)) * self.size * (self.size - 1)
+        self._affords((min(steps, last) if closes else last) * pairs)
         history = [[[self._logs(run.current, None) for run in side] for side in sides]]
         for step in range(1, last + 1):
             if step > steps and 2 * step + 8 < self.length:
@@ -155,6 +163,10 @@ class Recursion:
             history.append(entry)
         require(last == self.length - 1, "the chain is long and its tail can't be closed")
         return self._exhaustive(history)
+
+    def _affords(self, ratios: int) -> None:
+        if ratios > self.left:
+            raise UnknownError(f"more than {MOST_RATIOS} ratios would have to be computed")
 
     def _step(self, key: tuple[Any, ...], run: _Run, factor: arb, ratio: Ratio) -> Any:
         rows = run.rows()
@@ -171,6 +183,8 @@ class Recursion:
         ratio: Ratio,
     ) -> Matrix:
         size = range(self.size)
+        self.left -= self.size * (self.size - 1)
+        self._affords(0)
         cost = [[arb(1) if u == v else factor * inner[u][v] for v in size] for u in size]
         result = [[arb(1)] * self.size for _ in size]
         for u in size:

@@ -12,6 +12,7 @@ import pytest
 from bayesdp import kernel
 from bayesdp.errors import InputError
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
+from bayesdp.kernel.keys import check_population
 from bayesdp.kernel.populations import MOST_RECORDS, group_size
 from bayesdp.kernel.programs.noise import delta_at_most
 from bayesdp.kernel.programs.reading import number
@@ -111,6 +112,15 @@ def test_records_without_ties_are_not_built() -> None:
     assert group_size(GRAPH | {"records": 10**12}) == 2
     with pytest.raises(UnknownError):
         group_size({"model": "graph", "grid": [10**6, 10**6], "table": [[2.0, 1.0], [1.0, 2.0]]})
+
+
+def test_graphs_of_a_family_are_counted_together() -> None:
+    grid = {"model": "graph", "grid": [700, 700], "states": 2, "table": [[2.0, 1.0], [1.0, 2.0]]}
+    half = GRAPH | {"records": MOST_RECORDS // 2}
+    check_population({"model": "family", "members": [half, half]})
+    for members in ([half, half, GRAPH], [grid, grid, grid], [half, grid, grid]):
+        with pytest.raises(UnknownError, match="together"):
+            check_population({"model": "family", "members": members})
 
 
 NO_POPULATION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {

@@ -6,6 +6,7 @@ refused. What a rule reads of `details` is in `DETAILS`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 from bayesdp.kernel.approximate import RULE as DP_RULE
 from bayesdp.kernel.arithmetic import UnknownError, exact, require, whole
 from bayesdp.kernel.core import RULES, same
+from bayesdp.kernel.populations import MOST_RECORDS
 from bayesdp.kernel.program_queries import RULE as PROGRAM
 
 DETAILS: Mapping[str, frozenset[str]] = {
@@ -75,8 +77,15 @@ def check_population(population: Mapping[str, Any]) -> None:
             given = population[count]
             for one in given if isinstance(given, list) else [given]:
                 whole(one, count)
-    for member in population.get("members", []):
+    members = population.get("members", [])
+    for member in members:
         check_population(member)
+    graphs = [one for one in members if one["model"] == "graph"]
+    if (
+        sum(one.get("records") or math.prod(one.get("grid") or [0]) for one in graphs)
+        > MOST_RECORDS
+    ):
+        raise UnknownError(f"graphs of more than {MOST_RECORDS} records together", "population")
 
 
 def _alone(step: Mapping[str, Any], covers: Sequence[str]) -> None:

@@ -11,9 +11,9 @@ from bayesdp.kernel.arithmetic import UnknownError
 
 MOST_BITS = 20_000
 MOST: dict[str, int] = {
-    "values at numbers of records": 1_000_000,
-    "values of single rows": 10_000_000,
-    "differences of pairs of rows": 10_000_000,
+    "values at numbers of records": 200_000,
+    "values of single rows": 2_000_000,
+    "differences of pairs of rows": 2_000_000,
 }
 """For all programs of a certificate together."""
 

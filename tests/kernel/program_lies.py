@@ -197,7 +197,7 @@ LIES: dict[str, tuple[str, Any]] = {
     ),
     "halves cut at two places": (
         "halves",
-        lambda d: all_numbers(release_of(d, 2)["args"][0][1][1], "5", "4"),
+        lambda d: all_numbers(release_of(d, 2)["args"][0][1][1], "5", "6"),
     ),
     "a wider sample of a piece": ("halves", lambda d: all_numbers(d["derivation"], "-4", "-5")),
     "entering a piece's sample": (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 
 from bayesdp import kernel
 from bayesdp.kernel.program_queries import costs, program_query
+from bayesdp.kernel.programs.noise import louder
 from bayesdp.programs.certificate import derivation_of
+from bayesdp.programs.run.gaussian import multiple, number_scale
 from bayesdp.programs.source import core_of, read_text
 from bayesdp.programs.verdicts import verdict_in
 from tests.kernel.mutations import sealed
@@ -232,9 +235,24 @@ def test_gaussian_noise_is_never_free_or_cheap(tmp_path: Path) -> None:
         assert costs(premise, {"gaussian_1": rho}) == (Fraction(1, 4), rho)
     with pytest.raises(kernel.InvalidError, match="without a cost"):
         costs(premise, {"gaussian_1": Fraction(0)})
-    for rho in (honest * 3 / 4, honest / 1000):
+    for rho in (honest * 9 / 10, honest * 3 / 4, honest / 1000):
         with pytest.raises(kernel.InvalidError, match="noise of this epsilon and delta"):
             costs(premise, {"gaussian_1": rho})
+
+
+def test_calibrated_noise_on_a_number_is_never_held_for_too_loud() -> None:
+    """The least noise by either law, over many costs; and a tenth less than its cost is."""
+    for told in product(("1/100", "1/2", "2", "4", "10", "30", "100"), ("1/10", "1/1000", "1e-9")):
+        epsilon, delta = map(Fraction, told)
+        for shift in (1, 2, 40):
+            scales = number_scale(Fraction(shift**2), epsilon, delta), multiple(epsilon, delta, 1)
+            number, fine = Fraction(scales[0]), Fraction(scales[1]) * shift
+            for sigma in (number, fine):
+                rho = shift**2 / (2 * sigma**2)
+                assert not louder(rho, shift, epsilon, delta), (told, shift)
+            rho = shift**2 / (2 * max(number, fine) ** 2)
+            if shift == 40:  # where steps are coarse the two laws are far apart
+                assert louder(rho * Fraction(9, 10), shift, epsilon, delta), told
 
 
 def test_a_stated_sigma_has_its_cost(tmp_path: Path) -> None:

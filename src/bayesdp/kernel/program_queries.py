@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite
+from math import isfinite, isqrt
 from typing import Any
 
 from bayesdp.kernel.arithmetic import ball, exact, require
@@ -23,13 +23,14 @@ from bayesdp.kernel.programs.document import (
     derive,
 )
 from bayesdp.kernel.programs.effort import Effort
-from bayesdp.kernel.programs.noise import by_zcdp
+from bayesdp.kernel.programs.noise import by_zcdp, louder
 from bayesdp.kernel.programs.ranges import folded
 from bayesdp.kernel.programs.reading import (
     Branch,
     Column,
     Command,
     Derive,
+    Node,
     Parts,
     Program,
     Reader,
@@ -43,6 +44,9 @@ RULE = "program"
 MECHANISM = "program"
 COARSEST = Fraction(1, 2**31)
 """The interpreter's steps are at most this share of the largest value that one record may add."""
+
+MOST_SQUARED = 2**52
+"""Larger moves get their noise from zCDP."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +222,8 @@ def _check_rho(command: Mapping[str, Any], node: Mapping[str, Any], rho: Fractio
     """A stated sigma has its cost, exactly; calibrated noise is not louder than its delta asks for.
 
     The interpreter takes the least noise that it can show to have (epsilon, delta). It never needs
-    more than zCDP asks for, by whichever orders: 5 % are left for the choice of those.
+    more than zCDP asks for, by whichever orders: 5 % are left for the choice of those. One number
+    that moves by a whole distance needs less, and is held to that.
     """
     squared = folded(Reader().node(node["sensitivity"]["value"]))
     sigma = command["options"].get("sigma")
@@ -232,7 +237,28 @@ def _check_rho(command: Mapping[str, Any], node: Mapping[str, Any], rho: Fractio
         return
     epsilon, delta = number(node["epsilon"], "epsilon"), number(node["delta"], "delta")
     less = bool(by_zcdp(rho * Fraction(21, 20), epsilon) <= ball(delta))
+    value = Reader().node(command["args"][0])
+    if not less and squared is not None and squared.denominator == 1 and _is_number(value):
+        shift = isqrt(squared.numerator)
+        of_whole = shift * shift == squared < MOST_SQUARED
+        less = of_whole and louder(rho, shift, epsilon, delta)
     require(not less, "a lower cost than noise of this epsilon and delta has", "gaussian")
+
+
+def _is_number(node: Node) -> bool:
+    """One number for certain, not a vector: its noise is the least by the law of one number."""
+    if node.op == "sum":
+        return _is_number_of_row(node.args[0].args[1])
+    if node.op in ("add", "sub", "neg", "mul", "div"):
+        return all(_is_number(one) for one in node.args)
+    return node.op == "count" or folded(node) is not None
+
+
+def _is_number_of_row(node: Node) -> bool:
+    if node.op in ("clip", "add", "sub", "mul", "neg", "abs", "min", "max", "if"):
+        return all(_is_number_of_row(one) for one in node.args)
+    truth = node.op in ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not")
+    return truth or node.op == "field" or folded(node) is not None
 
 
 def gaussian_assumptions(rhos: Mapping[str, Fraction]) -> list[str]:

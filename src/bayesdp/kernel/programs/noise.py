@@ -10,6 +10,8 @@ from flint import arb
 from bayesdp.kernel.arithmetic import ball
 
 MOST_TERMS = 120_000
+MOST_EPSILON, LEAST_DELTA = 100, Fraction(1, 10**30)
+LESS, SCALED = Fraction(97, 100), 10**6
 
 
 def delta_at_most(
@@ -25,6 +27,34 @@ def delta_at_most(
     if not whole or squared.denominator > 1 or shift == 0 or sigma * 30 + shift > MOST_TERMS:
         return False
     return bool(exactly(sigma, shift, epsilon) <= ball(delta))
+
+
+def louder(rho: Fraction, shift: int, epsilon: Fraction, delta: Fraction) -> bool:
+    """Whether noise of this cost on one number is certainly louder than (epsilon, delta) asks for.
+
+    That is: with 3 % less, a move of `shift` steps has the delta by the continuous law and by the
+    discrete one too. The interpreter takes the least noise by one of them, at most a millionth
+    above; the two agree where sigma is thousands of steps.
+    """
+    if rho <= 0 or epsilon > MOST_EPSILON or delta < LEAST_DELTA:
+        return False
+    ratio = (2 * ball(rho)).sqrt() / ball(LESS)
+    if not bool(_smooth(ratio, epsilon) <= ball(delta)):
+        return False
+    sigma = Fraction(isqrt(int(shift * shift * SCALED**2 / (2 * rho)))) / SCALED * LESS
+    if sigma * 30 + shift > MOST_TERMS / 3:
+        return True
+    return sigma > 0 and bool(exactly(sigma, shift, epsilon) <= ball(delta))
+
+
+def _smooth(ratio: arb, epsilon: Fraction) -> arb:
+    """The delta of continuous noise for a move of `ratio` sigmas (Balle & Wang 2018)."""
+
+    def tail(x: arb) -> arb:
+        return (x / ball(2).sqrt()).erfc() / 2
+
+    middle = ball(epsilon) / ratio
+    return tail(middle - ratio / 2) - ball(epsilon).exp() * tail(middle + ratio / 2)
 
 
 def exactly(sigma: Fraction, shift: int, epsilon: Fraction) -> arb:

@@ -314,8 +314,12 @@ def test_the_family_is_a_family(tmp_path: Path) -> None:
 def test_who_vouches_is_quoted_as_one_line(tmp_path: Path) -> None:
     study = family_study(tmp_path)
     population = dict(study.spec.population.spec())
-    population["source"] = "me\x1b[2J\nVERIFIED <b>by</b> 'God'" + "x" * 1000
-    study.spec = study.spec.model_copy(update={"population": parse(population)})
+    source = "me\x1b[2J\nVERIFIED <b>by</b> 'God'" + "x" * 1000
+    with pytest.raises(InputError, match="one line of visible letters"):
+        parse({**population, "source": source})
+    # What comes past that check is quoted in one line all the same.
+    changed = study.spec.population.model_copy(update={"source": source})
+    study.spec = study.spec.model_copy(update={"population": changed})
     found = explain(study)
     text = found.text()
     assert "\x1b" not in text

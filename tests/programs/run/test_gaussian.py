@@ -195,3 +195,9 @@ def test_poissons_formula_is_on_the_safe_side() -> None:
             true = sum(exp(-((k - c) ** 2) / sigma**2) for k in range(-200, 201)) / norm**2
             assert true * (1 - 1e-12) <= float(place.upper()) <= true * (1 + 1e-6)
     assert float(_parities(F(9))[1].upper()) == pytest.approx(1 / (2 * 9 * sqrt(pi)))
+
+
+def test_where_nothing_is_known_delta_is_1() -> None:
+    """A ball that swells beyond all numbers is answered at once, and is no small delta."""
+    assert fine_delta(F(1, 10**30), F(1), F(1), 10**6) == 1
+    assert counts_delta(F(1, 100), 2, F(1)) == 1

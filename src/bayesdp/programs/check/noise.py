@@ -168,10 +168,12 @@ def zcdp_delta(rho: Fraction, epsilon: Fraction) -> Fraction:
 
 
 def _up(value: Any) -> Fraction:
+    if not value.upper() < 1:
+        return Fraction(1)  # nothing is known, or no probability
     if value.upper() < _balls()(Fraction(1, 2**SMALLEST)):
         return Fraction(1, 2**SMALLEST)
     mantissa, exponent = value.upper().mid().man_exp()
-    return min(Fraction(int(mantissa)) * Fraction(2) ** int(exponent), Fraction(1))
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def _balls() -> Any:

@@ -118,7 +118,8 @@ def noisy_steps(
     `now` is the squared l2 move at the values that public names have: never above the derivation's.
     """
     squared = values.number(expression(node["sensitivity"]["value"]))
-    assert now <= squared, "a move above the derivation's"
+    if now > squared:
+        raise AssertionError("a move above the derivation's")  # holds under `python -O` too
     stated, sigma = law_of(release, node, values), sigma_of(release, node, values)
     root, asserted = root_above(squared), "sigma" in dict(release.options)
     law = _admitted(stated, amount, root, asserted)
@@ -126,7 +127,8 @@ def noisy_steps(
         pair = Fraction(node["epsilon"]), Fraction(node["delta"])
         sigma = max(sigma, _sigma(law, squared, *pair))
     steps = in_steps(amount, root, _unit(law, amount, root))
-    assert law.name != "fine" or root / steps.unit >= 2**FINE, "a coarse grid"
+    if law.name == "fine" and root / steps.unit < 2**FINE:
+        raise AssertionError("a grid coarser than the bound is for")
     return steps, in_range(_stretched(sigma, steps, squared) / steps.unit)
 
 

@@ -12,9 +12,9 @@ import pytest
 from bayesdp.certificate import digest
 from bayesdp.kernel import assumptions, check
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
-from bayesdp.kernel.declared import _check_literals, _check_states, _states
+from bayesdp.kernel.declared import _check_literals
 from bayesdp.kernel.described import read_population
-from bayesdp.kernel.keys import check_population
+from bayesdp.kernel.stated import check_together, stated_columns, stated_population
 from bayesdp.populations import parse
 from bayesdp.release import Study
 
@@ -62,10 +62,26 @@ DISCRETE = [
 ]
 
 
+ROLES = {
+    "family": {"role": "cluster"},
+    "day": {"role": "order", "step": 1},
+    "series": {"role": "series"},
+}
+
+
+def together(population: dict[str, Any], **columns: Any) -> None:
+    """A release of two rows that declares this population, and columns beside its roles."""
+    document = {"unit": "row", "n": 2, "population": population}
+    check_together(document, stated_population(population), stated_columns(ROLES | columns))
+
+
 @pytest.mark.parametrize("spec", DISCRETE)
 def test_states_are_those_of_the_population(spec: dict[str, Any]) -> None:
     made: Any = parse(spec)
-    assert _states(spec) == (made.states if spec["model"] == "markov" else made.common_states) == 2
+    spec = made.spec()
+    if len(spec.get("nodes", [1, 2])) == 1:
+        spec |= {"nodes": [spec["nodes"][0], spec["nodes"][0] | {"name": "b"}]}
+    assert (made.states if spec["model"] == "markov" else made.common_states) == 2
     columns = {"ill": {"states": [0, 1]}, "x": {"bounds": [0.0, 1.0]}, "one": {"states": [0]}}
     for covers, holds in (
         (["ill"], True),
@@ -75,17 +91,18 @@ def test_states_are_those_of_the_population(spec: dict[str, Any]) -> None:
     ):
         for population in (spec, {"model": "family", "members": [spec]}):
             if holds:
-                _check_states(population | {"covers": covers}, columns)
+                together(population | {"covers": covers}, **columns)
                 continue
-            with pytest.raises(InvalidError):
-                _check_states(population | {"covers": covers}, columns)
+            with pytest.raises(InvalidError, match="states"):
+                together(population | {"covers": covers}, **columns)
 
 
 def test_records_that_differ_have_no_common_states() -> None:
     uneven = {"model": "finite", "probabilities": [[0.2, 0.2, 0.1], [0.1, 0.1, 0.3]]}
-    assert _states(uneven) == 0
+    with pytest.raises(InvalidError, match="states"):
+        together(uneven | {"covers": ["ill"]}, ill={"states": [0, 1]})
     with pytest.raises(UnknownError):
-        _states({"model": "network", "bif": "asia.bif"})
+        together({"model": "network", "bif": "asia.bif", "covers": ["ill"]}, ill={"states": [0]})
 
 
 COLUMNS: dict[str, Any] = {
@@ -186,17 +203,17 @@ def test_bounds_that_are_one_law_are_bounds(row: list[float]) -> None:
     [("length", 36.5), ("length", True), ("length", "9"), ("order", 1.0), ("length", [9, 2.5])],
 )
 def test_counts_are_whole(key: str, value: Any) -> None:
-    check_population(CHAIN)
+    stated_population(CHAIN)
     for population in (CHAIN, {"model": "family", "members": [CHAIN]}):
         wrong = copy.deepcopy(population)
         wrong.get("members", [wrong])[0][key] = value
         with pytest.raises(InvalidError):
-            check_population(wrong)
+            stated_population(wrong)
 
 
 def test_numbers_of_states_are_whole() -> None:
     grid = {"model": "graph", "grid": [2, 2], "states": 2, "table": [[1.1, 1.0], [1.0, 1.1]]}
-    check_population(grid)
+    stated_population(grid)
     for wrong in ({"states": 1.998}, {"states": [2, 1.998]}, {"grid": [2, 2.5]}):
-        with pytest.raises(InvalidError, match="whole"):
-            check_population(grid | wrong)
+        with pytest.raises(InvalidError, match="integer"):
+            stated_population(grid | wrong)

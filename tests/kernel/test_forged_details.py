@@ -12,7 +12,7 @@ import pytest
 from bayesdp import kernel
 from bayesdp.errors import InputError
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
-from bayesdp.kernel.keys import check_population
+from bayesdp.kernel.stated import stated_population
 from bayesdp.kernel.populations import MOST_RECORDS, group_size
 from bayesdp.kernel.programs.noise import delta_at_most
 from bayesdp.kernel.programs.reading import number
@@ -117,10 +117,10 @@ def test_records_without_ties_are_not_built() -> None:
 def test_graphs_of_a_family_are_counted_together() -> None:
     grid = {"model": "graph", "grid": [700, 700], "states": 2, "table": [[2.0, 1.0], [1.0, 2.0]]}
     half = GRAPH | {"records": MOST_RECORDS // 2}
-    check_population({"model": "family", "members": [half, half]})
+    stated_population({"model": "family", "members": [half, half]})
     for members in ([half, half, GRAPH], [grid, grid, grid], [half, grid, grid]):
         with pytest.raises(UnknownError, match="together"):
-            check_population({"model": "family", "members": members})
+            stated_population({"model": "family", "members": members})
 
 
 NO_POPULATION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {

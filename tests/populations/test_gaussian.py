@@ -68,7 +68,7 @@ def test_round_trip(given):
         (spec(covariance=PAIR, bounds=[[0, 1]]), "several columns"),
         ({**VECTOR, "size": 4}, "several columns"),
         ({**VECTOR, "covers": ["height"]}, "several columns"),
-        ({**VECTOR, "covers": ["height", "height"]}, "in its order"),
+        ({**VECTOR, "covers": ["height", "height"]}, "each once"),
         ({**VECTOR, "columns": ["height", "age"]}, "in its order"),
         ({**VECTOR, "bounds": [[40, 120]]}, "one for each of weight, height"),
         ({**VECTOR, "bounds": [[40, 40], [120, 220]]}, "lower < upper"),

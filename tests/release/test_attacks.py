@@ -244,7 +244,6 @@ NAMES = [
     "a'b",
     "__index_level_0__",
     "x; DROP TABLE t",
-    "a\nb",
     "é" * 500,
     "v0",
     "faulty",
@@ -256,6 +255,21 @@ NAMES = [
     "a.b",
     "[/x]",
 ]
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\u202eb", "a = b cut at [1.0]", ""])
+def test_no_column_is_named_like_what_hides_or_defines(name: str) -> None:
+    """A certificate repeats names, and a budget remembers derived columns by their definitions."""
+    with pytest.raises(InputError, match=r"data\.columns"):
+        Study(
+            pa.table({"x": [1.0]}),
+            dataset="d",
+            n=1,
+            columns={name: {"bounds": [0, 10]}},
+            population={"model": "independent"},
+            budget={"epsilon": 1.0},
+            queries=[{"name": "s", "kind": "sum", "column": name}],
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)

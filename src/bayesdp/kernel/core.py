@@ -322,6 +322,10 @@ def bounded(conversion: Conversion) -> arb:
 
         read_population(conversion.population)
         return total
+    if conversion.rule == "cluster-size":
+        from bayesdp.kernel.described import read_population
+
+        read_population(conversion.population)
     if conversion.rule in GAUSSIAN_RULES:
         moved = conversion.lipschitz + conversion.rho_lipschitz > 0 or bool(conversion.columns)
         nothing = conversion.any == conversion.rho_any == 0

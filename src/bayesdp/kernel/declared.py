@@ -7,16 +7,20 @@ prose is either derived again (`assumptions`) or always the same (`NOT_PROTECTED
 from __future__ import annotations
 
 import ast
-import math
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 from unicodedata import category
 
-from bayesdp.kernel.arithmetic import UnknownError, require
+from bayesdp.kernel.arithmetic import require
 from bayesdp.kernel.keys import check_steps
-from bayesdp.kernel.populations import group_size, shape
 from bayesdp.kernel.queries import condition, states_of
+from bayesdp.kernel.stated import (
+    check_together,
+    stated_columns,
+    stated_population,
+    stated_query,
+)
 
 NOT_PROTECTED = (
     "that somebody's record is in the table, and how many records there are",
@@ -43,8 +47,6 @@ _RESULT = frozenset(
     {"query", "kind", "group", "cell", "rows", "value", "unit", "error", "noise"}
     | {"dp_epsilon", "dp_rho"}
 )
-_QUERY = frozenset({"name", "kind", "column", "where", "by", "bins", "tightness"})
-_PROGRAM = frozenset({"name", "kind", "program", "parameters"})
 _PROGRAM_RESULT = frozenset({"query", "kind", "outputs", "releases", "dp_epsilon", "dp_rho"})
 _STEP = frozenset({"rule", "conclusion", "evidence", "premises"})
 _GAUSSIAN = "discrete-gaussian"
@@ -54,8 +56,6 @@ _LISTS = frozenset(
     | {"alpha"}
 )
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-_ROLES = ("cluster", "member", "series", "order")
-_DISCRETE = ("markov", "graph", "tree", "finite", "network")
 
 
 def check_declared(document: Mapping[str, Any]) -> None:
@@ -139,17 +139,15 @@ def _check_release(document: Mapping[str, Any]) -> None:
         if "query" in step["evidence"]
     ]
     columns: Mapping[str, Mapping[str, Any]] = document["columns"]
-    programs = [query for query in asked if query["kind"] == "program"]
-    asked = [query for query in asked if query["kind"] != "program"]
-    for query in programs:
-        _known(query, _PROGRAM, "query")
+    stated = stated_columns(columns)
     for query in asked:
-        _known(query, _QUERY, "query")
-        require("bins" not in query or query["kind"] == "histogram", "bins of no use", "query")
+        stated_query(query, stated)
+    asked = [query for query in asked if query["kind"] != "program"]
+    for query in asked:
         if "where" in query:
             _check_literals(query["where"], columns, query["name"])
     for column in columns.values():
-        if "where" in column and column.get("from") in columns:
+        if "where" in column and column["from"] in columns:
             _check_literals(column["where"], columns, "columns")
     units = {query["name"]: _unit(query, columns) for query in asked}
     for result in document["results"]:
@@ -162,9 +160,9 @@ def _check_release(document: Mapping[str, Any]) -> None:
         _known(result["error"], frozenset({"confidence", "value"}), "results")
         _known(result["noise"], frozenset({"distribution", "scale", "step"}), "results")
         require(result["unit"] == units.get(result["query"]), "another unit", "results")
-    _check_roles(document["population"], columns)
-    if document["population"] is not None:
-        _check_states(document["population"], columns)
+    population = document["population"]
+    population = None if population is None else stated_population(population)
+    check_together(document, population, stated)
 
 
 def _steps(step: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -182,29 +180,6 @@ def _unit(query: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]) ->
     """The unit of what is released: a column's for sums and means of it."""
     summed = query["kind"] in ("sum", "mean")
     return str(columns[query["column"]].get("unit", "") if summed else "")
-
-
-# -- roles ------------------------------------------------------------------------------------
-
-
-def _check_roles(
-    population: Mapping[str, Any] | None, columns: Mapping[str, Mapping[str, Any]]
-) -> None:
-    """Known roles, each of one column at most, and those that the population needs."""
-    roles = [column["role"] for column in columns.values() if "role" in column]
-    require(all(role in _ROLES for role in roles), "no such role", "columns")
-    require(len(set(roles)) == len(roles), "two columns of one role", "columns")
-    for one in (population or {}).get("members", [population] if population else []):
-        model = one["model"]
-        clustered = model in ("clusters", "finite") or (
-            model == "gaussian" and "precision" not in one
-        )
-        if clustered and "cluster" not in roles:
-            require(group_size(one) == 1, "no column says who is in which cluster", "columns")
-        if model in ("markov", "autoregressive"):
-            require("order" in roles, "no column says in which order records come", "columns")
-        if one.get("roles") is not None:
-            require("member" in roles, "no column says which record is which", "columns")
 
 
 # -- states --------------------------------------------------------------------------------
@@ -231,41 +206,3 @@ def _values(node: ast.expr) -> list[Any]:
     if isinstance(node, ast.List | ast.Tuple | ast.Set):
         return [ast.literal_eval(item) for item in node.elts]
     return [ast.literal_eval(node)]
-
-
-def _check_states(population: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]) -> None:
-    """A discrete model speaks of columns that have as many states, together, as its records."""
-    names = population.get("covers", [])
-    if not names:
-        return
-    covered = math.prod(len(states_of(columns[name]) or []) for name in names)
-    for member in population.get("members", [population]):
-        if member.get("model") in _DISCRETE:
-            require(covered == _states(member), "states that the model doesn't have", "covers")
-
-
-def _states(population: Mapping[str, Any]) -> int:
-    """How many states every record of a discrete model has; 0 where records differ."""
-    model = population["model"]
-    if model == "markov":
-        return len(population.get("transition") or population["transition_lower"])
-    if model == "finite":
-        sizes = set(shape(population["probabilities"]))
-    elif model == "tree":
-        sizes = {
-            len(one["law"] if "law" in one else one["transition"][0]) for one in _nodes(population)
-        }
-    elif model == "network":
-        told = [one["states"] for one in _nodes(population)]
-        sizes = {one if isinstance(one, int) else len(one) for one in told}
-    elif isinstance(population.get("states"), list):
-        sizes = set(population["states"])
-    else:
-        sizes = {population["states"] if "states" in population else len(population["table"])}
-    return int(sizes.pop()) if len(sizes) == 1 else 0
-
-
-def _nodes(population: Mapping[str, Any]) -> list[Any]:
-    if "nodes" not in population:
-        raise UnknownError("the network is in a file that the kernel does not read", "population")
-    return list(population["nodes"])

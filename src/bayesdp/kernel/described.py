@@ -10,11 +10,14 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.kernel.arithmetic import UnknownError, exact, require, whole
-from bayesdp.kernel.gaussian import symmetric
+from bayesdp.kernel.arithmetic import UnknownError, ball, exact, require, whole
+from bayesdp.kernel.gaussian import lower_triangle_positive, symmetric
 from bayesdp.kernel.graphs import read_model, read_table
 from bayesdp.kernel.orders import first_law, read_rows
 from bayesdp.kernel.populations import group_size
+
+MOST_ROWS = 100
+"""Larger matrices are read, and only rules that need it prove them positive definite."""
 
 OFF = Fraction(1, 10**9)
 """Sums of decimals are seldom 1 as doubles: the package holds laws and bounds to this too."""
@@ -63,7 +66,11 @@ def _gaussian(population: Mapping[str, Any]) -> None:
         most = exact(population["max_correlation"], "max_correlation")
         require(0 <= most <= 1, "no correlation", "population")
         return
-    symmetric(population["covariance" if "covariance" in population else "precision"])
+    matrix = symmetric(population["covariance" if "covariance" in population else "precision"])
+    if len(matrix) <= MOST_ROWS:
+        lower_triangle_positive(
+            [[ball(row[j]) for j in range(i + 1)] for i, row in enumerate(matrix)]
+        )
 
 
 def _finite(population: Mapping[str, Any]) -> None:

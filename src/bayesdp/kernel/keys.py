@@ -6,7 +6,6 @@ refused. What a rule reads of `details` is in `DETAILS`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -14,8 +13,8 @@ from typing import Any
 from bayesdp.kernel.approximate import RULE as DP_RULE
 from bayesdp.kernel.arithmetic import UnknownError, exact, require, whole
 from bayesdp.kernel.core import RULES, same
-from bayesdp.kernel.populations import MOST_RECORDS
 from bayesdp.kernel.program_queries import RULE as PROGRAM
+from bayesdp.kernel.stated import stated_population
 
 DETAILS: Mapping[str, frozenset[str]] = {
     "finite-law": frozenset({"proofs"}),
@@ -25,19 +24,6 @@ DETAILS: Mapping[str, frozenset[str]] = {
 }
 """What each theorem's rule reads of its step's `details`; all others read nothing."""
 
-POPULATION: Mapping[str, str] = {
-    "independent": "",
-    "clusters": "size",
-    "unknown": "records",
-    "markov": "transition transition_lower transition_upper order initial length complete",
-    "autoregressive": "coefficient length",
-    "gaussian": "covariance precision size max_correlation roles bounds columns",
-    "finite": "probabilities roles",
-    "graph": "records states factors edges grid table",
-    "tree": "nodes",
-    "network": "nodes bif",
-    "family": "members",
-}
 _SPEND = "dataset unit query kind dp_epsilon column interval slack mechanism dp_delta reads"
 COMPOSITION = "sequential-composition"
 
@@ -54,7 +40,7 @@ def check_steps(document: Mapping[str, Any]) -> None:
     """All steps of a derivation; those inside a program's own are the programs' part to check."""
     root = document["derivation"]
     if document.get("population") is not None:
-        check_population(document["population"])
+        stated_population(document["population"])
     if root["rule"] == "relations":
         _relations(document)
     elif root["rule"] == "release":
@@ -62,30 +48,6 @@ def check_steps(document: Mapping[str, Any]) -> None:
     elif root["rule"] != PROGRAM:
         covers = document["population"].get("covers", [])
         _alone(root, covers)
-
-
-def check_population(population: Mapping[str, Any]) -> None:
-    """The keys of a population's declaration, and of its members'."""
-    model = population["model"]
-    if model not in POPULATION:
-        raise UnknownError(f"no rule for the model {model!r}", "population")
-    keys(population, "model", "population", "source covers " + POPULATION[model])
-    for text in ("source", "model"):
-        require(isinstance(population.get(text, ""), str), "no text", "population")
-    for count in ("size", "length", "order", "records", "states", "grid"):
-        if population.get(count) is not None:
-            given = population[count]
-            for one in given if isinstance(given, list) else [given]:
-                whole(one, count)
-    members = population.get("members", [])
-    for member in members:
-        check_population(member)
-    graphs = [one for one in members if one["model"] == "graph"]
-    if (
-        sum(one.get("records") or math.prod(one.get("grid") or [0]) for one in graphs)
-        > MOST_RECORDS
-    ):
-        raise UnknownError(f"graphs of more than {MOST_RECORDS} records together", "population")
 
 
 def _alone(step: Mapping[str, Any], covers: Sequence[str]) -> None:
@@ -105,7 +67,7 @@ def _conversion(step: Mapping[str, Any], below: int) -> None:
     keys(step["conclusion"], "notion epsilon adversary", rule, "delta")
     needed = "population covers independent secrets cost"
     keys(evidence, needed, rule, "interval delta details")
-    check_population(evidence["population"])
+    stated_population(evidence["population"])
     _cost(evidence["cost"], rule)
     if "delta" in evidence:
         _delta(evidence["delta"], rule)

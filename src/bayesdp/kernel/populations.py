@@ -148,6 +148,6 @@ def _largest_component(population: Mapping[str, Any]) -> int:
 
 def described(population: Mapping[str, Any]) -> int:
     """How many records the model describes at most."""
-    if population["model"] == "unknown":
+    if population["model"] in ("unknown", "gaussian"):
         return group_size(population)
     return members_of_factors(population)[0]

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from bayesdp.errors import InputError, did_you_mean
-from bayesdp.populations.base import Population, explain_validation
+from bayesdp.populations.base import WITHIN_DOUBLES, Population, explain_validation
 from bayesdp.populations.clusters import Clusters, Unknown
 from bayesdp.populations.family import Family
 from bayesdp.populations.files import read_json, read_toml, search_in
@@ -78,6 +78,8 @@ def parse(spec: Mapping[str, Any], key: str = "population") -> Population:
         return kind.model_validate(dict(spec))
     except ValidationError as error:
         raise explain_validation(error, kind.model_fields, key) from None
+    except OverflowError:
+        raise InputError(key, expected=WITHIN_DOUBLES, shown=False) from None
     except RecursionError:
         raise InputError(key, expected="lists of sensible depth", shown=False) from None
 

@@ -13,7 +13,7 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from bayesdp.errors import InputError, did_you_mean, require_shown
 from bayesdp.notions import Adversary, Kind, Secrets
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 MOST_RECORDS = 2**53
 """The largest cluster or series: whole numbers above it are not exact in double precision."""
+
+WITHIN_DOUBLES = "numbers that a double can hold: at most 1.8e308 in size"
 
 PROBABILITY_TOLERANCE = 1e-9
 """How far a row of probabilities may sum from 1. Rows inside it are rescaled to sum to 1."""
@@ -51,6 +53,25 @@ class Population(BaseModel):
             super().__init__(**self._with_names(values, data))
         except ValidationError as error:
             raise explain_validation(error, type(self).model_fields, "population") from None
+        except OverflowError:
+            raise InputError("population", expected=WITHIN_DOUBLES, shown=False) from None
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_truth_values(cls, value: object, field: ValidationInfo) -> object:
+        if isinstance(value, bool) and field.field_name != "complete":
+            raise InputError(f"population.{field.field_name}", value, expected="no truth value")
+        return value
+
+    @field_validator("covers")
+    @classmethod
+    def _each_once(cls, covers: tuple[str, ...]) -> tuple[str, ...]:
+        for position, name in enumerate(covers):
+            if not name or name in covers[:position]:
+                raise InputError(
+                    f"population.covers[{position}]", name, expected="names of columns, each once"
+                )
+        return covers
 
     @field_validator("source")
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -60,6 +61,11 @@ class Family(Population):
         """The largest of the members'."""
         return int(max(member.group_size for member in self.members))
 
+    @property
+    def table_size(self) -> int:
+        """The most that any of its members has room for."""
+        return int(max(member.table_size for member in self.members))
+
     def describe(self) -> str:
         """One sentence in plain English."""
         parts = "; or ".join(member.describe() for member in self.members)
@@ -75,9 +81,18 @@ def _member(one: Any, position: int) -> Population:
     """A population, or its spec; a mistake in it is reported with the member's place."""
     from bayesdp.populations import parse
 
+    place = f"population.members[{position}]"
+    spec = one if isinstance(one, Mapping) else {}
+    model = one.model if isinstance(one, Population) else spec.get("model")
+    if model == "family":
+        raise InputError(
+            f"{place}.model",
+            model,
+            expected="a population that is not itself a family",
+            remedy="Put its members into this list.",
+        )
     if isinstance(one, Population):
         return one
-    place = f"population.members[{position}]"
     try:
         return parse(one, place)
     except InputError as error:

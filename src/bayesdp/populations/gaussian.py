@@ -157,7 +157,11 @@ class Gaussian(Population):
                 f"columns; it has {rows}, and covers names {len(columns)}",
                 remedy="For records with one column leave size out.",
             )
-        if len(set(columns)) < len(columns) or (self.covers and set(self.covers) != set(columns)):
+        if (
+            not all(columns)
+            or len(set(columns)) < len(columns)
+            or (self.covers and set(self.covers) != set(columns))
+        ):
             raise InputError("population.columns", list(columns), expected="covers, in its order")
         bounds = self.bounds
         if bounds is None or len(bounds) != len(columns):

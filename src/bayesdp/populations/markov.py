@@ -11,6 +11,7 @@ from pydantic import Field, field_validator, model_validator
 
 from bayesdp.errors import InputError
 from bayesdp.populations.base import MOST_RECORDS, Population, law
+from bayesdp.statements.chains import stationary_laws
 
 Row = tuple[float, ...]
 MOST_STATES = 200
@@ -99,13 +100,14 @@ class MarkovChain(Population):
 
     def _check_initial(self, states: int) -> None:
         if self.initial == "stationary":
-            two_states = self.transition is not None and self.order == 1 and states == 2
-            if two_states and self.transition[0][1] + self.transition[1][0] == 0.0:
+            if self.transition is not None and stationary_laws(self.transition, self.order) != 1:
                 raise InputError(
                     "population.initial",
                     "stationary",
-                    expected="the law of the first record",
-                    remedy="The states never change, so every law is stationary: state one.",
+                    expected="the law of the first record"
+                    if self.order == 1
+                    else f"the law of the first {self.order} records",
+                    remedy="The chain has several stationary laws: state which one it starts in.",
                 )
             return
         flat = _flat(self.initial, self.order, states)

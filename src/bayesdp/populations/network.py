@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, did_you_mean, require_shown
 from bayesdp.populations.base import Population, law
 from bayesdp.populations.bif import read_bif
 from bayesdp.populations.files import find
@@ -235,8 +235,11 @@ def _check_states(node: Variable, key: str) -> None:
     if isinstance(node.states, int):
         if node.states < 1:
             raise InputError(key, node.states, expected="at least 1")
-    elif not node.states or len(set(node.states)) < len(node.states):
+    elif not all(node.states) or not 0 < len(node.states) == len(set(node.states)):
         raise InputError(key, list(node.states), expected="different names, at least one")
+    else:
+        for state in node.states:
+            require_shown(state, key)
 
 
 def _rows(table: Any, sizes: list[int], width: int, key: str) -> Any:

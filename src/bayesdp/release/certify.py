@@ -26,8 +26,7 @@ from bayesdp.populations import Family, Population
 from bayesdp.release.noise import kind_of
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query, make_plan
 from bayesdp.release.programs import PlannedProgram
-from bayesdp.release.spec import StudySpec
-from bayesdp.tables.columns import Column
+from bayesdp.release.spec import StudySpec, describe_column
 from bayesdp.theorems import Bound, LeakageReport, Question
 from bayesdp.theorems.with_delta import report_with_delta
 
@@ -168,13 +167,6 @@ def claim(plan: Plan) -> dict[str, Any]:
             "secrets": secrets_words(plan.secrets_interval),
         }
     return stated
-
-
-def describe_column(column: Column) -> dict[str, Any]:
-    """A column's declaration as plain data, as in a study file."""
-    plain = column.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude_none=True)
-    del plain["name"]
-    return plain
 
 
 def secrets_words(interval: SecretsInterval | None) -> dict[str, Any]:

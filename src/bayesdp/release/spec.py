@@ -32,6 +32,7 @@ from bayesdp.populations import (
 from bayesdp.populations.base import explain_validation
 from bayesdp.populations.files import search_in
 from bayesdp.release.program_files import ProgramFile, check_program_keys, named, read_programs
+from bayesdp.statements import StatementError, read_columns, read_population
 from bayesdp.tables.columns import Column, parse_columns
 
 QueryKind = Literal["count", "sum", "mean", "proportion", "histogram", "program"]
@@ -313,7 +314,50 @@ def _consistent(study: StudySpec) -> StudySpec:
             raise InputError("data.columns", named, expected=f'at most one column of role "{role}"')
     _covered_columns(study)
     _structure(study)
+    _room(study)
+    _can_be_stated(study)
     return study
+
+
+def _room(study: StudySpec) -> None:
+    """One series has room for the declared number of records, where no column tells series apart.
+
+    Populations of the whole table are held to it with the plan, which knows `n` from the data too.
+    """
+    population, n = study.population, study.data.n
+    if population is None or population.structure != "series" or not isinstance(n, int):
+        return
+    several = any(column.role == "series" for column in study.columns.values())
+    if not several and n > population.group_size:
+        raise InputError(
+            "data.n",
+            n,
+            expected=f"at most {population.group_size}, the records of one series",
+            remedy='Declare the column that tells series apart, with role = "series".',
+        )
+
+
+def _can_be_stated(study: StudySpec) -> None:
+    """What a study declares is read again as its certificate states it, before anything is paid."""
+    columns = {name: describe_column(column) for name, column in study.columns.items()}
+    try:
+        read_columns(columns, "data.columns")
+        if study.population is not None:
+            read_population(study.population.spec())
+    except StatementError as error:
+        raise InputError(
+            error.place,
+            expected="a declaration that a certificate can repeat",
+            remedy=f"It says: {error.reason}.",
+            shown=False,
+        ) from None
+
+
+def describe_column(column: Column) -> dict[str, Any]:
+    """A column's declaration as plain data, as in a study file."""
+    plain = column.model_dump(mode="json", by_alias=True, exclude_defaults=True, exclude_none=True)
+    del plain["name"]
+    return plain
 
 
 def _covered_columns(study: StudySpec) -> None:
@@ -416,7 +460,17 @@ def _complete(study: StudySpec, population: Population) -> None:
 
 def _members(study: StudySpec, population: Population) -> None:
     """Named records of a cluster need a column that says which record is which, and no others."""
-    named = population.roles if isinstance(population, Gaussian | Finite) else None
+    members = population.members if isinstance(population, Family) else (population,)
+    all_named = [one.roles for one in members if isinstance(one, Gaussian | Finite) and one.roles]
+    named = all_named[0] if all_named else None
+    for other in all_named[1:]:
+        if set(other) != set(named or ()):
+            raise InputError(
+                "population.members",
+                list(other),
+                expected="the same roles in all members: " + ", ".join(named or ()),
+                remedy="One column says which record of its cluster a row is.",
+            )
     columns = [column for column in study.columns.values() if column.role == "member"]
     if named is not None and not columns:
         raise InputError(

@@ -41,7 +41,8 @@ from pydantic import (
     model_validator,
 )
 
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, did_you_mean, require_shown
+from bayesdp.statements.columns import DEFINED_AS
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 Kind = Literal[
@@ -202,6 +203,14 @@ def parse_columns(raw: Mapping[str, Any]) -> dict[str, Column]:
             _fail(name, "source", spec["source"], "no key of this name", "Write 'from' instead.")
         if "name" in spec:
             _fail(name, "name", spec["name"], "no key of this name", _known("name"))
+        require_shown(str(name), "data.columns")
+        if not name or DEFINED_AS in name:
+            raise InputError(
+                "data.columns",
+                name,
+                expected=f"a name, without '{DEFINED_AS}' in it",
+                remedy="Budgets remember derived columns as 'name = definition': rename this one.",
+            )
         columns[name] = _build(name, spec)
     return _resolve_derived(columns)
 
@@ -262,6 +271,7 @@ def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:
     for name, column in columns.items():
         if column.source is None:
             continue
+        _hold_together(name, column, resolved)
         if column.source == name:
             _fail(name, "from", column.source, "another column", "Give the derived one a new name.")
         origin = columns.get(column.source)
@@ -282,6 +292,15 @@ def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:
             readable = {column.source: origin or Column(name=column.source, public=True)}
             Predicate.parse(column.where, readable, key=f"data.columns.{name}.where")
     return resolved
+
+
+def _hold_together(name: str, column: Column, columns: Mapping[str, Column]) -> None:
+    """Columns computed from one column that isn't declared are all public, or all private."""
+    for other, neighbour in columns.items():
+        alike = neighbour.source != column.source or neighbour.public == column.public
+        if column.source not in columns and not alike:
+            expected = f"as for '{other}', which is computed from '{column.source}' too"
+            _fail(name, "public", column.public, expected, f"Or declare '{column.source}' itself.")
 
 
 def _fail(name: str, key: str, value: object, expected: str, remedy: str = "") -> None:
@@ -307,6 +326,7 @@ def _check(raw: dict[str, Any]) -> dict[str, Any]:
     for key in ("from", "where", "unit"):
         if not (isinstance(raw.get(key, "x"), str) and raw.get(key, "x").strip()):
             _fail(name, key, raw[key], "a text")
+        require_shown(raw.get(key, "x"), f"data.columns.{name}.{key}")
     if "bounds" in raw:
         raw["bounds"] = _bounds(name, raw["bounds"])
     if "states" in raw:
@@ -422,6 +442,8 @@ def _states(name: str, value: object) -> tuple[Value, ...]:
             number = _number(name, "states", state)
             if abs(number) > _MOST_EXACT:
                 _fail(name, "states", state, "numbers of at most 2^53", "Write them as texts.")
+        if isinstance(state, str):
+            require_shown(state, f"data.columns.{name}.states")
         if state == "":
             _fail(name, "states", state, "no empty text: in a table it means 'missing'")
     if len(set(states)) < len(states):

@@ -1,0 +1,161 @@
+"""What a certificate declares, read once and strictly, and whether its parts can all be so.
+
+`bayesdp.statements` reads populations, columns and queries; what it refuses is INVALID. Here they
+are held against each other: the unit, the roles of columns, the states that a population has, and
+how many records it can describe.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require, whole
+from bayesdp.kernel.populations import MOST_RECORDS, described, group_size
+from bayesdp.kernel.queries import names_in
+from bayesdp.statements import StatementError, chains, columns, populations, queries, tables
+
+MODELS = frozenset(populations.STRUCTURE) | {"gaussian", "family"}
+
+
+def stated_population(plain: Any) -> Any:
+    """The population that is declared: `InvalidError` for none, `UnknownError` for a new model."""
+    require(isinstance(plain, Mapping), "no population", "population")
+    if plain.get("model") not in MODELS:
+        raise UnknownError(f"no rule for the model {plain.get('model')!r}", "population")
+    try:
+        population = populations.read_population(dict(plain))
+    except StatementError as error:
+        raise InvalidError(error.reason, error.place) from None
+    graphs = [one for one in _members(population) if one.model == "graph"]
+    if sum(_records_of_graph(graph) for graph in graphs) > MOST_RECORDS:
+        raise UnknownError(f"graphs of more than {MOST_RECORDS} records together", "population")
+    return population
+
+
+def stated_columns(plain: Any) -> dict[str, Any]:
+    """The columns that are declared, each condition about the column that it is computed from."""
+    try:
+        declared = columns.read_columns(plain)
+    except StatementError as error:
+        raise InvalidError(error.reason, error.place) from None
+    for name, column in declared.items():
+        if isinstance(column, columns.Condition):
+            of_source = names_in(column.where) == {column.source}
+            require(of_source, "a condition on other columns", f"columns.{name}")
+    return declared
+
+
+def stated_query(plain: Any, declared: Mapping[str, Any]) -> Any:
+    """The query that is asked, of columns that are declared."""
+    try:
+        query = queries.read_query(plain)
+    except StatementError as error:
+        raise InvalidError(error.reason, error.place) from None
+    if isinstance(query, queries.TableQuery):
+        for name in filter(None, (query.column, query.by)):
+            require(name in declared, f"column {name!r} is not declared", query.name)
+        if query.bins is not None:
+            numeric = isinstance(declared[query.column or ""], columns.Numeric)
+            require(numeric, "bins of a column without bounds", query.name)
+    return query
+
+
+def check_together(
+    document: Mapping[str, Any], population: Any, declared: Mapping[str, Any]
+) -> None:
+    """`InvalidError` unless unit, roles, columns, population and number of records go together."""
+    unit = document["unit"]
+    if unit != "row":
+        known = unit in declared and not declared[unit].is_private
+        require(known, "a record's column is not a declared public one", "unit")
+    if population is None:
+        return
+    _check_covers(population, declared)
+    _check_roles(population, declared)
+    _check_size(document, population, declared)
+
+
+def _members(population: Any) -> tuple[Any, ...]:
+    return population.members if isinstance(population, populations.Family) else (population,)
+
+
+def _records_of_graph(graph: Any) -> int:
+    return math.prod(graph.grid) if hasattr(graph, "grid") else int(graph.records)
+
+
+def _check_covers(population: Any, declared: Mapping[str, Any]) -> None:
+    """A population covers private columns, of as many states together as its records have."""
+    for name in population.covers:
+        require(name in declared, f"column {name!r} is not declared", "covers")
+        plain = declared[name].is_private and not declared[name].independent
+        require(plain, f"{name!r} is public, or independent of the others", "covers")
+    if not population.covers:
+        return
+    covered = math.prod(len(declared[name].levels or ()) for name in population.covers)
+    for member in _members(population):
+        values = _values(member)
+        require(values in (None, covered), "states that the model doesn't have", "covers")
+
+
+def _values(population: Any) -> int | None:
+    """How many values each record has: 0 where records differ, `None` where values are numbers."""
+    model = population.model
+    if model == "markov":
+        interval = isinstance(population, chains.MarkovIntervals)
+        return len(population.transition_lower if interval else population.transition)
+    if model == "finite":
+        sizes = set(tables.shape(population.probabilities))
+    elif model == "tree":
+        sizes = {node.values for node in population.nodes}
+    elif model == "network":
+        if not hasattr(population, "nodes"):
+            raise UnknownError("the network is in a file that the kernel does not read", "covers")
+        sizes = {node.values for node in population.nodes}
+    elif model == "graph":
+        stated = population.states
+        stated = len(population.table) if stated is None else stated
+        sizes = {stated} if isinstance(stated, int) else set(stated)
+    else:
+        return None
+    return sizes.pop() if len(sizes) == 1 else 0
+
+
+def _check_roles(population: Any, declared: Mapping[str, Any]) -> None:
+    """The columns that say who is in which cluster or series, and which record is which."""
+    roles = {column.role: column for column in declared.values() if hasattr(column, "role")}
+    structure = populations.structure(population)
+    if structure == "series":
+        require("order" in roles, "no column says in which order records come", "columns")
+    named = [set(one.roles) for one in _members(population) if getattr(one, "roles", None)]
+    require(not named or "member" in roles, "no column says which record is which", "columns")
+    if "member" in roles:
+        require(bool(named), "a column says which record is which, and none has a name", "columns")
+        states = set(roles["member"].states)
+        require(all(states <= names for names in named), "a record that isn't named", "columns")
+
+
+def _check_size(document: Mapping[str, Any], population: Any, declared: Mapping[str, Any]) -> None:
+    """Not more records than the population has room for, in the groups that the table has."""
+    plain, n = document["population"], whole(document["n"], "n", 1)
+    roles = {column.role: column for column in declared.values() if hasattr(column, "role")}
+    for member in _members(population):
+        if getattr(member, "complete", False):
+            one_series = n == member.length and document["unit"] == "row" and "series" not in roles
+            require(one_series, "a complete series of another length", "population")
+    structure = populations.structure(population)
+    if structure == "none":
+        return
+    members = plain.get("members", [plain])
+    if structure == "all records":
+        require(n <= max(map(described, members)), "more records than described", "n")
+        return
+    most = max(map(group_size, members))
+    groups = roles.get("cluster" if structure == "clusters" else "series")
+    if groups is None and structure == "clusters":
+        require(most == 1, "no column says who is in which cluster", "columns")
+    elif groups is None:
+        require(n <= most, "more records than one series has, and no column of series", "n")
+    elif groups.states is not None:
+        require(n <= most * len(groups.states), "more records than the groups have room for", "n")

@@ -1,0 +1,25 @@
+"""What can be said: populations and columns, as strict frozen data with exactly one reading each.
+
+A statement is plain data that was read once, here, and can't be read in two ways: unknown keys,
+keys of two forms at once, numbers that are not finite, truth values in place of numbers, and sizes
+that disagree are all refused with `StatementError`. Nothing is computed and no file is opened.
+
+`read_population` and `read_columns` are the two doors. The kernel lets no certificate pass whose
+declarations they refuse.
+"""
+
+from __future__ import annotations
+
+from bayesdp.statements.base import Statement, StatementError
+from bayesdp.statements.columns import Column, label, read_columns
+from bayesdp.statements.populations import Population, read_population
+
+__all__ = [
+    "Column",
+    "Population",
+    "Statement",
+    "StatementError",
+    "label",
+    "read_columns",
+    "read_population",
+]

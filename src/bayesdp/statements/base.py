@@ -1,0 +1,161 @@
+"""What all statements share: how strict they are, and the words and numbers they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Annotated, Any, TypeVar
+from unicodedata import category
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
+
+HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Unicode categories of letters that break lines, or hide or turn what is shown."""
+
+MOST_EXACT = 2**53
+"""Whole numbers above it are not exact as doubles."""
+
+_Item = TypeVar("_Item")
+
+
+class StatementError(ValueError):
+    """Plain data that states nothing, or two things at once. `place` is where, `reason` why."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(f"{place}: {reason}")
+        self.place = place
+        self.reason = reason
+
+
+class Statement(BaseModel):
+    """Frozen data with known keys only: no infinities, and no value turned into another type."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+
+
+def read(adapter: TypeAdapter[Any], plain: object, place: str) -> Any:
+    """What the plain data states; `StatementError` naming the first problem."""
+    try:
+        return adapter.validate_python(plain)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        reason = _REASONS.get(first["type"], first["msg"].removeprefix("Value error, "))
+        path = _path(first["loc"], plain, missing=first["type"] == "missing")
+        raise StatementError(place + path, reason) from None
+    except RecursionError:
+        raise StatementError(place, "it is nested too deeply") from None
+    except OverflowError:
+        raise StatementError(place, "a number above all doubles") from None
+
+
+_REASONS = {
+    "extra_forbidden": "a key that does not belong there",
+    "missing": "it is missing",
+    "union_tag_invalid": "no such kind is known",
+    "union_tag_not_found": "no such kind is known",
+}
+
+
+def _path(location: tuple[int | str, ...], plain: object, *, missing: bool) -> str:
+    """Where a problem is, without the names of forms that stand between keys."""
+    path = ""
+    for position, key in enumerate(location):
+        inside = (isinstance(plain, dict) and key in plain) or (
+            isinstance(plain, list | tuple) and isinstance(key, int) and key < len(plain)
+        )
+        if inside or (missing and position == len(location) - 1):
+            path += f"[{key}]" if isinstance(key, int) else f".{key}"
+        if inside:
+            plain = plain[key]  # type: ignore[index]
+    return path
+
+
+def visible(text: str) -> str:
+    """The text; `ValueError` unless it is one line of letters that are shown as they stand."""
+    if any(category(letter) in HIDDEN for letter in text):
+        raise ValueError("a letter that isn't shown as it stands")
+    return text
+
+
+def _not_a_truth_value(value: object) -> object:
+    if isinstance(value, bool):
+        raise ValueError("a truth value where a number is due")
+    return value
+
+
+def _as_tuple(value: object) -> object:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def distinct(values: tuple[_Item, ...]) -> tuple[_Item, ...]:
+    """The values; `ValueError` if one is there twice."""
+    if len(set(values)) < len(values):
+        raise ValueError("an entry stands there twice")
+    return values
+
+
+Line = Annotated[str, AfterValidator(visible)]
+"""One line of visible text."""
+
+Name = Annotated[Line, Field(min_length=1)]
+"""One line of visible text, not empty."""
+
+Number = Annotated[float, BeforeValidator(_not_a_truth_value)]
+"""A finite number; whole ones may be written without a point."""
+
+Count = Annotated[int, BeforeValidator(_not_a_truth_value), Field(ge=1, le=MOST_EXACT)]
+"""A whole number from 1 to 2^53."""
+
+Sequence = BeforeValidator(_as_tuple)
+"""Beside a tuple type: a list as plain data has it, kept as a tuple."""
+
+Names = Annotated[tuple[Name, ...], Sequence, AfterValidator(distinct)]
+"""Names, each of them once."""
+
+
+Roles = Annotated[tuple[Name, ...], Sequence, Field(min_length=1), AfterValidator(distinct)]
+"""Names of the records of a cluster."""
+
+
+class Declared(Statement):
+    """What every population may say: `source`, who vouches for it, and the columns it `covers`."""
+
+    source: Line = ""
+    covers: Names = ()
+
+
+class InFile(Statement):
+    """Numbers that stand in a file, named by its digest."""
+
+    file: Name
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+def one_form(plain: object, forms: Iterable[tuple[str, str]], otherwise: str) -> str:
+    """The name of the form that the keys of plain data speak of: the first whose key is there."""
+    if isinstance(plain, dict):
+        for key, form in forms:
+            if key in plain:
+                return form
+    return otherwise
+
+
+def listed(plain: object) -> str:
+    """`list` for a list of values, else `single`."""
+    return "list" if isinstance(plain, list | tuple) else "single"
+
+
+def once_each(names: Iterable[Hashable], fault: Callable[[Any], str]) -> None:
+    """`ValueError` for the first name that comes a second time."""
+    seen: set[Hashable] = set()
+    for name in names:
+        if name in seen:
+            raise ValueError(fault(name))
+        seen.add(name)

@@ -1,0 +1,107 @@
+"""Series: Markov chains of one law or between bounds, and autoregressive series."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from bayesdp.statements.base import Count, Declared, Number
+from bayesdp.statements.tables import (
+    OFF,
+    recurrent_classes,
+    require_law,
+    require_probabilities,
+    rows,
+    square,
+)
+
+MOST_STATES = 200
+STATIONARY = "stationary"
+
+Order = Annotated[int, Field(ge=1, le=8)]
+
+
+class _Chain(Declared):
+    model: Literal["markov"]
+    order: Order = 1
+    initial: Any = STATIONARY
+    length: Count
+    complete: bool = False
+
+    def _check_initial(self, states: int) -> None:
+        if isinstance(self.initial, str):
+            if self.initial != STATIONARY:
+                raise ValueError('the initial law is neither "stationary" nor a table')
+            return
+        if square(self.initial, self.order) != states:
+            raise ValueError("the initial law has another number of states")
+        require_law(self.initial)
+
+
+class MarkovChain(_Chain):
+    """Chains of one law: `transition` has `order` + 1 axes, older records first."""
+
+    transition: Any
+
+    @model_validator(mode="after")
+    def _consistent(self) -> MarkovChain:
+        states = _states(self.transition, self.order)
+        for row in rows(self.transition, self.order):
+            require_law(row)
+        self._check_initial(states)
+        if self.initial == STATIONARY and stationary_laws(self.transition, self.order) != 1:
+            raise ValueError(
+                "the chain has several stationary laws, and none is stated as the initial one"
+            )
+        return self
+
+
+class MarkovIntervals(_Chain):
+    """Chains whose law lies between `transition_lower` and `transition_upper`, entry by entry."""
+
+    transition_lower: Any
+    transition_upper: Any
+
+    @model_validator(mode="after")
+    def _consistent(self) -> MarkovIntervals:
+        states = _states(self.transition_lower, self.order)
+        if _states(self.transition_upper, self.order) != states:
+            raise ValueError("the bounds of the transitions have different shapes")
+        bounds = (self.transition_lower, self.transition_upper)
+        for low, high in zip(*(rows(table, self.order) for table in bounds), strict=True):
+            require_probabilities(low)
+            require_probabilities(high)
+            if any(a > b for a, b in zip(low, high, strict=True)):
+                raise ValueError("a lower bound is above its upper bound")
+            if math.fsum(low) > 1.0 + OFF or math.fsum(high) < 1.0 - OFF:
+                raise ValueError("no row between the bounds sums to 1")
+        self._check_initial(states)
+        return self
+
+
+def _states(table: object, order: int) -> int:
+    states = square(table, order + 1)
+    if not 2 <= states <= MOST_STATES:
+        raise ValueError(f"a chain of {states} states: 2 to {MOST_STATES} are possible")
+    return states
+
+
+def stationary_laws(transition: Any, order: int) -> int:
+    """How many stationary laws of the last `order` records a chain has (the extreme ones)."""
+    laws = rows(transition, order)
+    states, count = len(laws[0]), len(laws)
+    moves = [
+        [(here * states + new) % count for new, weight in enumerate(row) if weight > 0]
+        for here, row in enumerate(laws)
+    ]
+    return recurrent_classes(moves)
+
+
+class Autoregressive(Declared):
+    """Stationary Gaussian series; neighbours have the correlation `coefficient`."""
+
+    model: Literal["autoregressive"]
+    coefficient: Annotated[Number, Field(gt=-1.0, lt=1.0)]
+    length: Count

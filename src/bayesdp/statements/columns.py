@@ -1,0 +1,327 @@
+"""Columns as certificates state them: one class for each kind, and what holds of a set of them.
+
+`label` is the name under which a spend remembers what it read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    ConfigDict,
+    Discriminator,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    Tag,
+    TypeAdapter,
+    model_validator,
+)
+
+from bayesdp.statements.base import (
+    MOST_EXACT,
+    Name,
+    Number,
+    Sequence,
+    Statement,
+    StatementError,
+    one_form,
+    read,
+    visible,
+)
+
+Value = StrictBool | StrictInt | StrictFloat | StrictStr
+"""What a cell of a discrete column holds. A truth value, a number and a text are never equal."""
+
+STEP = re.compile(r"\s*0*[1-9]\d*\s*(second|minute|hour|day|week)s?\s*", re.IGNORECASE)
+"""The step of an order column of dates: "15 minutes", "1 day"."""
+
+DEFINED_AS = " = "
+"""Stands in the labels of derived columns, and in the name of no column."""
+
+
+def kind_of(value: object) -> Literal["number", "text", "truth value"]:
+    """What a value is."""
+    if isinstance(value, bool):
+        return "truth value"
+    return "text" if isinstance(value, str) else "number"
+
+
+def _states(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    if len({kind_of(value) for value in values}) > 1:
+        raise ValueError("states of different kinds")
+    for value in values:
+        if isinstance(value, str):
+            if not value:
+                raise ValueError("an empty text, which stands for a missing value")
+            visible(value)
+        elif not -MOST_EXACT <= value <= MOST_EXACT:
+            raise ValueError("a number that isn't exact as a double")
+    if len(set(values)) < len(values):
+        raise ValueError("a state stands there twice")
+    return values
+
+
+def _increasing(cuts: tuple[float, ...]) -> tuple[float, ...]:
+    if any(left >= right for left, right in pairwise(cuts)):
+        raise ValueError("cuts that don't increase")
+    return cuts
+
+
+def _interval(bounds: tuple[float, float]) -> tuple[float, float]:
+    if not bounds[0] < bounds[1]:
+        raise ValueError("a lower bound that is not below the upper one")
+    return bounds
+
+
+def _duration(step: str) -> str:
+    if not STEP.fullmatch(step):
+        raise ValueError("a step that is neither a number nor a time such as '1 day'")
+    return step
+
+
+States = Annotated[tuple[Value, ...], Sequence, Field(min_length=1), AfterValidator(_states)]
+Step = Annotated[
+    Annotated[Annotated[Number, Field(gt=0)], Tag("number")]
+    | Annotated[Annotated[Name, AfterValidator(_duration)], Tag("time")],
+    Discriminator(lambda plain: "time" if isinstance(plain, str) else "number"),
+]
+
+
+class Impute(Statement):
+    """The value that stands in for a missing one."""
+
+    impute: Value
+
+
+class Column(Statement):
+    """What every column may say. `public` columns, and those with a role, are not protected."""
+
+    model_config = ConfigDict(populate_by_name=False)
+
+    public: bool = False
+    independent: bool = False
+    unit: Name | None = None
+    missing: Annotated[
+        Annotated[Literal["refuse"], Tag("refused")] | Annotated[Impute, Tag("imputed")],
+        Discriminator(lambda plain: "refused" if isinstance(plain, str) else "imputed"),
+    ] = "refuse"
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it is protected."""
+        return not self.public
+
+    @property
+    def levels(self) -> tuple[Value, ...] | None:
+        """The values that it may hold; `None` for numbers between bounds, and where undeclared."""
+        return None
+
+    @model_validator(mode="after")
+    def _independent_of_others(self) -> Column:
+        if self.independent and not self.is_private:
+            raise ValueError("a column that is not protected is declared independent")
+        return self
+
+
+class Numeric(Column):
+    """Numbers, clipped to `bounds`."""
+
+    bounds: Annotated[tuple[Number, Number], Sequence, AfterValidator(_interval)]
+
+    @model_validator(mode="after")
+    def _imputed(self) -> Numeric:
+        if isinstance(self.missing, Impute):
+            value = self.missing.impute
+            if isinstance(value, bool | str) or not self.bounds[0] <= value <= self.bounds[1]:
+                raise ValueError("a missing value becomes one outside of the bounds")
+        return self
+
+
+class Discrete(Column):
+    """One of the `states`."""
+
+    states: States
+
+    @property
+    def levels(self) -> tuple[Value, ...]:
+        """The states."""
+        return self.states
+
+    @model_validator(mode="after")
+    def _imputed(self) -> Discrete:
+        if isinstance(self.missing, Impute):
+            value = self.missing.impute
+            if kind_of(value) != kind_of(self.states[0]) or value not in self.states:
+                raise ValueError("a missing value becomes one that is not a state")
+        return self
+
+
+class _Derived(Column):
+    source: Name = Field(alias="from")
+
+
+class Cut(_Derived):
+    """How many of the `cuts` are at most the value of the column that it is computed `from`."""
+
+    cuts: Annotated[tuple[Number, ...], Sequence, Field(min_length=1), AfterValidator(_increasing)]
+
+    @property
+    def levels(self) -> tuple[Value, ...]:
+        """0, 1, ..., the number of cuts."""
+        return tuple(range(len(self.cuts) + 1))
+
+    @model_validator(mode="after")
+    def _imputed(self) -> Cut:
+        if isinstance(self.missing, Impute) and isinstance(self.missing.impute, bool | str):
+            raise ValueError("a missing value becomes one that isn't a number")
+        return self
+
+
+class Condition(_Derived):
+    """1 where the condition `where` on the column that it is computed `from` holds, else 0."""
+
+    where: Name
+
+    @property
+    def levels(self) -> tuple[Value, ...]:
+        """0 and 1."""
+        return (0, 1)
+
+
+class _Role(Column):
+    missing: Literal["refuse"] = "refuse"
+    public: Literal[True] = True
+
+    @property
+    def is_private(self) -> bool:
+        """No column with a role is protected."""
+        return False
+
+
+class Group(_Role):
+    """Which cluster or series a row belongs to."""
+
+    role: Literal["cluster", "series"]
+    states: States | None = None
+
+    @property
+    def levels(self) -> tuple[Value, ...] | None:
+        """The clusters or series, where they are declared."""
+        return self.states
+
+
+class Member(_Role):
+    """Which record of its cluster a row is."""
+
+    role: Literal["member"]
+    states: States
+
+    @property
+    def levels(self) -> tuple[Value, ...]:
+        """The names of the records."""
+        return self.states
+
+
+class Position(_Role):
+    """In which order rows come; neighbours are a `step` apart."""
+
+    role: Literal["order"]
+    step: Step
+    states: States | None = None
+
+    @property
+    def levels(self) -> tuple[Value, ...] | None:
+        """The positions, where they are declared."""
+        return self.states
+
+    @model_validator(mode="after")
+    def _positions(self) -> Position:
+        due = "text" if isinstance(self.step, str) else "number"
+        if self.states is not None and kind_of(self.states[0]) != due:
+            raise ValueError("positions of another kind than the step counts")
+        return self
+
+
+class Unprotected(Column):
+    """A public column whose values are not declared."""
+
+    public: Literal[True]
+    missing: Literal["refuse"] = "refuse"
+
+
+def _form(plain: object) -> str:
+    if isinstance(plain, Mapping) and "role" in plain:
+        return {"member": "member", "order": "position"}.get(str(plain["role"]), "group")
+    forms = [("bounds", "numeric"), ("cuts", "cut"), ("where", "condition"), ("states", "discrete")]
+    return one_form(plain, forms, "unprotected")
+
+
+AnyColumn = Annotated[
+    Annotated[Numeric, Tag("numeric")]
+    | Annotated[Discrete, Tag("discrete")]
+    | Annotated[Cut, Tag("cut")]
+    | Annotated[Condition, Tag("condition")]
+    | Annotated[Group, Tag("group")]
+    | Annotated[Member, Tag("member")]
+    | Annotated[Position, Tag("position")]
+    | Annotated[Unprotected, Tag("unprotected")],
+    Discriminator(_form),
+]
+_COLUMNS: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[Name, AnyColumn])
+
+
+def read_columns(plain: object, place: str = "columns") -> dict[str, Any]:
+    """The declared columns by name, each as one of the classes above; `StatementError`."""
+    columns: dict[str, Any] = read(_COLUMNS, plain, place)
+    roles: set[str] = set()
+    derived: dict[str, bool] = {}
+    for name, column in columns.items():
+        if DEFINED_AS in name:
+            raise StatementError(f"{place}.{name}", "a name that reads like a definition")
+        if isinstance(column, Group | Member | Position):
+            if column.role in roles:
+                raise StatementError(f"{place}.{name}", "two columns of one role")
+            roles.add(column.role)
+        if isinstance(column, _Derived):
+            _check_source(name, column, columns, f"{place}.{name}")
+            if derived.setdefault(column.source, column.is_private) != column.is_private:
+                raise StatementError(
+                    f"{place}.{name}", "a private and a public column are computed from one column"
+                )
+    return columns
+
+
+def _check_source(name: str, column: Any, columns: Mapping[str, Any], place: str) -> None:
+    source = columns.get(column.source)
+    if column.source == name or DEFINED_AS in column.source:
+        raise StatementError(place, "it isn't computed from another column of the table")
+    if source is None:
+        return
+    if isinstance(source, _Derived):
+        raise StatementError(place, "it is computed from a derived column")
+    if isinstance(column.missing, Impute):
+        raise StatementError(place, "missing values belong to the column that it is computed from")
+    if source.is_private and not column.is_private:
+        raise StatementError(place, "a public column is computed from a private one")
+    if not source.is_private and column.is_private:
+        raise StatementError(place, "a private column is computed from a public one")
+    values = source.levels or ()
+    dated = isinstance(source, Position) and isinstance(source.step, str)
+    if isinstance(column, Cut) and (dated or not all(kind_of(one) == "number" for one in values)):
+        raise StatementError(place, "cuts of values that are not numbers")
+
+
+def label(name: str, column: Any) -> str:
+    """How spends name a column: with its definition, where it is derived."""
+    if isinstance(column, Cut):
+        return f"{name}{DEFINED_AS}{column.source} cut at {list(column.cuts)}"
+    if isinstance(column, Condition):
+        return f"{name}{DEFINED_AS}({column.where}) of {column.source}"
+    return name

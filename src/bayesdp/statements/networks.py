@@ -1,0 +1,160 @@
+"""Trees and Bayesian networks: records, each given its parents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from bayesdp.statements.base import (
+    Count,
+    Declared,
+    Name,
+    Names,
+    Sequence,
+    Statement,
+    listed,
+    once_each,
+    one_form,
+)
+from bayesdp.statements.tables import require_law, rows, shape, square
+
+
+class Root(Statement):
+    """A record that depends on none before it."""
+
+    name: str
+    law: Any
+
+    @property
+    def values(self) -> int:
+        """How many values it has."""
+        return len(self.law)
+
+    @model_validator(mode="after")
+    def _a_law(self) -> Root:
+        square(self.law, 1)
+        require_law(self.law)
+        return self
+
+
+class Child(Statement):
+    """A record given its parent: row `u` of `transition` is its law when the parent is `u`."""
+
+    name: str
+    parent: str
+    transition: Any
+
+    @property
+    def values(self) -> int:
+        """How many values it has."""
+        return len(self.transition[0])
+
+    @model_validator(mode="after")
+    def _laws(self) -> Child:
+        if len(shape(self.transition)) != 2:
+            raise ValueError("a transition is a table of two axes")
+        for row in self.transition:
+            require_law(row)
+        return self
+
+
+TreeNode = Annotated[
+    Annotated[Root, Tag("root")] | Annotated[Child, Tag("child")],
+    Discriminator(lambda plain: one_form(plain, [("parent", "child")], "root")),
+]
+
+
+class Tree(Declared):
+    """Records each of which depends on its parent."""
+
+    model: Literal["tree"]
+    nodes: Annotated[tuple[TreeNode, ...], Sequence, Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _a_forest(self) -> Tree:
+        once_each((node.name for node in self.nodes), "two nodes are named {!r}".format)
+        values = {node.name: node.values for node in self.nodes}
+        parents = {node.name: (node.parent,) for node in self.nodes if isinstance(node, Child)}
+        for node in self.nodes:
+            if isinstance(node, Child):
+                if node.parent not in values:
+                    raise ValueError(f"no node is named {node.parent!r}")
+                if len(node.transition) != values[node.parent]:
+                    raise ValueError(f"not one row for each value of {node.parent!r}")
+        _require_no_cycle([node.name for node in self.nodes], parents)
+        return self
+
+
+class Variable(Statement):
+    """A record of a network: one axis of `table` for each parent, the last for itself."""
+
+    name: Name
+    states: Annotated[
+        Annotated[Count, Tag("single")]
+        | Annotated[Annotated[Names, Field(min_length=1)], Tag("list")],
+        Discriminator(listed),
+    ]
+    parents: Names = ()
+    table: Any
+
+    @property
+    def values(self) -> int:
+        """How many values it has."""
+        return self.states if isinstance(self.states, int) else len(self.states)
+
+
+class NetworkNodes(Declared):
+    """A Bayesian network that is spelt out."""
+
+    model: Literal["network"]
+    nodes: Annotated[tuple[Variable, ...], Sequence, Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _a_network(self) -> NetworkNodes:
+        once_each((node.name for node in self.nodes), "two nodes are named {!r}".format)
+        values = {node.name: node.values for node in self.nodes}
+        for node in self.nodes:
+            for parent in node.parents:
+                if parent not in values:
+                    raise ValueError(f"no node is named {parent!r}")
+            sides = (*(values[parent] for parent in node.parents), node.values)
+            if shape(node.table) != sides:
+                raise ValueError(f"the table of {node.name!r} has other axes than its parents")
+            for row in rows(node.table, len(node.parents)):
+                require_law(row)
+        parents = {node.name: node.parents for node in self.nodes}
+        _require_no_cycle(list(values), parents)
+        return self
+
+
+class ReadBy(Statement):
+    """A file of a network, and what reads it."""
+
+    file: Name
+    reader: Literal["own", "pyagrum"] = "own"
+
+
+class NetworkFile(Declared):
+    """A Bayesian network that stands in a file."""
+
+    model: Literal["network"]
+    bif: Name | ReadBy
+
+
+def _require_no_cycle(names: list[str], parents: Mapping[str, tuple[str, ...]]) -> None:
+    """Remove nodes whose parents are all removed: what stays lies on or behind a cycle."""
+    waiting = {name: len(parents.get(name, ())) for name in names}
+    children: dict[str, list[str]] = {name: [] for name in names}
+    for name, above in parents.items():
+        for parent in above:
+            children[parent].append(name)
+    ready = [name for name in names if waiting[name] == 0]
+    for name in ready:  # grows while it is walked
+        for child in children[name]:
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                ready.append(child)
+    if len(ready) < len(names):
+        raise ValueError("a node is an ancestor of its own")

@@ -1,0 +1,148 @@
+"""Populations as certificates state them: who depends on whom, one class for each form.
+
+A model that can be declared in several ways has a class for each of them, and its keys decide which
+one is meant; a key of another form beside them is refused. What a spec means (its joint law) is
+`bayesdp.populations`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Discriminator, Field, Tag, TypeAdapter, model_validator
+
+from bayesdp.statements.base import Count, Declared, Sequence, one_form, read
+from bayesdp.statements.chains import Autoregressive, MarkovChain, MarkovIntervals
+from bayesdp.statements.gaussian import (
+    GaussianCorrelation,
+    GaussianCovariance,
+    GaussianPrecision,
+    GaussianVectors,
+)
+from bayesdp.statements.graphs import Finite, GraphEdges, GraphFactors, GraphGrid
+from bayesdp.statements.networks import NetworkFile, NetworkNodes, Tree
+
+
+class Independent(Declared):
+    """No record depends on another."""
+
+    model: Literal["independent"]
+
+
+class Clusters(Declared):
+    """Mutually independent clusters of at most `size` records, of any law."""
+
+    model: Literal["clusters"]
+    size: Count
+
+
+class Unknown(Declared):
+    """Any of the `records` may depend on any other."""
+
+    model: Literal["unknown"]
+    records: Count
+
+
+_FORMS = {
+    "markov": (("transition", "markov"), ("transition_lower", "markov intervals")),
+    "gaussian": (
+        ("precision", "gaussian precision"),
+        ("columns", "gaussian vectors"),
+        ("covariance", "gaussian covariance"),
+    ),
+    "graph": (("factors", "graph factors"), ("edges", "graph edges"), ("grid", "graph grid")),
+    "network": (("nodes", "network nodes"),),
+}
+_OTHERWISE = {
+    "markov": "markov",
+    "gaussian": "gaussian correlation",
+    "graph": "graph factors",
+    "network": "network file",
+}
+
+
+def _form(plain: object) -> str:
+    """Which class reads a population: its model, and of a model with several forms its keys."""
+    model = plain.get("model") if isinstance(plain, dict) else None
+    if not isinstance(model, str):
+        return ""
+    return one_form(plain, _FORMS.get(model, ()), _OTHERWISE.get(model, model))
+
+
+Single = Annotated[
+    Annotated[Independent, Tag("independent")]
+    | Annotated[Clusters, Tag("clusters")]
+    | Annotated[Unknown, Tag("unknown")]
+    | Annotated[MarkovChain, Tag("markov")]
+    | Annotated[MarkovIntervals, Tag("markov intervals")]
+    | Annotated[Autoregressive, Tag("autoregressive")]
+    | Annotated[GaussianCovariance, Tag("gaussian covariance")]
+    | Annotated[GaussianVectors, Tag("gaussian vectors")]
+    | Annotated[GaussianPrecision, Tag("gaussian precision")]
+    | Annotated[GaussianCorrelation, Tag("gaussian correlation")]
+    | Annotated[Finite, Tag("finite")]
+    | Annotated[GraphFactors, Tag("graph factors")]
+    | Annotated[GraphEdges, Tag("graph edges")]
+    | Annotated[GraphGrid, Tag("graph grid")]
+    | Annotated[Tree, Tag("tree")]
+    | Annotated[NetworkNodes, Tag("network nodes")]
+    | Annotated[NetworkFile, Tag("network file")],
+    Discriminator(_form),
+]
+"""Every population but a family."""
+
+STRUCTURE = {
+    "independent": "none",
+    "clusters": "clusters",
+    "finite": "clusters",
+    "markov": "series",
+    "autoregressive": "series",
+    "unknown": "all records",
+    "graph": "all records",
+    "tree": "all records",
+    "network": "all records",
+}
+
+
+def structure(population: Any) -> str:
+    """What it speaks of: `clusters`, `series`, `all records`, or `none` where none depend."""
+    if isinstance(population, Family):
+        kinds = {structure(member) for member in population.members} - {"none"}
+        return kinds.pop() if kinds else "none"
+    if population.model == "gaussian":
+        return "all records" if isinstance(population, GaussianPrecision) else "clusters"
+    return STRUCTURE[population.model]
+
+
+class Family(Declared):
+    """One of several populations holds, whichever it is. Members cover what the family covers."""
+
+    model: Literal["family"]
+    members: Annotated[tuple[Single, ...], Sequence, Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _of_one_structure(self) -> Family:
+        if any(member.covers for member in self.members):
+            raise ValueError("a member covers columns of its own")
+        if len({structure(member) for member in self.members} - {"none"}) > 1:
+            raise ValueError("members of different structures")
+        return self
+
+
+Population = Annotated[
+    Annotated[Family, Tag("family")] | Annotated[Single, Tag("single")],
+    Discriminator(
+        lambda plain: (
+            "family" if isinstance(plain, dict) and plain.get("model") == "family" else "single"
+        )
+    ),
+]
+_POPULATION: TypeAdapter[Any] = TypeAdapter(Population)
+
+
+def read_population(plain: object, place: str = "population") -> Any:
+    """The population that plain data declares, as one of the classes above.
+
+    `StatementError` for anything that isn't exactly one of them.
+    """
+    return read(_POPULATION, plain, place)

@@ -1,0 +1,66 @@
+"""Queries as certificates state them: of a table, or by a program."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, TypeAdapter, model_validator
+
+from bayesdp.statements.base import Name, Number, Sequence, Statement, read
+
+
+def _edges(bins: tuple[float, ...]) -> tuple[float, ...]:
+    if any(left >= right for left, right in pairwise(bins)):
+        raise ValueError("edges of bins that don't increase")
+    return bins
+
+
+class TableQuery(Statement):
+    """One number, or one for each group `by` a public column, or for each cell of a histogram."""
+
+    name: Name
+    kind: Literal["count", "sum", "mean", "proportion", "histogram"]
+    column: Name | None = None
+    where: Annotated[str, Field(min_length=1)] | None = None
+    by: Name | None = None
+    bins: (
+        Annotated[tuple[Number, ...], Sequence, Field(min_length=3), AfterValidator(_edges)] | None
+    ) = None
+    tightness: Literal["dp", "mechanism"] = "dp"
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> TableQuery:
+        counts = self.kind in ("count", "proportion")
+        if counts != (self.column is None):
+            raise ValueError("a count is of a condition, everything else of a column")
+        if counts and self.where is None:
+            raise ValueError("a count without a condition")
+        if self.bins is not None and self.kind != "histogram":
+            raise ValueError("bins of no use")
+        return self
+
+
+class ProgramQuery(Statement):
+    """What a program of the language releases; its `parameters` are public arguments."""
+
+    name: Name
+    kind: Literal["program"]
+    program: Name
+    parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
+
+
+Query = Annotated[
+    Annotated[TableQuery, Tag("table")] | Annotated[ProgramQuery, Tag("program")],
+    Discriminator(
+        lambda plain: (
+            "program" if isinstance(plain, dict) and plain.get("kind") == "program" else "table"
+        )
+    ),
+]
+_QUERY: TypeAdapter[Any] = TypeAdapter(Query)
+
+
+def read_query(plain: object, place: str = "query") -> Any:
+    """The query that plain data asks; `StatementError` for anything that isn't exactly one."""
+    return read(_QUERY, plain, place)

@@ -1,0 +1,141 @@
+"""Nested arrays of probabilities and weights: their shapes, and that every entry is a number."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+OFF = 1e-9
+"""How far a law may sum from 1: sums of decimals are seldom 1 as doubles."""
+
+MOST_AXES = 60
+MOST_CELLS = 10_000_000
+
+
+def shape(table: object) -> tuple[int, ...]:
+    """The shape of a nested array; `ValueError` where it is ragged or an axis has no values."""
+    sides = _first_shape(table)
+    _hold_to(table, sides)
+    return sides
+
+
+def _first_shape(table: object) -> tuple[int, ...]:
+    sides: list[int] = []
+    while isinstance(table, list | tuple):
+        if not table:
+            raise ValueError("an axis without values")
+        sides.append(len(table))
+        if len(sides) > MOST_AXES or math.prod(sides) > MOST_CELLS:
+            raise ValueError(f"a table of more than {MOST_AXES} axes or {MOST_CELLS} cells")
+        table = table[0]
+    return tuple(sides)
+
+
+def _hold_to(table: object, sides: tuple[int, ...]) -> None:
+    layer = [table]
+    for side in sides:
+        for part in layer:
+            if not isinstance(part, list | tuple) or len(part) != side:
+                raise ValueError("the table is ragged")
+        layer = [entry for part in layer for entry in part]  # type: ignore[attr-defined]
+    for entry in layer:
+        if isinstance(entry, bool) or not isinstance(entry, int | float):
+            raise ValueError(f"an entry of the table is not a number: {str(entry)[:40]!r}")
+
+
+def rows(table: Any, depth: int) -> list[Any]:
+    """The parts of a table below its first `depth` axes, the last of these running fastest."""
+    layer = [table]
+    for _ in range(depth):
+        layer = [part for whole in layer for part in whole]
+    return layer
+
+
+def cells(table: Any) -> Iterator[float]:
+    """All entries."""
+    if isinstance(table, list | tuple):
+        for part in table:
+            yield from cells(part)
+    else:
+        yield table
+
+
+def require_probabilities(table: Any) -> None:
+    """`ValueError` unless all entries lie between 0 and 1."""
+    for entry in cells(table):
+        if not 0 <= entry <= 1:
+            raise ValueError(f"{str(entry)[:40]} is not a probability")
+
+
+def require_law(row: Any) -> None:
+    """`ValueError` unless all entries lie between 0 and 1 and sum to 1 within 1e-9."""
+    require_probabilities(row)
+    total = math.fsum(cells(row))
+    if abs(total - 1.0) > OFF:
+        raise ValueError(f"probabilities that sum to {total:.12g}, and not to 1")
+
+
+def require_weights(table: Any) -> None:
+    """`ValueError` unless all entries are finite and at least 0, and one is above 0."""
+    positive = False
+    for entry in cells(table):
+        if not 0 <= entry <= sys.float_info.max:
+            raise ValueError(f"{str(entry)[:40]} is not a weight: a finite number, at least 0")
+        positive = positive or entry > 0
+    if not positive:
+        raise ValueError("a table whose weights are all 0")
+
+
+def square(table: object, axes: int) -> int:
+    """The length of a table's axes; `ValueError` unless it has so many, all of one length."""
+    sides = shape(table)
+    if len(sides) != axes or len(set(sides)) != 1:
+        raise ValueError(f"not a table of {axes} axes of one length")
+    return sides[0]
+
+
+def recurrent_classes(moves: list[list[int]]) -> int:
+    """How many closed classes a chain has, from the states that each state may move to.
+
+    A chain with one has one stationary law. Tarjan's algorithm, without recursion.
+    """
+    order, low, on_stack = {}, {}, set()  # type: ignore[var-annotated]
+    stack: list[int] = []
+    component: dict[int, int] = {}
+    count = 0
+    for root in range(len(moves)):
+        if root in order:
+            continue
+        work = [(root, 0)]
+        while work:
+            state, place = work.pop()
+            if place == 0:
+                order[state] = low[state] = len(order)
+                stack.append(state)
+                on_stack.add(state)
+            for position in range(place, len(moves[state])):
+                other = moves[state][position]
+                if other not in order:
+                    work += [(state, position + 1), (other, 0)]
+                    break
+                if other in on_stack:
+                    low[state] = min(low[state], order[other])
+            else:
+                if low[state] == order[state]:
+                    while True:
+                        last = stack.pop()
+                        on_stack.discard(last)
+                        component[last] = count
+                        if last == state:
+                            break
+                    count += 1
+                if work:
+                    above = work[-1][0]
+                    low[above] = min(low[above], low[state])
+    closed = set(range(count))
+    for state, nexts in enumerate(moves):
+        if any(component[other] != component[state] for other in nexts):
+            closed.discard(component[state])
+    return len(closed)

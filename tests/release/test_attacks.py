@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.certificate import Certificate
 from bayesdp.cli import app
-from bayesdp.errors import TableMismatchError
+from bayesdp.errors import InputError, TableMismatchError
 from bayesdp.kernel.core import digest
 from bayesdp.release import Study
 from bayesdp.release.plan import make_plan, structure_of

@@ -376,7 +376,12 @@ def at_least(claimed: object, derived: arb, what: str) -> None:
 
 def same(one: Any, other: Any) -> bool:
     """Whether two pieces of plain data say the same; 1 and 1.0 do."""
-    return json.dumps(_plain(one), sort_keys=True) == json.dumps(_plain(other), sort_keys=True)
+    return as_text(_plain(one)) == as_text(_plain(other))
+
+
+def as_text(plain: Any) -> str:
+    """Plain data as one text, in which a number and a truth value are told apart."""
+    return json.dumps(plain, sort_keys=True)
 
 
 def _plain(value: Any) -> Any:

@@ -18,7 +18,6 @@ from bayesdp.kernel.queries import condition, states_of
 from bayesdp.kernel.stated import (
     check_together,
     stated_columns,
-    stated_population,
     stated_query,
 )
 
@@ -63,7 +62,7 @@ def check_declared(document: Mapping[str, Any]) -> None:
     rule, claim = document["derivation"]["rule"], document["claim"]
     for step in _steps(document["derivation"]):
         _known(step, _STEP, str(step["rule"]))
-    check_steps(document)
+    population = check_steps(document)
     _check_texts(document)
     _check_lists(document)
     if rule == "relations":
@@ -77,7 +76,7 @@ def check_declared(document: Mapping[str, Any]) -> None:
     else:
         _known(document, _OF_A_RELEASE, "content")
         _known(claim, _CLAIM, "claim")
-        _check_release(document)
+        _check_release(document, population)
 
 
 def _check_texts(document: Mapping[str, Any]) -> None:
@@ -129,7 +128,7 @@ def _check_lists(document: Mapping[str, Any]) -> None:
             require(lists, "no list", name)
 
 
-def _check_release(document: Mapping[str, Any]) -> None:
+def _check_release(document: Mapping[str, Any], population: Any) -> None:
     words = document["not_protected"]
     require(words == list(NOT_PROTECTED), "it is the same for all certificates", "not_protected")
     _known(document["data_set"], _DATA_SET, "data_set")
@@ -160,8 +159,6 @@ def _check_release(document: Mapping[str, Any]) -> None:
         _known(result["error"], frozenset({"confidence", "value"}), "results")
         _known(result["noise"], frozenset({"distribution", "scale", "step"}), "results")
         require(result["unit"] == units.get(result["query"]), "another unit", "results")
-    population = document["population"]
-    population = None if population is None else stated_population(population)
     check_together(document, population, stated)
 
 

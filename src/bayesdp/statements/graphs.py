@@ -46,13 +46,6 @@ class Factor(Statement):
     between: Annotated[tuple[Place, ...], Sequence, Field(min_length=1), AfterValidator(distinct)]
     table: Any
 
-    @model_validator(mode="after")
-    def _weights(self) -> Factor:
-        if len(shape(self.table)) != len(self.between):
-            raise ValueError("not one axis of the table for each record of the factor")
-        require_weights(self.table)
-        return self
-
 
 States = Annotated[
     Annotated[Count, Tag("single")]
@@ -82,6 +75,7 @@ class GraphFactors(Declared):
             )
             if shape(factor.table) != of_records:
                 raise ValueError("a factor's table has other states than its records")
+            require_weights(factor.table)
         return self
 
 

@@ -15,34 +15,27 @@ MOST_CELLS = 10_000_000
 
 
 def shape(table: object) -> tuple[int, ...]:
-    """The shape of a nested array; `ValueError` where it is ragged or an axis has no values."""
-    sides = _first_shape(table)
-    _hold_to(table, sides)
-    return sides
-
-
-def _first_shape(table: object) -> tuple[int, ...]:
+    """The shape of a nested array of numbers; `ValueError` where it is ragged, or an axis empty."""
     sides: list[int] = []
-    while isinstance(table, list | tuple):
-        if not table:
-            raise ValueError("an axis without values")
-        sides.append(len(table))
-        if len(sides) > MOST_AXES or math.prod(sides) > MOST_CELLS:
-            raise ValueError(f"a table of more than {MOST_AXES} axes or {MOST_CELLS} cells")
-        table = table[0]
-    return tuple(sides)
-
-
-def _hold_to(table: object, sides: tuple[int, ...]) -> None:
     layer = [table]
-    for side in sides:
+    while isinstance(layer[0], list | tuple):
+        side = len(layer[0])
+        sides.append(side)
+        if side == 0:
+            raise ValueError("an axis without values")
+        if len(sides) > MOST_AXES or side * len(layer) > MOST_CELLS:
+            raise ValueError(f"a table of more than {MOST_AXES} axes or {MOST_CELLS} cells")
+        below: list[object] = []
         for part in layer:
             if not isinstance(part, list | tuple) or len(part) != side:
                 raise ValueError("the table is ragged")
-        layer = [entry for part in layer for entry in part]  # type: ignore[attr-defined]
+            below += part
+        layer = below
     for entry in layer:
-        if isinstance(entry, bool) or not isinstance(entry, int | float):
+        kind = type(entry)
+        if kind is not float and kind is not int:
             raise ValueError(f"an entry of the table is not a number: {str(entry)[:40]!r}")
+    return tuple(sides)
 
 
 def rows(table: Any, depth: int) -> list[Any]:

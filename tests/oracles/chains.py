@@ -118,15 +118,48 @@ def copies(one: np.ndarray, times: int) -> np.ndarray:
     return product(*[one] * times)
 
 
+def network(nodes: Sequence[Mapping[str, Any]]) -> np.ndarray:
+    """Law of a Bayesian network: each node's table has an axis for each parent, and one for it."""
+    names = [node["name"] for node in nodes]
+    sizes = [s if isinstance(s, int) else len(s) for s in (node["states"] for node in nodes)]
+    law = np.zeros(sizes)
+    for cell in itertools.product(*map(range, sizes)):
+        weight = 1.0
+        for index, node in enumerate(nodes):
+            row = node["table"]
+            for parent in node.get("parents", ()):
+                row = row[cell[names.index(parent)]]
+            weight *= row[cell[index]]
+        law[cell] = weight
+    return law
+
+
+def grid_pairs(rows: int, columns: int) -> list[tuple[int, int]]:
+    """Neighbours in a grid whose records are numbered row by row."""
+    at = np.arange(rows * columns).reshape(rows, columns)
+    across = zip(at[:, :-1].ravel(), at[:, 1:].ravel(), strict=True)
+    down = zip(at[:-1].ravel(), at[1:].ravel(), strict=True)
+    return [(int(a), int(b)) for a, b in (*across, *down)]
+
+
 def from_spec(population: Mapping[str, Any]) -> np.ndarray:
-    """Law of a small population given by its spec (finite, markov, tree, graph)."""
+    """Law of a small discrete population given by its spec; `ValueError` for other models."""
     model = population["model"]
     if model == "finite":
         return np.asarray(population["probabilities"], dtype=float)
-    if model == "markov":
-        return joint(population["transition"], population["initial"], population["length"])
+    if model == "markov" and "transition" in population:
+        initial = population.get("initial", "stationary")
+        return joint(population["transition"], initial, population["length"])
     if model == "tree":
         return tree(population["nodes"])
-    if model == "graph":
+    if model == "network":
+        return network(population["nodes"])
+    if model == "graph" and "factors" in population:
         return factor_graph(population["records"], population["states"], population["factors"])
+    if model == "graph":
+        grid, table = population.get("grid"), population["table"]
+        pairs = grid_pairs(*grid) if grid else population["edges"]
+        records = grid[0] * grid[1] if grid else population["records"]
+        factors = [{"between": pair, "table": table} for pair in pairs]
+        return factor_graph(records, len(table), factors)
     raise ValueError(f"no joint law for model {model!r}")

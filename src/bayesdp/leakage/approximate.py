@@ -11,7 +11,7 @@ import math
 from itertools import permutations
 
 from bayesdp.leakage import rounding
-from bayesdp.leakage.rounding import UNIT, times
+from bayesdp.leakage.rounding import UNIT, largest, times
 
 Pair = tuple[float, float]
 """`(ln C, D)`."""
@@ -41,7 +41,7 @@ def best_order(pairs: tuple[Pair, ...]) -> Pair:
             delta += _times(logs, d)
             logs += log_c
         totals.append((up(logs, 4), up(delta, 8)))
-    return (max(t[0] for t in totals), min(t[1] for t in totals))
+    return (largest(*(t[0] for t in totals)), min(t[1] for t in totals))
 
 
 def _times(log_c: float, delta: float) -> float:
@@ -99,8 +99,8 @@ def chain_level(ratio: float, dp_epsilon: float, dp_delta: float, records: int) 
         if following[0] <= side[0] and following[1] <= side[1]:
             break
         side = (
-            max(side[0], following[0] * (1.0 + 1e-13)),
-            max(side[1], following[1] * (1.0 + 1e-13)),
+            largest(side[0], following[0] * (1.0 + 1e-13)),
+            largest(side[1], following[1] * (1.0 + 1e-13)),
         )
         if not side[1] < 1.0:
             return None

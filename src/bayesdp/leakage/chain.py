@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bayesdp.leakage.positive_chain import fits, positive_level
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.rounding import UNIT, largest, up
 
 Pair = tuple[float, float]
 """`(ln C[0, 1], ln C[1, 0])`."""
@@ -63,7 +63,7 @@ class _Side:
         (a, b), (c, d) = self.kernel
         if odds == math.inf:
             return a > 0.0 and c > 0.0
-        return a * odds + b > 0.0 and c * odds + d > 0.0
+        return not (a * odds + b <= 0.0 or c * odds + d <= 0.0)
 
     def step(self, inner: Pair, odds: float, error: float) -> Pair:
         """`C_l` from `C_{l-1}`, widened for rounding and for the error of the odds."""
@@ -71,6 +71,10 @@ class _Side:
         if odds == math.inf:
             odds, b, d = 1.0, 0.0, 0.0
         p_norm, q_norm = a * odds + b, c * odds + d
+        if (p_norm < _TINY and (b > 0.0 or a > 0.0 < odds)) or (
+            q_norm < _TINY and (d > 0.0 or c > 0.0 < odds)
+        ):
+            raise _UnsettledError
         if p_norm <= 0.0 or q_norm <= 0.0:
             return (0.0, 0.0)
         p0, p1 = a * odds / p_norm, b / p_norm
@@ -81,11 +85,11 @@ class _Side:
         high = self.dp_epsilon + inner[0]
         low = self.dp_epsilon + inner[1]
         first = second = 0.0
-        if self.determinant >= -self.rounding:
+        if not self.determinant < -self.rounding:
             first, second = grow(gap, high, q0, q1), grow(gap, low, p1, p0)
-        if self.determinant <= self.rounding:
-            first = max(first, grow(gap, low, q1, q0))
-            second = max(second, grow(gap, high, p0, p1))
+        if not self.determinant > self.rounding:
+            first = largest(first, grow(gap, low, q1, q0))
+            second = largest(second, grow(gap, high, p0, p1))
         widening = 1.0 + 5.0 * error + (40 + 4 * max(high, low)) * UNIT
         return (first * widening, second * widening)
 
@@ -103,7 +107,10 @@ def _odds_of_powers(kernel: Kernel, column: tuple[float, float]) -> Iterator[tup
     """Odds of `h, K h, K K h, ...` for `h = column`, each with its accumulated relative error."""
     h0, h1 = column
     error = 0.0
+    possible = (h0 > 0.0, h1 > 0.0)
     while True:
+        if any(here and h < _TINY for here, h in zip(possible, (h0, h1), strict=True)):
+            raise _UnsettledError
         yield (h0 / h1 if h1 > 0.0 else math.inf), error
         h0, h1 = kernel[0][0] * h0 + kernel[0][1] * h1, kernel[1][0] * h0 + kernel[1][1] * h1
         total = h0 + h1
@@ -111,8 +118,10 @@ def _odds_of_powers(kernel: Kernel, column: tuple[float, float]) -> Iterator[tup
             h0, h1 = 0.0, 1.0
         else:
             h0, h1 = h0 / total, h1 / total
-        if 0.0 < min(h0, h1) < _TINY:
-            raise _UnsettledError
+        possible = (
+            any(here and k > 0.0 for here, k in zip(possible, kernel[0], strict=True)),
+            any(here and k > 0.0 for here, k in zip(possible, kernel[1], strict=True)),
+        )
         error += 8 * UNIT
 
 
@@ -267,7 +276,7 @@ class _Chain:
             right = self._options(self.right_free, right_best, self.length - position)
             left = self._left_options(left_best, position, support)
             for orientation in (0, 1):
-                best = max(best, left[orientation] + right[orientation])
+                best = largest(best, left[orientation] + right[orientation])
         return ChainLevel(up(self.dp_epsilon + best), steps, None)
 
     def _options(self, free: _Runs, known: list[Pair], records: int) -> Pair:
@@ -317,7 +326,7 @@ class _Chain:
     def _close(self) -> Pair | None:
         """`C+ >= C_R` with `F(C+) <= C+`, where `F` covers all evidence at distance R or more."""
         runs = self._distinct
-        spread = max(run.spread(self._limit_of(run)) for run in runs)
+        spread = largest(*(run.spread(self._limit_of(run)) for run in runs))
         if not math.isfinite(spread):
             return None
         slack = 2.0 * math.log(spread)
@@ -327,7 +336,10 @@ class _Chain:
             stepped = side.step(pair, 1.0, 0.0)
             return (stepped[0] + slack, stepped[1] + slack)
 
-        pair = (max(run.inner[0] for run in runs), max(run.inner[1] for run in runs))
+        pair = (
+            largest(*(run.inner[0] for run in runs)),
+            largest(*(run.inner[1] for run in runs)),
+        )
         for _ in range(MAX_STEPS):
             following = inflated(pair)
             if following[0] <= pair[0] and following[1] <= pair[1]:
@@ -343,13 +355,13 @@ class _Chain:
         for orientation in (0, 1):
             right = self._side_best([self.right_free, *self.right_known], tail, orientation)
             left = self._side_best([self.left_free, *self.left_known], tail, orientation)
-            best = max(best, left + right)
+            best = largest(best, left + right)
         return ChainLevel(up(self.dp_epsilon + best), steps, tail, exact)
 
     @staticmethod
     def _side_best(runs: list[_Runs], tail: Pair, orientation: int) -> float:
-        inside = max(v[orientation] for run in runs for v in run.values if v is not None)
-        return max(tail[orientation], inside)
+        inside = (v[orientation] for run in runs for v in run.values if v is not None)
+        return largest(tail[orientation], *inside)
 
 
 def _constant_one() -> tuple[float, float]:

@@ -371,15 +371,15 @@ def messages_of(graph: FactorGraph) -> Messages:
 def graph_level(graph: FactorGraph, dp_epsilon: float) -> GraphLevel:
     """`eps + max_i sum_a ln F_(a -> i)` with verified messages, rounded up."""
     messages = messages_of(graph)
-    largest = float(np.max(messages.log_ratio, initial=0.0))
+    widest = float(np.max(messages.log_ratio, initial=0.0))
     if dp_epsilon <= _TINY or messages.size == 0:
         size = int(graph.component_sizes.max()) if messages.size else 1
         level = dp_epsilon if size == 1 else up(size * dp_epsilon)
-        return GraphLevel(level, 0, 0, 0.0, largest)
+        return GraphLevel(level, 0, 0, 0.0, widest)
     found = messages.solve(dp_epsilon)
     assert found is not None, "capped messages always exist"
     levels = messages.levels(found.y, dp_epsilon)
     record = int(np.argmax(levels))
     return GraphLevel(
-        float(np.nextafter(levels[record], np.inf)), record, found.rounds, found.inflation, largest
+        float(np.nextafter(levels[record], np.inf)), record, found.rounds, found.inflation, widest
     )

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.notions import Adversary, Exact
 
 Floats = NDArray[np.float64]
@@ -38,6 +38,9 @@ MOST_STEPS = 1500
 """The longest run that is followed record by record, for two states."""
 MOST_SEQUENCES = 100_000
 """The most sequences of answers that are enumerated, for more than two states."""
+_LARGEST_LOG = 700.0
+_LEAST = 1e-280
+"""What is less likely might be taken for what is impossible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,13 +172,20 @@ def _seed(kernel: Floats, end: End) -> Floats:
 
 
 def _interval_side(step: Floats, seed: Floats, low: float, high: float, most: int) -> Floats:
-    """The two ends of `ln t` for runs of 0 to `most` records; `seed` is the evidence of the end."""
+    """The two ends of `ln t` for runs of 0 to `most` records; `seed` is the evidence of the end.
+
+    Infinite from where evidence that is possible is too small for a double on.
+    """
     (a, b), (c, d) = step
     values = np.full((most + 1, 2), -math.inf)
     evidence, bottom, top = np.array(seed, dtype=float), 0.0, 0.0
+    alive = evidence > 0.0
     rising = a * d >= b * c
     for run in range(most + 1):
-        if evidence.min() > 0.0:
+        if (evidence[alive] < _LEAST).any():
+            values[run:] = math.inf
+            break
+        if alive.all():
             values[run] = top, -bottom
         if run == most:
             break
@@ -185,11 +195,17 @@ def _interval_side(step: Floats, seed: Floats, low: float, high: float, most: in
         one, two = _moebius(rows, low + bottom), _moebius(rows, high + top)
         bottom, top = (one, two) if rising else (two, one)
         evidence = following / max(following.sum(), 1e-300)
+        alive = np.asarray(((step > 0.0) & alive).any(axis=1))
     return values
 
 
 def _moebius(rows: Floats, log_odds: float) -> float:
-    """`ln ((r00 t + r01) / (r10 t + r11))` for `t = e^log_odds`."""
+    """`ln ((r00 t + r01) / (r10 t + r11))` for `t = e^log_odds`; 0 where a row is all zeros."""
+    if not abs(log_odds) <= _LARGEST_LOG:
+        with np.errstate(divide="ignore"):
+            logs = np.log(rows)
+        sums = np.logaddexp(logs[:, 0] + log_odds, logs[:, 1])
+        return 0.0 if np.isneginf(sums).any() else float(sums[0] - sums[1])
     if log_odds > 0.0:
         shrunk = math.exp(-log_odds)
         top, bottom = rows[0, 0] + rows[0, 1] * shrunk, rows[1, 0] + rows[1, 1] * shrunk
@@ -348,15 +364,26 @@ class LocalChain:
                     keep[only] = fits[only]
                     fits = keep
                 for value, other in pairs(self.states):
-                    total = left[a][:, None, value, other] + right[b][None, :, value, other]
+                    total = together(left[a][:, value, other], right[b][:, value, other])
                     total = np.where(fits, total + self.own[value, other], -math.inf)
                     where = np.unravel_index(int(np.argmax(total)), total.shape)
-                    if total[where] > best:
+                    if largest(total) > best:
                         best = float(total[where])
                         who = words(int(where[0]), a, int(where[1]), b, value, other)
+        if best == math.inf:  # evidence fell below the doubles
+            return None
         error = message_error(self.ends, most, best)
         missing = charge if cut and adversary == "uninformed" else 0.0
         return MechanismLevel(max(best - error - missing, 0.0), up(best + error + charge), who)
+
+
+def together(left: Floats, right: Floats) -> Floats:
+    """The sums of every left run and every right one; `-inf` where either excludes a value."""
+    with np.errstate(invalid="ignore"):
+        total: Floats = left[:, None] + right[None, :]
+    total[np.isneginf(left)] = -math.inf
+    total[:, np.isneginf(right)] = -math.inf
+    return total
 
 
 def message_error(ends: Ends, most: int, level: float) -> float:

@@ -37,10 +37,11 @@ from bayesdp.leakage.exact_chain import (
     local_level,
     message_error,
     pairs,
+    together,
     two_state_sides,
     words,
 )
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.notions import Adversary
 
 MOST_UNKNOWN = 60
@@ -138,6 +139,8 @@ def _two_states(
     if not math.isfinite(charge):
         return None
     settled = _Settled(ends, own, int(sums.scores[0] > sums.scores[1]), negative, adversary, most)
+    if settled.best == math.inf:  # evidence fell below the doubles
+        return None
     undecided = settled.undecided()
     best, who = settled.best, settled.who
     if undecided:
@@ -148,6 +151,8 @@ def _two_states(
             )
         found = sums.among(undecided, most)
         if found is None:
+            return None
+        if found[0] == math.inf:  # a density fell below the doubles
             return None
         if found[0] > best:
             best, who = found
@@ -172,7 +177,7 @@ class _Settled:
             sides = two_state_sides(ends, odds, odds, adversary, most)
             for a, b, value, other, total in self._totals(sides, (odds, -odds)):
                 where = np.unravel_index(int(np.argmax(total)), total.shape)
-                if total[where] > self.best:
+                if largest(total) > self.best:
                     self.best = float(total[where])
                     self.who = words(int(where[0]), a, int(where[1]), b, value, other)
                     self.who["outcome"] = "highest" if (sign < 0) == (first == 0) else "lowest"
@@ -189,7 +194,7 @@ class _Settled:
         for a in self.kinds:
             for b in self.kinds:
                 for way in (0, 1):
-                    total = own[way] + left[a][:, None, way] + right[b][None, :, way]
+                    total = own[way] + together(left[a][:, way], right[b][:, way])
                     yield a, b, way, 1 - way, np.where(self.fits[a, b], total, -math.inf)
 
     def undecided(self) -> list[tuple[End, int, End, int]]:
@@ -239,7 +244,7 @@ class _Sums:
                         best, at, value, other, outcome = found
                         who = words(run, a, int(allowed[at]), b, value, other)
                         who["outcome"] = outcome
-        if not math.isfinite(best):
+        if best == -math.inf:
             return MechanismLevel(0.0, 0.0) if charge == 0.0 else None
         return self._rounded(best, charge, 2 * most + 1, who)
 
@@ -271,7 +276,9 @@ class _Sums:
 
     def _rounded(
         self, best: float, charge: float, records: int, who: Mapping[str, Any]
-    ) -> MechanismLevel:
+    ) -> MechanismLevel | None:
+        if best == math.inf:  # a density fell below the doubles
+            return None
         error = self.error(records)
         return MechanismLevel(max(best - error, 0.0), up(max(best, 0.0) + error + charge), who)
 
@@ -336,6 +343,7 @@ class _Sums:
         # windows[u, p, :] holds the places p .. p + width - 1; outcome y needs y - score - j.
         outcomes = windows.shape[1] - self.span
         logs: list[Floats | None] = []
+        possible = right.max(axis=2).T > 0.0
         for value, score in enumerate(self.scores):
             law = right[:, value, ::-1]
             if smooth[value].max() <= 0.0 or law.max() <= 0.0:
@@ -351,8 +359,9 @@ class _Sums:
                 continue
             with np.errstate(invalid="ignore"):
                 gap = top - bottom
-            gap[~np.isfinite(gap)] = -np.inf  # a value that this run excludes
+            gap[:, ~(possible[value] & possible[other])] = -np.inf  # values that the run excludes
+            largest(gap)  # and none of what is left may be lost
             place, run = np.unravel_index(int(np.argmax(gap)), gap.shape)
             if best is None or gap[place, run] > best[0]:
                 best = (float(gap[place, run]), int(run), value, other, int(place))
-        return best if best is not None and math.isfinite(best[0]) else None
+        return best if best is not None and best[0] > -math.inf else None

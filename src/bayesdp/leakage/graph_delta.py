@@ -131,7 +131,8 @@ class _Maps:
                 rest = [p for p in range(block.arity) if p != position]
                 out[position] = _chained(log_c[rest], inner[rest])
         result *= self.hockey * (1.0 + _ERROR)
-        least: Floats = np.minimum(result, 1.0)
+        # A change beyond the doubles times nothing passed on is a NaN: a probability of 1 at most.
+        least: Floats = np.where(np.isnan(result), 1.0, np.minimum(result, 1.0))
         return least
 
     def _chains(self, d: Floats) -> tuple[Floats, Floats]:

@@ -120,12 +120,12 @@ def _reuse(
         return np.zeros((batch, states - 1)), np.zeros(batch, dtype=bool)
     flows = np.maximum(np.nan_to_num(dual[:, :-1], posinf=0.0), 0.0)
     upper = certified(p, q, cost, trees, flows)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         # With closed costs one pass makes any `g > 0` feasible: what it attains is a lower bound.
         feasible = (cost * primal[:, None, :]).min(axis=2)
         lower = (p * feasible).sum(axis=1) / (q * feasible).sum(axis=1)
         close = upper - lower <= _CLOSE * (lower - 1.0) + _CLOSE_FLOOR
-    return flows, ~broken & (primal > 0.0).all(axis=1) & close
+    return flows, ~broken & (primal > 0.0).all(axis=1) & np.isfinite(lower) & close
 
 
 def largest_ratios(p: Floats, q: Floats, cost: Floats) -> Floats:
@@ -177,6 +177,7 @@ def certified(
     need = _pay_for_impossible(need, q, cost, error)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(q > 0.0, need / q, np.where(need > 0.0, np.inf, 0.0))
+    ratio[np.isnan(need)] = np.inf  # costs times flows beyond the doubles prove nothing
     proved: Floats = np.maximum(ratio.max(axis=1) * (1.0 + error), 1.0)
     return proved
 

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.rounding import UNIT, largest, up
 
 LARGEST_ENUMERATED = 16
 """Clusters up to this size are enumerated: every target with every set of known records."""
@@ -59,7 +59,7 @@ def _shift_factor(
         subsets = np.array(list(combinations(range(size), count)))
         for chunk in np.array_split(subsets, max(1, len(subsets) // 4096)):
             value, row, column = _largest(precision, units, chunk, relative)
-            if value > best:
+            if largest(value) > best:
                 best, target = value, int(chunk[row][column])
                 unknown = tuple(int(j) for j in chunk[row] if j != target)
     factor = min(float(size), 1.0 + up(best * (1.0 + relative)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 UNIT = 2.0**-53
 """Half the spacing of doubles at 1: the relative error of one rounded operation."""
@@ -31,6 +32,26 @@ def times(count: int, value: float) -> float:
     except OverflowError:
         return math.inf
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+class NotANumberError(ArithmeticError):
+    """A bound came out as NaN: 0/0 or `inf - inf` where somebody expected a number."""
+
+
+def largest(*bounds: Any) -> float:
+    """The largest of upper bounds, each a number or an array of them; infinite ones count.
+
+    Python's `max` keeps the other number where one is NaN, and the bound behind the NaN is lost:
+    here it raises `NotANumberError`. An array without entries raises `ValueError`: whoever knows
+    what no bound at all means says so by a further number.
+    """
+    best = -math.inf
+    for bound in bounds:
+        value = float(bound if isinstance(bound, int | float) else bound.max())
+        if math.isnan(value):
+            raise NotANumberError("a bound is not a number, so nothing is known about the level")
+        best = max(best, value)
+    return best
 
 
 def down(value: float, operations: int = 4) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.leakage.lipschitz import Floats, LipschitzRatios, threshold_value
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.populations.markov import eliminated
 
 MAX_STEPS = 2_000
@@ -174,10 +174,10 @@ class StateChain:
         both = (possible[:, u] & possible[:, v])[:, :, None]
         p, q = (np.where(both, rows[:, one], 1.0 / self.states) for one in (u, v))
         up_p, up_q = _sorted_and_cumulated(p, q)
-        error = max(run.error for run in runs) + 2.0 * (self.states + 4) * UNIT
+        error = largest(*(run.error for run in runs)) + 2.0 * (self.states + 4) * UNIT
         if self.reversible:
             error += 32.0 * UNIT + 2.0 * self.limit_error
-        spread = max(_spread(run) for run in runs) * (1.0 + 8.0 * self.limit_error)
+        spread = largest(*(_spread(run) for run in runs)) * (1.0 + 8.0 * self.limit_error)
         return _Laws(p, q, up_p, up_q, possible[:, u] & possible[:, v], error, spread)
 
     # -- one evaluation ---------------------------------------------------------------------------
@@ -300,7 +300,7 @@ class StateChain:
             right, left = self._sides(logs)
             right_best = np.maximum(right_best, right.max(axis=0))
             left_best = np.maximum(left_best, left.max(axis=0))
-        return up(dp_epsilon + max(0.0, float((right_best + left_best).max())))
+        return up(dp_epsilon + largest(0.0, right_best + left_best))
 
     def _exhaustive(self, history: list[Floats], dp_epsilon: float) -> float:
         """Every target, every pair of ends that fits the length."""
@@ -318,7 +318,7 @@ class StateChain:
             here = reachable[min(position, len(reachable)) - 1]
             allowed = here[:, None] & here[None, :]
             total = np.where(allowed, right + left, -np.inf)
-            best = max(best, float(total.max()))
+            best = largest(best, total)
         return up(dp_epsilon + best)
 
     def _left_options(

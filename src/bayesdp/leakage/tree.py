@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from bayesdp.leakage.chain import grow
 from bayesdp.leakage.lipschitz import LipschitzRatios, threshold_bound
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.populations.factors import FactorGraph, Floats, Ints
 from bayesdp.populations.tree import Tree
 
@@ -121,8 +121,8 @@ def _take(step: _Step, high: float, low: float) -> tuple[float, float]:
     if sign >= 0:
         first, second = grow(gap, high, q0, q1), grow(gap, low, p1, p0)
     if sign <= 0:
-        first = max(first, grow(gap, low, q1, q0))
-        second = max(second, grow(gap, high, p0, p1))
+        first = largest(first, grow(gap, low, q1, q0))
+        second = largest(second, grow(gap, high, p0, p1))
     widening = 1.0 + error + 4.0 * UNIT * max(high, low)
     return first * widening, second * widening
 
@@ -182,7 +182,7 @@ class _TwoStates:
                 second[node] += other
             if self.secret[node]:
                 terms = self.children[node] + 2
-                best = max(best, max(first[node], second[node]) * (1.0 + terms * UNIT))
+                best = largest(best, largest(first[node], second[node]) * (1.0 + terms * UNIT))
         return up(dp_epsilon + best)
 
 
@@ -190,7 +190,7 @@ def _without(total: float, own: float, terms: int) -> float:
     """A sum of so many terms without one of them, rounded up."""
     if terms <= 1:
         return 0.0
-    return max(total - own, 0.0) + (2.0 * terms + 4.0) * UNIT * total
+    return largest(total - own, 0.0) + (2.0 * terms + 4.0) * UNIT * total
 
 
 # --------------------------------------------------------------------------- more states
@@ -261,7 +261,7 @@ class _ManyStates:
                 total[edges.nodes, :below, :below] += found
         both = self.possible[:, :, None] & self.possible[:, None, :]
         total = total * (1.0 + (self.terms[:, None, None] + 2.0) * UNIT)
-        return up(dp_epsilon + float(np.max(np.where(both, total, 0.0), initial=0.0)))
+        return up(dp_epsilon + largest(0.0, np.where(both, total, 0.0)))
 
     def _step(
         self, edges: _Edges, way: str, inner: Floats, onto: Ints, dp_epsilon: float

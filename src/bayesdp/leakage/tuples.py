@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.leakage.lipschitz import Floats, LipschitzRatios
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.leakage.states import elimination_error, limit_error, stationary_law
 
 MOST_TUPLES = 64
@@ -51,7 +51,7 @@ def block_ratio(table: Floats) -> float:
                 new = block // states**position % states
                 logs[here, block] += log_table[current, new]
                 current = (current * states + new) % count
-    largest = 0.0
+    widest = 0.0
     for first, second in product(range(count), repeat=2):
         if first >= second:
             continue
@@ -59,16 +59,18 @@ def block_ratio(table: Floats) -> float:
         if (dead[0] != dead[1]).any():
             return math.inf
         gaps = logs[first][~dead[0]] - logs[second][~dead[0]]
-        largest = max(largest, float(gaps.max() - gaps.min()))
+        widest = largest(widest, gaps.max() - gaps.min())
     size = float(np.abs(logs[np.isfinite(logs)]).max())
-    widened = largest + 64.0 * order * (1.0 + size) * UNIT
+    widened = widest + 64.0 * order * (1.0 + size) * UNIT
     return up(math.exp(widened), 8) if widened <= 700.0 else math.inf
 
 
 def block_interval_ratio(low: Floats, high: Floats) -> float:
     """The largest cross ratio of block rows over all tables between the bounds, rounded up.
 
-    A block row is a product of k transitions, so its bounds are the products of theirs.
+    A block row is a product of k transitions, so its bounds are the products of theirs. A block
+    that one row excludes for certain and another may have or not makes the ratio infinite (0/0 in
+    the bounds), as one does that both may have or not.
     """
     states, order = low.shape[-1], low.ndim - 1
     count = states**order
@@ -84,17 +86,17 @@ def block_interval_ratio(low: Floats, high: Floats) -> float:
                 logs[here, block] += log_table[current, new]
                 current = (current * states + new) % count
         bounds.append(logs)
-    largest = 0.0
+    widest = 0.0
     for first, second in product(range(count), repeat=2):
         if first == second:
             continue
-        with np.errstate(invalid="ignore"):
-            ups = bounds[1][first] - bounds[0][second]
-            downs = bounds[1][second] - bounds[0][first]
-        dead = np.isneginf(bounds[1][first]) & np.isneginf(bounds[1][second])
-        total = np.nan_to_num(ups[~dead], nan=math.inf).max() + downs[~dead].max()
-        largest = max(largest, float(total))
-    return math.inf if not largest <= 700.0 else up(math.exp(largest + 1e-12), 8)
+        alive = ~(np.isneginf(bounds[1][first]) & np.isneginf(bounds[1][second]))
+        if np.isneginf([bounds[0][row][alive] for row in (first, second)]).any():
+            return math.inf
+        ups = bounds[1][first][alive] - bounds[0][second][alive]
+        downs = bounds[1][second][alive] - bounds[0][first][alive]
+        widest = largest(widest, ups.max() + downs.max())
+    return math.inf if widest > 700.0 else up(math.exp(widest + 1e-12), 8)
 
 
 # -- uninformed adversaries: the recursion on tuples (theory 3.5k) ------------------------------
@@ -123,7 +125,6 @@ def uninformed_tuple_level(table: Floats, dp_epsilon: float) -> float | None:
         total = np.exp(dp_epsilon * changed) * (1.0 + 8.0 * order * UNIT) * right * left
     if not (np.isfinite(total).all() and total.max() < 1e280):
         return None
-    worst = 1.0
     target = [np.where(digits[:, 0] == value, law, 0.0) for value in range(states)]
     pairs = [(u, v) for u in range(states) for v in range(states) if u != v]
     p = np.array([target[u] / target[u].sum() for u, _ in pairs])
@@ -131,8 +132,7 @@ def uninformed_tuple_level(table: Floats, dp_epsilon: float) -> float | None:
     ratios = LipschitzRatios(len(pairs), count).upper(p, q, total)
     if not np.isfinite(ratios).all():
         return None
-    worst = max(worst, float(ratios.max()) * widening)
-    return up(math.log(worst), 8)
+    return up(math.log(largest(1.0, ratios.max() * widening)), 8)
 
 
 def _differ(digit: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -178,11 +178,11 @@ def influences(table: Floats, start: Floats, start_error: float = 0.0) -> list[f
         widest = 0.0
         for kept in range(order - distance + 1):
             # Factors t = j + distance .. j + distance + kept contain both records.
-            widest = max(widest, _widest(log_table, None, 0, distance, kept + 1))
+            widest = largest(widest, _widest(log_table, None, 0, distance, kept + 1))
         for position in range(order - distance):
             # The first k records have a joint law; both records may be among them.
             for kept in range(position + 2):
-                widest = max(widest, _widest(log_table, log_start, position, distance, kept))
+                widest = largest(widest, _widest(log_table, log_start, position, distance, kept))
         error = 64.0 * (order + 2) * UNIT * (1.0 + size) + 4.0 * start_error
         found.append(math.tanh((widest + error) / 4.0) if math.isfinite(widest) else 1.0)
     return [min(1.0, value * (1.0 + 8 * UNIT)) for value in found]
@@ -225,7 +225,7 @@ def _cross(logs: Floats) -> float:
         high = np.where(dead[0], -math.inf, gaps).max(axis=0)
         low = np.where(dead[0], math.inf, gaps).min(axis=0)
         alive = np.isfinite(high)
-        widest = max(widest, float((high - low)[alive].max(initial=0.0)))
+        widest = largest(widest, (high - low)[alive].max(initial=0.0))
     return widest
 
 
@@ -256,13 +256,13 @@ def influence_level(kappa: list[float], length: int) -> float | None:
         return None
     due = matrix @ solution + source
     rounding = 8.0 * (size + 4) * UNIT * (1.0 + float(due.max()))
-    missing = max(0.0, float((due - solution).max())) + rounding
+    missing = largest(0.0, due - solution) + rounding
     room = 1.0 - 2.0 * math.fsum(kappa) * (1.0 + 16 * UNIT)
     if length - 1 > reach:
         if room <= 0.0:
             return None
         edge = float(solution[: len(kappa)].max() + solution[-len(kappa) :].max())
-        extra = _fading(kappa, max(missing, edge + rounding), room, reach + len(kappa))
+        extra = _fading(kappa, largest(missing, edge + rounding), room, reach + len(kappa))
         return None if extra is None else up(1.0 + float(solution.sum()) + extra, size)
     row_sums = matrix.sum(axis=1)
     if row_sums.max() < 1.0:

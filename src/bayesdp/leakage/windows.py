@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from bayesdp.leakage.lipschitz import Floats
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.rounding import UNIT, largest, up
 
 MOST_CELLS = 2_000_000
 _ROUNDS = 20_000
@@ -73,7 +73,7 @@ def _cross(total: Floats, place: int, others: list[int]) -> float:
                 gaps = rows[:, first] - rows[:, second]
             if np.isnan(gaps).any() or np.isinf(gaps).any():
                 return math.inf
-            widest = max(widest, float((gaps.max(axis=1) - gaps.min(axis=1)).max()))
+            widest = largest(widest, gaps.max(axis=1) - gaps.min(axis=1))
     size = float(np.abs(total).max())
     return widest + 64.0 * (total.ndim + 2) * UNIT * (1.0 + size)
 
@@ -98,7 +98,7 @@ def window_level(ratios: WindowRatios, dp_epsilon: float) -> float:
         block = ratios.block
     right = _single(ratios.right, dp_epsilon, block)
     left = _single(ratios.left, dp_epsilon, block)
-    inside = max(right[age] + left[order - 1 - age] for age in range(order))
+    inside = largest(*(right[age] + left[order - 1 - age] for age in range(order)))
     step = inside
     for _ in range(order - 1):
         step = up(contracted(dp_epsilon + step, ratios.full) + step, 2)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayesdp.leakage.domain import Domain, Floats, domain_of
 from bayesdp.leakage.program import Solution, by_enumeration, by_program, one_record
 from bayesdp.leakage.reveal import Compared, Reveal
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.notions import Adversary
 
 LAW_ERROR = 1e-12
@@ -125,7 +125,7 @@ class FiniteWorstCase:
             if bound <= best.attained:
                 break
             found = by_program(batch.p[place], batch.q[place], batch.domain, dp_epsilon)
-            best.take(min(found.upper, bound), found.attained, batch, place)
+            best.take(min(bound, found.upper), found.attained, batch, place)
             programs += 1
         widened = best.upper * (1.0 + 4.0 * (LAW_ERROR + self.joint.size * UNIT))
         where = best.where
@@ -154,6 +154,7 @@ class FiniteWorstCase:
                         revealed = reveal.bound(part.record, part.known)[rows]
                         ratios[part.places] = np.minimum(ratios[part.places], revealed)
                     reveal.put(part, ratios[part.places])
+            largest(ratios)  # none of them may be lost when they are sorted
             yield batch, ratios
 
     def certificates(self, dp_epsilon: float, claimed: float) -> list[dict[str, Any]]:
@@ -177,7 +178,7 @@ class _Best:
     where: tuple[_Batch, int] | None = None
 
     def take(self, upper: float, attained: float, batch: _Batch, place: int) -> None:
-        self.upper = max(self.upper, upper, attained)
+        self.upper = largest(self.upper, upper, attained)
         if attained > self.attained:
             self.attained, self.where = attained, (batch, place)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import lru_cache
@@ -21,13 +22,14 @@ from bayesdp.accounting.composition import (
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.certificate import Certificate, Step
 from bayesdp.errors import Refusal
+from bayesdp.leakage.rounding import largest
 from bayesdp.notions import Cost
 from bayesdp.populations import Family, Population
 from bayesdp.release.noise import kind_of
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query, make_plan
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.release.spec import StudySpec, describe_column
-from bayesdp.theorems import Bound, LeakageReport, Question
+from bayesdp.theorems import Bound, LeakageReport, Question, Refused
 from bayesdp.theorems.with_delta import report_with_delta
 
 
@@ -187,18 +189,21 @@ def secrets_place(interval: SecretsInterval) -> str:
 
 
 def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
-    """The price of a study, with a level that the kernel proves to be within its budget.
+    """The price of a study, with the level that the kernel proves, within its budget.
 
     The kernel's level may lie above the fast one, by a rounding or where its rule is simpler (large
-    Gaussian fields and graphs): the study then spends that much less.
+    Gaussian fields and graphs): the study then spends that much less. The plan's level and the best
+    one of its report are the kernel's, so they are what a certificate claims.
     """
     within, chosen = None, None
     for _ in range(4):
         plan = make_plan(study, n, within=within, noise=chosen.noise if chosen else None)
         chosen = chosen or plan
-        proved = _own_step(plan, ()).conclusion["epsilon"]
+        step = _own_step(plan, ())
+        proved = step.conclusion["epsilon"]
         if proved <= plan.target:
-            return replace(plan, choice=chosen.choice)
+            report = plan.report and _as_proved(plan.report, step)
+            return replace(plan, choice=chosen.choice, level=proved, report=report)
         within = (within or plan.target) * plan.target / proved * (1.0 - 1e-9)
     raise Refusal(
         f"The kernel proves no level within the budget of {plan.target:g}: nothing was spent."
@@ -258,6 +263,28 @@ def _data_set(reading: Reading, spends: Sequence[Spend]) -> Step:
             return _pure_dp(spends)
         return _approximate_dp(reading, found, spends, ())
     return _conversion(reading, converted(reading, spends), (), total=reading.total)
+
+
+def _as_proved(report: LeakageReport, step: Step) -> LeakageReport:
+    """The report with the step's level as its best; lower ones that nothing proves are refused."""
+    place = next(i for i, bound in enumerate(report.bounds) if _names(bound, step))
+    best = replace(report.bounds[place], epsilon=step.conclusion["epsilon"])
+    unproved = tuple(Refused(bound.theorem, UNPROVED) for bound in report.bounds[:place])
+    return replace(
+        report,
+        bounds=(best, *report.bounds[place + 1 :]),
+        refused=(*report.refused, *unproved),
+    )
+
+
+UNPROVED = "the kernel does not prove its level, so no certificate can claim it"
+
+
+def _names(bound: Bound, step: Step) -> bool:
+    """Whether the step is the conversion made from this bound."""
+    delta = _delta_evidence(bound) if bound.delta > 0.0 and bound.proof else None
+    same_delta = (bound.delta > 0.0) == ("delta" in step.conclusion)
+    return bound.theorem == step.rule and same_delta and delta == step.evidence.get("delta")
 
 
 def _pure_dp(spends: Sequence[Spend]) -> Step:
@@ -377,17 +404,22 @@ def certified(step: Step, claimed: float) -> float | None:
     certificate verifies as UNKNOWN.
     """
     under = step.premises if step.rule == "family" else ()
-    about = Step(step.rule, step.conclusion, step.evidence, under)
-    return _certified(json.dumps(plain_details(about.to_dict())), claimed)
+    conclusion = {name: value for name, value in step.conclusion.items() if name != "epsilon"}
+    about = Step(step.rule, conclusion, step.evidence, under)
+    level = _certified(json.dumps(plain_details(about.to_dict())))
+    return None if level is None else largest(claimed, level)
 
 
 @lru_cache(maxsize=32)
-def _certified(step: str, claimed: float) -> float | None:
-    """The kernel is asked once about a step, and not again at the release."""
+def _certified(step: str) -> float | None:
+    """The kernel is asked once about a step, and not again at the release.
+
+    `None` where it isn't proved, and nothing at all (`-inf`) where the kernel has no say.
+    """
     try:
-        return max(claimed, kernel.certified_level(json.loads(step)))
+        return kernel.certified_level(json.loads(step))
     except kernel.UnknownError:
-        return claimed
+        return -math.inf
     except kernel.InvalidError:
         return None
 

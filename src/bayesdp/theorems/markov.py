@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.leakage.lipschitz import Floats
-from bayesdp.leakage.rounding import up
+from bayesdp.leakage.rounding import largest, up
 from bayesdp.leakage.states import StateChain, stationary_law
 from bayesdp.leakage.tuples import tuple_kernel
 from bayesdp.populations import MarkovChain
@@ -65,15 +65,26 @@ def _engine(population: MarkovChain, uninformed: bool) -> StateChain:
 
 
 def tightened(population: MarkovChain) -> tuple[Floats, Floats]:
-    """Interval bounds, narrowed by what the row's other entries leave; rounded outward."""
+    """Interval bounds, narrowed by what the row's other entries leave; rounded outward.
+
+    A row that sums to 1 within its bounds up to the tolerance only stays as it was declared.
+    """
     low = np.asarray(population.transition_lower, dtype=float)
     high = np.asarray(population.transition_upper, dtype=float)
     others_high = high.sum(axis=-1, keepdims=True) - high
     others_low = low.sum(axis=-1, keepdims=True) - low
     slack = 1e-15 * low.shape[-1]
+    fits = np.array(
+        [
+            math.fsum([*least, -1.0]) <= 0.0 <= math.fsum([*most, -1.0])
+            for least, most in zip(
+                low.reshape(-1, low.shape[-1]), high.reshape(-1, high.shape[-1]), strict=True
+            )
+        ]
+    ).reshape((*low.shape[:-1], 1))
     return (
-        np.maximum(low, 1.0 - others_high - slack).clip(0.0, 1.0),
-        np.minimum(high, 1.0 - others_low + slack).clip(0.0, 1.0),
+        np.where(fits, np.maximum(low, 1.0 - others_high - slack), low).clip(0.0, 1.0),
+        np.where(fits, np.minimum(high, 1.0 - others_low + slack), high).clip(0.0, 1.0),
     )
 
 
@@ -82,21 +93,22 @@ def interval_ratio(low: Floats, high: Floats) -> float:
     rows = low.shape[0]
     with np.errstate(divide="ignore"):
         log_low, log_high = np.log(low), np.log(high)
-    largest = 0.0
+    widest = 0.0
     for first, second in product(range(rows), repeat=2):
         if first != second:
-            largest = max(largest, _widest(log_low, log_high, first, second))
-    return math.inf if largest > 700.0 else up(math.exp(largest + 1e-12), 8)
+            widest = largest(widest, _widest(log_low, log_high, first, second))
+    return math.inf if widest > 700.0 else up(math.exp(widest + 1e-12), 8)
 
 
 def _widest(log_low: Floats, log_high: Floats, first: int, second: int) -> float:
     """The largest `ln (P_uw P_vw' / (P_vw P_uw'))` over different `w`, `w'`."""
-    with np.errstate(invalid="ignore"):
-        up_part = log_high[first] - log_low[second]
-        down_part = log_high[second] - log_low[first]
-    # A column that is 0 in both rows carries no evidence.
-    dead = np.isneginf(log_high[first]) & np.isneginf(log_high[second])
-    up_part, down_part = up_part[~dead], down_part[~dead]
-    sums: NDArray[np.float64] = up_part[:, None] + down_part[None, :]
+    # A column that is 0 in both rows carries no evidence; any other possible 0 may be unshared.
+    alive = ~(np.isneginf(log_high[first]) & np.isneginf(log_high[second]))
+    low, high = log_low[:, alive], log_high[:, alive]
+    if np.isneginf(low[[first, second]]).any():
+        return math.inf
+    sums: NDArray[np.float64] = (high[first] - low[second])[:, None] + (high[second] - low[first])[
+        None, :
+    ]
     np.fill_diagonal(sums, -np.inf)
-    return float(np.nan_to_num(sums, nan=math.inf, posinf=math.inf).max()) if sums.size > 1 else 0.0
+    return largest(0.0, sums)

@@ -36,7 +36,7 @@ import math
 from functools import lru_cache
 
 from bayesdp.leakage.approximate import chain_level, group
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.leakage.tuples import block_interval_ratio, block_ratio
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain, Population
@@ -108,20 +108,20 @@ def largest_ratio(population: MarkovChain) -> float:
 
 def cross_ratio(transition: tuple[tuple[float, ...], ...]) -> float:
     """The largest cross ratio of two rows, rounded up; infinite with unshared zeros; at least 1."""
-    largest = 0.0
+    widest = 0.0
     for u, first in enumerate(transition):
         for second in transition[:u]:
             ratios = []
             for p, q in zip(first, second, strict=True):
                 if (p == 0.0) != (q == 0.0):
                     return math.inf
-                if p > 0.0:
+                if p != 0.0:
                     ratios.append(math.log(p) - math.log(q))
-            largest = max(largest, max(ratios) - min(ratios))
-    if largest == 0.0:
+            widest = largest(widest, largest(*ratios) + largest(*(-ratio for ratio in ratios)))
+    if widest == 0.0:
         return 1.0
     # Beyond the doubles nothing is passed on: as good as zeros that are not shared.
-    return up(math.exp(largest + 3200.0 * UNIT), 8) if largest < 700.0 else math.inf
+    return up(math.exp(widest + 3200.0 * UNIT), 8) if widest < 700.0 else math.inf
 
 
 def contraction_level(ratio: float, dp_epsilon: float) -> float:

@@ -86,11 +86,18 @@ def _plain(table: Any, order: int) -> list[list[Fraction]]:
 
 
 def _tightened(low: Rows, high: Rows) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
-    """Bounds, narrowed by what the row's other entries leave."""
+    """Bounds, narrowed by what the row's other entries leave.
+
+    Where no row between them sums to 1 exactly, but only nearly, they stay as they are.
+    """
     lower, upper = [], []
     for first, second in zip(low, high, strict=True):
         require(all(0 <= a <= b <= 1 for a, b in zip(first, second, strict=True)), "no interval")
         require(sum(first) <= 1 + exact(1e-9) and sum(second) >= 1 - exact(1e-9), "no row fits")
+        if not sum(first) <= 1 <= sum(second):
+            lower.append(list(first))
+            upper.append(list(second))
+            continue
         lower.append([max(a, 1 - (sum(second) - b)) for a, b in zip(first, second, strict=True)])
         upper.append([min(b, 1 - (sum(first) - a)) for a, b in zip(first, second, strict=True)])
     return lower, upper

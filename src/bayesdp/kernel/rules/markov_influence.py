@@ -100,9 +100,14 @@ def _total(kappa: list[arb], length: int) -> arb:
         solved = matrix.solve(source)
     except ZeroDivisionError:
         require(False, "the influences do not die out")
-    solution = [solved[i, 0].upper().max(arb(0)) for i in range(count)]
     room = 1 - 2 * sum(kappa, arb(0))
-    require(bool(room > 0) or length - 1 <= reach, "the influences do not die out")
+    if not bool(room > 0) and length - 1 <= reach:
+        # The whole line was solved: a solution that is not negative anywhere is the least one.
+        positive = all(bool(solved[i, 0] >= 0) for i in range(count))
+        require(positive, "the influences do not die out")
+        return 1 + sum((solved[i, 0] for i in range(count)), arb(0))
+    require(bool(room > 0), "the influences do not die out")
+    solution = [solved[i, 0].upper().max(arb(0)) for i in range(count)]
     missing = arb(0)
     for i, place in enumerate(places):
         near = range(max(0, i - len(kappa) - 1), min(count, i + len(kappa) + 2))
@@ -113,5 +118,4 @@ def _total(kappa: list[arb], length: int) -> arb:
     if length - 1 > reach:
         missing = missing.max((solution[0] + solution[-1]) * len(kappa))
         missing = missing.max(sum(solution[: len(kappa)] + solution[-len(kappa) :], arb(0)))
-    require(bool(room > 0), "the influences do not die out")
     return 1 + sum(solution, arb(0)) + missing / room * length

@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import InputError, UnsupportedError
-from ..leakage.rounding import up
+from ..leakage.rounding import largest, up
 from ..theorems import Question, approximate
 from .spend import float_above
 
@@ -155,7 +155,7 @@ def optimal(events: Sequence[Event], *, interval: float = INTERVAL) -> Curve:
     @lru_cache(maxsize=1024)
     def delta(epsilon: float) -> float:
         found = float(joined.get_delta_for_epsilon(epsilon))
-        return min(1.0, max(0.0, found) * (1.0 + 1e-9) + error)
+        return min(1.0, largest(0.0, found) * (1.0 + 1e-9) + error)
 
     return Curve(delta, "the privacy loss distribution of all mechanisms together")
 

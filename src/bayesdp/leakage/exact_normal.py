@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.errors import InputError
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.notions import Adversary, Exact
 
 Floats = NDArray[np.float64]
@@ -324,7 +324,7 @@ class _Search:
             side.log_density(outcome - value)
             for side, value in zip(self.sides, self.own, strict=True)
         ]
-        self.error = max(self.error, found[0][1] + found[1][1])
+        self.error = largest(self.error, found[0][1] + found[1][1])
         return abs(found[0][0] - found[1][0])
 
     def run(self, start: float, stop: float, pieces: int = 64, rounds: int = 40) -> Exact:
@@ -332,7 +332,7 @@ class _Search:
 
         width = (stop - start) / pieces
         values = [self.value(start + k * width) for k in range(pieces + 1)]
-        best = max(values)
+        best = largest(*values)
         # Between two points a Lipschitz function stays below the meeting of the two slopes.
         queue = [
             (-(a + b + self.slope * width) / 2.0, start + k * width, width, a, b)
@@ -344,7 +344,7 @@ class _Search:
                 break
             _, left, size, a, b = heapq.heappop(queue)
             half, middle = size / 2.0, self.value(left + size / 2.0)
-            best = max(best, middle)
+            best = largest(best, middle)
             for place, one, two in ((left, a, middle), (left + half, middle, b)):
                 heapq.heappush(
                     queue, (-(one + two + self.slope * half) / 2.0, place, half, one, two)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.notions import Cost
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
@@ -31,7 +31,7 @@ def reserve(alpha: float, delta: float) -> float:
     above, below = -math.log(delta), math.log(alpha)
     value = (above - below) / excess - math.log1p(1.0 / excess)
     error = 16.0 * UNIT * ((above + below) / excess + math.log1p(1.0 / excess))
-    return max(0.0, math.nextafter(value + error, math.inf))
+    return largest(0.0, math.nextafter(value + error, math.inf))
 
 
 def tail(alpha: float, tau: float, epsilon: float) -> float:

@@ -11,7 +11,8 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.leakage.exact_normal import clipped_sum_level, linear_query_curve, normal_delta
+from bayesdp.leakage.exact_normal import clipped_sum_level, linear_query_curve
+from bayesdp.leakage.normal_curve import normal_delta
 from bayesdp.populations import Autoregressive, Clusters, Gaussian
 from bayesdp.theorems.gaussian_noise import gaussian_noise
 from tests.effort import runs

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.errors import InputError
+from bayesdp.leakage.normal_curve import normal_delta
 from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.notions import Adversary, Exact
 
@@ -47,7 +48,7 @@ class NormalCurve:
         """The least `delta` at this epsilon: `Phi(d/2 - e/d) - e^e Phi(-d/2 - e/d)`."""
         middle = normal_delta(self.distance, bdp_epsilon)
         # The curve grows by at most phi(0) for each unit of distance.
-        return Exact(middle, 0.4 * self.distance * self.error + 1e-13 * middle + 1e-300)
+        return Exact(middle, 0.4 * self.distance * self.error + 1e-10 * middle + 1e-300)
 
     def epsilon(self, bdp_delta: float) -> Exact:
         """The least epsilon at this `delta`, by bisection."""
@@ -71,20 +72,6 @@ class NormalCurve:
             else:
                 high = middle
         return high
-
-
-def normal_delta(distance: float, epsilon: float) -> float:
-    """Balle & Wang (ICML 2018): the hockey-stick divergence of normal laws `distance` sigmas apart.
-
-    It is increasing in `distance`. Without cancellation in the tails.
-    """
-    from scipy.special import log_ndtr
-
-    if distance <= 0.0:
-        return 0.0
-    upper = float(log_ndtr(distance / 2.0 - epsilon / distance))
-    lower = epsilon + float(log_ndtr(-distance / 2.0 - epsilon / distance))
-    return math.exp(upper) * -math.expm1(min(lower - upper, 0.0))
 
 
 def linear_query_curve(

@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.leakage.exact_normal import normal_delta
+from bayesdp.leakage.normal_curve import normal_delta
 from bayesdp.leakage.rounding import up
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta
 from bayesdp.notions import Adversary, Cost
@@ -70,8 +70,8 @@ def gaussian_noise(
         shift = math.ceil(up(factor * width)) + 2 * others
         delta = discrete_gaussian_delta(sigma, shift, bdp_epsilon)
     else:
-        distance = up(factor * width / sigma, 8)
-        delta = min(1.0, up(normal_delta(distance, bdp_epsilon) * (1.0 + 1e-12), 8))
+        distance = up(max(factor * width / sigma, math.ulp(0.0)), 2)
+        delta = normal_delta(distance, bdp_epsilon)
     return ApproximateBound(theorem, bdp_epsilon, delta, SOURCE)
 
 

@@ -18,10 +18,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from math import erfc, exp, isqrt, log, sqrt
+from math import isqrt, log, sqrt
 from typing import Any, Literal
 
 from bayesdp.errors import InputError
+from bayesdp.leakage.normal_curve import normal_delta
 from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
 from bayesdp.programs.check.intervals import Interval, bounds
 from bayesdp.programs.check.kinds import whole
@@ -280,14 +281,8 @@ def _smooth(epsilon: Fraction, delta: Fraction) -> float:
     eps, target = float(epsilon), float(delta)
     if target < 1e-80 or eps > 700:
         return float("inf")
-
-    def found(sigma: float) -> float:
-        above = (eps * sigma - 1 / (2 * sigma)) / sqrt(2)
-        below = (eps * sigma + 1 / (2 * sigma)) / sqrt(2)
-        return (erfc(above) - exp(eps) * erfc(below)) / 2
-
     low, high = 1e-3, 1e9
     for _ in range(100):
         middle = sqrt(low * high)
-        low, high = (low, middle) if found(middle) <= target else (middle, high)
+        low, high = (low, middle) if normal_delta(1 / middle, eps) <= target else (middle, high)
     return high * (1 + 1e-9)

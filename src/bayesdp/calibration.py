@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
 from bayesdp.mechanisms.randomized_response import RandomizedResponse
 from bayesdp.notions import Adversary, Cost, Kind, Secrets
 from bayesdp.populations import Population
-from bayesdp.theorems import Question, approximate, leakage, report
+from bayesdp.theorems import Bound, Question, approximate, best_bound, leakage
 
 _PRECISION = 1e-12
 _ROUNDS = 200
 _PATIENCE = 5
 LEAST_DELTA = 2.0**-48
 MOST_LEVELS = 60
-"""A search for noise with a delta may take so many times the seconds of one level."""
+"""A whole search may take so many times the seconds that a theorem may take for one level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,8 @@ def calibrate(
 
     The answer is checked by the same certifying bounds that `leakage` reports, so the certified
     level never exceeds the target. `seconds` is the time that a theorem may take for one of the
-    dozen levels that are tried, by a deterministic estimate. Both are in nats. Errors:
+    dozen levels that are tried; the whole search takes at most `MOST_LEVELS` (60) times that, and
+    then answers with the largest budget found so far. Both epsilons are in nats. Errors:
     `InputError` naming the argument.
 
     >>> from bayesdp.populations import Clusters
@@ -75,10 +76,17 @@ def calibrate(
     if not (isinstance(bdp_epsilon, int | float) and 0.0 < bdp_epsilon < math.inf):
         raise InputError("bdp_epsilon", bdp_epsilon, expected="a finite number of nats above 0")
     leakage(population, 0.0, adversary=adversary, kind=kind, secrets=secrets)
-    question = Question(population, adversary, secrets, seconds)
-    dp_epsilon = largest_within(
-        lambda eps: report(question, Cost.of(eps, kind)).best.epsilon, float(bdp_epsilon)
-    )
+    target, within = float(bdp_epsilon), Deadline(MOST_LEVELS * seconds)
+    question = Question(population, adversary, secrets, seconds, within)
+    good: dict[float, Bound] = {}
+
+    def level(dp_epsilon: float) -> float:
+        bound = best_bound(question, Cost.of(dp_epsilon, kind))
+        if bound.epsilon <= target:
+            good[dp_epsilon] = bound
+        return bound.epsilon
+
+    dp_epsilon = largest_within(level, target, within)
     if dp_epsilon == 0.0:
         raise InputError(
             "bdp_epsilon",
@@ -86,8 +94,9 @@ def calibrate(
             expected="a target for which a positive DP budget can be represented",
             remedy="With so many dependent records it is below the smallest number there is.",
         )
-    best = report(question, Cost.of(dp_epsilon, kind)).best
-    return Calibration(float(bdp_epsilon), dp_epsilon, best.epsilon, best.theorem)
+    # Not asked again: there may be no time left.
+    best = good[dp_epsilon]
+    return Calibration(target, dp_epsilon, best.epsilon, best.theorem)
 
 
 def calibrate_randomized_response(
@@ -112,11 +121,14 @@ def calibrate_randomized_response(
     return RandomizedResponse.for_cost(tuple(states), found.dp_epsilon)
 
 
-def largest_within(level: Callable[[float], float], target: float) -> float:
+def largest_within(
+    level: Callable[[float], float], target: float, deadline: Deadline = NEVER
+) -> float:
     """The largest `x` in `[0, target]` found with `level(x) <= target`; 0.0 where none is.
 
     `level` is increasing with `level(x) >= x`. The returned point was itself evaluated. Works on
-    logarithms, by secants inside a bracket: levels are nearly linear at both ends.
+    logarithms, by secants inside a bracket: levels are nearly linear at both ends. At the deadline
+    the largest point so far is returned; levels are then expected to be quick, if worse.
     """
     first = level(target)
     if first <= target:
@@ -130,7 +142,7 @@ def largest_within(level: Callable[[float], float], target: float) -> float:
         (math.log(high), math.log(at_high) - log_target),
     )
     for _ in range(_ROUNDS):
-        if bracket.width <= _PRECISION:
+        if bracket.width <= _PRECISION or deadline.passed:
             break
         middle = bracket.next()
         x = math.exp(middle)
@@ -278,7 +290,7 @@ class _GaussianSearch:
         self.sensitivity = sensitivity
         self.tried: dict[float, tuple[float, float]] = {}
         self.seconds = MOST_LEVELS * question.seconds
-        self.end = time.monotonic() + self.seconds
+        self.deadline = question.deadline.within(self.seconds)
 
     def run(self) -> GaussianCalibration | None:
         high = largest_within(self._epsilon, self.target)
@@ -299,7 +311,7 @@ class _GaussianSearch:
 
     def _sigma(self, dp_epsilon: float) -> float:
         if dp_epsilon not in self.tried:
-            if time.monotonic() > self.end and any(s < math.inf for s, _ in self.tried.values()):
+            if self.deadline.passed and any(s < math.inf for s, _ in self.tried.values()):
                 return math.inf  # what was found so far is good, if not the best
             self._check_time()
             dp_delta = self._largest_delta(dp_epsilon)
@@ -310,7 +322,7 @@ class _GaussianSearch:
         return self.tried[dp_epsilon][0]
 
     def _check_time(self) -> None:
-        if time.monotonic() > self.end:
+        if self.deadline.passed:
             raise UnsupportedError(
                 "seconds",
                 self.question.seconds,

@@ -11,8 +11,8 @@ import pytest
 
 from bayesdp.leakage import states as states_module
 from bayesdp.leakage.chain import two_state_level
-from bayesdp.leakage.states import (
-    StateChain,
+from bayesdp.leakage.states import StateChain
+from bayesdp.leakage.stationary import (
     elimination_error,
     limit_error,
     second_eigenvalue,

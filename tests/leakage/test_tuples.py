@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 
-from bayesdp.leakage.states import StateChain, stationary_law
+from bayesdp.leakage.states import StateChain
+from bayesdp.leakage.stationary import stationary_law
 from bayesdp.leakage.tuples import (
     block_interval_ratio,
     block_ratio,

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from bayesdp.leakage.states import stationary_law
+from bayesdp.leakage.stationary import stationary_law
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems import REGISTRY, Question, approximate
 from bayesdp.theorems.markov import interval_ratio, tightened

@@ -16,6 +16,7 @@ from functools import lru_cache
 
 from bayesdp.accounting.spend import Reading, Spend, as_zcdp, canonical_json, total_cost
 from bayesdp.errors import Refusal
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import Autoregressive, Family, Gaussian, MarkovChain, Population, parse
 from bayesdp.theorems import (
@@ -33,7 +34,13 @@ class UnspokenColumnError(Refusal):
     """A spend read a column that a reading's population says nothing about (theory 7)."""
 
 
-def level(reading: Reading, spends: Sequence[Spend]) -> float:
+SECONDS = 1.0
+"""What a theorem may take for one level of a reading, by its estimate."""
+STOP_AFTER = 10.0
+"""When it is stopped: late, so that a busy machine finds the level again that a search found."""
+
+
+def level(reading: Reading, spends: Sequence[Spend], search: Deadline | None = None) -> float:
     """The level of a reading over all spends of a data set, in nats of its notion, rounded up.
 
     With a delta, it is an epsilon at the reading's delta, such that costs which depend on earlier
@@ -43,7 +50,7 @@ def level(reading: Reading, spends: Sequence[Spend]) -> float:
     """
     if reading.notion == "dp":
         return dp_bound(reading, spends).epsilon
-    return converted(reading, spends).best.epsilon
+    return converted(reading, spends, search=search).best.epsilon
 
 
 def dp_bound(reading: Reading, spends: Sequence[Spend], *, fixed: bool = False) -> Bound:
@@ -69,11 +76,19 @@ def zcdp_cost(spends: Sequence[Spend]) -> Cost:
     return total_cost([as_zcdp(spend) for spend in spends])
 
 
-def converted(reading: Reading, spends: Sequence[Spend], *, fixed: bool = False) -> LeakageReport:
+def converted(
+    reading: Reading,
+    spends: Sequence[Spend],
+    *,
+    fixed: bool = False,
+    search: Deadline | None = None,
+) -> LeakageReport:
     """The report behind `level`, for a BDP reading: every theorem's word on these spends.
 
     With a delta, `fixed` says that the costs don't depend on any answer, as those of one release
     don't: their level is then lower than what a ledger must count on, unless they use its total.
+    `search` is the deadline of a search that asks for many levels: each theorem is then stopped
+    after `SECONDS`, else after `STOP_AFTER`.
     """
     for spend in spends:
         unspoken = sorted(set(spend.reads) - set(reading.covers) - set(reading.independent))
@@ -82,7 +97,14 @@ def converted(reading: Reading, spends: Sequence[Spend], *, fixed: bool = False)
                 f"The query '{spend.query}' reads {', '.join(unspoken)}, about which this reading "
                 f"says nothing: {reading.words()}. {THREE_WAYS_OUT}"
             )
-    question = Question(population_of(reading), reading.adversary, reading.secrets)
+    question = Question(
+        population_of(reading),
+        reading.adversary,
+        reading.secrets,
+        SECONDS,
+        NEVER if search is None else search,
+        STOP_AFTER if search is None else None,
+    )
     cost = cost_for(reading, spends)
     if reading.delta == 0.0:
         if cost.rho > 0.0:

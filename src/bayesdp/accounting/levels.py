@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ..calibration import MOST_LEVELS
 from ..errors import InputError
+from ..leakage.deadline import Deadline
 from ..notions import ADVERSARIES, Adversary, Cost, Secrets
 from ..populations import Autoregressive, Gaussian, Independent, Population
-from ..theorems import Question, report
+from ..theorems import Question, best_bound
 from .expressions import (
     ADDING_LEVELS,
     BLOCKS_LEAK_SIZES,
@@ -65,18 +67,23 @@ def composed_level(
     adversary: Adversary = "any",
     secrets: Secrets = "bounded",
     seconds: float = 1.0,
+    deadline: Deadline | None = None,
 ) -> Composed:
     """The level of a composition of pure mechanisms, or `CompositionRefusal`.
 
     Costs of kind `lipschitz` must all be for one column, clipped to one interval; under a Gaussian
     population their level holds for secrets inside it (`secrets="bounded"`).
 
+    A theorem may take `seconds` for the level of one part, and everything together at most
+    `MOST_LEVELS` (60) times that, or until the deadline; then only quick theorems are asked.
+
     Levels that mechanisms state (`bdp_epsilon`) must be under this population and adversary.
     Errors: `InputError` for mechanisms with a zCDP cost, which have no pure level.
     """
     if adversary not in ADVERSARIES:
         raise InputError("adversary", adversary, expected="one of " + ", ".join(ADVERSARIES))
-    return _level(node, Question(population, adversary, secrets, seconds))
+    within = Deadline(MOST_LEVELS * seconds) if deadline is None else deadline
+    return _level(node, Question(population, adversary, secrets, seconds, within))
 
 
 def _private(node: Sequential | Parallel) -> bool:
@@ -145,7 +152,7 @@ def _converted(node: Node, question: Question) -> Composed:
         )
     gaussian = isinstance(question.population, Gaussian | Autoregressive)
     cost = priced.cost if gaussian else Cost(any=priced.dp_epsilon)
-    best = report(question, cost).best
+    best = best_bound(question, cost)
     reason = f"composed at the DP level, converted once by {best.theorem}"
     return Composed(best.epsilon, reason, priced)
 

@@ -15,8 +15,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from ..calibration import MOST_LEVELS
 from ..errors import InputError, Refusal, did_you_mean
 from ..leakage.channel import attack_words, channel_leakage
+from ..leakage.deadline import Deadline
 from ..leakage.tensor import Floats, tensor_leakage
 from ..notions import Adversary, Kind
 from ..populations import Population
@@ -184,6 +186,9 @@ def what_if(
 ) -> WhatIf:
     """What a list of releases costs together; `population` stands in for the document's.
 
+    A theorem may take `seconds` for one level, and all of them together `MOST_LEVELS` (60) times
+    that: then only quick theorems are asked.
+
     Errors: `InputError` naming the release, `Refusal` for what no theorem justifies.
     """
     if population is None:
@@ -201,7 +206,8 @@ def what_if(
         raise InputError(
             "delta", delta, expected=f"0, or a probability of at least {SMALLEST_DELTA:g} below 1"
         )
-    question = Question(population, adversary, "bounded", seconds)
+    within = Deadline(MOST_LEVELS * seconds)
+    question = Question(population, adversary, "bounded", seconds, within)
     if has_deltas(raw) and delta == 0.0:
         raise InputError(
             "releases",
@@ -398,7 +404,11 @@ def _sound(node: Node, question: Question, delta: float) -> tuple[float, str, Pr
         priced = price(node)
     except Refusal:
         found = composed_level(
-            node, question.population, adversary=question.adversary, seconds=question.seconds
+            node,
+            question.population,
+            adversary=question.adversary,
+            seconds=question.seconds,
+            deadline=question.deadline,
         )
         return found.bdp_epsilon, found.reason, None
     if delta == 0.0:
@@ -410,7 +420,11 @@ def _sound(node: Node, question: Question, delta: float) -> tuple[float, str, Pr
                 remedy="Add --delta, such as --delta 1e-6.",
             )
         found = composed_level(
-            node, question.population, adversary=question.adversary, seconds=question.seconds
+            node,
+            question.population,
+            adversary=question.adversary,
+            seconds=question.seconds,
+            deadline=question.deadline,
         )
         return found.bdp_epsilon, found.reason, priced
     spends = [
@@ -424,7 +438,7 @@ def _sound(node: Node, question: Question, delta: float) -> tuple[float, str, Pr
         return 0.0, "nothing is spent", priced
     spec = {k: v for k, v in question.population.spec().items() if k not in ("source", "covers")}
     reading = Reading("bdp", 1e9, spec, adversary=question.adversary, delta=delta)
-    best = converted(reading, spends, fixed=True).best
+    best = converted(reading, spends, fixed=True, search=question.deadline).best
     return best.epsilon, f"composed at the DP level, converted once by {best.theorem}", priced
 
 

@@ -13,9 +13,10 @@ Rounding: every step is widened by a bound on its own error. `ln C_l` moves by a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.positive_chain import fits, positive_level
 from bayesdp.leakage.rounding import UNIT, largest, up
 
@@ -29,6 +30,13 @@ MAX_STEPS = 20_000
 
 _SETTLED = 1e-13
 _TINY = 1e-280
+_FAR = 1e5
+"""More than the logarithm of any ratio of two doubles."""
+_ATTEMPTS = 2_000
+_PATIENCE = 500
+_BISECTIONS = 200
+_ASK_EVERY = 64
+"""Steps between two looks at the clock."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +181,7 @@ def two_state_level(
     length: int,
     dp_epsilon: float,
     uninformed: bool,
+    deadline: Deadline = NEVER,
 ) -> ChainLevel | None:
     """The sharp `L(dp_epsilon)` of a two-state chain of `length` records.
 
@@ -186,14 +195,20 @@ def two_state_level(
         return None
     if stationary and fits(transition, dp_epsilon):
         found = positive_level(
-            transition, length, dp_epsilon, uninformed=uninformed, most_steps=MAX_STEPS
+            transition,
+            length,
+            dp_epsilon,
+            uninformed=uninformed,
+            most_steps=MAX_STEPS,
+            deadline=deadline,
         )
         if found is None:
             return None
         epsilon = up(dp_epsilon + found.sides)
         return ChainLevel(epsilon, found.steps, found.tail, found.exact)
     try:
-        return _Chain(transition, start, stationary, length, dp_epsilon, uninformed).level()
+        chain = _Chain(transition, start, stationary, length, dp_epsilon, uninformed)
+        return chain.level(deadline)
     except _UnsettledError:
         return None
 
@@ -246,11 +261,14 @@ class _Chain:
         runs = [self.right_free, self.left_free, *self.right_known, *self.left_known]
         return list({id(run): run for run in runs}.values())
 
-    def level(self) -> ChainLevel | None:
+    def level(self, deadline: Deadline = NEVER) -> ChainLevel | None:
+        """The level; stops at the deadline, with `OutOfTimeError`."""
         runs = self._distinct
         last = min(self.length - 1, MAX_STEPS)
         steps = 0
         while steps < last:
+            if steps % _ASK_EVERY == 0:
+                deadline.check()
             for run in runs:
                 run.advance()
             steps += 1
@@ -340,15 +358,36 @@ class _Chain:
             largest(*(run.inner[0] for run in runs)),
             largest(*(run.inner[1] for run in runs)),
         )
-        for _ in range(MAX_STEPS):
+        widen = 1.0 + 1e-14
+        for attempt in range(_ATTEMPTS):
             following = inflated(pair)
             if following[0] <= pair[0] and following[1] <= pair[1]:
                 return pair
-            widen = 1.0 + 1e-14
             pair = (max(pair[0], following[0] * widen), max(pair[1], following[1] * widen))
             if min(pair) > self.dp_epsilon * self.length:
                 return None
+            if attempt == _PATIENCE:
+                pair = self._fixed_point(inflated, pair)
         return None
+
+    def _fixed_point(self, step: Callable[[Pair], Pair], least: Pair) -> Pair:
+        """About the fixed point of a step above `least`, by bisection: a guess, to be checked.
+
+        A run of values that all but never change grows by `eps` at every record until it has the
+        logarithm of how rarely they do: too many records to follow. Each entry depends on itself
+        alone, or where the determinant is negative on the other one; both dependences are
+        increasing and concave, so what lies above the fixed point is what a step does not raise.
+        """
+        crossed = self.right_free.side.determinant < 0.0
+
+        def other(x: float) -> float:
+            return max(least[1], step((x, 0.0))[1])
+
+        def first(x: float) -> float:
+            return step((x, other(x)) if crossed else (x, 0.0))[0]
+
+        x = _above(first, least[0])
+        return x, (other(x) if crossed else _above(lambda y: step((0.0, y))[1], least[1]))
 
     def _long(self, steps: int, tail: Pair, *, exact: bool = True) -> ChainLevel:
         best = 0.0
@@ -362,6 +401,19 @@ class _Chain:
     def _side_best(runs: list[_Runs], tail: Pair, orientation: int) -> float:
         inside = (v[orientation] for run in runs for v in run.values if v is not None)
         return largest(tail[orientation], *inside)
+
+
+def _above(step: Callable[[float], float], least: float) -> float:
+    """About the least number from `least` on that an increasing, concave step does not raise."""
+    low, high = least, max(2.0 * least, _TINY)
+    while not step(high) <= high and high < _FAR:
+        low, high = high, 2.0 * high
+    for _ in range(_BISECTIONS):
+        middle = low + (high - low) / 2.0
+        if high - low <= 1e-14 * high:
+            break
+        low, high = (low, middle) if step(middle) <= middle else (middle, high)
+    return high
 
 
 def _constant_one() -> tuple[float, float]:

@@ -24,6 +24,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.rounding import UNIT, up
 from bayesdp.populations.factors import FactorGraph, FactorGroup, Floats, Ints, live_cells
 
@@ -258,14 +259,20 @@ class Messages:
             y = following
         return float(y[0])
 
-    def solve(self, dp_epsilon: float, *, capped: bool = True) -> Solution | None:
-        """Verified messages for this cost; `None` where, without caps, none were found."""
+    def solve(
+        self, dp_epsilon: float, *, capped: bool = True, deadline: Deadline = NEVER
+    ) -> Solution | None:
+        """Verified messages for this cost; `None` where, without caps, none were found.
+
+        At the deadline the messages on their way down are taken as they are: they are proven all
+        the way, if not the least.
+        """
         ceiling = self.ceiling(dp_epsilon, capped=capped)
         y = np.minimum(ceiling, self.uniform(dp_epsilon))
         rounds, inflation = 0, math.inf
         bounded = bool(np.all(np.isfinite(y)))
         if self.size < _LARGE or not bounded:
-            guess, rounds, change = self._iterate(dp_epsilon, ceiling)
+            guess, rounds, change = self._iterate(dp_epsilon, ceiling, deadline)
             verified = self._verify(guess, change, dp_epsilon, ceiling)
             if verified is not None:
                 y, inflation = np.minimum(y, verified[0]), verified[1]
@@ -273,11 +280,13 @@ class Messages:
                 return None
             self._guess = (dp_epsilon, y)
         if inflation > 1e-10:
-            y, more = self._descend(y, dp_epsilon, ceiling)
+            y, more = self._descend(y, dp_epsilon, ceiling, deadline)
             rounds += more
         return Solution(y, rounds, inflation)
 
-    def _iterate(self, dp_epsilon: float, ceiling: Floats) -> tuple[Floats, int, float]:
+    def _iterate(
+        self, dp_epsilon: float, ceiling: Floats, deadline: Deadline
+    ) -> tuple[Floats, int, float]:
         """A guess at the fixed point: iteration from 0, or from the last solution.
 
         Returns it with the number of rounds and its last relative change. Proves nothing.
@@ -286,7 +295,7 @@ class Messages:
         if self._guess is not None and 0.1 < dp_epsilon / self._guess[0] < 10.0:
             y = np.minimum(self._guess[1] * (dp_epsilon / self._guess[0]), ceiling)
         change, rounds = math.inf, 0
-        while rounds < _MOST_ROUNDS:
+        while rounds < _MOST_ROUNDS and not deadline.passed:
             rounds += 1
             following = self.step(y, dp_epsilon, ceiling)
             largest = float(np.max(np.abs(following - y), initial=0.0))
@@ -309,10 +318,12 @@ class Messages:
             inflation, following = following, following * 6.0
         return None
 
-    def _descend(self, y: Floats, dp_epsilon: float, ceiling: Floats) -> tuple[Floats, int]:
+    def _descend(
+        self, y: Floats, dp_epsilon: float, ceiling: Floats, deadline: Deadline
+    ) -> tuple[Floats, int]:
         """From a super-solution downwards: each step's result is one again (theory 3.7).
 
-        Stops where the level has stood still for some rounds; counts them.
+        Stops where the level has stood still for some rounds, or at the deadline; counts them.
         """
         level, still, rounds = math.inf, 0, 0
         while rounds < (_MOST_ROUNDS if self.size < _LARGE else 60):
@@ -320,7 +331,7 @@ class Messages:
             y = np.minimum(self.step(y, dp_epsilon, ceiling), y)
             before, level = level, float(np.max(self.levels(y, dp_epsilon)))
             still = still + 1 if level >= before * (1.0 - 1e-10) else 0
-            if still >= 4:
+            if still >= 4 or deadline.passed:
                 break
         return y, rounds
 
@@ -368,7 +379,7 @@ def messages_of(graph: FactorGraph) -> Messages:
     return _KNOWN[graph]
 
 
-def graph_level(graph: FactorGraph, dp_epsilon: float) -> GraphLevel:
+def graph_level(graph: FactorGraph, dp_epsilon: float, deadline: Deadline = NEVER) -> GraphLevel:
     """`eps + max_i sum_a ln F_(a -> i)` with verified messages, rounded up."""
     messages = messages_of(graph)
     widest = float(np.max(messages.log_ratio, initial=0.0))
@@ -376,7 +387,7 @@ def graph_level(graph: FactorGraph, dp_epsilon: float) -> GraphLevel:
         size = int(graph.component_sizes.max()) if messages.size else 1
         level = dp_epsilon if size == 1 else up(size * dp_epsilon)
         return GraphLevel(level, 0, 0, 0.0, widest)
-    found = messages.solve(dp_epsilon)
+    found = messages.solve(dp_epsilon, deadline=deadline)
     assert found is not None, "capped messages always exist"
     levels = messages.levels(found.y, dp_epsilon)
     record = int(np.argmax(levels))

@@ -23,6 +23,7 @@ import math
 import numpy as np
 
 from bayesdp.leakage.contraction import Messages, hockey_stick, messages_of
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.rounding import UNIT, up
 from bayesdp.populations.factors import FactorGraph, Floats, Ints
 
@@ -33,7 +34,7 @@ _TINY = 1e-280
 
 
 def approximate_graph_level(
-    graph: FactorGraph, dp_epsilon: float, dp_delta: float
+    graph: FactorGraph, dp_epsilon: float, dp_delta: float, deadline: Deadline = NEVER
 ) -> tuple[float, float]:
     """The `(epsilon, delta)` that an `(dp_epsilon, dp_delta)`-DP mechanism has for every record.
 
@@ -46,7 +47,7 @@ def approximate_graph_level(
     messages = messages_of(graph)
     if messages.size == 0 or dp_epsilon <= _TINY:
         return (dp_epsilon, dp_delta) if messages.size == 0 else cluster
-    solution = messages.solve(dp_epsilon, capped=False)
+    solution = messages.solve(dp_epsilon, capped=False, deadline=deadline)
     if solution is None:
         return cluster
     levels = messages.levels(solution.y, dp_epsilon, capped=False)
@@ -55,7 +56,7 @@ def approximate_graph_level(
         return cluster
     if dp_delta == 0.0:
         return level, 0.0
-    delta = _Maps(messages, solution.y, dp_epsilon, dp_delta).delta()
+    delta = _Maps(messages, solution.y, dp_epsilon, dp_delta).delta(deadline)
     return cluster if delta >= 1.0 > cluster[1] else (level, delta)
 
 
@@ -90,11 +91,16 @@ class _Maps:
         totals = np.bincount(messages.record, weights=y, minlength=records) + dp_epsilon
         self.onward_log_c = np.maximum((totals * self.error)[messages.record] - y, dp_epsilon)
 
-    def delta(self) -> float:
-        """The largest `delta` of a record, from verified messages `D`; at most 1."""
+    def delta(self, deadline: Deadline = NEVER) -> float:
+        """The largest `delta` of a record, from verified messages `D`; at most 1.
+
+        At the deadline messages on their way down are taken as they are.
+        """
         d = np.zeros(self.messages.size)
         change = np.inf
         for _ in range(_MOST_ROUNDS):
+            if deadline.passed:
+                break
             following = self.step(d)
             change = float(np.max(np.abs(following - d)) / max(np.max(following), _TINY))
             d = following
@@ -105,6 +111,8 @@ class _Maps:
             verified = np.ones(self.messages.size)
             for _ in range(_MOST_ROUNDS):
                 verified = np.minimum(self.step(verified), verified)
+                if deadline.passed:
+                    break
         whole, _ = self._chains(verified)
         return float(min(1.0, np.max(whole) * (1.0 + _ERROR)))
 

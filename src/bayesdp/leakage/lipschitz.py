@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.rounding import UNIT
 
 Floats = NDArray[np.float64]
@@ -46,12 +47,15 @@ class LipschitzRatios:
         self.kept: dict[int, NDArray[np.int64]] = {}
         self.solved = 0
 
-    def upper(self, p: Floats, q: Floats, cost: Floats, step: int = 0) -> Floats:
+    def upper(
+        self, p: Floats, q: Floats, cost: Floats, step: int = 0, deadline: Deadline = NEVER
+    ) -> Floats:
         """Upper bounds on the ratios.
 
         `p`, `q` of shape `(batch, S)` sum to 1; `cost` of shape `(batch, S, S)` or `(S, S)`, with
         a diagonal of ones and `c(u, w) <= c(u, v) c(v, w)`. Trees are tried in this order: the last
-        ones, those of an earlier call with the same `step`, and then HiGHS is asked.
+        ones, those of an earlier call with the same `step`, and then HiGHS is asked. Raises
+        `OutOfTimeError` between two programs.
         """
         cost = _without_shortcuts(
             p, q, np.broadcast_to(cost, (self.batch, self.states, self.states))
@@ -69,7 +73,9 @@ class LipschitzRatios:
                 self.trees[todo[good]] = trees[todo[good]]
                 flows[todo[good]] = found[good]
                 todo = todo[~good]
+        deadline.check()
         for index in todo:
+            deadline.check()
             self.trees[index], flows[index] = _solve(p[index], q[index], cost[index])
         self.solved += len(todo)
         self.kept[step] = self.trees.copy()

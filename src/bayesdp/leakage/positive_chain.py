@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.rounding import UNIT
 
 Pair = tuple[float, float]
@@ -264,7 +265,13 @@ def _positive_root(m: tuple[float, float, float, float]) -> float:
 
 
 def positive_level(
-    kernel: Kernel, length: int, dp_epsilon: float, *, uninformed: bool, most_steps: int
+    kernel: Kernel,
+    length: int,
+    dp_epsilon: float,
+    *,
+    uninformed: bool,
+    most_steps: int,
+    deadline: Deadline = NEVER,
 ) -> PositiveLevel | None:
     """Both sides' part of the sharp level of a stationary chain that `fits`.
 
@@ -275,6 +282,7 @@ def positive_level(
     free = chain.free_end(last) if last >= _FIRST_CHECK else None
     steps = min(_FIRST_CHECK, last)
     while free is not None:
+        deadline.check()
         chain.advance(steps)
         tail = chain.close(steps)
         reached = (max(free[0], chain.best[0]), max(free[1], chain.best[1]))

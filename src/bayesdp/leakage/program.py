@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.domain import Domain, Floats, Ints
 from bayesdp.leakage.lipschitz import quiet_solver, threshold_value
 from bayesdp.leakage.rounding import UNIT
@@ -75,8 +76,10 @@ def by_enumeration(p: Floats, q: Floats, domain: Domain, dp_epsilon: float) -> F
     return best
 
 
-def by_program(p: Floats, q: Floats, domain: Domain, dp_epsilon: float) -> Solution:
-    """The sup for one pair of laws, by the dual linear program.
+def by_program(
+    p: Floats, q: Floats, domain: Domain, dp_epsilon: float, deadline: Deadline = NEVER
+) -> Solution:
+    """The sup for one pair of laws, by the dual linear program; `OutOfTimeError` at the deadline.
 
     Each round writes the program in the units of the last solution, so that all numbers are of
     order one near the optimum and the solver's tolerances don't matter.
@@ -86,7 +89,8 @@ def by_program(p: Floats, q: Floats, domain: Domain, dp_epsilon: float) -> Solut
     upper, multiplier = prove(p, q, domain, dp_epsilon, flows, 1.0)
     best = Solution(upper, 1.0, heights, flows, multiplier)
     for _ in range(_ROUNDS):
-        found = _solve(p, q, domain, dp_epsilon, heights)
+        found = _solve(p, q, domain, dp_epsilon, heights, deadline.left)
+        deadline.check()
         if found is None:
             break
         h, flows, level = found
@@ -143,7 +147,7 @@ def _integers(h: Floats, domain: Domain, dp_epsilon: float) -> Ints:
 
 
 def _solve(
-    p: Floats, q: Floats, domain: Domain, dp_epsilon: float, heights: Ints
+    p: Floats, q: Floats, domain: Domain, dp_epsilon: float, heights: Ints, seconds: float
 ) -> tuple[Floats, Floats, float] | None:
     """`h`, flows and `lam` from HiGHS, with cells in units of `e^(eps heights)`."""
     import highspy
@@ -173,6 +177,8 @@ def _solve(
     solver = quiet_solver("ipm" if cells >= _INTERIOR_POINT else "simplex")
     solver.clearModel()
     solver.passModel(model)
+    # The solver's own clock never starts again.
+    solver.setOptionValue("time_limit", min(solver.getRunTime() + seconds, highspy.kHighsInf))
     solver.run()
     found: Any = solver.getSolution()
     columns, rows = np.array(found.col_value), np.array(found.row_dual)

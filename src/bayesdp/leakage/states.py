@@ -8,14 +8,21 @@ the DP cost, so they are computed once for a chain and kept.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.lipschitz import Floats, LipschitzRatios, threshold_value
 from bayesdp.leakage.rounding import UNIT, largest, up
-from bayesdp.populations.markov import eliminated
+from bayesdp.leakage.stationary import (
+    elimination_error,
+    limit_error,
+    second_eigenvalue,
+    stationary_law,
+)
 
 MAX_STEPS = 2_000
 """The longest run followed record by record for more than two states."""
@@ -28,15 +35,27 @@ _SECONDS_PER_PROGRAM = 1.5e-3
 _SECONDS_PER_REUSE = 2.5e-5
 _SECONDS_PER_THRESHOLD = 4e-7
 _PROGRAMS_PER_PAIR = 3
+_FEW_ROUNDS = 60
+_DEARER = 8.0
+_LARGEST_COST = 50.0
+
+
+_Step = Callable[[Floats, float], Floats]
+"""From `C` and the cost `e^eps` to the `C` of one more record."""
 
 
 @dataclass(frozen=True, slots=True)
 class StatesLevel:
-    """An upper bound on the level, how far runs were followed, and how the tail was closed."""
+    """An upper bound on the level, how far runs were followed, and how the tail was closed.
+
+    `tail` holds the logarithms that close both sides where they are needed as evidence, because
+    they were found from a larger cost.
+    """
 
     epsilon: float
     steps: int
     settled: bool
+    tail: tuple[Floats, Floats] | None = None
 
 
 @dataclass(slots=True)
@@ -101,6 +120,7 @@ class StateChain:
         self.settled_at: int | None = None
         self.lost_at: int | None = None
         self.memory = _Memory()
+        self.deadline = NEVER
 
     # -- what does not depend on the cost ---------------------------------------------------------
 
@@ -182,10 +202,13 @@ class StateChain:
 
     # -- one evaluation ---------------------------------------------------------------------------
 
-    def level(self, dp_epsilon: float, method: str) -> StatesLevel | None:
+    def level(
+        self, dp_epsilon: float, method: str, deadline: Deadline = NEVER
+    ) -> StatesLevel | None:
         """The level by `"program"` or `"threshold"`; `None` where no tail could be closed.
 
         Also `None` where evidence becomes too small for a double: it may not be taken for zero.
+        Stops at the deadline, with `OutOfTimeError`.
         """
         if dp_epsilon * min(self.length, 8) > _LARGEST_EXPONENT:
             return None
@@ -194,13 +217,16 @@ class StateChain:
         current = np.ones((count, self.states, self.states))
         history = [self._matrix_log(current, None)]
         last = min(self.length - 1, MAX_STEPS)
-        moved = math.inf
+        moved, next_try = math.inf, 1
+        self.deadline = deadline
         for step in range(1, last + 1):
+            deadline.check()
             laws = self._extend(step)
             if self.lost_at is not None and step > self.lost_at:
                 return None
-            if moved <= _STEADY and self._may_close(step):
-                tail = self._close(current, cost, method, step)
+            if moved <= _STEADY and step >= next_try and self._may_close(step):
+                next_try = step + 1 + step // 4
+                tail = self._close(current, cost, method, step, _FEW_ROUNDS)
                 if tail is not None:
                     return StatesLevel(self._long(history, tail, dp_epsilon), step, True)
             before, current = current, self._step(current, laws, cost, method, ("run", step))
@@ -213,9 +239,12 @@ class StateChain:
         if not self.mixes:
             return None
         tail = self._close(current, cost, method, last + 1)
+        if tail is not None:
+            return StatesLevel(self._long(history, tail, dp_epsilon), last, False)
+        tail = self._close_from_above(current, dp_epsilon, method, last + 1)
         if tail is None:
             return None
-        return StatesLevel(self._long(history, tail, dp_epsilon), last, False)
+        return StatesLevel(self._long(history, tail, dp_epsilon), last, False, tail)
 
     def _may_close(self, step: int) -> bool:
         settled = self.settled_at is not None and step > self.settled_at
@@ -235,7 +264,9 @@ class StateChain:
             solver = self.memory.solvers.setdefault(kind, LipschitzRatios(count * pairs, states))
             spread = np.repeat(costs, pairs, axis=0)
             flat = (count * pairs, states)
-            values = solver.upper(laws.p.reshape(flat), laws.q.reshape(flat), spread, at)
+            values = solver.upper(
+                laws.p.reshape(flat), laws.q.reshape(flat), spread, at, self.deadline
+            )
             values = values.reshape(count, pairs)
         values = np.where(laws.possible, values * (1.0 + 4.0 * laws.error), 1.0)
         following = np.ones_like(current)
@@ -265,34 +296,72 @@ class StateChain:
         return logs[:count], (logs[count:] if self.left else logs[:count])
 
     def _close(
-        self, current: Floats, cost: float, method: str, step: int
+        self, current: Floats, cost: float, method: str, step: int, rounds: int = MAX_STEPS
     ) -> tuple[Floats, Floats] | None:
         """For each side `C+ >= C_R` with `F(C+) <= C+`; `F` covers all evidence from here on."""
+        closed = []
+        for values, apply in self._endings(current, method, step):
+            pair = _raised(values, apply, cost, rounds)
+            if pair is None:
+                return None
+            closed.append(self._matrix_log(pair, None)[0])
+        return (closed[0], closed[-1]) if closed else None
+
+    def _close_from_above(
+        self, current: Floats, dp_epsilon: float, method: str, step: int
+    ) -> tuple[Floats, Floats] | None:
+        """The same from a larger cost: what no step raises there, none raises here.
+
+        Where states are all but never left, a tail grows by `eps` at every record for very long, so
+        that it is not reached from below; at a larger cost it is. From there it comes down again.
+        """
+        closed = []
+        for values, apply in self._endings(current, method, step):
+            pair, dearer = None, dp_epsilon
+            while pair is None and dearer < _LARGEST_COST:
+                dearer *= _DEARER
+                cost = math.exp(dearer) * (1.0 + 4 * UNIT)
+                pair = _raised(values, apply, cost, MAX_STEPS)
+            if pair is None:
+                return None
+            cost = math.exp(dp_epsilon) * (1.0 + 4 * UNIT)
+            for _ in range(MAX_STEPS):
+                lower = np.minimum(pair, np.maximum(apply(pair, cost), values))
+                still = bool((lower >= pair * (1.0 - 1e-9)).all())
+                pair = lower
+                if still:
+                    break
+            closed.append(self._matrix_log(pair, None)[0])
+        return (closed[0], closed[-1]) if closed else None
+
+    def _endings(self, current: Floats, method: str, step: int) -> list[tuple[Floats, _Step]]:
+        """For each side `C_R` and the `F` that covers all later evidence; none where none does."""
         spread = self._extend(step).spread
         if not math.isfinite(spread):
-            return None
+            return []
         inflation = spread * spread * (1.0 + 8 * UNIT)
-        closed = []
         sides = [(self.right, current[: len(self.right)])]
         if self.left:
             sides.append((self.left, current[len(self.right) :]))
-        for number, (runs, values) in enumerate(sides):
-            ending = [_Run(runs[0].kernel, runs[0].limit, runs[0].limit, False, runs[0].error)]
-            laws = self._make_laws(ending)
-            pair = values.max(axis=0, keepdims=True)
-            for _ in range(MAX_STEPS):
-                following = self._step(pair, laws, cost, method, (f"tail {number}", 0)) * inflation
-                diagonal = np.arange(self.states)
+        diagonal = np.arange(self.states)
+
+        def ending(number: int, runs: list[_Run]) -> _Step:
+            last = [_Run(runs[0].kernel, runs[0].limit, runs[0].limit, False, runs[0].error)]
+            laws = self._make_laws(last)
+
+            def apply(inner: Floats, cost: float) -> Floats:
+                self.deadline.check()
+                following = self._step(inner, laws, cost, method, (f"tail {number}", 0))
+                following = following * inflation
                 following[:, diagonal, diagonal] = 1.0
-                if (following <= pair).all():
-                    break
-                pair = np.maximum(pair, following * (1.0 + 1e-13))
-                if not np.isfinite(pair).all() or pair.max() > 1e250:
-                    return None
-            else:
-                return None
-            closed.append(self._matrix_log(pair, None)[0])
-        return (closed[0], closed[-1])
+                return following
+
+            return apply
+
+        return [
+            (values.max(axis=0, keepdims=True), ending(number, runs))
+            for number, (runs, values) in enumerate(sides)
+        ]
 
     def _long(self, history: list[Floats], tail: tuple[Floats, Floats], dp_epsilon: float) -> float:
         right_best, left_best = tail
@@ -308,13 +377,16 @@ class StateChain:
         rights = [self._sides(logs)[0] for logs in history]
         lefts = [self._sides(logs)[1] for logs in history]
         right_known = _running_max([r[1:] for r in rights], self.states)
+        ever = [left[1:][reachable[-1]] for left in lefts] if not self.uninformed else []
+        left_known = _running_max(ever, self.states)
         best = 0.0
         for position in range(1, self.length + 1):
+            self.deadline.check()
             records = self.length - position
             right = rights[records][0]
             if records >= 1 and not self.uninformed:
                 right = np.maximum(right, right_known[records - 1])
-            left = self._left_options(lefts, position, reachable)
+            left = self._left_options(lefts, left_known, position, reachable)
             here = reachable[min(position, len(reachable)) - 1]
             allowed = here[:, None] & here[None, :]
             total = np.where(allowed, right + left, -np.inf)
@@ -322,14 +394,22 @@ class StateChain:
         return up(dp_epsilon + best)
 
     def _left_options(
-        self, lefts: list[Floats], position: int, reachable: list[NDArray[np.bool_]]
+        self,
+        lefts: list[Floats],
+        known: list[Floats],
+        position: int,
+        reachable: list[NDArray[np.bool_]],
     ) -> Floats:
+        """A free end, or any known boundary: the first ones by the values that they can take."""
         best: Floats = lefts[position - 1][0]
         if self.uninformed:
             return best
-        for boundary in range(1, position):
+        early = len(reachable) - 1
+        if position - 1 - early >= 1:
+            best = np.maximum(best, known[position - 2 - early])
+        for boundary in range(1, min(early, position - 1) + 1):
             run = lefts[position - 1 - boundary][1:]
-            values = reachable[min(boundary, len(reachable)) - 1]
+            values = reachable[boundary - 1]
             if values.any():
                 best = np.maximum(best, run[values].max(axis=0))
         return best
@@ -343,6 +423,19 @@ class StateChain:
             here = np.asarray((moves & here[:, None]).any(axis=0))
             supports.append(here)
         return [*supports, np.asarray(np.array(supports).any(axis=0))]
+
+
+def _raised(values: Floats, step: _Step, cost: float, rounds: int) -> Floats | None:
+    """From `values` up to what the step does not raise; `None` where that is too far."""
+    pair = values
+    for _ in range(rounds):
+        following = step(pair, cost)
+        if (following <= pair).all():
+            return pair
+        pair = np.maximum(pair, following * (1.0 + 1e-13))
+        if not np.isfinite(pair).all() or pair.max() > 1e250:
+            return None
+    return None
 
 
 def _underflows(run: _Run, following: Floats) -> bool:
@@ -377,51 +470,3 @@ def _running_max(values: list[Floats], states: int) -> list[Floats]:
             current = np.maximum(current, value.max(axis=0))
         best.append(current)
     return best
-
-
-def stationary_law(transition: Floats) -> Floats | None:
-    """The stationary law, or `None` where there are several; see `elimination_error`."""
-    law = eliminated(transition.tolist())
-    return None if law is None else np.array(law)
-
-
-def elimination_error(states: int) -> float:
-    """The relative error of every entry of a law found by elimination without subtraction.
-
-    Each of the `S` eliminations makes a relative error of at most `(S + 4)` units in every rate of
-    the chain that is left; a stationary law is a ratio of sums of products of at most `S - 1` rates
-    (Markov chain tree theorem), so it changes by at most twice that, `S` times over.
-    """
-    return 4.0 * states * states * (states + 4) * UNIT
-
-
-def limit_error(transition: Floats, limit: Floats | None) -> float:
-    """How far the computed stationary law may be from the true one, as a relative error.
-
-    A power of the kernel contracts the Hilbert distance by `tanh(ln R / 4)`, `R` its largest cross
-    ratio (Birkhoff). So the distance to the fixed point is at most that to the image, divided by
-    one minus the contraction. Infinite where no power up to 2^20 contracts by half.
-    """
-    if limit is None or limit.min() <= 0.0:
-        return math.inf
-    power, steps = transition, 1
-    for _ in range(21):
-        if power.min() > 0.0:
-            logs = np.log(power)
-            gaps = logs[:, None, :] - logs[None, :, :]
-            widest = float((gaps.max(axis=2) - gaps.min(axis=2)).max())
-            contraction = math.tanh(widest / 4.0)
-            if contraction <= 0.5:
-                image = np.log(limit @ power) - np.log(limit)
-                moved = float(image.max() - image.min())
-                rounding = 4.0 * (len(limit) + 4) * steps * UNIT
-                return (moved + rounding) / (1.0 - contraction)
-        power, steps = power @ power, 2 * steps
-        power = power / power.sum(axis=1, keepdims=True)
-    return math.inf
-
-
-def second_eigenvalue(transition: Floats) -> float:
-    """The second largest modulus of the eigenvalues: how fast the chain forgets."""
-    sizes = np.sort(np.abs(np.linalg.eigvals(transition)))
-    return float(sizes[-2]) if len(sizes) > 1 else 0.0

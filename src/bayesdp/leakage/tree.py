@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.leakage.chain import grow
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.lipschitz import LipschitzRatios, threshold_bound
 from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.populations.factors import FactorGraph, Floats, Ints
@@ -35,16 +36,22 @@ MOST_CELLS = 50_000_000
 """The largest number of records times states squared that is followed."""
 
 _LARGEST_LOG = 600.0
+_ASK_EVERY = 1024
+"""Records between two looks at the clock."""
 
 
-def tree_level(tree: Tree, dp_epsilon: float) -> float:
-    """`L(dp_epsilon)` against uninformed adversaries, rounded up; exact if all have two states."""
+def tree_level(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> float:
+    """`L(dp_epsilon)` against uninformed adversaries, rounded up; exact if all have two states.
+
+    Stops at the deadline, with `OutOfTimeError`.
+    """
     if dp_epsilon == 0.0:
         return 0.0
     key = tree.factor_graph
     if key not in _KNOWN:
         _KNOWN[key] = _TwoStates.of(tree) if set(tree.sizes) == {2} else _ManyStates.of(tree)
-    return _KNOWN[key].level(dp_epsilon)
+    deadline.check()
+    return _KNOWN[key].level(dp_epsilon, deadline)
 
 
 TINY = 1e-290
@@ -157,11 +164,13 @@ class _TwoStates:
         secret = [one > 0.0 and other > 0.0 for one, other in laws]
         return cls(list(tree.order), list(tree.parents), children, secret, upward, downward)
 
-    def level(self, dp_epsilon: float) -> float:
+    def level(self, dp_epsilon: float, deadline: Deadline) -> float:
         records = len(self.order)
         first, second = [0.0] * records, [0.0] * records
         sent_first, sent_second = [0.0] * records, [0.0] * records
-        for node in reversed(self.order):
+        for count, node in enumerate(reversed(self.order)):
+            if count % _ASK_EVERY == 0:
+                deadline.check()
             step, parent = self.upward[node], self.parents[node]
             if step is not None:
                 one, other = _take(step, dp_epsilon + first[node], dp_epsilon + second[node])
@@ -169,7 +178,9 @@ class _TwoStates:
                 first[parent] += one
                 second[parent] += other
         best = 0.0
-        for node in self.order:
+        for count, node in enumerate(self.order):
+            if count % _ASK_EVERY == 0:
+                deadline.check()
             step, parent = self.downward[node], self.parents[node]
             if step is not None:
                 terms = self.children[parent] + (self.parents[parent] >= 0)
@@ -239,7 +250,7 @@ class _ManyStates:
             programs += len(nodes) * (above * (above - 1) + below * (below - 1))
         return cls(tree.records, possible, terms, levels, programs <= MOST_PROGRAMS)
 
-    def level(self, dp_epsilon: float) -> float:
+    def level(self, dp_epsilon: float, deadline: Deadline) -> float:
         widest = self.possible.shape[1]
         total = np.zeros((self.records, widest, widest))
         sent = np.zeros_like(total)
@@ -247,7 +258,7 @@ class _ManyStates:
             for edges in depth:
                 above, below = edges.upward.shape[1:]
                 inner = total[edges.nodes, :below, :below]
-                found = self._step(edges, "upward", inner, edges.parents, dp_epsilon)
+                found = self._step(edges, "upward", inner, edges.parents, dp_epsilon, deadline)
                 sent[edges.nodes, :above, :above] = found
                 np.add.at(total[:, :above, :above], edges.parents, found)
         for depth in self.levels:
@@ -257,14 +268,20 @@ class _ManyStates:
                 terms = self.terms[edges.parents][:, None, None]
                 inner = np.maximum(whole - sent[edges.nodes, :above, :above], 0.0)
                 inner = np.where(terms > 1, inner + (2.0 * terms + 4.0) * UNIT * whole, 0.0)
-                found = self._step(edges, "downward", inner, edges.nodes, dp_epsilon)
+                found = self._step(edges, "downward", inner, edges.nodes, dp_epsilon, deadline)
                 total[edges.nodes, :below, :below] += found
         both = self.possible[:, :, None] & self.possible[:, None, :]
         total = total * (1.0 + (self.terms[:, None, None] + 2.0) * UNIT)
         return up(dp_epsilon + largest(0.0, np.where(both, total, 0.0)))
 
     def _step(
-        self, edges: _Edges, way: str, inner: Floats, onto: Ints, dp_epsilon: float
+        self,
+        edges: _Edges,
+        way: str,
+        inner: Floats,
+        onto: Ints,
+        dp_epsilon: float,
+        deadline: Deadline,
     ) -> Floats:
         """`ln C` for each edge and pair of values of the record passed on to."""
         rows: Floats = getattr(edges, way)
@@ -285,8 +302,9 @@ class _ManyStates:
         if self.programs:
             if way not in edges.solvers:
                 edges.solvers[way] = LipschitzRatios(len(p), states)
-            ratio = edges.solvers[way].upper(p, q, cost)
+            ratio = edges.solvers[way].upper(p, q, cost, 0, deadline)
         else:
+            deadline.check()
             ratio = threshold_bound(p, q, cost)
         errors = np.tile(edges.errors, len(pairs))
         log = np.log1p(np.maximum(ratio - 1.0, 0.0)) * (1.0 + 16.0 * UNIT) + errors

@@ -13,9 +13,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.lipschitz import Floats, LipschitzRatios
 from bayesdp.leakage.rounding import UNIT, largest, up
-from bayesdp.leakage.states import elimination_error, limit_error, stationary_law
+from bayesdp.leakage.stationary import elimination_error, limit_error, stationary_law
 
 MOST_TUPLES = 64
 _MOST_ROUNDS = 5_000
@@ -102,8 +103,18 @@ def block_interval_ratio(low: Floats, high: Floats) -> float:
 # -- uninformed adversaries: the recursion on tuples (theory 3.5k) ------------------------------
 
 
-def uninformed_tuple_level(table: Floats, dp_epsilon: float) -> float | None:
-    """An upper bound for every length of a stationary chain; `None` where it can't be closed."""
+LEAST_COST = 1e-9
+"""Smaller costs are read as this one: they are beyond the precision of ratios near 1."""
+
+
+def uninformed_tuple_level(
+    table: Floats, dp_epsilon: float, deadline: Deadline = NEVER
+) -> float | None:
+    """An upper bound for every length of a stationary chain; `None` where it can't be closed.
+
+    Stops at the deadline, with `OutOfTimeError`.
+    """
+    dp_epsilon = max(dp_epsilon, LEAST_COST)
     states, order = table.shape[-1], table.ndim - 1
     kernel = tuple_kernel(table)
     law = stationary_law(kernel)
@@ -116,8 +127,8 @@ def uninformed_tuple_level(table: Floats, dp_epsilon: float) -> float | None:
     backward = (kernel * law[:, None] / law[None, :]).T
     cost = math.exp(dp_epsilon) * (1.0 + 4 * UNIT)
     widening = 1.0 + 4.0 * (slack + 4.0 * (count + 4) * UNIT)
-    right = _closed(kernel, np.where(_differ(digits[:, -1]), cost, 1.0), widening)
-    left = _closed(backward, np.where(_differ(digits[:, 0]), cost, 1.0), widening)
+    right = _closed(kernel, np.where(_differ(digits[:, -1]), cost, 1.0), widening, deadline)
+    left = _closed(backward, np.where(_differ(digits[:, 0]), cost, 1.0), widening, deadline)
     if right is None or left is None:
         return None
     changed = (digits[:, None, :] != digits[None, :, :]).sum(axis=2)
@@ -129,7 +140,7 @@ def uninformed_tuple_level(table: Floats, dp_epsilon: float) -> float | None:
     pairs = [(u, v) for u in range(states) for v in range(states) if u != v]
     p = np.array([target[u] / target[u].sum() for u, _ in pairs])
     q = np.array([target[v] / target[v].sum() for _, v in pairs])
-    ratios = LipschitzRatios(len(pairs), count).upper(p, q, total)
+    ratios = LipschitzRatios(len(pairs), count).upper(p, q, total, 0, deadline)
     if not np.isfinite(ratios).all():
         return None
     return up(math.log(largest(1.0, ratios.max() * widening)), 8)
@@ -140,7 +151,7 @@ def _differ(digit: NDArray[np.int64]) -> NDArray[np.bool_]:
     return different
 
 
-def _closed(kernel: Floats, own: Floats, widening: float) -> Floats | None:
+def _closed(kernel: Floats, own: Floats, widening: float, deadline: Deadline) -> Floats | None:
     """`C >= C_l` for every `l`: iterated from 1 upwards until `F(C) <= C` is verified."""
     count = len(kernel)
     pairs = np.array([(u, v) for u in range(count) for v in range(count) if u != v])
@@ -148,7 +159,7 @@ def _closed(kernel: Floats, own: Floats, widening: float) -> Floats | None:
     solver = LipschitzRatios(len(pairs), count)
     current = np.ones((count, count))
     for _ in range(_MOST_ROUNDS):
-        values = solver.upper(p, q, own * current) * widening
+        values = solver.upper(p, q, own * current, 0, deadline) * widening
         following = np.ones_like(current)
         following[pairs[:, 0], pairs[:, 1]] = values
         if (following <= current).all():

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.domain import Domain, Floats, domain_of
 from bayesdp.leakage.program import Solution, by_enumeration, by_program, one_record
 from bayesdp.leakage.reveal import Compared, Reveal
@@ -105,8 +106,11 @@ class FiniteWorstCase:
         self.batches = _batches(joint, adversary)
         self.first = next(_informed(joint), None)
 
-    def level(self, dp_epsilon: float) -> WorstCase:
-        """The level. At least `dp_epsilon` where some record is in doubt, else 0."""
+    def level(self, dp_epsilon: float, deadline: Deadline = NEVER) -> WorstCase:
+        """The level. At least `dp_epsilon` where some record is in doubt, else 0.
+
+        Stops at the deadline, with `OutOfTimeError`.
+        """
         if (self.first is None and not self.batches) or dp_epsilon == 0.0:
             return WorstCase(0.0, 0.0, None)
         if not self.batches:  # all other records are known: nothing is averaged
@@ -114,6 +118,7 @@ class FiniteWorstCase:
         best = _Best(1.0, 1.0, None if self.first is not None else (self.batches[0], 0))
         waiting: list[tuple[float, _Batch, int]] = []
         for batch, ratios in self.bounds(dp_epsilon, enumerate_small=True):
+            deadline.check()
             if batch.listed:
                 place = int(np.argmax(ratios))
                 best.take(float(ratios[place]), float(ratios[place]), batch, place)
@@ -124,7 +129,8 @@ class FiniteWorstCase:
         for bound, batch, place in waiting:
             if bound <= best.attained:
                 break
-            found = by_program(batch.p[place], batch.q[place], batch.domain, dp_epsilon)
+            deadline.check()
+            found = by_program(batch.p[place], batch.q[place], batch.domain, dp_epsilon, deadline)
             best.take(min(bound, found.upper), found.attained, batch, place)
             programs += 1
         widened = best.upper * (1.0 + 4.0 * (LAW_ERROR + self.joint.size * UNIT))

@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bayesdp.accounting.composition import converted, dp_bound, level
+from bayesdp.accounting.composition import SECONDS, converted, dp_bound, level
 from bayesdp.accounting.rounded import keeps, up
 from bayesdp.accounting.spend import Reading, Spend, float_above
-from bayesdp.calibration import largest_within
+from bayesdp.calibration import MOST_LEVELS, largest_within
 from bayesdp.errors import BudgetExceededError, InputError
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.release.noise import Noise, NoiseKind
 from bayesdp.release.queries import Shape, label
 from bayesdp.release.spec import StudySpec
@@ -153,16 +154,22 @@ class Pricing:
         self.n = n
         self.reading = reading
         self.target = target
+        self.search = NEVER
         self.per_record = study.data.rows_per_unit or 1
         self.weights = [0.0 if s.spec.error is not None else (s.spec.weight or 1.0) for s in shapes]
 
     def solve(self) -> list[PlannedQuery]:
-        """The queries with their noise. Raises as `make_plan` does."""
+        """The queries with their noise. Raises as `make_plan` does.
+
+        The search may take `MOST_LEVELS` (60) times the seconds of one level; then only quick
+        theorems are asked, and it answers with the largest costs found so far.
+        """
         weighted = sum(self.weights)
         fixed: list[float | None] = [
             None if s.spec.error is None else self._cost_of_error(s) for s in self.shapes
         ]
         grids: list[Grid | None] = [None] * len(self.shapes)
+        self.search = Deadline(MOST_LEVELS * SECONDS)
         for _ in range(2):
             total = self._weighted_total(fixed, grids, weighted)
             costs = [
@@ -264,7 +271,7 @@ class Pricing:
 
     def _level(self, spends: Sequence[Spend]) -> float:
         """The study's own level; more where the data set's total would not hold them otherwise."""
-        kept = level(self.reading, spends)
+        kept = level(self.reading, spends, self.search)
         if self.reading.delta == 0.0 or self.target >= self.reading.total:
             return kept  # which the study's own level doesn't exceed
         kept = math.nextafter(kept * (self.target / self.reading.total), math.inf)
@@ -280,7 +287,7 @@ class Pricing:
             # as many times as there are queries.
             blocks = any(shape.block is not None for shape in self.shapes)
             most = len(self.shapes) if blocks else 1
-            return most * largest_within(lambda x: level_of(most * x), self.target)
+            return most * largest_within(lambda x: level_of(most * x), self.target, self.search)
         # At a delta a level may lie below the total, and there may be none for large totals: the
         # search starts from where there is one, above the target.
         low, high, power = 0.0, self.target, self.noise.power
@@ -300,7 +307,7 @@ class Pricing:
         def total(x: float) -> float:
             return float(high * (x / self.target) ** power)
 
-        return total(largest_within(lambda x: level_of(total(x)), self.target))
+        return total(largest_within(lambda x: level_of(total(x)), self.target, self.search))
 
     def _spend(self, shape: Shape, cost: float, grid: Grid | None) -> Spend:
         lipschitz = shape.kind == "lipschitz" and shape.column is not None

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from bayesdp.certificate import plain_number
 from bayesdp.errors import InputError, Refusal
+from bayesdp.leakage.deadline import OutOfTimeError
 from bayesdp.notions import ADVERSARIES, KINDS, SECRETS, Adversary, Cost, Kind, Secrets
 from bayesdp.populations import Population
 from bayesdp.theorems.autoregressive import AutoregressiveSeries
@@ -74,6 +75,9 @@ __all__ = [
     "Theorem",
     "leakage",
 ]
+
+
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,9 +147,11 @@ def leakage(
 
     `dp_epsilon` is the DP cost in nats, at least 0. `kind="any"` speaks of every DP mechanism,
     `"lipschitz"` of those that are Lipschitz in the clipped values (Laplace on a sum or mean).
-    `secrets="bounded"` restricts the attacked values to the clipping interval. A theorem that would
-    take longer than `seconds` (estimated from the size of the model) is refused. Errors:
-    `InputError`    naming the argument. Source: theory 2.1 and the theorems' own files.
+    `secrets="bounded"` restricts the attacked values to the clipping interval. `seconds` is what
+    each theorem may take: one that would take longer (estimated from the size of the model) or does
+    is refused. Quick theorems are asked first; once a level is exact the others get at most
+    `SECONDS_WHERE_EXACT`. Errors: `InputError` naming the argument. Source: theory 2.1 and the
+    theorems' own files.
 
     >>> from bayesdp.populations import MarkovChain
     >>> chain = MarkovChain(transition=((0.9, 0.1), (0.1, 0.9)), length=100)
@@ -164,18 +170,89 @@ def report(question: Question, cost: Cost) -> LeakageReport:
     """
     if cost.rho > 0.0:
         raise Refusal(NO_PURE_LEVEL)
-    bounds: list[Bound] = []
-    refused: list[Refused] = []
-    for theorem in REGISTRY:
-        if not theorem.concerns(question.population):
-            continue
-        reason = theorem.refusal(question, cost)
-        if reason is None:
-            bounds.append(_at_least_dp(theorem.bound(question, cost), cost))
+    bounds: dict[str, Bound] = {}
+    refused: dict[str, Refused] = {}
+    for theorem in in_turn(question):
+        exact = any(bound.tight == "exact" for bound in bounds.values())
+        answer = _asked(theorem, question, cost, exact)
+        if isinstance(answer, Refused):
+            refused[theorem.name] = answer
         else:
-            refused.append(Refused(theorem.name, reason))
-    bounds.sort(key=lambda bound: (bound.epsilon, bound.tight != "exact"))
-    return LeakageReport(cost, question.adversary, question.secrets, tuple(bounds), tuple(refused))
+            bounds[theorem.name] = _at_least_dp(answer, cost)
+    return LeakageReport(
+        cost,
+        question.adversary,
+        question.secrets,
+        tuple(sorted(_as_listed(bounds), key=lambda b: (b.epsilon, b.tight != "exact"))),
+        tuple(_as_listed(refused)),
+    )
+
+
+def best_bound(question: Question, cost: Cost) -> Bound:
+    """The lowest level alone: nobody else is asked once some level is exact.
+
+    For searches, which look at many costs. Errors as for `report`.
+    """
+    if cost.rho > 0.0:
+        raise Refusal(NO_PURE_LEVEL)
+    best: Bound | None = None
+    for theorem in in_turn(question):
+        answer = _asked(theorem, question, cost, False)
+        if isinstance(answer, Refused):
+            continue
+        bound = _at_least_dp(answer, cost)
+        if best is None or (bound.epsilon, bound.tight) < (best.epsilon, best.tight):
+            best = bound
+        if bound.tight == "exact":
+            break
+    assert best is not None, "every population has a theorem that needs no time"
+    return best
+
+
+SECONDS_WHERE_EXACT = 1.0
+"""The most that a theorem may take where another has found the exact level: it can't be lower."""
+
+
+def in_turn(question: Question) -> list[Theorem]:
+    """The theorems about the question's population, quick ones first."""
+    about = [theorem for theorem in REGISTRY if theorem.concerns(question.population)]
+    return sorted(about, key=lambda theorem: theorem.expected_seconds(question))
+
+
+def _asked(theorem: Theorem, question: Question, cost: Cost, exact: bool) -> Bound | Refused:
+    """A theorem's word; refused if it runs out of time. `exact`: another has the exact level."""
+    most = SECONDS_WHERE_EXACT if exact else math.inf
+    try:
+        timed = limited(theorem, question, most)
+        reason = theorem.refusal(timed, cost)
+        return theorem.bound(timed, cost) if reason is None else Refused(theorem.name, reason)
+    except OutOfTimeError:
+        return Refused(theorem.name, out_of_time(question, most))
+
+
+def limited(theorem: Theorem, question: Question, most: float = math.inf) -> Question:
+    """The question with the deadline for one theorem and one level."""
+    if theorem.asks_others:
+        return question
+    seconds = question.seconds if question.stop_after is None else question.stop_after
+    return replace(question, deadline=question.deadline.within(min(seconds, most)))
+
+
+def out_of_time(question: Question, most: float = math.inf) -> str:
+    """The reason for which a theorem is refused that was stopped, and the remedy."""
+    if question.deadline.passed:
+        return "the time for all levels together was over: ask for more with seconds"
+    if most < question.seconds:
+        return f"it was stopped after {most:g} s, because another theorem has the exact level"
+    return (
+        f"it took longer than the {question.seconds:g} s allowed for one level: ask for more with "
+        "seconds"
+    )
+
+
+def _as_listed(answers: dict[str, _Answer]) -> list[_Answer]:
+    """In the order of the registry."""
+    return [answers[theorem.name] for theorem in REGISTRY if theorem.name in answers]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,8 +325,14 @@ def approximate(question: Question, dp_epsilon: float, dp_delta: float) -> Appro
     for theorem in REGISTRY:
         if not theorem.concerns(question.population):
             continue
-        reason = theorem.refusal(question, cost)
-        pair = None if reason else theorem.approximate(question, dp_epsilon, dp_delta)
+        pair, reason = None, None
+        try:
+            timed = limited(theorem, question)
+            if type(theorem).approximate is not Theorem.approximate:
+                reason = theorem.refusal(timed, cost)
+                pair = None if reason else theorem.approximate(timed, dp_epsilon, dp_delta)
+        except OutOfTimeError:
+            reason = out_of_time(question)
         if pair is not None:
             epsilon = max(pair[0], dp_epsilon)
             bounds.append(ApproximateBound(theorem.name, epsilon, pair[1], theorem.source))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import Adversary, Cost, Secrets, Tightness
 from bayesdp.populations import Population
 
@@ -15,14 +16,22 @@ from bayesdp.populations import Population
 class Question:
     """Who attacks what: everything that a theorem looks at apart from the cost.
 
-    `seconds` is the time that a theorem may take for one level, by a deterministic estimate from
-    the size of the model: the same question gets the same answer on every machine.
+    `seconds` is the time that a theorem may take for one level. What is sure to take longer, by an
+    estimate from the size of the model, is refused at once; what then takes longer all the same is
+    stopped and refused. `deadline` is when everything must be ready, of which this level may be a
+    part (a calibration asks for many); engines stop at whichever comes first. The theorem
+    `family` asks every theorem about every member, and each of them may take `seconds`; with
+    Gaussian noise each point of its curve counts as a level. `stop_after` is for levels that were
+    found before and are asked for again: a busier machine should find them again, so nothing is
+    stopped before it, in seconds (`seconds` itself where it is `None`).
     """
 
     population: Population
     adversary: Adversary = "any"
     secrets: Secrets = "bounded"
     seconds: float = 1.0
+    deadline: Deadline = field(default=NEVER, compare=False)
+    stop_after: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,9 @@ class Theorem(ABC):
     ignores: ClassVar[str]
     """What it makes no use of: knowing it might buy a lower level."""
 
+    asks_others: ClassVar[bool] = False
+    """Whether it asks other theorems, each of which has its own time."""
+
     @abstractmethod
     def concerns(self, population: Population) -> bool:
         """Whether the theorem is about this model at all; if not, it is not even listed."""
@@ -73,6 +85,13 @@ class Theorem(ABC):
     @abstractmethod
     def refusal(self, question: Question, cost: Cost) -> str | None:
         """The failed hypothesis in words, or `None`."""
+
+    def expected_seconds(self, question: Question) -> float:
+        """About how long it takes for one level: theorems are asked in this order.
+
+        A cheap estimate, 0 for closed forms; the theorem concerns the question's population.
+        """
+        return 0.0
 
     @abstractmethod
     def bound(self, question: Question, cost: Cost) -> Bound:

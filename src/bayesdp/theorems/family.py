@@ -9,6 +9,8 @@ attacker may know which member it is.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bayesdp.notions import Cost
 from bayesdp.populations import Family, Population
 from bayesdp.theorems.base import Bound, Question, Theorem
@@ -22,6 +24,7 @@ class FamilyOfPopulations(Theorem):
     source = "theory 1"
     uses = "each member's best theorem"
     ignores = "which member is the likelier one"
+    asks_others = True
 
     def concerns(self, population: Population) -> bool:
         """Whether the theorem is about this model at all."""
@@ -63,4 +66,4 @@ class FamilyOfPopulations(Theorem):
 
 def _about(question: Question, member: Population) -> Question:
     """The same question about a member."""
-    return Question(member, question.adversary, question.secrets, question.seconds)
+    return replace(question, population=member)

@@ -34,6 +34,7 @@ from typing import Any
 
 from bayesdp.errors import UnsupportedError
 from bayesdp.leakage.channel import record_namer
+from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.worst_case import Attack, FiniteWorstCase, WorstCase, expected_seconds
 from bayesdp.notions import Adversary, Cost
 from bayesdp.populations import Finite, Graph, MarkovChain, Network, Population, Tree
@@ -73,7 +74,7 @@ class FiniteLaw(Theorem):
         largest = max(joint.ndim for _, joint in parts)
         if cost.dp_epsilon * largest > MOST_NATS:
             return f"{largest} records at this cost are beyond double precision"
-        seconds = sum(expected_seconds(joint.shape, adversary) for _, joint in parts)
+        seconds = self.expected_seconds(question)
         if seconds > question.seconds:
             return (
                 f"it would take about {seconds:.2g} seconds, more than the {question.seconds:g} "
@@ -81,10 +82,26 @@ class FiniteLaw(Theorem):
             )
         return None
 
+    def expected_seconds(self, question: Question) -> float:
+        """The number and size of the programs decide; 0 where the law is too large to be asked."""
+        parts = _parts(question.population, question.adversary)
+        if isinstance(parts, str):
+            return 0.0
+        return sum(expected_seconds(joint.shape, question.adversary) for _, joint in parts)
+
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The level, exact up to what the evidence says; which attack attains it."""
         found = [
-            (records, _level(question.population, position, question.adversary, cost.dp_epsilon))
+            (
+                records,
+                _level(
+                    question.population,
+                    position,
+                    question.adversary,
+                    cost.dp_epsilon,
+                    question.deadline,
+                ),
+            )
             for position, records in enumerate(_records(question.population, question.adversary))
         ]
         records, worst = max(found, key=lambda item: item[1].epsilon)
@@ -122,7 +139,7 @@ def dual_certificates(
     if isinstance(parts, str):
         raise UnsupportedError("population", population.model, expected="a small law", remedy=parts)
     claimed = max(
-        _level(population, position, adversary, dp_epsilon).epsilon
+        _level(population, position, adversary, dp_epsilon, NEVER).epsilon
         for position in range(len(parts))
     )
     claimed = max(claimed, dp_epsilon)
@@ -155,9 +172,13 @@ def _engine(population: Population, position: int, adversary: Adversary) -> Fini
 
 @lru_cache(maxsize=4096)
 def _level(
-    population: Population, position: int, adversary: Adversary, dp_epsilon: float
+    population: Population,
+    position: int,
+    adversary: Adversary,
+    dp_epsilon: float,
+    deadline: Deadline = NEVER,
 ) -> WorstCase:
-    return _engine(population, position, adversary).level(dp_epsilon)
+    return _engine(population, position, adversary).level(dp_epsilon, deadline)
 
 
 def _numbered(attack: Attack, records: tuple[int, ...]) -> Attack:

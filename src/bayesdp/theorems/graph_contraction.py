@@ -61,7 +61,7 @@ class GraphContraction(Theorem):
             return self._bound(cost.dp_epsilon, "exact")
         population = question.population
         assert isinstance(population, Graph | Tree | Network)
-        found = graph_level(population.factor_graph, cost.dp_epsilon)
+        found = graph_level(population.factor_graph, cost.dp_epsilon, question.deadline)
         return self._bound(
             found.epsilon,
             record=found.record,
@@ -77,5 +77,7 @@ class GraphContraction(Theorem):
             return dp_epsilon, dp_delta
         population = question.population
         assert isinstance(population, Graph | Tree | Network)
-        epsilon, delta = approximate_graph_level(population.factor_graph, dp_epsilon, dp_delta)
+        epsilon, delta = approximate_graph_level(
+            population.factor_graph, dp_epsilon, dp_delta, question.deadline
+        )
         return None if delta >= 1.0 else (up(epsilon, 1), delta)

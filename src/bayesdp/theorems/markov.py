@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from bayesdp.leakage.lipschitz import Floats
 from bayesdp.leakage.rounding import largest, up
-from bayesdp.leakage.states import StateChain, stationary_law
+from bayesdp.leakage.states import StateChain
+from bayesdp.leakage.stationary import stationary_law
 from bayesdp.leakage.tuples import tuple_kernel
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question

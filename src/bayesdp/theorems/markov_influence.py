@@ -17,7 +17,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from bayesdp.leakage.rounding import up
-from bayesdp.leakage.states import elimination_error
+from bayesdp.leakage.stationary import elimination_error
 from bayesdp.leakage.tuples import influence_level, influences
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain, Population

@@ -41,6 +41,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from bayesdp.leakage.chain import two_state_level
+from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.tuples import MOST_TUPLES, uninformed_tuple_level
 from bayesdp.notions import Cost, Tightness
 from bayesdp.populations import MarkovChain, Population
@@ -81,18 +82,37 @@ class MarkovRecursion(Theorem):
             )
         return None
 
+    def expected_seconds(self, question: Question) -> float:
+        """None for two states; for tuples the count of programs of a round, for some hundreds."""
+        population = chain_of(question)
+        if question.adversary == "informed" or population.transition is None:
+            return 0.0
+        if population.order > 1:
+            return float(population.states ** (2 * population.order)) * SECONDS_PER_PAIR
+        return 0.0 if population.states == 2 else engine_seconds(question, "program")
+
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The sharp level; `eps` against an informed adversary."""
         if question.adversary == "informed":
             return self._bound(cost.dp_epsilon, "exact")
         population = chain_of(question)
         if population.order > 1:
-            level = _tuple_level(population, cost.dp_epsilon)
+            level = _tuple_level(population, cost.dp_epsilon, question.deadline)
             assert level is not None
             return self._bound(level, "upper", order=population.order)
         found = _level(question, cost.dp_epsilon)
         assert found is not None
         return self._bound(found.epsilon, found.tight, steps=found.steps, tail=found.tail)
+
+
+SECONDS_PER_PAIR = 0.03
+"""About what each ordered pair of tuples takes for one level."""
+
+
+def engine_seconds(question: Question, method: str) -> float:
+    """The estimate of a step-by-step method; 0 where it has no engine and is refused at once."""
+    engine = state_chain(question)
+    return 0.0 if engine is None else engine.seconds(method)
 
 
 def too_dear(question: Question, method: str, option: str) -> str | None:
@@ -120,16 +140,16 @@ def _order_refusal(question: Question, dp_epsilon: float) -> str | None:
         return "for chains of higher order the recursion is for stationary chains only"
     if population.states**population.order > MOST_TUPLES:
         return f"the chain has more than {MOST_TUPLES} tuples of {population.order} records"
-    if _tuple_level(population, dp_epsilon) is None:
+    if _tuple_level(population, dp_epsilon, question.deadline) is None:
         return "the chain on tuples does not forget its past: its tail can't be closed"
     return None
 
 
 @lru_cache(maxsize=64)
-def _tuple_level(population: MarkovChain, dp_epsilon: float) -> float | None:
+def _tuple_level(population: MarkovChain, dp_epsilon: float, deadline: Deadline) -> float | None:
     if dp_epsilon == 0.0:
         return 0.0
-    return uninformed_tuple_level(table_of(population), dp_epsilon)
+    return uninformed_tuple_level(table_of(population), dp_epsilon, deadline)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,12 +163,18 @@ class _Level:
 def _level(question: Question, dp_epsilon: float) -> _Level | None:
     population = chain_of(question)
     if population.states == 2:
-        return _two_states(population, question.adversary == "uninformed", dp_epsilon)
-    return _many_states(population, question.adversary == "uninformed", dp_epsilon)
+        return _two_states(
+            population, question.adversary == "uninformed", dp_epsilon, question.deadline
+        )
+    return _many_states(
+        population, question.adversary == "uninformed", dp_epsilon, question.deadline
+    )
 
 
 @lru_cache(maxsize=64)
-def _two_states(population: MarkovChain, uninformed: bool, dp_epsilon: float) -> _Level | None:
+def _two_states(
+    population: MarkovChain, uninformed: bool, dp_epsilon: float, deadline: Deadline
+) -> _Level | None:
     (a, b), (c, d) = population.transition
     first, second = population.start
     found = two_state_level(
@@ -158,6 +184,7 @@ def _two_states(population: MarkovChain, uninformed: bool, dp_epsilon: float) ->
         length=population.length,
         dp_epsilon=dp_epsilon,
         uninformed=uninformed,
+        deadline=deadline,
     )
     if found is None:
         return None
@@ -166,10 +193,12 @@ def _two_states(population: MarkovChain, uninformed: bool, dp_epsilon: float) ->
 
 
 @lru_cache(maxsize=64)
-def _many_states(population: MarkovChain, uninformed: bool, dp_epsilon: float) -> _Level | None:
+def _many_states(
+    population: MarkovChain, uninformed: bool, dp_epsilon: float, deadline: Deadline
+) -> _Level | None:
     if dp_epsilon == 0.0:
         return _Level(0.0, "exact", 0)
     question = Question(population, "uninformed" if uninformed else "any")
     engine = state_chain(question)
-    found = engine.level(dp_epsilon, "program") if engine is not None else None
+    found = engine.level(dp_epsilon, "program", deadline) if engine is not None else None
     return None if found is None else _Level(found.epsilon, "upper", found.steps)

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.states import StatesLevel
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain, Population
 from bayesdp.theorems.base import Bound, Question, Theorem
 from bayesdp.theorems.markov import INTERVALS, chain_of, state_chain
-from bayesdp.theorems.markov_recursion import too_dear
+from bayesdp.theorems.markov_recursion import engine_seconds, too_dear
 
 
 class MarkovThreshold(Theorem):
@@ -56,6 +57,12 @@ class MarkovThreshold(Theorem):
             )
         return None
 
+    def expected_seconds(self, question: Question) -> float:
+        """The engine's estimate."""
+        if question.adversary == "informed" or chain_of(question).transition is None:
+            return 0.0
+        return engine_seconds(question, "threshold")
+
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The level; `eps` against an informed adversary."""
         if question.adversary == "informed":
@@ -67,12 +74,14 @@ class MarkovThreshold(Theorem):
 
 def _level(question: Question, dp_epsilon: float) -> StatesLevel | None:
     population = chain_of(question)
-    return _cached(population, question.adversary == "uninformed", dp_epsilon)
+    return _cached(population, question.adversary == "uninformed", dp_epsilon, question.deadline)
 
 
 @lru_cache(maxsize=64)
-def _cached(population: MarkovChain, uninformed: bool, dp_epsilon: float) -> StatesLevel | None:
+def _cached(
+    population: MarkovChain, uninformed: bool, dp_epsilon: float, deadline: Deadline
+) -> StatesLevel | None:
     if dp_epsilon == 0.0:
         return StatesLevel(0.0, 0, True)
     engine = state_chain(Question(population, "uninformed" if uninformed else "any"))
-    return None if engine is None else engine.level(dp_epsilon, "threshold")
+    return None if engine is None else engine.level(dp_epsilon, "threshold", deadline)

@@ -58,7 +58,7 @@ class TreeRecursion(Theorem):
             return self._bound(cost.dp_epsilon, "exact")
         population = _tree(question.population)
         assert population is not None
-        level = tree_level(population, cost.dp_epsilon)
+        level = tree_level(population, cost.dp_epsilon, question.deadline)
         return self._bound(level, "exact" if set(population.sizes) == {2} else "upper")
 
 

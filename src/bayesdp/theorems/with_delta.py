@@ -17,16 +17,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
 from bayesdp.errors import InputError, Refusal, UnsupportedError
+from bayesdp.leakage.deadline import NEVER, OutOfTimeError
 from bayesdp.leakage.rounding import down, up
 from bayesdp.leakage.zcdp import group_renyi, largest_rho, least_epsilon, reserve
 from bayesdp.notions import Cost
 from bayesdp.populations import Family, Graph, MarkovChain, Network, Tree
-from bayesdp.theorems import REGISTRY, LeakageReport, approximate, report
+from bayesdp.theorems import REGISTRY, LeakageReport, approximate, limited, out_of_time, report
 from bayesdp.theorems.base import Bound, Question, Refused, Theorem
 
 Counted = Literal["pure", "zcdp"]
@@ -92,10 +93,14 @@ def report_with_delta(
             if not theorem.concerns(question.population) or theorem.name == "family":
                 continue
             speaks = _speaks_of_delta(theorem)
-            found = (theorem.refusal(question, spent) if speaks else None) or COSTS_NOT_SPLIT
-            levels = []
-            if speaks and found is COSTS_NOT_SPLIT:
-                levels = _levels(theorem, question, spent, delta, modes)
+            levels: list[Bound] = []
+            try:
+                timed = limited(theorem, question)
+                found = (theorem.refusal(timed, spent) if speaks else None) or COSTS_NOT_SPLIT
+                if speaks and found is COSTS_NOT_SPLIT:
+                    levels = _levels(theorem, question, spent, delta, modes)
+            except OutOfTimeError:
+                found = out_of_time(question)
             if levels:
                 bounds.append(min(_as_counted(levels, counted), key=lambda one: one.epsilon))
             else:
@@ -250,7 +255,7 @@ def _by_point(
     delta: float,
     alpha: float,
 ) -> Bound | None:
-    pair = theorem.approximate(question, dp_epsilon, dp_delta)
+    pair = theorem.approximate(limited(theorem, question), dp_epsilon, dp_delta)
     proof = {"way": "point", "alpha": alpha, "dp_epsilon": dp_epsilon, "dp_delta": dp_delta}
     if pair is None or not pair[1] <= delta * (1.0 - _ROOM):
         return None
@@ -290,7 +295,9 @@ def modes_for(question: Question, total: float, delta: float) -> tuple[Mode, ...
     The first is the best one where all costs are those of Gaussian noise. The others, with 2, 4 and
     8 times its `alpha - 1`, are for totals of which pure costs take about 1/2, 3/4 and 7/8.
     """
-    return _modes(question, float(total), float(delta))
+    # A ledger's orders depend on nothing else, so on no clock either.
+    timeless = replace(question, deadline=NEVER)
+    return _modes(timeless, float(total), float(delta))
 
 
 @lru_cache(maxsize=64)
@@ -336,6 +343,7 @@ def _best_point(
     """The largest zCDP cost by a theorem of 3.10, its order, and the DP delta of its point."""
     if (
         not theorem.concerns(question.population)
+        or type(theorem).approximate is Theorem.approximate
         or theorem.renyi(question, Cost(), 2.0) is not None
     ):
         return None
@@ -370,7 +378,7 @@ def _of_family(
     assert isinstance(family, Family)
     best = [
         report_with_delta(
-            Question(member, question.adversary, question.secrets, question.seconds),
+            replace(question, population=member),
             cost,
             delta,
             zcdp_cost=zcdp_cost,

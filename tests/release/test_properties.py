@@ -59,6 +59,7 @@ def test_a_release_verifies(tmp_path: Path) -> None:
         case = (study.spec.queries, study.spec.budget, study.spec.population)
         for earlier in range(2):
             try:
+                planned = study.check().plan
                 release = study.release()
             except BudgetExceededError:
                 # Wanted errors cost too much. Nothing else is refused: two times 0.4 fit for the
@@ -70,6 +71,8 @@ def test_a_release_verifies(tmp_path: Path) -> None:
                 assert any(q.kind in ("mean", "proportion") for q in study.spec.queries), case
                 break
             models.add(study.spec.population.model)
+            assert planned.level == release.level, case
+            assert planned.report is None or planned.report.best.epsilon == release.level, case
             text = release.certificate.to_json()
             found = verify(Certificate.from_dict(json.loads(text)))
             assert found.verdict == "VALID ASSUMING", (found, case)

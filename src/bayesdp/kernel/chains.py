@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import arb, fmpq, fmpq_mat
 
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, law, require, whole
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, exact, law, require, whole
 
 Row = list[arb]
 Matrix = list[list[arb]]
@@ -22,6 +22,10 @@ Ratio = Callable[[tuple[Any, ...], Row, Row, Matrix], arb]
 MOST_STEPS = 20_000
 MOST_RATIOS = 300_000
 """Of two laws, for one chain: enough for two states followed over `MOST_STEPS` records."""
+MOST_WORK = 6_000_000
+"""A ratio of two laws on `S` states counts `S^2`: under a minute for everything together."""
+FARTHEST = 100_000
+"""More than the logarithm of any ratio of two doubles."""
 SETTLED = ball(1 + Fraction(1, 2**64))
 
 
@@ -105,7 +109,8 @@ class Recursion:
         self.size = len(self.exact)
         self.length = whole(population["length"], "length", 1)
         self.uninformed = uninformed
-        self.left = MOST_RATIOS
+        self.guess: list[Matrix] | None = None
+        self.left = min(MOST_RATIOS, MOST_WORK // self.size**2)
         self.initial = population.get("initial", "stationary")
         self.limit: list[Fraction] | None = None
         if self.initial == "stationary":
@@ -139,8 +144,13 @@ class Recursion:
                 left.append(self._run(True, self.exact[value], True))
         return [right, left]
 
-    def level(self, dp_epsilon: Fraction, ratio: Ratio, steps: int) -> arb:
-        """An upper bound; at least `steps` steps are followed before a tail is closed."""
+    def level(self, dp_epsilon: Fraction, ratio: Ratio, details: Mapping[str, Any]) -> arb:
+        """An upper bound; at least `steps` steps are followed before a tail is closed.
+
+        `closed` holds, for each side, logarithms to close it with: a guess like any other.
+        """
+        steps = whole(details.get("steps", 0), "steps")
+        self.guess = self._guesses(details["closed"]) if "closed" in details else None
         factor = ball(dp_epsilon).exp()
         sides = self._sides()
         last = min(self.length - 1, MOST_STEPS)
@@ -164,9 +174,22 @@ class Recursion:
         require(last == self.length - 1, "the chain is long and its tail can't be closed")
         return self._exhaustive(history)
 
+    def _guesses(self, closed: Any) -> list[Matrix]:
+        require(isinstance(closed, list) and len(closed) == 2, "not one guess a side", "closed")
+        for side in closed:
+            require(isinstance(side, list) and len(side) == self.size, "another size", "closed")
+            for row in side:
+                require(isinstance(row, list) and len(row) == self.size, "another size", "closed")
+                fit = all(0 <= exact(entry, "closed") <= FARTHEST for entry in row)
+                require(fit, "no logarithm of a ratio", "closed")
+        return [[[ball(exact(e)).exp() for e in row] for row in side] for side in closed]
+
     def _affords(self, ratios: int) -> None:
         if ratios > self.left:
-            raise UnknownError(f"more than {MOST_RATIOS} ratios would have to be computed")
+            raise UnknownError(
+                f"more than {min(MOST_RATIOS, MOST_WORK // self.size**2)} ratios would have to be "
+                "computed"
+            )
 
     def _step(self, key: tuple[Any, ...], run: _Run, factor: arb, ratio: Ratio) -> Any:
         rows = run.rows()
@@ -209,7 +232,16 @@ class Recursion:
         base.evidence, base.alive = limit, [True] * self.size
         rows = base.rows()
         size = range(self.size)
-        pair = [[_most([run.current[u][v] for run in side]) for v in size] for u in size]
+        guess = self.guess[number] if self.guess is not None else None
+        pair = [
+            [
+                _most([run.current[u][v] for run in side])
+                if guess is None or u == v
+                else _stripped(_most([guess[u][v], *(run.current[u][v] for run in side)]))
+                for v in size
+            ]
+            for u in size
+        ]
         for attempt in range(MOST_STEPS):
             key = ("tail", number, attempt)
             following = self._apply(key, rows, pair, factor, ratio)

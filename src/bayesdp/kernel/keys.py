@@ -19,8 +19,8 @@ from bayesdp.kernel.stated import stated_population
 DETAILS: Mapping[str, frozenset[str]] = {
     "finite-law": frozenset({"proofs"}),
     "markov-count": frozenset({"mechanism"}),
-    "markov-recursion": frozenset({"steps"}),
-    "markov-threshold": frozenset({"steps"}),
+    "markov-recursion": frozenset({"steps", "closed"}),
+    "markov-threshold": frozenset({"steps", "closed"}),
 }
 """What each theorem's rule reads of its step's `details`; all others read nothing."""
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.leakage.closing import closed, lowered
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.lipschitz import Floats, LipschitzRatios, threshold_value
 from bayesdp.leakage.rounding import UNIT, largest, up
@@ -40,8 +42,8 @@ _DEARER = 8.0
 _LARGEST_COST = 50.0
 
 
-_Step = Callable[[Floats, float], Floats]
-"""From `C` and the cost `e^eps` to the `C` of one more record."""
+_Step = Callable[[float, Floats], Floats]
+"""From the cost `e^eps` and `C` to the `C` of one more record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,11 @@ class StatesLevel:
     steps: int
     settled: bool
     tail: tuple[Floats, Floats] | None = None
+
+    @property
+    def closed(self) -> list[list[list[float]]] | None:
+        """The tail as plain lists: for the right side and the left one."""
+        return None if self.tail is None else [side.tolist() for side in self.tail]
 
 
 @dataclass(slots=True)
@@ -299,13 +306,13 @@ class StateChain:
         self, current: Floats, cost: float, method: str, step: int, rounds: int = MAX_STEPS
     ) -> tuple[Floats, Floats] | None:
         """For each side `C+ >= C_R` with `F(C+) <= C+`; `F` covers all evidence from here on."""
-        closed = []
+        tails = []
         for values, apply in self._endings(current, method, step):
-            pair = _raised(values, apply, cost, rounds)
+            pair = closed(values, partial(apply, cost), rounds)
             if pair is None:
                 return None
-            closed.append(self._matrix_log(pair, None)[0])
-        return (closed[0], closed[-1]) if closed else None
+            tails.append(self._matrix_log(pair, None)[0])
+        return (tails[0], tails[-1]) if tails else None
 
     def _close_from_above(
         self, current: Floats, dp_epsilon: float, method: str, step: int
@@ -315,24 +322,19 @@ class StateChain:
         Where states are all but never left, a tail grows by `eps` at every record for very long, so
         that it is not reached from below; at a larger cost it is. From there it comes down again.
         """
-        closed = []
+        tails = []
         for values, apply in self._endings(current, method, step):
             pair, dearer = None, dp_epsilon
             while pair is None and dearer < _LARGEST_COST:
                 dearer *= _DEARER
                 cost = math.exp(dearer) * (1.0 + 4 * UNIT)
-                pair = _raised(values, apply, cost, MAX_STEPS)
+                pair = closed(values, partial(apply, cost), MAX_STEPS)
             if pair is None:
                 return None
             cost = math.exp(dp_epsilon) * (1.0 + 4 * UNIT)
-            for _ in range(MAX_STEPS):
-                lower = np.minimum(pair, np.maximum(apply(pair, cost), values))
-                still = bool((lower >= pair * (1.0 - 1e-9)).all())
-                pair = lower
-                if still:
-                    break
-            closed.append(self._matrix_log(pair, None)[0])
-        return (closed[0], closed[-1]) if closed else None
+            pair = lowered(pair, values, partial(apply, cost), MAX_STEPS)
+            tails.append(self._matrix_log(pair, None)[0])
+        return (tails[0], tails[-1]) if tails else None
 
     def _endings(self, current: Floats, method: str, step: int) -> list[tuple[Floats, _Step]]:
         """For each side `C_R` and the `F` that covers all later evidence; none where none does."""
@@ -349,7 +351,7 @@ class StateChain:
             last = [_Run(runs[0].kernel, runs[0].limit, runs[0].limit, False, runs[0].error)]
             laws = self._make_laws(last)
 
-            def apply(inner: Floats, cost: float) -> Floats:
+            def apply(cost: float, inner: Floats) -> Floats:
                 self.deadline.check()
                 following = self._step(inner, laws, cost, method, (f"tail {number}", 0))
                 following = following * inflation
@@ -423,19 +425,6 @@ class StateChain:
             here = np.asarray((moves & here[:, None]).any(axis=0))
             supports.append(here)
         return [*supports, np.asarray(np.array(supports).any(axis=0))]
-
-
-def _raised(values: Floats, step: _Step, cost: float, rounds: int) -> Floats | None:
-    """From `values` up to what the step does not raise; `None` where that is too far."""
-    pair = values
-    for _ in range(rounds):
-        following = step(pair, cost)
-        if (following <= pair).all():
-            return pair
-        pair = np.maximum(pair, following * (1.0 + 1e-13))
-        if not np.isfinite(pair).all() or pair.max() > 1e250:
-            return None
-    return None
 
 
 def _underflows(run: _Run, following: Floats) -> bool:

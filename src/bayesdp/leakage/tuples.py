@@ -13,6 +13,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.leakage.closing import closed
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.lipschitz import Floats, LipschitzRatios
 from bayesdp.leakage.rounding import UNIT, largest, up
@@ -114,7 +115,6 @@ def uninformed_tuple_level(
 
     Stops at the deadline, with `OutOfTimeError`.
     """
-    dp_epsilon = max(dp_epsilon, LEAST_COST)
     states, order = table.shape[-1], table.ndim - 1
     kernel = tuple_kernel(table)
     law = stationary_law(kernel)
@@ -127,7 +127,8 @@ def uninformed_tuple_level(
     backward = (kernel * law[:, None] / law[None, :]).T
     cost = math.exp(dp_epsilon) * (1.0 + 4 * UNIT)
     widening = 1.0 + 4.0 * (slack + 4.0 * (count + 4) * UNIT)
-    right = _closed(kernel, np.where(_differ(digits[:, -1]), cost, 1.0), widening, deadline)
+    half = deadline.within(deadline.left / 2.0)
+    right = _closed(kernel, np.where(_differ(digits[:, -1]), cost, 1.0), widening, half)
     left = _closed(backward, np.where(_differ(digits[:, 0]), cost, 1.0), widening, deadline)
     if right is None or left is None:
         return None
@@ -140,7 +141,7 @@ def uninformed_tuple_level(
     pairs = [(u, v) for u in range(states) for v in range(states) if u != v]
     p = np.array([target[u] / target[u].sum() for u, _ in pairs])
     q = np.array([target[v] / target[v].sum() for _, v in pairs])
-    ratios = LipschitzRatios(len(pairs), count).upper(p, q, total, 0, deadline)
+    ratios = LipschitzRatios(len(pairs), count).upper(p, q, total)
     if not np.isfinite(ratios).all():
         return None
     return up(math.log(largest(1.0, ratios.max() * widening)), 8)
@@ -157,17 +158,14 @@ def _closed(kernel: Floats, own: Floats, widening: float, deadline: Deadline) ->
     pairs = np.array([(u, v) for u in range(count) for v in range(count) if u != v])
     p, q = kernel[pairs[:, 0]], kernel[pairs[:, 1]]
     solver = LipschitzRatios(len(pairs), count)
-    current = np.ones((count, count))
-    for _ in range(_MOST_ROUNDS):
-        values = solver.upper(p, q, own * current, 0, deadline) * widening
-        following = np.ones_like(current)
+
+    def step(inner: Floats) -> Floats:
+        values = solver.upper(p, q, own * inner, 0, deadline) * widening
+        following = np.ones_like(inner)
         following[pairs[:, 0], pairs[:, 1]] = values
-        if (following <= current).all():
-            return current
-        current = np.maximum(current, following * (1.0 + 1e-12))
-        if not np.isfinite(current).all() or current.max() > 1e120:
-            return None
-    return None
+        return following
+
+    return closed(np.ones((count, count)), step, _MOST_ROUNDS, 1e120)
 
 
 # -- any adversary: influences between single records (theory 3.7b) ------------------------------

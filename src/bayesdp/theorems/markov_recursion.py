@@ -32,17 +32,19 @@ have been paid for. At the target the next k - 1 records are revealed together w
 tuple, both sides are independent, the target pays `eps` and so does each other record of the tuple
 that differs, times both sides' `C` for the two tuples; a last linear program averages over the
 tuples that each secret allows. Shorter stationary chains are longer ones of which some records are
-not read, so the closed limit serves for every length.
+not read, so the closed limit serves for every length. Costs below 1e-9 are read as 1e-9: the level
+grows with the cost.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from bayesdp.leakage.chain import two_state_level
 from bayesdp.leakage.deadline import Deadline
-from bayesdp.leakage.tuples import MOST_TUPLES, uninformed_tuple_level
+from bayesdp.leakage.tuples import LEAST_COST, MOST_TUPLES, uninformed_tuple_level
 from bayesdp.notions import Cost, Tightness
 from bayesdp.populations import MarkovChain, Population
 from bayesdp.theorems.base import Bound, Question, Theorem
@@ -102,6 +104,9 @@ class MarkovRecursion(Theorem):
             return self._bound(level, "upper", order=population.order)
         found = _level(question, cost.dp_epsilon)
         assert found is not None
+        if found.closed is not None:
+            # Known beforehand, it closes a side as soon as the evidence there has settled.
+            return self._bound(found.epsilon, found.tight, steps=0, closed=found.closed)
         return self._bound(found.epsilon, found.tight, steps=found.steps, tail=found.tail)
 
 
@@ -149,6 +154,8 @@ def _order_refusal(question: Question, dp_epsilon: float) -> str | None:
 def _tuple_level(population: MarkovChain, dp_epsilon: float, deadline: Deadline) -> float | None:
     if dp_epsilon == 0.0:
         return 0.0
+    if dp_epsilon < LEAST_COST:
+        return _tuple_level(population, LEAST_COST, deadline)
     return uninformed_tuple_level(table_of(population), dp_epsilon, deadline)
 
 
@@ -158,6 +165,8 @@ class _Level:
     tight: Tightness
     steps: int
     tail: list[float] | None = None
+    closed: list[Any] | None = None
+    """What closes both sides, where nobody gets there from below."""
 
 
 def _level(question: Question, dp_epsilon: float) -> _Level | None:
@@ -188,8 +197,13 @@ def _two_states(
     )
     if found is None:
         return None
-    tail = list(found.tail) if found.tail is not None else None
-    return _Level(found.epsilon, "exact" if found.exact else "upper", found.steps, tail)
+    if found.tail is None:
+        return _Level(found.epsilon, "exact" if found.exact else "upper", found.steps)
+    up, down = found.tail
+    if found.exact:
+        return _Level(found.epsilon, "exact", found.steps, [up, down])
+    side = [[0.0, up], [down, 0.0]]
+    return _Level(found.epsilon, "upper", found.steps, [up, down], [side, side])
 
 
 @lru_cache(maxsize=64)
@@ -201,4 +215,6 @@ def _many_states(
     question = Question(population, "uninformed" if uninformed else "any")
     engine = state_chain(question)
     found = engine.level(dp_epsilon, "program", deadline) if engine is not None else None
-    return None if found is None else _Level(found.epsilon, "upper", found.steps)
+    if found is None:
+        return None
+    return _Level(found.epsilon, "upper", found.steps, closed=found.closed)

@@ -69,6 +69,8 @@ class MarkovThreshold(Theorem):
             return self._bound(cost.dp_epsilon, "exact")
         found = _level(question, cost.dp_epsilon)
         assert found is not None
+        if found.closed is not None:
+            return self._bound(found.epsilon, "upper", steps=0, closed=found.closed)
         return self._bound(found.epsilon, "upper", steps=found.steps)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, require, whole
-from bayesdp.kernel.chains import Matrix, Recursion, Row, moebius, stationary
+from bayesdp.kernel.arithmetic import UnknownError, ball, require, whole
+from bayesdp.kernel.chains import MOST_WORK, Matrix, Recursion, Row, moebius, stationary
 from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.orders import read_rows, tuple_kernel
 from bayesdp.kernel.ratios import Edges, ratio_bound
@@ -24,9 +24,8 @@ def bound(conversion: Conversion) -> arb:
         require(conversion.adversary == "uninformed", "for order k: uninformed adversaries only")
         return _tuples(conversion, order)
     recursion = Recursion(population, uninformed=conversion.adversary == "uninformed")
-    steps = whole(conversion.details.get("steps", 0), "steps")
     ratio = moebius if recursion.size == 2 else _Programs()
-    return ball(conversion.total) + recursion.level(conversion.total, ratio, steps)
+    return ball(conversion.total) + recursion.level(conversion.total, ratio, conversion.details)
 
 
 class _Programs:
@@ -87,7 +86,11 @@ def _closed(kernel: Matrix, newest: list[int], factor: arb) -> Matrix:
     count = len(kernel)
     programs = _Programs()
     current = [[arb(1)] * count for _ in range(count)]
-    for _ in range(MOST_ROUNDS):
+    # Half of the work is for the other side.
+    affordable = MOST_WORK // (2 * count**3 * (count - 1))
+    for done in range(MOST_ROUNDS):
+        if done >= affordable:
+            raise UnknownError(f"more than {affordable} rounds would be needed to close a side")
         cost = [
             [
                 current[u][v] if newest[u] == newest[v] else factor * current[u][v]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, whole
+from bayesdp.kernel.arithmetic import ball
 from bayesdp.kernel.chains import Recursion, threshold
 from bayesdp.kernel.core import Conversion
 
@@ -12,5 +12,4 @@ from bayesdp.kernel.core import Conversion
 def bound(conversion: Conversion) -> arb:
     """Followed for at least as many steps as the evidence says, then the tail is closed."""
     recursion = Recursion(conversion.population, uninformed=conversion.adversary == "uninformed")
-    steps = whole(conversion.details.get("steps", 0), "steps")
-    return ball(conversion.total) + recursion.level(conversion.total, threshold, steps)
+    return ball(conversion.total) + recursion.level(conversion.total, threshold, conversion.details)

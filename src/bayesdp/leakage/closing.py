@@ -1,0 +1,99 @@
+"""Super-solutions of an increasing step: matrices `C` with `F(C) <= C` (theory 3.5, tail).
+
+Iterating from below comes up to the least fixed point as slowly as the chain forgets. So every few
+rounds the rest of the way is guessed: in the end, distances shrink by a common factor. A guess that
+the step does not raise is a super-solution whoever made it. Coming down from one each result of a
+step is one again, and the rest of that way is guessed too.
+
+Public names: `closed`, `lowered`, `Step`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+
+import numpy as np
+
+from bayesdp.leakage.deadline import OutOfTimeError
+from bayesdp.leakage.lipschitz import Floats
+
+Step = Callable[[Floats], Floats]
+"""From `C` to the `C` of one more record, rounded up."""
+
+_GUESS_EVERY = 8
+_LARGEST = 1e250
+_FARTHEST = 600.0
+_CLOSE = 1e-10
+_MATTERS = 1e-3
+_MARGIN = 1e-12
+
+
+def closed(least: Floats, step: Step, rounds: int, largest: float = _LARGEST) -> Floats | None:
+    """A matrix of at least `least` that the step does not raise; `None` where none was found.
+
+    `least` has ones on its diagonal, and nothing below 1.
+    """
+    current = before = least
+    for count in range(1, rounds + 1):
+        following = step(current)
+        if (following <= current).all():
+            return lowered(current, least, step, rounds - count)
+        if count % _GUESS_EVERY == 0:
+            guess = _guess(before, current, following)
+            if guess is not None and guess.max() < largest and (step(guess) <= guess).all():
+                return lowered(guess, least, step, rounds - count)
+        before, current = current, np.maximum(current, following * (1.0 + _MARGIN))
+        if not np.isfinite(current).all() or current.max() > largest:
+            return None
+    return None
+
+
+def lowered(pair: Floats, least: Floats, step: Step, rounds: int) -> Floats:
+    """From a super-solution of at least `least` downwards, until it moves no more.
+
+    Where the step runs out of time, what was reached by then: it is a super-solution too.
+    """
+    with suppress(OutOfTimeError):
+        for lower in _descent(pair, least, step, rounds):
+            pair = lower
+    return pair
+
+
+def _descent(pair: Floats, least: Floats, step: Step, rounds: int) -> Iterator[Floats]:
+    before = pair
+    for count in range(1, rounds + 1):
+        following = np.minimum(pair, np.maximum(step(pair), least))
+        if float(np.log(pair / following).max()) <= _CLOSE * float(np.log(pair).max()):
+            yield following
+            return
+        before, pair, last = pair, following, before
+        yield pair
+        if count % _GUESS_EVERY == 0:
+            guess = _guess(last, before, pair)
+            if guess is not None:
+                guess = np.maximum(np.minimum(guess, pair), least)
+                if (step(guess) <= guess).all():
+                    before = pair = guess
+                    yield pair
+
+
+def _guess(first: Floats, second: Floats, third: Floats) -> Floats | None:
+    """Where entries go whose steps shrink by a common factor from now on, and a hair above."""
+    one, other = np.log(second / first), np.log(third / second)
+    size = np.abs(one)
+    if not size.max() > 0.0:
+        return None
+    moves = size > _MATTERS * size.max()
+    rate = float(np.max(other[moves] / one[moves]))
+    if not 0.0 < rate < 1.0:
+        return None
+    onward = other * (rate / (1.0 - rate))
+    above = 1e-3 * np.abs(onward) + 2.0 * _MARGIN / (1.0 - rate)
+    logs = np.log(third) + onward + above
+    if not logs.max() < _FARTHEST:
+        return None
+    guess: Floats = np.exp(logs)
+    diagonal = np.arange(guess.shape[-1])
+    guess[..., diagonal, diagonal] = 1.0
+    return guess

@@ -326,7 +326,7 @@ class StateChain:
         for values, apply in self._endings(current, method, step):
             pair, dearer = None, dp_epsilon
             while pair is None and dearer < _LARGEST_COST:
-                dearer *= _DEARER
+                dearer = min(dearer * _DEARER, _LARGEST_COST)
                 cost = math.exp(dearer) * (1.0 + 4 * UNIT)
                 pair = closed(values, partial(apply, cost), MAX_STEPS)
             if pair is None:

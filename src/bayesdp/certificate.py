@@ -68,20 +68,38 @@ class Certificate:
     `body` holds what was released and under which assumptions; `derivation` why the level holds.
     The digest is over both: it detects damage, and says nothing about who wrote the certificate. A
     signature (`bayesdp.signature`) is no part of either.
+
+    `stated_digest` is the digest that stood in the document from which this was read, `None` where
+    it was made here. A damaged certificate keeps it, so it stays one that no verifier accepts.
     """
 
     body: Mapping[str, Any]
     derivation: Step
+    stated_digest: str | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def intact(self) -> bool:
+        """Whether the content agrees with the digest that was read with it."""
+        if self.stated_digest is None:
+            return True
+        try:
+            return self.stated_digest == digest(self._content())
+        except (TypeError, ValueError, RecursionError):  # no JSON, so no digest agrees with it
+            return False
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data with format, version and digest."""
-        content = {
+        """Plain data with format, version and digest: the stated one, if it was read."""
+        content = self._content()
+        stated = self.stated_digest
+        return {**content, "digest": digest(content) if stated is None else stated}
+
+    def _content(self) -> dict[str, Any]:
+        return {
             "format": FORMAT,
             "version": VERSION,
             **self.body,
             "derivation": self.derivation.to_dict(),
         }
-        return {**content, "digest": digest(content)}
 
     def to_json(self) -> str:
         """The certificate as a JSON document. Lists of plain values stand on one line."""
@@ -92,7 +110,7 @@ class Certificate:
         """The inverse of `to_dict`; `InputError` where it is no certificate of this version."""
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             raise InputError("CERT", expected="a bayesdp certificate", shown=False)
-        if data.get("version") != VERSION:
+        if data.get("version") != VERSION or type(data["version"]) is not int:
             raise InputError(
                 "CERT.version",
                 data.get("version"),
@@ -104,19 +122,26 @@ class Certificate:
             for key, value in data.items()
             if key not in ("format", "version", "derivation", *OUTSIDE)
         }
-        return cls(body, Step.from_dict(data.get("derivation")))
+        step = Step.from_dict(data.get("derivation"))
+        return cls(body, step, str(data.get("digest", "no digest")))
 
     @classmethod
-    def load(cls, path: Path) -> tuple[Certificate, bool]:
+    def load(cls, path: str | Path) -> tuple[Certificate, bool]:
         """A certificate file, and whether its digest agrees with its content."""
+        path = Path(path)
         try:
-            data = json.loads(path.read_text(encoding="utf-8"), parse_constant=_no_constant)
-        except (OSError, UnicodeDecodeError) as error:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, ValueError) as error:
             raise InputError("CERT", str(path), expected=f"a readable file ({error})") from None
+        try:
+            certificate = cls.from_dict(
+                json.loads(text, parse_constant=_no_constant, parse_int=_whole)
+            )
+        except InputError:
+            raise
         except (ValueError, RecursionError) as error:
             raise InputError("CERT", str(path), expected=f"a JSON document ({error})") from None
-        certificate = cls.from_dict(data)
-        return certificate, data.get("digest") == digest(content_of(data))
+        return certificate, certificate.intact
 
 
 def content_of(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,6 +162,14 @@ def digest(content: Mapping[str, Any]) -> str:
 
 def _no_constant(word: str) -> float:
     raise ValueError(f"{word} is no number")
+
+
+def _whole(digits: str) -> int | float:
+    """A whole number. One beyond all doubles is infinite, which no digest agrees with."""
+    return int(digits) if len(digits) <= _MOST_DIGITS else math.copysign(math.inf, float(digits))
+
+
+_MOST_DIGITS = 310
 
 
 def plain_number(value: float) -> float | None:

@@ -105,5 +105,8 @@ def as_shown(text: str) -> str:
 
 
 def _short(value: object, limit: int = 120) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except ValueError:  # whole numbers of thousands of digits have no decimal text
+        return "a number of thousands of digits"
     return text if len(text) <= limit else text[: limit - 3] + "..."

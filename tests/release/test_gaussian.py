@@ -19,6 +19,7 @@ from bayesdp.errors import BayesdpError, InputError, TableMismatchError
 from bayesdp.tables.checks import Structure, inspect
 from bayesdp.tables.columns import parse_columns
 from bayesdp.tables.source import open_table
+from tests.kernel.mutations import sealed
 
 FAMILY = [[50.0, 20.0, 20.0], [20.0, 45.0, 0.0], [20.0, 0.0, 40.0]]
 ROLES = ["child", "father", "mother"]
@@ -223,7 +224,7 @@ def test_two_columns_are_priced_released_and_verified(tmp_path):
 def test_tampered_certificates_of_vectors_are_invalid(tmp_path, tamper):
     data = json.loads(people(tmp_path).release().certificate.to_json())
     tamper(data)
-    assert verify(Certificate.from_dict(data)).verdict == "INVALID"
+    assert verify(sealed(data)).verdict == "INVALID"
 
 
 def test_the_level_of_two_studies_together(tmp_path):

@@ -10,8 +10,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from bayesdp.certificate import Certificate
-from bayesdp.errors import InputError
+from bayesdp.certificate import content_of, digest
 from bayesdp.release import Study
 from bayesdp.release.verify import verify
 
@@ -124,7 +123,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, A
 
 def verdict(document: dict[str, Any]) -> str:
     """The verdict on a document whose digest is made anew: only its content speaks."""
-    return verify(Certificate.from_dict(document)).verdict
+    return verify(document | {"digest": digest(content_of(document))}).verdict
 
 
 def query(document: dict[str, Any], i: int) -> dict[str, Any]:
@@ -467,33 +466,6 @@ def test_every_number_of_a_derivation_matters(documents: dict[str, dict[str, Any
     assert {p[-1] for p in accepted if "earlier_spends" not in p} == harmless, accepted
     earlier = {p[3] for p in accepted if "earlier_spends" in p}
     assert earlier <= {"interval", "slack"}, accepted
-
-
-def test_damage_is_found(documents: dict[str, dict[str, Any]], tmp_path: Path) -> None:
-    path = tmp_path / "c.json"
-    path.write_text(json.dumps(documents["gauss"]))
-    certificate, intact = Certificate.load(path)
-    assert intact
-    assert verify(certificate, intact=intact).verdict == "VALID ASSUMING"
-    documents["gauss"]["results"][0]["value"] += 1
-    path.write_text(json.dumps(documents["gauss"]))
-    documents["gauss"]["results"][0]["value"] -= 1
-    certificate, intact = Certificate.load(path)
-    assert not intact
-    found = verify(certificate, intact=intact)
-    assert (found.verdict, found.step) == ("INVALID", "digest")
-
-
-def test_plain_data_is_verified_with_its_own_digest(documents: dict[str, Any]) -> None:
-    document = copy.deepcopy(documents["gauss"])
-    assert verify(document).verdict == "VALID ASSUMING"
-    assert verify(document, intact=False).step == "digest"
-    document["results"][0]["value"] += 1
-    assert (verify(document).verdict, verify(document).step) == ("INVALID", "digest")
-    assert verify({}).verdict == "INVALID"
-    for other in ("c.json", Path("c.json"), None, [document]):
-        with pytest.raises(InputError, match="expected a Certificate or its document"):
-            verify(other)  # type: ignore[arg-type]
 
 
 def test_secrets_are_those_of_the_covered_column(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ from bayesdp.kernel.composition import Column, Cost, close, counted, declared_co
 
 FORMAT = "bayesdp-certificate"
 VERSION = 1
+MOST_DIGITS = 309
+"""Of a whole number: no double has more."""
 ADVERSARIES = ("any", "uninformed", "informed")
 RULES = frozenset(
     {
@@ -63,12 +65,19 @@ DIVERGENCE_RULES = GAUSSIAN_RULES | {"independent", "cluster-size"}
 
 @dataclass(frozen=True)
 class Verdict:
-    """VALID ASSUMING, INVALID or UNKNOWN; `step` and `reason` say where and why not valid."""
+    """VALID ASSUMING, INVALID or UNKNOWN; `step` and `reason` say where and why not valid.
+
+    A verdict is true where the certificate is valid, and false for all else.
+    """
 
     verdict: Literal["VALID", "VALID ASSUMING", "INVALID", "UNKNOWN"]
     assuming: tuple[str, ...] = ()
     step: str = ""
     reason: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether the certificate is valid."""
+        return self.verdict in ("VALID", "VALID ASSUMING")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -128,7 +137,10 @@ class Conversion:
 
 
 def read(text: str) -> object:
-    """Parsed JSON. A document that says a thing twice, or a number that is none, is refused."""
+    """Parsed JSON. A document that says a thing twice, or a number beyond all doubles, is refused.
+
+    What is refused is an object without a format, which no verdict is valid of.
+    """
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len({key for key, _ in pairs}) < len(pairs):
@@ -138,8 +150,25 @@ def read(text: str) -> object:
     def constant(word: str) -> Any:
         raise ValueError(f"{word} is no number")
 
+    def whole(digits: str) -> int:
+        if len(digits) > MOST_DIGITS:
+            raise ValueError(f"a number of {len(digits)} digits is beyond all doubles")
+        return int(digits)
+
+    def double(digits: str) -> float:
+        number = float(digits)
+        if not math.isfinite(number):
+            raise ValueError(f"{digits[:40]} is beyond all doubles")
+        return number
+
     try:
-        return json.loads(text, object_pairs_hook=unique, parse_constant=constant)
+        return json.loads(
+            text,
+            object_pairs_hook=unique,
+            parse_constant=constant,
+            parse_int=whole,
+            parse_float=double,
+        )
     except (ValueError, RecursionError) as error:
         return {"format": None, "problem": str(error)}
 
@@ -152,7 +181,9 @@ def check(document: object) -> Verdict:
 
     try:
         if not isinstance(document, Mapping) or document.get("format") != FORMAT:
-            raise InvalidError("this is no bayesdp certificate", "format")
+            problem = document.get("problem") if isinstance(document, Mapping) else None
+            why = f": {problem}" if isinstance(problem, str) else ""
+            raise InvalidError(f"this is not a bayesdp certificate{why[:200]}", "format")
         if document.get("version") != VERSION or type(document["version"]) is not int:
             raise UnknownError(f"version {document.get('version')!r}", "version")
         content = {key: value for key, value in document.items() if key not in _OUTSIDE}

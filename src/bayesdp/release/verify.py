@@ -11,43 +11,69 @@ here, about what the kernel derives, where they are installed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError
-from bayesdp.kernel import Verdict, check
+from bayesdp.kernel import Verdict, check, read
 from bayesdp.kernel.programs import STATED, obligations_of
 
 Verification = Verdict
 
 
-def verify(certificate: Certificate | Mapping[str, Any], *, intact: bool = True) -> Verdict:
-    """The verdict on a certificate in memory: a `Certificate`, or its document as plain data.
+def verify(certificate: Certificate | Mapping[str, Any] | str | Path) -> Verdict:
+    """The verdict on a certificate: true for VALID ASSUMING, false for all else.
 
-    `intact` says whether a `Certificate`'s digest agreed when it was loaded; a document's own is
-    checked here. `InputError` for anything else, such as the name of a file.
+    `certificate` is the name of a file, the text of one (it starts with a brace), its document as
+    plain data, or a `Certificate`. The digest is computed here: a file that was changed is INVALID,
+    also where it was loaded before. `InputError` for a file that can't be read, and for anything
+    else.
     """
-    if not isinstance(certificate, Certificate | Mapping):
+    if isinstance(certificate, Certificate):
+        return _verdict_on(certificate.to_dict)
+    if isinstance(certificate, Mapping):
+        return _verdict_on(lambda: dict(certificate))
+    if isinstance(certificate, str | Path):
+        text = _text(certificate)
+        return _verdict_on(lambda: read(text))
+    raise InputError(
+        "certificate",
+        type(certificate).__name__,
+        expected="the name of a file, its text, its document as a dict, or a Certificate",
+        remedy="Of what Certificate.load returned: its first part."
+        if isinstance(certificate, tuple)
+        else "",
+    )
+
+
+def _text(certificate: str | Path) -> str:
+    """The text itself, or that of the file of this name."""
+    if isinstance(certificate, str) and certificate.lstrip().startswith(("{", "[")):
+        return certificate
+    try:
+        return Path(certificate).read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:
         raise InputError(
-            "certificate",
-            certificate,
-            expected="a Certificate or its document as a dict",
-            remedy="Of a file: certificate, intact = Certificate.load(Path(FILE)), then "
-            "verify(certificate, intact=intact), or `bayesdp verify FILE`.",
-        )
-    if not intact:
-        reason = "the content does not agree with the digest"
-        return Verdict("INVALID", (), "digest", reason)
-    document = certificate.to_dict() if isinstance(certificate, Certificate) else dict(certificate)
-    return verdict_on(document)
+            "certificate", str(certificate), expected=f"a readable file ({error})"
+        ) from None
 
 
-def verdict_on(document: Mapping[str, Any]) -> Verdict:
+def _verdict_on(document: Callable[[], Any]) -> Verdict:
+    try:
+        return verdict_on(document())
+    except RecursionError:
+        return Verdict("UNKNOWN", (), "content", "it is nested too deeply")
+    except (TypeError, ValueError) as error:  # no JSON, so nothing that a kernel could read
+        return Verdict("INVALID", (), "content", f"malformed: {error}")
+
+
+def verdict_on(document: object) -> Verdict:
     """The kernel's verdict on a document, with what solvers that are installed say themselves."""
     found = check(document)
-    if found.verdict != "VALID ASSUMING":
+    if not found or not isinstance(document, Mapping):
         return found
     asked = dict(_obligations(document["derivation"]))
     if not asked:

@@ -127,7 +127,9 @@ def _document(subject: Mapping[str, Any], *, population: Population | None = Non
             told = explained_programs.of_certificate(subject, standing)
             return Explanation(_PROGRAM, standing.verdict, *told)
         return _explained(of_document(subject, standing), subject.get("programs", ()))
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+    except (
+        LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError,
+    ):  # fmt: skip
         # Only a certificate that the kernel knows nothing of can be malformed here.
         if standing.verdict == "UNKNOWN":
             return _nothing(standing)
@@ -138,7 +140,11 @@ def _document(subject: Mapping[str, Any], *, population: Population | None = Non
 def _certificate(subject: Certificate, *, population: Population | None = None) -> Explanation:
     try:
         document = subject.to_dict()
-    except (TypeError, ValueError) as error:  # no JSON, so nothing that a kernel could read
+    except (
+        TypeError,
+        ValueError,
+        RecursionError,
+    ) as error:  # no JSON, so nothing that a kernel could read
         return _nothing(Standing("INVALID", "content", f"malformed: {error}"))
     return _document(document)
 

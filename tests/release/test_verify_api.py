@@ -1,0 +1,145 @@
+"""`verify` in Python: whatever it is given, it computes the digest itself."""
+
+from __future__ import annotations
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bayesdp
+from bayesdp.certificate import Certificate, Step, content_of, digest
+from bayesdp.errors import InputError
+from bayesdp.kernel import Verdict
+from bayesdp.report.explain import explain
+from tests.kernel.test_keys import released
+
+
+@pytest.fixture(scope="module")
+def document(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return released(tmp_path_factory.mktemp("ledger"), "people")
+
+
+@pytest.fixture
+def tampered(document: dict[str, Any]) -> dict[str, Any]:
+    changed = copy.deepcopy(document)
+    changed["results"][0]["value"] += 1.0
+    return changed
+
+
+def all_ways(document: dict[str, Any], file: Path) -> list[Any]:
+    """Everything that holds this document: names, texts, plain data, certificates."""
+    file.write_text(json.dumps(document), encoding="utf-8")
+    loaded = [Certificate.load(name)[0] for name in (file, str(file))]
+    text = "\n " + file.read_text(encoding="utf-8")
+    return [file, str(file), text, document, Certificate.from_dict(document), *loaded]
+
+
+def test_one_verdict_however_it_is_given(document: dict[str, Any], tmp_path: Path) -> None:
+    for given in all_ways(document, tmp_path / "c.json"):
+        found = bayesdp.verify(given)
+        assert found.verdict == "VALID ASSUMING"
+        assert found
+
+
+def test_a_tampered_certificate_is_never_valid(tampered: dict[str, Any], tmp_path: Path) -> None:
+    for given in all_ways(tampered, tmp_path / "c.json"):
+        found = bayesdp.verify(given)
+        assert (found.verdict, found.step) == ("INVALID", "digest")
+        assert not found
+    certificate, intact = Certificate.load(str(tmp_path / "c.json"))
+    assert not intact
+    assert not certificate.intact
+    assert explain(certificate).verdict == "INVALID"
+    again = tmp_path / "again.json"
+    again.write_text(certificate.to_json(), encoding="utf-8")
+    assert not bayesdp.verify(again)  # writing it again does not mend it
+
+
+@pytest.mark.parametrize("stated", [None, 7, "", "sha256:0"])
+def test_without_its_digest_it_is_not_valid(
+    stated: Any, document: dict[str, Any], tmp_path: Path
+) -> None:
+    changed = content_of(document) | ({} if stated is None else {"digest": stated})
+    for given in all_ways(changed, tmp_path / "c.json"):
+        assert bayesdp.verify(given).step == "digest"
+
+
+def test_a_certificate_made_here_has_its_digest(document: dict[str, Any]) -> None:
+    loaded = Certificate.from_dict(document)
+    made = Certificate(loaded.body, loaded.derivation)
+    assert bayesdp.verify(made)
+    assert made == loaded
+    assert made.to_dict() == document
+
+
+def test_truth_of_verdicts() -> None:
+    assert [bool(Verdict(word)) for word in ("VALID", "VALID ASSUMING")] == [True, True]  # type: ignore[arg-type]
+    assert [bool(Verdict(word)) for word in ("INVALID", "UNKNOWN")] == [False, False]  # type: ignore[arg-type]
+
+
+NUMBERS = ["1e400", "-1e400", "9" * 400, "9" * 100_000, "NaN", "Infinity"]
+
+
+@pytest.mark.parametrize("number", NUMBERS, ids=lambda text: text[:9])
+def test_numbers_beyond_all_doubles(number: str, document: dict[str, Any], tmp_path: Path) -> None:
+    text = json.dumps(document)
+    value = json.dumps(document["results"][0]["value"])
+    hostile = text.replace(f'"value": {value}', f'"value": {number}', 1)
+    assert hostile != text
+    file = tmp_path / "c.json"
+    file.write_text(hostile)
+    for given in (file, hostile):
+        assert bayesdp.verify(given).verdict == "INVALID"
+    if number[-1].isdigit():
+        certificate, intact = Certificate.load(file)
+        assert not intact
+        assert bayesdp.verify(certificate).verdict == "INVALID"
+        assert explain(certificate).verdict == "INVALID"
+    for plain in (float("inf"), float("nan"), 10**400, 10**5000):
+        changed = copy.deepcopy(document)
+        changed["results"][0]["value"] = plain
+        assert bayesdp.verify(changed).verdict == "INVALID"
+        assert bayesdp.verify(Certificate.from_dict(changed)).verdict == "INVALID"
+        assert explain(changed).verdict == "INVALID"
+
+
+@pytest.mark.parametrize("text", ["[]", "{", "{}", '{"format": 1, "format": 1}', "[" * 100_000])
+def test_texts_of_no_certificate_are_invalid(text: str) -> None:
+    assert bayesdp.verify(text).verdict in ("INVALID", "UNKNOWN")
+
+
+def test_a_key_given_twice_is_refused(document: dict[str, Any]) -> None:
+    text = json.dumps(document)
+    found = bayesdp.verify(text[:-1] + ', "unit": "row"}')
+    assert found.verdict == "INVALID"
+    assert "twice" in found.reason
+
+
+def test_nested_too_deeply_is_no_traceback(document: dict[str, Any]) -> None:
+    step = Step("release", {})
+    for _ in range(5000):
+        step = Step("release", {}, {}, (step,))
+    deep = Certificate(content_of(document), step)
+    assert bayesdp.verify(deep).verdict == "UNKNOWN"
+    assert not explain(deep).holds
+
+
+@pytest.mark.parametrize("given", ["c.json", Path("c.json"), "a\0b", None, 7, [{}], ({}, True)])
+def test_what_is_not_a_certificate_is_an_input_error(given: Any) -> None:
+    with pytest.raises(InputError, match=r"expected (a readable file|the name of a file)"):
+        bayesdp.verify(given)
+    if isinstance(given, str | Path):
+        with pytest.raises(InputError, match="readable file"):
+            Certificate.load(given)
+
+
+def test_any_number_in_a_document_digested_anew(document: dict[str, Any]) -> None:
+    for value in (1e308, 5e-324, 10**308, -(10**308)):
+        changed = copy.deepcopy(document)
+        changed["results"][0]["error"]["value"] = value
+        changed["digest"] = digest(content_of(changed))
+        found = bayesdp.verify(changed)
+        assert found.verdict == ("VALID ASSUMING" if value > 1 else "INVALID"), (value, found)

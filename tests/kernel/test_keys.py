@@ -13,7 +13,7 @@ import pytest
 
 from bayesdp.certificate import content_of, digest
 from bayesdp.kernel import Verdict, assumptions, check
-from bayesdp.kernel.releases import LEDGER
+from bayesdp.kernel.assumptions import LEDGER
 from bayesdp.populations import parse
 from bayesdp.release import Study
 from bayesdp.release.certify import conversion_certificate

@@ -112,7 +112,9 @@ def test_a_study_is_explained_as_its_certificate_will_be(name: str, tmp_path: Pa
         before, certified = explain(study), explain(study.release())
         assert before.verdict == "BEFORE RELEASE"
         differ = {key for key in before.facts if before.facts[key] != certified.facts[key]}
-        assert differ == {"subject", "verdict"}
+        assert differ == {"subject", "verdict", "assumptions"}
+        more = set(certified.facts["assumptions"]) - set(before.facts["assumptions"])
+        assert [one.split(" '")[0] for one in more] == ["the release"]
     assert certified.facts["earlier_queries"] == 1
 
 

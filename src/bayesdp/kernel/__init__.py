@@ -15,6 +15,7 @@ for each theorem in `rules/`.
 from __future__ import annotations
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
+from bayesdp.kernel.assumptions import assumptions
 from bayesdp.kernel.core import Verdict, certified_level, check, read
 from bayesdp.kernel.declared import NOT_PROTECTED
 from bayesdp.kernel.keys import DETAILS
@@ -23,7 +24,7 @@ from bayesdp.kernel.program_queries import gaussian_assumptions
 from bayesdp.kernel.program_queries import remaining as program_assumptions
 from bayesdp.kernel.program_queries import slack as program_slack
 from bayesdp.kernel.relations import derived_assumptions as relation_assumptions
-from bayesdp.kernel.releases import ROUNDING, assumptions
+from bayesdp.kernel.releases import ROUNDING
 
 __all__ = [
     "DETAILS",

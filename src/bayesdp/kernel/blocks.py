@@ -59,6 +59,10 @@ def cells_of(spend: Spend) -> tuple[str, frozenset[Cell]] | None:
     require(isinstance(block["column"], str) and bool(block["column"]), "no column", "block")
     require(isinstance(block["values"], list) and bool(block["values"]), "no values", "block")
     require(spend["unit"] == "row", "a record of several rows has no block", "block")
+    given = block["values"]
+    require(
+        len({repr(value) for value in given}) == len(given), "a value of a block twice", "block"
+    )
     return block["column"], frozenset(cell(value) for value in block["values"])
 
 

@@ -175,9 +175,10 @@ def read(text: str) -> object:
 
 def check(document: object) -> Verdict:
     """The verdict on a certificate, given as parsed JSON."""
+    from bayesdp.kernel.assumptions import assumptions
     from bayesdp.kernel.declared import check_declared
     from bayesdp.kernel.relations import check_relations
-    from bayesdp.kernel.releases import assumptions, check_release
+    from bayesdp.kernel.releases import check_release
 
     try:
         if not isinstance(document, Mapping) or document.get("format") != FORMAT:
@@ -230,7 +231,8 @@ def digest(content: Mapping[str, Any]) -> str:
 
 def _check_conversion(document: Mapping[str, Any]) -> None:
     """A certificate of a conversion alone: of any mechanism with the stated DP cost."""
-    from bayesdp.kernel.releases import ROUNDING, assumptions
+    from bayesdp.kernel.assumptions import assumptions
+    from bayesdp.kernel.releases import ROUNDING
 
     step, claim = document["derivation"], document["claim"]
     if document["rounding"] != ROUNDING:
@@ -255,6 +257,7 @@ def _check_conversion(document: Mapping[str, Any]) -> None:
     require(exact(claim.get("dp_delta", 0.0)) == exact(due), "another dp_delta", "claim")
     derived = conversion_level(step, conversion)
     at_least(claim["epsilon"], derived, "claim: epsilon")
+    follows(step["conclusion"]["epsilon"], claim["epsilon"], "claim: epsilon")
     require(
         list(document["assumptions"]) == assumptions(document),
         "they are not those that the level rests on",
@@ -403,6 +406,12 @@ def at_least(claimed: object, derived: arb, what: str) -> None:
         f"{float(number)!r} is claimed, and {_shown(derived)} is what follows",
         what,
     )
+
+
+def follows(concluded: object, claimed: object, what: str) -> None:
+    """What is claimed may be weaker than the conclusion that it rests on, not stronger."""
+    below = exact(concluded, what) <= exact(claimed, what)
+    require(below, f"{concluded!r} is concluded, and {claimed!r} is claimed", what)
 
 
 def same(one: Any, other: Any) -> bool:

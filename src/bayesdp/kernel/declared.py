@@ -7,6 +7,7 @@ prose is either derived again (`assumptions`) or always the same (`NOT_PROTECTED
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
@@ -14,6 +15,7 @@ from unicodedata import category
 
 from bayesdp.kernel.arithmetic import require
 from bayesdp.kernel.keys import check_steps
+from bayesdp.kernel.program_queries import RULE as PROGRAM
 from bayesdp.kernel.queries import condition, states_of
 from bayesdp.kernel.stated import (
     check_together,
@@ -52,8 +54,24 @@ _GAUSSIAN = "discrete-gaussian"
 _LISTS = frozenset(
     {"assumptions", "results", "programs", "public_blocks", "not_protected", "earlier_spends"}
     | {"premises", "spends", "reads", "covers", "independent", "interval", "by_column", "assuming"}
-    | {"alpha"}
+    | {"alpha", "proofs", "flows", "K", "x_K", "declared", "claims", "hypotheses", "bins"}
+    | {"members", "nodes", "factors", "between", "solvers", "secret"}
 )
+_NUMBERS = frozenset(
+    {"epsilon", "delta", "dp_epsilon", "dp_rho", "dp_delta", "rho", "level", "total", "any"}
+    | {"lipschitz", "slack", "rho_any", "rho_lipschitz", "rho_slack", "lo", "hi", "scale", "bits"}
+    | {"width", "confidence", "sensitivity", "sensitivity_squared", "multiplier", "n", "rows"}
+    | {"rows_per_unit", "size", "default", "i", "x_i", "x_i'"}
+)
+_OF_NUMBERS = frozenset({"interval", "alpha", "step", "K", "x_K", "bins"})
+_OF_THE_DATA = frozenset(
+    {"columns", "where", "group", "cell", "values", "program", "parameters"}
+    | {"obligations", "outputs", "releases", "fields", "population", "signature"}
+)
+_OF_A_PROGRAM = frozenset({"obligations", "labels", "columns", "population"})
+"""What names of the user's, values of the data and programs stand under: it has its own readers."""
+
+_SOFTWARE = re.compile(r"bayesdp [0-9]+(\.[0-9]+)*[0-9A-Za-z.+-]{0,40}")
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
@@ -64,7 +82,7 @@ def check_declared(document: Mapping[str, Any]) -> None:
         _known(step, _STEP, str(step["rule"]))
     population = check_steps(document)
     _check_texts(document)
-    _check_lists(document)
+    _check_kinds(document, read=rule != PROGRAM)
     if rule == "relations":
         _known(document, _ALWAYS | {"declared"}, "content")
         _known(claim, frozenset({"claims", "parameters"}), "claim")
@@ -88,6 +106,8 @@ def _check_texts(document: Mapping[str, Any]) -> None:
     for step in _steps(document["derivation"]):
         if "query" in step["evidence"]:
             _shown(step["evidence"]["query"]["name"], "query")
+    written_by = _SOFTWARE.fullmatch(document["software"]) is not None
+    require(written_by, "no name of this package with a version", "software")
     if "time" in document:
         try:
             datetime.fromisoformat(document["time"])
@@ -107,25 +127,29 @@ def _shown_sources(population: Mapping[str, Any]) -> None:
         _shown_sources(member)
 
 
-def _check_lists(document: Mapping[str, Any]) -> None:
-    """Where a list is read there is one: of an object only the keys would be looked at."""
-    parts: list[Mapping[str, Any]] = [document, document.get("data_set", {})]
-    spends = list(document.get("data_set", {}).get("earlier_spends", ()))
-    for step in _steps(document["derivation"]):
-        evidence = step["evidence"]
-        parts += [step, evidence]
-        if isinstance(evidence.get("delta"), Mapping):
-            parts.append(evidence["delta"])
-        spends += [*evidence.get("spends", ()), *filter(None, [evidence.get("spend")])]
-        if "cost" in evidence:
-            parts.append(evidence["cost"])
-    parts += [*document.get("programs", ()), *spends]
-    if document.get("population") is not None:
-        parts.append(document["population"])
-    for part in parts:
-        for name in _LISTS & set(part):
-            lists = part[name] is None or isinstance(part[name], list)
-            require(lists, "no list", name)
+def _check_kinds(node: Any, key: str = "", read: bool = True) -> None:
+    """Lists where lists are read, numbers where numbers are; texts of one line everywhere.
+
+    Of an object that stands for a list only the keys would be looked at, and true counts as 1. What
+    a program is made of is not `read` here: it has its own reader.
+    """
+    if read and key in _LISTS:
+        require(node is None or isinstance(node, list), "no list", key)
+    if read and key in _NUMBERS and not (key == "delta" and isinstance(node, Mapping)):
+        number = isinstance(node, int | float) and not isinstance(node, bool)
+        require(node is None or number, "no number", key)
+    if read and key in _OF_NUMBERS and isinstance(node, list):
+        require(not any(isinstance(part, bool | str) for part in node), "no numbers", key)
+    if isinstance(node, str):
+        require(not any(category(one) in _HIDDEN for one in node), "a hidden character", key)
+    if isinstance(node, Mapping):
+        inside = read and not (node.get("rule") == PROGRAM and "program" in node["evidence"])
+        for name, part in node.items():
+            if name not in (_OF_THE_DATA if inside else _OF_A_PROGRAM):
+                _check_kinds(part, name, inside)
+    elif isinstance(node, list):
+        for part in node:
+            _check_kinds(part, "", read)
 
 
 def _check_release(document: Mapping[str, Any], population: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from bayesdp.kernel.approximate import RULE as DP_RULE
 from bayesdp.kernel.arithmetic import UnknownError, exact, require, whole
-from bayesdp.kernel.core import RULES, as_text, same
+from bayesdp.kernel.core import RULES, as_text, follows, same
 from bayesdp.kernel.program_queries import RULE as PROGRAM
 from bayesdp.kernel.stated import stated_population
 
@@ -79,15 +79,37 @@ def _conversion(step: Mapping[str, Any], below: int, known: set[str]) -> None:
         _delta(evidence["delta"], rule)
     details = evidence.get("details", {})
     keys(details, "", f"{rule}: details", " ".join(DETAILS.get(rule, ())))
-    for proof in details.get("proofs", []):
-        keys(proof, "i K x_K x_i x_i' multiplier flows", f"{rule}: proofs")
+    _proofs(details.get("proofs", []), f"{rule}: proofs")
+    if details.get("steps") is not None:
+        whole(details["steps"], "steps")
     members = evidence["population"]["members"] if rule == "family" else []
     require(len(premises) == below + len(members), "a premise too many or too few", rule)
     for member in premises[below:]:
         _conversion(member, 0, known)
+        follows(member["conclusion"]["epsilon"], step["conclusion"]["epsilon"], "family")
         for key in ("covers", "independent", "interval"):
             told = member["evidence"].get(key), evidence.get(key)
             require(same(*told), f"{key}: a member's is another", rule)
+
+
+def _proofs(proofs: Sequence[Mapping[str, Any]], where: str) -> None:
+    """Each is about another question, and made of whole numbers and flows."""
+    about = set()
+    for proof in proofs:
+        keys(proof, "i K x_K x_i x_i' multiplier flows", where)
+        known, values = proof["K"], proof["x_K"]
+        for one in (*known, *values, proof["i"], proof["x_i"], proof["x_i'"]):
+            whole(one, where)
+        require(len(known) == len(values) == len(set(known)), "what is known", where)
+        require(proof["i"] not in known, "the record that is attacked is known", where)
+        require(proof["x_i"] != proof["x_i'"], "two values that are one", where)
+        require(exact(proof["multiplier"]) >= 0, "a negative multiplier", where)
+        for first, second, amount in proof["flows"]:
+            require(whole(first, where) != whole(second, where), "a flow to itself", where)
+            require(exact(amount) >= 0, "a negative flow", where)
+        place = tuple(sorted(zip(known, values, strict=True)))
+        about.add((proof["i"], place, proof["x_i"], proof["x_i'"]))
+    require(len(about) == len(proofs), "two proofs of one question", where)
 
 
 def _cost(cost: Mapping[str, Any], where: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bayesdp.kernel.arithmetic import exact, require
+from bayesdp.kernel.composition import close
 from bayesdp.kernel.core import same
 from bayesdp.kernel.programs.reading import (
     Command,
@@ -45,8 +46,11 @@ def check_program_results(
         require(result["query"] == query["name"], "another query", where)
         require(result["kind"] == "program", "another kind of query", where)
         for told, concluded in (("dp_epsilon", "epsilon"), ("dp_rho", "rho")):
-            proven = exact(step["conclusion"].get(concluded, 0.0))
-            require(exact(result.get(told, 0.0)) >= proven, "its DP cost is understated", where)
+            proven, stated = (
+                exact(step["conclusion"].get(concluded, 0.0)), exact(result.get(told, 0.0)),
+            )  # fmt: skip
+            require(stated >= proven, "its DP cost is understated", where)
+            require(close(stated, proven), "its DP cost is overstated", where)
         _check_answer(result, read_program(step["premises"][0]["evidence"]["program"]), where)
 
 
@@ -82,7 +86,10 @@ def _check_output(output: Mapping[str, Any], where: str) -> None:
         text(output.get(key, ""), key)
     require(all(isinstance(one, str) for one in items(output.get("cells", []), "cells")), "cells")
     if "error" in output:
-        require(set(output["error"]) == {"confidence", "value"}, "an error's keys", where)
+        error = output["error"]
+        require(set(error) == {"confidence", "value"}, "an error's keys", where)
+        require(0 < exact(error["confidence"]) < 1, "no such confidence", where)
+        require(exact(error["value"]) >= 0, "its error is negative", where)
 
 
 def _check_failure(

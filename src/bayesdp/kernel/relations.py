@@ -16,7 +16,7 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, exact, require, whole
 from bayesdp.kernel.composition import declared_cost
-from bayesdp.kernel.core import at_least, conversion_level, read_conversion, same
+from bayesdp.kernel.core import at_least, conversion_level, follows, read_conversion, same
 from bayesdp.kernel.hypotheses import NAMES, Facts
 
 PREFIX = "relation:"
@@ -190,14 +190,17 @@ class _Document:
             require("conversion" not in step["evidence"], "a conversion out of place", rule)
             derived = row.level(below.level, self.size)
         else:
-            derived = self._converted(step["evidence"]["conversion"], below, row.converts)
+            inside, level = step["evidence"]["conversion"], conclusion["level"]
+            derived = self._converted(inside, below, row.converts, level)
         at_least(conclusion["level"], derived, rule)
         self._seen(row.conclusion)
         about_this = bool(row.hypotheses) or row.converts is not None
         everywhere = row.conclusion in ABSOLUTE or (below.everywhere and not about_this)
         return _Reached(row.conclusion, _level(conclusion), everywhere)
 
-    def _converted(self, step: Mapping[str, Any], below: _Reached, adversary: str) -> arb:
+    def _converted(
+        self, step: Mapping[str, Any], below: _Reached, adversary: str, concluded: object
+    ) -> arb:
         """A conversion of any mechanism that has at most this DP level, under this population."""
         require(self.population is not None, "no population is declared", "population")
         cost = declared_cost(step)
@@ -208,6 +211,7 @@ class _Document:
         require(conversion.adversary == adversary, "it is about another adversary", "conversion")
         require(same(conversion.population, self.population), "two populations", "conversion")
         self.about_population = True
+        follows(step["conclusion"]["epsilon"], concluded, "conversion")
         return conversion_level(step, conversion)
 
     def _seen(self, notion: str) -> None:
@@ -229,7 +233,7 @@ class _Document:
     def _about_population(self) -> list[str]:
         if self.spec is None:
             return ["relative notions are relative to the population that given ones are about"]
-        from bayesdp.kernel.releases import assumptions
+        from bayesdp.kernel.assumptions import assumptions
 
         claim = {"notion": "bdp", "adversary": "any", "secrets": "unbounded"}
         told: list[str] = assumptions({"claim": claim, "population": self.spec})

@@ -11,10 +11,12 @@ from flint import arb
 from bayesdp.kernel.approximate import RULE as DP_RULE
 from bayesdp.kernel.approximate import dp_level
 from bayesdp.kernel.arithmetic import UnknownError, ball, exact, require, whole
+from bayesdp.kernel.assumptions import assumptions
 from bayesdp.kernel.blocks import cells_of, check_block
 from bayesdp.kernel.composition import (
     Cost,
     as_zcdp,
+    check_kept,
     close,
     compose,
     counted,
@@ -28,6 +30,7 @@ from bayesdp.kernel.core import (
     check_delta,
     conversion_level,
     count_mechanism,
+    follows,
     read_conversion,
     same,
 )
@@ -39,11 +42,6 @@ from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.queries import Grid, Shape, label, moved, names_in, shape
 from bayesdp.kernel.results import NOISES, check_results
 
-ADVERSARY_WORDS = {
-    "any": "whoever they are: any set of the other records may be known to them exactly",
-    "uninformed": "they know the population, and none of the records",
-    "informed": "they know every record except the one they attack",
-}
 ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
 """How the levels of a certificate are rounded."""
 
@@ -51,9 +49,10 @@ COLUMN_KEYS = frozenset(
     {"bounds", "states", "from", "cuts", "where", "role", "step", "public", "independent"}
     | {"unit", "missing"}
 )
-LEDGER = (
-    "the ledger's list of earlier releases is complete: the data set's level counts those alone"
-)
+CONCLUDED = {"dp_epsilon": "epsilon", "dp_rho": "rho"}
+MOST_ALLOWED = 10**6
+"""Nats: what a study may ask its ledger to keep to. A larger total says nothing to anybody."""
+
 ANY_VALUES = {"kind": "any values that the population gives a positive probability"}
 
 
@@ -101,6 +100,11 @@ class _Release:
         shapes, spends = self.queries(composition)
         level = self.level(premises[0], spends)
         at_least(self.root["conclusion"]["epsilon"], level, "release: epsilon")
+        reached = premises[0]["conclusion"]
+        follows(reached["epsilon"], self.root["conclusion"]["epsilon"], "release: epsilon")
+        follows(self.root["conclusion"]["epsilon"], self.claim["epsilon"], "claim: epsilon")
+        told = self.root["conclusion"].get("delta", 0.0)
+        require(same(told, self.claim["delta"]), "another delta than concluded", "claim")
         self.check_claim(premises[0], level, spends)
         self.check_data_set(premises, spends)
         results, steps = self.body["results"], composition["premises"]
@@ -150,7 +154,8 @@ class _Release:
         at_least(conclusion.get("rho", 0.0), ball(rho), "sequential-composition: rho")
         at_least(self.claim.get("dp_rho", 0.0), ball(rho), "claim: dp_rho")
         for what, due in (("dp_epsilon", total), ("dp_rho", rho)):
-            told_close = close(exact(self.claim.get(what, 0.0)), due)
+            stated = (self.claim.get(what, 0.0), conclusion.get(CONCLUDED[what], 0.0))
+            told_close = all(close(exact(one), due) for one in stated)
             require(told_close, f"{what} is not the sum of the spends", "claim")
         return shapes, spends
 
@@ -209,6 +214,8 @@ class _Release:
             # The extra steps on their own: pure costs grow with them, zCDP with their square.
             relative = grid.slack**2 if gaussian else grid.slack
             at_least(spend["slack"], ball(cost * relative), where)
+            stated = close(exact(spend["slack"]), cost * relative)
+            require(stated, "slack is more than the grid adds", where)
         return dict(spend)
 
     def cost_of_noise(
@@ -226,6 +233,8 @@ class _Release:
         at_least(spend[kept], ball(cost), f"{where}: cost")
         concluded = "rho" if gaussian else "epsilon"
         at_least(conclusion[concluded], ball(exact(spend[kept])), where)
+        told = close(exact(conclusion[concluded]), exact(spend[kept]))
+        require(told, "it concludes another cost than it spends", where)
         require(spend.get(none, 0.0) == 0.0, f"{none} beside another kind of cost", where)
         return exact(spend[kept])
 
@@ -315,6 +324,9 @@ class _Release:
         self, step: Mapping[str, Any], level: Any, spends: Sequence[Mapping[str, Any]]
     ) -> None:
         claim, budget = self.claim, exact(self.root["evidence"]["total"])
+        kept_to = exact(self.body["data_set"]["total"])
+        require(0 < budget <= kept_to, "it may spend more than the ledger allows", "release")
+        require(kept_to <= MOST_ALLOWED, "a total that limits nothing", "data_set")
         at_least(claim["epsilon"], level, "claim: epsilon")
         require(exact(claim["epsilon"]) <= budget, "the level is above the budget", "claim")
         check_delta(claim["delta"], step)
@@ -349,6 +361,7 @@ class _Release:
         state, name = self.body["data_set"], "data_set"
         earlier = list(state["earlier_spends"])
         for spend in earlier:
+            check_kept(spend)
             require(spend["dataset"] == self.body["dataset"], "another data set", "data_set")
             require(spend["unit"] == self.body["unit"], "another unit", "data_set")
             pure, rho = exact(spend["dp_epsilon"]), exact(spend.get("rho", 0.0))
@@ -406,91 +419,3 @@ def _check_cost(
 def check_release(document: Mapping[str, Any]) -> None:
     """`InvalidError` or `UnknownError` unless everything follows."""
     _Release(document).check()
-
-
-def assumptions(document: Mapping[str, Any]) -> list[str]:
-    """Everything that the level rests on and that nobody checked, from what is declared."""
-    claim = document["claim"]
-    said = []
-    if "columns" in document:
-        said += _about_records(document)
-    else:
-        said.append("the mechanism has the stated DP cost, and is of the stated kind")
-    if claim["notion"] == "bdp":
-        population = document["population"]
-        vouched = population.get("source") or "nobody is named as vouching for it"
-        said.append(
-            f"the records depend on each other as the population of model "
-            f"'{population.get('model')}' declares; {vouched}"
-        )
-        said += _about_assignment(population)
-        said.append(
-            f"the adversary is '{claim['adversary']}': {ADVERSARY_WORDS[claim['adversary']]}"
-        )
-        if isinstance(claim["secrets"], Mapping) and claim["secrets"]["kind"] == "bounded":
-            said.append(
-                f"secret values lie {_place(claim['secrets'])}; for values outside, the level is "
-                "the size of the group times the DP cost"
-            )
-        elif claim["secrets"] == "bounded":
-            said.append("secret values lie inside the interval that the mechanism clips to")
-    for name, column in document.get("columns", {}).items():
-        private = not (column.get("public") is True or "role" in column)
-        if private and column.get("independent") is True:
-            said.append(
-                f"column '{name}' is declared independent: given a record's own covered columns, "
-                "it tells nothing about other records and they tell nothing about it"
-            )
-    for program in document.get("programs", ()):
-        said += [f"of the program '{program['query']}': {one}" for one in program["assuming"]]
-    if document.get("programs"):
-        said.append("noise of all other queries is drawn from OpenDP's samplers")
-    elif "results" in document:
-        law = "Gaussian" if claim.get("dp_rho", 0.0) > 0.0 else "Laplace"
-        said.append(f"noise is drawn from OpenDP's discrete {law} sampler")
-    return said
-
-
-def _about_records(document: Mapping[str, Any]) -> list[str]:
-    said = ["adjacency is: replace one record; the number of records and who is in are public"]
-    unit = document["unit"]
-    said.append(
-        "a record is one row of the table"
-        if unit == "row"
-        else f"a record is all rows with the same {unit}, at most {document['rows_per_unit']}"
-    )
-    public = [
-        name
-        for name, column in document["columns"].items()
-        if column.get("public") is True or "role" in column
-    ]
-    if public:
-        said.append(f"not protected, because declared public: {', '.join(public)}")
-    said += [
-        f"column '{name}' is public, and a record has the same value of it in every release of the "
-        "data set: of releases on disjoint values of it the dearest counts"
-        for name in document.get("public_blocks", [])
-    ]
-    return [*said, LEDGER]
-
-
-def _about_assignment(population: Mapping[str, Any]) -> list[str]:
-    """Which row is which record of the model: not checked, and not to depend on values."""
-    members = population.get("members", [population])
-    free = ("covariance", "precision", "probabilities")
-    if any(one.get("model") in ALL_RECORDS or any(key in one for key in free) for one in members):
-        return [
-            "different rows are different records of the model, and which row is which does not "
-            "depend on private values"
-        ]
-    return []
-
-
-def _place(secrets: Mapping[str, Any]) -> str:
-    if "intervals" in secrets:
-        each = (
-            f"between {a:g} and {b:g} ({name})" for name, (a, b) in secrets["intervals"].items()
-        )
-        return ", ".join(each)
-    low, high = secrets["interval"]
-    return f"between {low:g} and {high:g}"

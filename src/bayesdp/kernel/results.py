@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import ball, exact, require, whole
+from bayesdp.kernel.composition import close
 from bayesdp.kernel.queries import Grid, Shape
 from bayesdp.kernel.tails import gaussian_tail, laplace_tail
 
@@ -57,6 +58,7 @@ class _Results:
             cost, concluded = ("dp_rho", "rho") if gaussian else ("dp_epsilon", "epsilon")
             stated, proven = exact(result[cost]), exact(step["conclusion"][concluded])
             require(stated >= proven, "its DP cost is understated", where)
+            require(close(stated, proven), "its DP cost is overstated", where)
             self.noise(result, step, where)
             if "rows" in result:
                 sizes[query["name"]] = sizes.get(query["name"], 0) + result["rows"]

@@ -12,9 +12,18 @@ from bayesdp.kernel.arithmetic import ball
 _LARGE = 16
 """From this scale on the terms of a discrete Gaussian law lie close to their integrals."""
 
+FURTHEST = 64
+"""Scales away from which no more is said of a tail: less than any share that a double can miss."""
+
+
+def within(scale: Fraction, k: int) -> int:
+    """No more steps than tails are computed for: an error beyond is a true one of more steps."""
+    return min(k, math.ceil(FURTHEST * scale) + FURTHEST)
+
 
 def laplace_tail(scale: Fraction, k: int) -> arb:
-    """`P(|Z| > k) = 2 a^(k+1) / (1 + a)`, `a = e^(-1/scale)`."""
+    """`P(|Z| > k) = 2 a^(k+1) / (1 + a)`, `a = e^(-1/scale)`; at `k` scales an upper bound."""
+    k = within(scale, k)
     return 2 * (-ball(Fraction(k + 1) / scale)).exp() / (1 + (-ball(1 / scale)).exp())
 
 
@@ -24,6 +33,7 @@ def gaussian_tail(sigma: Fraction, k: int) -> arb:
     For large `sigma` an integral (theory 4). For small `sigma` the terms themselves: from some
     point on, each is at most a fixed share of the one before.
     """
+    k = within(sigma, k)
     rate = 1 / (2 * sigma * sigma)
     if sigma >= _LARGE:
         missed = 4 * (-(arb.pi() ** 2) / ball(rate)).exp()

@@ -52,10 +52,11 @@ def certify(
         "time": time,
         **declared,
         "data_set": data_set_state(plan, before, derivation),
-        "assumptions": kernel.assumptions(plain_details(declared)),
         "not_protected": list(kernel.NOT_PROTECTED),
     }
-    return Certificate(plain_details(body), derivation)
+    plain = plain_details(body | {"derivation": {"evidence": derivation.evidence}})
+    assuming = kernel.assumptions(plain)
+    return Certificate(plain_details(body | {"assumptions": assuming}), derivation)
 
 
 def data_set_state(plan: Plan, before: Sequence[Spend], derivation: Step) -> dict[str, Any]:
@@ -104,7 +105,17 @@ def describe_program(program: PlannedProgram) -> dict[str, Any]:
 
 def assumptions(plan: Plan) -> list[str]:
     """Everything that the level rests on and that nobody checked."""
-    return kernel.assumptions(plain_details(declarations(plan) | {"results": []}))
+    allowed = {
+        "results": [],
+        "data_set": {"total": plan.reading.total},
+        "derivation": {"evidence": _budget(plan)},
+    }
+    return kernel.assumptions(plain_details(declarations(plan) | allowed))
+
+
+def _budget(plan: Plan) -> dict[str, float]:
+    """What the study may spend."""
+    return {"total": plan.target} | ({"delta": plan.reading.delta} if plan.reading.delta else {})
 
 
 def conversion_certificate(population: Population, report: LeakageReport) -> Certificate:
@@ -240,7 +251,7 @@ def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
     return Step(
         "release",
         {"notion": plan.reading.notion, "epsilon": reached} | delta,
-        {"total": plan.target} | ({"delta": plan.reading.delta} if plan.reading.delta else {}),
+        _budget(plan),
         tuple(premises),
     )
 

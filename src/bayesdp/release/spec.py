@@ -62,7 +62,7 @@ class BudgetSpec(_Part):
     """
 
     notion: Notion = "bdp"
-    epsilon: float = Field(gt=0)
+    epsilon: float = Field(gt=0, le=1e6)
     delta: float = Field(default=0.0, ge=0, lt=1)
     noise: NoiseChoice = "auto"
     adversary: Adversary = "any"

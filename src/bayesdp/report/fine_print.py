@@ -93,6 +93,8 @@ _SAID_ELSEWHERE = (
     "not protected, because declared public:",
     "the adversary is '",
     "secret values lie ",
+    "the release '",
+    "the study and its ledger allow a level of",
 )
 _IN_PLAIN = (
     ("the records depend on each other as", "records are related as described above"),

@@ -27,10 +27,12 @@ def bound(conversion: Conversion) -> arb:
     for proof in conversion.details.get("proofs", []):
         known = tuple(sorted(zip(proof["K"], proof["x_K"], strict=True)))
         proofs[proof["i"], known, proof["x_i"], proof["x_i'"]] = proof
-    worst = arb(1)
+    worst, asked = arb(1), set[Key]()
     for part in parts(conversion.population):
         searched = _Part(part, ball(conversion.total).exp(), proofs)
         worst = worst.max(searched.worst(conversion.adversary))
+        asked |= searched.asked
+    require(set(proofs) <= asked, "a proof of a question that the law doesn't ask")
     return ball(conversion.total) + worst.log()
 
 
@@ -41,6 +43,7 @@ class _Part:
         self.records, self.sizes, self.law = part
         self.factor, self.proofs = factor, proofs
         self.ratios: dict[Key, arb] = {}
+        self.asked: set[Key] = set()
 
     def worst(self, adversary: str) -> arb:
         worst = arb(1)
@@ -88,16 +91,18 @@ class _Part:
     def _ratio(
         self, key: Key, free: tuple[int, ...], p: list[Fraction], q: list[Fraction], adversary: str
     ) -> arb:
+        i, known, one, other = key
+        named = tuple(sorted((self.records[j], value) for j, value in known))
+        about = (self.records[i], named, one, other)
+        self.asked.add(about)
         if not free or p == q:
             return arb(1)
         first, second = [ball(w) for w in p], [ball(w) for w in q]
         best = uniform(first, second, self.factor ** len(free))
-        i, known, one, other = key
         for k in free if adversary == "any" and len(free) > 1 else ():
             revealed = self._reveal(key, free, k, p, q)
             best = best.min(revealed) if revealed is not None else best
-        named = tuple(sorted((self.records[j], value) for j, value in known))
-        proof = self.proofs.get((self.records[i], named, one, other))
+        proof = self.proofs.get(about)
         return best if proof is None else best.min(self._flows(proof, free, first, second))
 
     def _reveal(

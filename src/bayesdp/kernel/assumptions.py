@@ -1,0 +1,125 @@
+"""What a level rests on and nobody checked, derived from what a certificate declares.
+
+Everything that a certificate shows and that no rule derives stands here in words: the kernel writes
+the list anew, so no such line can be changed without what a reader is asked to believe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from bayesdp.kernel.populations import ALL_RECORDS
+
+ADVERSARY_WORDS = {
+    "any": "whoever they are: any set of the other records may be known to them exactly",
+    "uninformed": "they know the population, and none of the records",
+    "informed": "they know every record except the one they attack",
+}
+LEDGER = (
+    "the ledger's list of earlier releases is complete: the data set's level counts those alone"
+)
+TABLE = "the table of the data set"
+RELEASE = "the release"
+ALLOWED = "the study and its ledger allow a level of"
+
+
+def assumptions(document: Mapping[str, Any]) -> list[str]:
+    """Everything that the level rests on and that nobody checked, from what is declared."""
+    claim = document["claim"]
+    said = []
+    if "columns" in document:
+        said += _about_records(document)
+    else:
+        said.append("the mechanism has the stated DP cost, and is of the stated kind")
+    if claim["notion"] == "bdp":
+        population = document["population"]
+        vouched = population.get("source") or "nobody is named as vouching for it"
+        said.append(
+            f"the records depend on each other as the population of model "
+            f"'{population.get('model')}' declares; {vouched}"
+        )
+        said += _about_assignment(population)
+        said.append(
+            f"the adversary is '{claim['adversary']}': {ADVERSARY_WORDS[claim['adversary']]}"
+        )
+        if isinstance(claim["secrets"], Mapping) and claim["secrets"]["kind"] == "bounded":
+            said.append(
+                f"secret values lie {_place(claim['secrets'])}; for values outside, the level is "
+                "the size of the group times the DP cost"
+            )
+        elif claim["secrets"] == "bounded":
+            said.append("secret values lie inside the interval that the mechanism clips to")
+    for name, column in document.get("columns", {}).items():
+        private = not (column.get("public") is True or "role" in column)
+        if private and column.get("independent") is True:
+            said.append(
+                f"column '{name}' is declared independent: given a record's own covered columns, "
+                "it tells nothing about other records and they tell nothing about it"
+            )
+    for program in document.get("programs", ()):
+        said += [f"of the program '{program['query']}': {one}" for one in program["assuming"]]
+    if "release" in document:
+        said.append(
+            f"{RELEASE} '{document['release']}' was made at {document['time']} with "
+            f"{document['software']}"
+        )
+    if document.get("programs"):
+        said.append("noise of all other queries is drawn from OpenDP's samplers")
+    elif "results" in document:
+        law = "Gaussian" if claim.get("dp_rho", 0.0) > 0.0 else "Laplace"
+        said.append(f"noise is drawn from OpenDP's discrete {law} sampler")
+    return said
+
+
+def _about_records(document: Mapping[str, Any]) -> list[str]:
+    said = ["adjacency is: replace one record; the number of records and who is in are public"]
+    unit, n = document["unit"], document["n"]
+    said.append(f"{TABLE} '{document['dataset']}' has {n} record{'s' * (n != 1)}")
+    said.append(
+        "a record is one row of the table"
+        if unit == "row"
+        else f"a record is all rows with the same {unit}, at most {document['rows_per_unit']}"
+    )
+    public = [
+        name
+        for name, column in document["columns"].items()
+        if column.get("public") is True or "role" in column
+    ]
+    if public:
+        said.append(f"not protected, because declared public: {', '.join(public)}")
+    said += [
+        f"column '{name}' is public, and a record has the same value of it in every release of the "
+        "data set: of releases on disjoint values of it the dearest counts"
+        for name in document.get("public_blocks", [])
+    ]
+    return [*said, LEDGER, _about_budget(document)]
+
+
+def _about_budget(document: Mapping[str, Any]) -> str:
+    """What the study and the ledger allow: nothing derives it, and levels are shown beside it."""
+    own, total = document["derivation"]["evidence"], float(document["data_set"]["total"])
+    delta = f" at delta {float(own['delta'])!r}" if own.get("delta", 0.0) else ""
+    return f"{ALLOWED} {float(own['total'])!r}{delta} for this release, {total!r} for all of them"
+
+
+def _about_assignment(population: Mapping[str, Any]) -> list[str]:
+    """Which row is which record of the model: not checked, and not to depend on values."""
+    members = population.get("members", [population])
+    free = ("covariance", "precision", "probabilities")
+    if any(one.get("model") in ALL_RECORDS or any(key in one for key in free) for one in members):
+        return [
+            "different rows are different records of the model, and which row is which does not "
+            "depend on private values"
+        ]
+    return []
+
+
+def _place(secrets: Mapping[str, Any]) -> str:
+    if "intervals" in secrets:
+        each = (
+            f"between {a:g} and {b:g} ({name})" for name, (a, b) in secrets["intervals"].items()
+        )
+        return ", ".join(each)
+    low, high = secrets["interval"]
+    return f"between {low:g} and {high:g}"

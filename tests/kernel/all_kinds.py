@@ -1,0 +1,178 @@
+"""One certificate of every kind, by name: what forgers and mutations start from."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from bayesdp.kernel import check
+from bayesdp.notions import Cost
+from bayesdp.populations import parse
+from bayesdp.programs.certificate import program_certificate
+from bayesdp.programs.check.verdict import check as check_program
+from bayesdp.programs.source import core_of, read_text
+from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.implications import implications_certificate
+from bayesdp.theorems import Question
+from bayesdp.theorems.relations.search import implied
+from bayesdp.theorems.with_delta import report_with_delta
+from tests.kernel.test_keys import ASKED, CHAIN, COLUMNS, FAMILY, LAW, TABLE, released
+from tests.release.program_studies import HEAD, PEOPLE, asks
+from tests.release.program_studies import study as program_study
+from tests.release.test_blocks import study as blocks_study
+from tests.release.test_gaussian import people as vector_study
+
+Document = dict[str, Any]
+
+TABLE_OF_TWO = [[2.0, 1.0], [1.0, 2.0]]
+POPULATIONS: dict[str, Document] = {
+    "independent": {"model": "independent", "source": "us"},
+    "clusters": {"model": "clusters", "size": 3},
+    "unknown": {"model": "unknown", "records": 4},
+    "chain": {"model": "markov", "transition": [[0.9, 0.1], [0.3, 0.7]], "length": 9},
+    "interval chain": {
+        "model": "markov",
+        "transition_lower": [[0.8, 0.1], [0.2, 0.6]],
+        "transition_upper": [[0.9, 0.2], [0.4, 0.8]],
+        "length": 9,
+    },
+    "order 2": {
+        "model": "markov",
+        "order": 2,
+        "transition": [[[0.8, 0.2], [0.6, 0.4]], [[0.5, 0.5], [0.3, 0.7]]],
+        "length": 9,
+    },
+    "autoregressive": {"model": "autoregressive", "coefficient": 0.4, "length": 7},
+    "covariance": {"model": "gaussian", "covariance": [[1.0, 0.3], [0.3, 1.0]]},
+    "precision": {"model": "gaussian", "precision": [[2.0, -0.5], [-0.5, 2.0]]},
+    "max correlation": {"model": "gaussian", "size": 3, "max_correlation": 0.2},
+    "law": LAW,
+    "family": FAMILY,
+    "tree": {
+        "model": "tree",
+        "nodes": [
+            {"name": "a", "law": [0.5, 0.5]},
+            {"name": "b", "parent": "a", "transition": [[0.8, 0.2], [0.3, 0.7]]},
+        ],
+    },
+    "graph": {
+        "model": "graph",
+        "records": 3,
+        "states": 2,
+        "factors": [{"between": [0, 1], "table": TABLE_OF_TWO}],
+    },
+    "grid": {"model": "graph", "grid": [1, 3], "states": 2, "table": TABLE_OF_TWO},
+    "edges": {
+        "model": "graph",
+        "records": 4,
+        "states": 2,
+        "edges": [[0, 1], [1, 2]],
+        "table": TABLE_OF_TWO,
+    },
+    "network": {
+        "model": "network",
+        "nodes": [
+            {"name": "a", "states": 2, "table": [0.4, 0.6]},
+            {"name": "b", "states": 2, "parents": ["a"], "table": [[0.8, 0.2], [0.3, 0.7]]},
+        ],
+    },
+}
+ORDER = {"day": {"role": "order", "step": 1}, "ill": {"states": [0, 1]}}
+DELTA = {"epsilon": 4.0, "delta": 1e-6, "spend": 1.0, "noise": "gaussian"}
+WIDE: Document = {
+    "pair": {"role": "cluster"},
+    "ill": {"states": [0, 1], "missing": {"impute": 0}},
+    "x": {"bounds": [0.0, 5.0], "unit": "cm"},
+    "old": {"from": "x", "cuts": [2.5]},
+    "day": {"public": True, "states": [1, 2, 3, 4]},
+}
+WIDELY = [
+    {"name": "by", "kind": "count", "where": "ill == 1", "by": "day"},
+    {"name": "bins", "kind": "histogram", "column": "x", "bins": [0.0, 1.0, 2.5, 5.0]},
+    {"name": "mean", "kind": "mean", "column": "x", "where": "day != 2"},
+    {"name": "share", "kind": "proportion", "where": "ill == 1 and day in [1, 2]"},
+    {"name": "part", "kind": "sum", "column": "x", "where": "ill == 1"},
+]
+PERSONS: Document = {
+    "unit": "pair",
+    "rows_per_unit": 2,
+    "n": 2,
+    "columns": {"pair": {"public": True}, "ill": {"states": [0, 1]}, "x": COLUMNS["x"]},
+    "population": {"model": "independent", "covers": ["ill", "x"], "source": "us"},
+}
+RELEASES: dict[str, Document] = {
+    "laplace release": {"times": 2},
+    "gaussian release": {"times": 2, "budget": DELTA},
+    "dp release": {"budget": {"epsilon": 4.0, "spend": 1.0, "notion": "dp"}, "times": 2},
+    "dp delta release": {"budget": DELTA | {"notion": "dp"}, "population": None},
+    "chain release": {"columns": ORDER, "population": CHAIN, "queries": ASKED[:1]},
+    "covariance release": {
+        "population": POPULATIONS["covariance"] | {"covers": ["x"]},
+        "queries": ASKED[1:],
+    },
+    "wide release": {"columns": WIDE, "queries": WIDELY},
+    "person release": PERSONS,
+}
+
+
+def _plain(certificate: Any) -> Document:
+    document: Document = json.loads(certificate.to_json())
+    return document
+
+
+def _made(name: str) -> Document:
+    folder = Path(mkdtemp(prefix="bayesdp-kinds-"))
+    if name in RELEASES:
+        return released(folder, "people", **RELEASES[name])
+    if name in POPULATIONS:
+        population = parse(POPULATIONS[name])
+        return _plain(conversion_certificate(population, population.leakage(1.0)))
+    if name == "delta conversion":
+        population = parse(POPULATIONS["clusters"])
+        report = report_with_delta(Question(population), Cost(any=0.1, rho_any=0.01), 1e-6)
+        return _plain(conversion_certificate(population, report))
+    if name == "vector release":
+        return _plain(vector_study(folder).release().certificate)
+    if name == "blocks release":
+        parts = ("region == 'north'", "region == 'south'")
+        made = blocks_study(folder / "ledger.db", *parts)
+        made.release()
+        return _plain(made.release().certificate)
+    if name == "program release":
+        asked = [asks("height"), asks("both")]
+        budget = {"epsilon": 9.0, "delta": 1e-4}
+        return _plain(program_study(folder, *asked, budget=budget).release().certificate)
+    if name == "program":
+        program = core_of(read_text(HEAD + PEOPLE, "people.py"), "height", {})
+        return _plain(program_certificate(program, check_program(program)))
+    law = parse(LAW)
+    return _plain(implications_certificate(implied({"dp": 0.7}, law, (), size=2, default=0)))
+
+
+OTHERS = (
+    "delta conversion", "vector release", "blocks release", "program release", "program",
+    "relations",
+)  # fmt: skip
+KINDS = (*POPULATIONS, *RELEASES, *OTHERS)
+
+
+@lru_cache(maxsize=None)
+def _text(name: str) -> str:
+    document = _made(name)
+    found = check(document)
+    assert found.verdict == "VALID ASSUMING", (name, found)
+    return json.dumps(document)
+
+
+def certificate(name: str) -> Document:
+    """A fresh copy of the certificate of this kind, which is VALID ASSUMING."""
+    document: Document = json.loads(_text(name))
+    return document
+
+
+def rows() -> int:
+    """The number of rows of the table that most releases are of."""
+    return len(TABLE)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -159,7 +159,7 @@ OTHERS = (
 KINDS = (*POPULATIONS, *RELEASES, *OTHERS)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _text(name: str) -> str:
     document = _made(name)
     found = check(document)

@@ -1,0 +1,143 @@
+"""Changes of one place of a document: every leaf, list and object, each to values of all sorts."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+import re
+from collections.abc import Iterator
+from typing import Any
+
+Path = tuple[Any, ...]
+HOSTILE: tuple[Any, ...] = (
+    None, True, False, -1, 0, 1, 2, 0.5, -1.0, 1e308, -1e308, 5e-324, 10**18, 10**400, math.inf,
+    "nan", "1", "", "any", [], {}, [0.0, 1.0], [[]], {"a": 1},
+)  # fmt: skip
+
+
+def leaves(node: Any, path: Path = ()) -> Iterator[Path]:
+    """Every place of a document but the whole: leaves, lists and objects."""
+    if path:
+        yield path
+    if isinstance(node, dict | list):
+        inside = node.items() if isinstance(node, dict) else enumerate(node)
+        for key, part in inside:
+            yield from leaves(part, (*path, key))
+
+
+def at(document: Any, path: Path) -> Any:
+    """What stands at a place."""
+    for key in path:
+        document = document[key]
+    return document
+
+
+def put(document: Any, path: Path, value: Any) -> Any:
+    """A copy of the document with another value at a place."""
+    changed = copy.deepcopy(document)
+    at(changed, path[:-1])[path[-1]] = copy.deepcopy(value)
+    return changed
+
+
+def named(path: Path) -> str:
+    """A place without its numbers in lists."""
+    return ".".join("*" if isinstance(key, int) else str(key) for key in path)
+
+
+def others(value: Any) -> Iterator[Any]:
+    """Values of all sorts, and those that are near to this one."""
+    yield from HOSTILE
+    if isinstance(value, bool):
+        yield int(value)
+    elif isinstance(value, int | float):
+        yield from (2 * value, value / 2, -value, str(value), value + 1, value * (1 - 1e-9))
+        yield math.nextafter(value, math.inf)
+        yield from ([value], float(value) if abs(value) < 1e300 else value)
+    elif isinstance(value, str):
+        yield from (value + " ", value.upper(), [value], {value: 1}, value + "\u202e")
+    elif isinstance(value, list):
+        yield from (value[::-1], value + value, value[:-1], value[1:], [*value, None])
+        yield dict.fromkeys(map(str, value))
+        if value:
+            yield [*value, value[0]]
+    elif isinstance(value, dict):
+        yield from (list(value), value | {"note": 1}, [value])
+        for key in value:
+            yield {one: part for one, part in value.items() if one != key}
+
+
+def changes(document: Any, path: Path) -> Iterator[Any]:
+    """Copies of a document that differ from it in one place."""
+    value = at(document, path)
+    for other in others(value):
+        if type(other) is not type(value) or other != value:
+            yield put(document, path, other)
+
+
+# -- what is harmless, and why ----------------------------------------------------------------
+
+_WEAKER = re.compile(
+    r"claim\.epsilon|claim\.claims\..*level|derivation(\.premises\.\*)*(\.evidence\.conversion)?"
+    r"\.conclusion\.(epsilon|level|claims.*)"
+)
+_LEDGER = re.compile(r"data_set\.earlier_spends.*")
+_WITNESS = re.compile(r".*\.details(\.proofs.*|\.steps)?")
+_VALUE = re.compile(r"results\.\*\.value")
+_ERROR = re.compile(r"results\.\*\.error\.(confidence|value)")
+_COMPUTED = re.compile(r"results\.\*\.(outputs|releases).*")
+_PROGRAM = re.compile(r".*\.evidence\.program\..*")
+_WHERE = re.compile(r".*\.where")
+_BLOCK = re.compile(r".*\.spend\.block(\.values(\.\*)?)?")
+_ORDER = re.compile(r"population\.covers|.*\.evidence\.covers|.*\.reads|columns.*")
+
+
+def why_harmless(path: Path, old: Any, new: Any) -> str | None:
+    """Why a certificate with this change may be valid; `None` if it may not."""
+    name = named(path)
+    numbers = all(isinstance(one, int | float) and type(one) is not bool for one in (old, new))
+    if numbers and old == new:
+        return "1 and 1.0 are one number"
+    if numbers and old <= new <= old * (1 + 1e-9) + 1e-300:
+        return "a sum is rounded up"
+    if _WEAKER.fullmatch(name) and numbers and new > old:
+        return "a claim may be weaker than what follows"
+    if name.endswith("conclusion.delta") and numbers and 0 < new < old:
+        return "what follows at a smaller delta follows at a larger one"
+    if isinstance(old, dict) and isinstance(new, dict) and new.items() <= old.items():
+        absent = [part for key, part in old.items() if key not in new]
+        return "an absent part is 0, or none" if all(_nothing(part) for part in absent) else None
+    if name.endswith(".cost.slack") and numbers and new == 0:
+        return "no slack need be stated where the theorem doesn't rest on it"
+    if _BLOCK.fullmatch(name):
+        return "engines may take these texts for one, or the block is larger than need be"
+    if _WITNESS.fullmatch(name):
+        return "a witness of a proof: another one proves no more than what is claimed"
+    if _LEDGER.fullmatch(name):
+        return "what the ledger says of earlier releases is assumed"
+    if _VALUE.fullmatch(name) and numbers:
+        return "released values are whole steps, and which is random"
+    if _ERROR.fullmatch(name) and numbers:
+        weaker = new < old if name.endswith("confidence") else new > old
+        return "an error may be larger, or less certain" if weaker else None
+    if _COMPUTED.fullmatch(name):
+        return "what a program returned is assumed"
+    if _PROGRAM.fullmatch(name):
+        return "another program with the same cost: the text itself is the statement"
+    if _WHERE.fullmatch(name) and isinstance(new, str) and new.strip() == old.strip():
+        return "a space after a condition"
+    if _ORDER.fullmatch(name) and type(new) is type(old) and _sorted(old) == _sorted(new):
+        return "columns in another order"
+    return None
+
+
+def _nothing(part: Any) -> bool:
+    if isinstance(part, dict):
+        return all(_nothing(one) for one in part.values())
+    return part in (None, 0.0, [])
+
+
+def _sorted(node: Any) -> str:
+    return json.dumps(
+        sorted(map(json.dumps, node)) if isinstance(node, list) else node, sort_keys=True
+    )

@@ -82,11 +82,14 @@ _WEAKER = re.compile(
     r"\.conclusion\.(epsilon|level|claims.*)"
 )
 _LEDGER = re.compile(r"data_set\.earlier_spends.*")
-_WITNESS = re.compile(r".*\.details(\.proofs.*|\.steps)?")
+_WITNESS = re.compile(r".*\.details(\.proofs.*|\.steps)?|.*\.entering")
 _VALUE = re.compile(r"results\.\*\.value")
 _ERROR = re.compile(r"results\.\*\.error\.(confidence|value)")
 _COMPUTED = re.compile(r"results\.\*\.(outputs|releases).*")
 _PROGRAM = re.compile(r".*\.evidence\.program\..*")
+_DECLARED = re.compile(r"columns(\..*)?|.*\.query\.bins\.\*")
+_LESS = ("details", "block")
+"""A proof is a witness; and a spend on no block alone counts for all records."""
 _WHERE = re.compile(r".*\.where")
 _BLOCK = re.compile(r".*\.spend\.block(\.values(\.\*)?)?")
 _ORDER = re.compile(r"population\.covers|.*\.evidence\.covers|.*\.reads|columns.*")
@@ -104,9 +107,6 @@ def why_harmless(path: Path, old: Any, new: Any) -> str | None:
         return "a claim may be weaker than what follows"
     if name.endswith("conclusion.delta") and numbers and 0 < new < old:
         return "what follows at a smaller delta follows at a larger one"
-    if isinstance(old, dict) and isinstance(new, dict) and new.items() <= old.items():
-        absent = [part for key, part in old.items() if key not in new]
-        return "an absent part is 0, or none" if all(_nothing(part) for part in absent) else None
     if name.endswith(".cost.slack") and numbers and new == 0:
         return "no slack need be stated where the theorem doesn't rest on it"
     if _BLOCK.fullmatch(name):
@@ -126,8 +126,13 @@ def why_harmless(path: Path, old: Any, new: Any) -> str | None:
         return "another program with the same cost: the text itself is the statement"
     if _WHERE.fullmatch(name) and isinstance(new, str) and new.strip() == old.strip():
         return "a space after a condition"
+    if _DECLARED.fullmatch(name):
+        return "another declaration, which says no two things: the rules are about that one"
     if _ORDER.fullmatch(name) and type(new) is type(old) and _sorted(old) == _sorted(new):
         return "columns in another order"
+    if isinstance(old, dict) and isinstance(new, dict) and new.items() <= old.items():
+        absent = [part for key, part in old.items() if key not in new and key not in _LESS]
+        return "an absent part is 0, or none" if all(_nothing(part) for part in absent) else None
     return None
 
 

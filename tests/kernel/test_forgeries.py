@@ -137,7 +137,7 @@ POPULATIONS: dict[str, Case] = {
         set_(covariance=STRONG, size=1, columns=["x"], bounds=[[0, 1000]]), "population",
     ),
     "gauss-asym": (
-        ROOMS | {"m": {"role": "member"}}, ONE, MEAN, "x",
+        ROOMS | {"m": {"role": "member", "states": ["a"]}}, ONE | {"roles": ["a"]}, MEAN, "x",
         set_(roles=["a", "b", "c"]), "population",
     ),
     "gauss-covariance-true": (ROOMS, ONE, MEAN, "x", set_(covariance=[[True]]), "population"),
@@ -261,7 +261,7 @@ COLUMNS: dict[str, tuple[Document, Document, str, Callable[[Document], None], st
     ),
     "histogram-many-cells": (ROOMS, HISTOGRAM, "s", many_cells, "columns"),
     "hist-1-and-1.0": (ROOMS, HISTOGRAM, "s", one_and_one, "columns"),
-    "esc-cols": (ROOMS, COUNT, "s", escapes, "columns"),
+    "esc-cols": (ROOMS, COUNT, "s", escapes, ""),
     "mean-where-public-derived-from-private": (ROOMS, MEAN, "x", derived_public, "columns"),
     "label-collision": (
         ACT, {"kind": "histogram", "column": "act"}, "act", colliding, "",

@@ -80,6 +80,8 @@ def check_declared(document: Mapping[str, Any]) -> None:
     rule, claim = document["derivation"]["rule"], document["claim"]
     for step in _steps(document["derivation"]):
         _known(step, _STEP, str(step["rule"]))
+        flags = [value for key, value in step["conclusion"].items() if key in _NUMBERS]
+        require(not any(isinstance(one, bool) for one in flags), "no number", str(step["rule"]))
     population = check_steps(document)
     _check_texts(document)
     _check_kinds(document, read=rule != PROGRAM)

@@ -8,6 +8,7 @@ from typing import Any
 
 from bayesdp.kernel.arithmetic import ball, exact, require, whole
 from bayesdp.kernel.composition import close
+from bayesdp.kernel.core import same
 from bayesdp.kernel.queries import Grid, Shape
 from bayesdp.kernel.tails import gaussian_tail, laplace_tail
 
@@ -52,7 +53,7 @@ class _Results:
             where = f"result: {query['name']}"
             named = (query["name"], query["kind"], key, cell)
             found = tuple(result.get(part) for part in ("query", "kind", "group", "cell"))
-            require(found == named, f"{found!r} stands where {named!r} is due", where)
+            require(same(found, named), f"{found!r} stands where {named!r} is due", where)
             self.value(result, step, asked, where)
             gaussian = step["rule"] == "discrete-gaussian"
             cost, concluded = ("dp_rho", "rho") if gaussian else ("dp_epsilon", "epsilon")

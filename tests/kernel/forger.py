@@ -1,0 +1,292 @@
+"""A random forger: changes a certificate as somebody would who knows what the kernel compares.
+
+It combines parts of two valid certificates, repeats entries of lists, adds keys of other models,
+swaps words, names and numbers, moves entries and changes kinds of values. What is changed in one
+place is changed wherever the same stands (most of the time), and assumptions and digest are made
+anew. What a valid forgery really says is decided by `truth`, which doesn't ask the kernel.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from bayesdp import kernel
+from bayesdp.certificate import content_of, digest
+from bayesdp.notions import Cost
+from bayesdp.populations import parse
+from bayesdp.tables.columns import parse_columns
+from bayesdp.theorems import Question, report
+from tests.kernel.all_kinds import POPULATIONS
+from tests.kernel.leaves import HOSTILE, at, leaves, named, why_harmless
+
+Document = dict[str, Any]
+Rng = np.random.Generator
+Path = tuple[Any, ...]
+_FIXED = {"digest", "format", "version", "assumptions", "not_protected", "rounding"}
+_OTHER_KEYS: dict[str, tuple[Any, ...]] = {
+    "parent": ("a",), "parents": ([], ["a"]), "law": ([0.5, 0.5],), "edges": ([], [[0, 1]]),
+    "transition_lower": ([[0.1, 0.1], [0.1, 0.1]],), "initial": ([0.9, 0.9], "stationary"),
+    "transition_upper": ([[0.9, 0.9], [0.9, 0.9]],), "size": (1, 2), "records": (1, 2, 4),
+    "covariance": ([[1.0]], [[1.0, 0.99], [0.99, 1.0]]), "precision": ([[1.0]],),
+    "factors": ([], [{"between": [0, 1], "table": [[1e3, 1], [1, 1e3]]}]), "length": (1, 4),
+    "max_correlation": (0.0,), "order": (1, 2), "complete": (True, "perhaps"), "public": (True,),
+    "independent": (True,), "role": ("cluster", "order"), "cuts": ([2.0],), "from": ("x", "ill"),
+    "block": ({"column": "day", "values": [1]},), "tightness": ("mechanism",), "rho": (0.0,),
+    "bounds": ([0.0, 1.0],), "states": ([0, 1], ["a", "a"], 2), "where": ("ill == 1", "day == 1"),
+    "by": ("day", "ill"), "interval": ([0.0, 5.0], None), "bif": ("a.bif",), "grid": ([1, 1],),
+    "roles": (["a", "b"],), "columns": (["x"],), "probabilities": ([0.5, 0.5],),
+    "coefficient": (0.0,), "missing": ("refuse", {"impute": 0}), "sensitivity": (1,),
+}  # fmt: skip
+
+
+def forged(rng: Rng, base: Document, other: Document) -> Document:
+    """The first certificate after one to three changes, with parts of the second."""
+    document = copy.deepcopy(base)
+    for _ in range(int(rng.integers(1, 4))):
+        places = [path for path in leaves(document) if path[0] not in _FIXED]
+        path = places[int(rng.integers(len(places)))]
+        _MOVES[int(rng.integers(len(_MOVES)))](rng, document, path, other)
+    try:
+        if rng.random() < 0.95:
+            document["assumptions"] = _assumptions(document)
+    except Exception:  # what no assumptions can be derived of keeps those that it has
+        pass
+    try:
+        return document | {"digest": digest(content_of(document))}
+    except (TypeError, ValueError):
+        return document
+
+
+def _assumptions(document: Document) -> list[str]:
+    rule = document["derivation"]["rule"]
+    if rule == "relations":
+        return kernel.relation_assumptions(document)
+    return document["assumptions"] if rule == "program" else kernel.assumptions(document)
+
+
+def _put(rng: Rng, document: Document, path: Path, new: Any) -> None:
+    """A new value at a place, and wherever a key of the same name holds the same."""
+    old = copy.deepcopy(at(document, path))
+    at(document, path[:-1])[path[-1]] = copy.deepcopy(new)
+    if rng.random() < 0.8:
+        for twin in [one for one in leaves(document) if one[-1] == path[-1] and one != path]:
+            try:
+                if twin[0] not in _FIXED and json.dumps(at(document, twin)) == json.dumps(old):
+                    at(document, twin[:-1])[twin[-1]] = copy.deepcopy(new)
+            except (LookupError, TypeError):
+                continue  # it stood inside of what was changed already
+
+
+def _hostile(rng: Rng, document: Document, path: Path, other: Document) -> None:
+    _put(rng, document, path, HOSTILE[int(rng.integers(len(HOSTILE)))])
+
+
+def _near(rng: Rng, document: Document, path: Path, other: Document) -> None:
+    value = at(document, path)
+    if isinstance(value, bool):
+        _put(rng, document, path, int(value))
+    elif isinstance(value, int | float):
+        factor = [0.5, 0.9, 0.999, 1 - 1e-9, 2, -1][int(rng.integers(6))]
+        moved = value - 1 if isinstance(value, int) and rng.random() < 0.5 else value * factor
+        whole = isinstance(value, int) and float(moved).is_integer()
+        _put(rng, document, path, int(moved) if whole else moved)
+    elif isinstance(value, str):
+        words = [at(document, one) for one in leaves(document)]
+        texts = [one for one in words if isinstance(one, str)]
+        _put(rng, document, path, texts[int(rng.integers(len(texts)))])
+
+
+def _repeat(rng: Rng, document: Document, path: Path, other: Document) -> None:
+    value = at(document, path)
+    if isinstance(value, list) and value:
+        place, times = int(rng.integers(len(value))), int(rng.integers(1, 4))
+        changed = [*value, *[value[place]] * times]
+        _put(rng, document, path, changed)
+
+
+def _drop(rng: Rng, document: Document, path: Path, other: Document) -> None:
+    value = at(document, path)
+    if isinstance(value, list) and value:
+        place = int(rng.integers(len(value)))
+        _put(rng, document, path, value[:place] + value[place + 1 :])
+    elif isinstance(value, dict) and value:
+        gone = list(value)[int(rng.integers(len(value)))]
+        _put(rng, document, path, {key: part for key, part in value.items() if key != gone})
+
+
+def _key(rng: Rng, document: Document, path: Path, other: Document) -> None:
+    """A key of another model, column, query or spend."""
+    value = at(document, path)
+    if isinstance(value, dict):
+        names = list(_OTHER_KEYS)
+        name = names[int(rng.integers(len(names)))]
+        values = _OTHER_KEYS[name]
+        _put(rng, document, path, value | {name: values[int(rng.integers(len(values)))]})
+
+
+def _graft(rng: Rng, document: Document, path: Path, other: Document) -> None:
+    """What the other certificate has under a key of this name, or at this place."""
+    twins = [one for one in leaves(other) if one[-1] == path[-1]]
+    if twins:
+        _put(rng, document, path, at(other, twins[int(rng.integers(len(twins)))]))
+
+
+def _merge(rng: Rng, document: Document, path: Path, other: Document) -> None:
+    """Both certificates' keys in one object, or both lists one after the other."""
+    value = at(document, path)
+    twins = [at(other, one) for one in leaves(other) if one[-1] == path[-1]]
+    alike = [one for one in twins if type(one) is type(value) and isinstance(one, dict | list)]
+    if alike:
+        chosen = alike[int(rng.integers(len(alike)))]
+        both = value | chosen if isinstance(value, dict) else value + chosen
+        _put(rng, document, path, both)
+
+
+def _move(rng: Rng, document: Document, path: Path, other: Document) -> None:
+    """An entry of one list in another."""
+    lists = [one for one in leaves(document) if isinstance(at(document, one), list)]
+    here = [one for one in lists if at(document, one)]
+    if here:
+        source = here[int(rng.integers(len(here)))]
+        target = lists[int(rng.integers(len(lists)))]
+        entries = at(document, source)
+        entry = copy.deepcopy(entries[int(rng.integers(len(entries)))])
+        at(document, target).append(entry)
+        if rng.random() < 0.5 and entry in entries:
+            entries.remove(entry)
+
+
+def _population(rng: Rng, document: Document, path: Path, other: Document) -> None:
+    """Another population in the declaration and in the evidence, under the level that stands."""
+    spec = list(POPULATIONS.values())[int(rng.integers(len(POPULATIONS)))]
+    declared = document.get("population")
+    if isinstance(declared, dict):
+        mixed = declared | spec if rng.random() < 0.5 else spec | declared
+        kept = {key: declared[key] for key in ("source", "covers") if key in declared}
+        document["population"] = copy.deepcopy(mixed) | kept
+        for one in leaves(document):
+            if one[-1] == "population" and len(one) > 1:
+                bare = {k: v for k, v in mixed.items() if k not in ("source", "covers")}
+                at(document, one[:-1])["population"] = copy.deepcopy(bare)
+
+
+Move = Callable[[Rng, Document, Path, Document], None]
+_MOVES: tuple[Move, ...] = (
+    _hostile, _near, _near, _repeat, _repeat, _drop, _key, _key, _graft, _graft, _merge, _move,
+    _population,
+)  # fmt: skip
+
+
+# -- what a valid forgery says, and whether it is true -----------------------------------------
+
+
+def only_harmless(base: Document, document: Document) -> bool:
+    """Whether every place that differs is one that may: by the list of single changes."""
+    return all(
+        why_harmless(path, old, new) is not None or named(path) == "assumptions"
+        for path, old, new in _differences(base, document)
+    )
+
+
+def _differences(old: Any, new: Any, path: Path = ()) -> list[tuple[Path, Any, Any]]:
+    if isinstance(old, dict) and isinstance(new, dict) and set(old) == set(new):
+        keys: list[Any] = [key for key in old if (*path, key) != ("digest",)]
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        keys = list(range(len(old)))
+    else:
+        return [] if json.dumps(old) == json.dumps(new) else [(path, old, new)]
+    if path == ("assumptions",):
+        return []
+    return [one for key in keys for one in _differences(old[key], new[key], (*path, key))]
+
+
+def truth(document: Document) -> str | None:
+    """Why a valid certificate is false, as far as the package can tell; `None` where it is true.
+
+    The level is priced anew by the package's own engines, from the declarations alone, and what
+    each query costs from its noise and the least that one record moves it.
+    """
+    rule = document["derivation"]["rule"]
+    if rule in ("program", "relations"):
+        return "what a program or a relation says was changed"
+    if rule == "release":
+        return _release(document)
+    cost = document["claim"]["cost"]
+    if cost.get("by_column") or any(cost.get(part) for part in ("rho_any", "rho_lipschitz")):
+        return "costs that this oracle doesn't price"
+    spent = Cost(any=cost["any"], lipschitz=cost["lipschitz"], slack=cost["slack"])
+    return _too_low(document, spent, document["claim"]["epsilon"])
+
+
+def _too_low(document: Document, cost: Cost, claimed: float) -> str | None:
+    claim, population = document["claim"], parse(document["population"])
+    secrets = "bounded" if claim["secrets"] != "unbounded" else "unbounded"
+    question = Question(population, claim["adversary"], secrets, 5.0)
+    due = report(question, cost).best.epsilon
+    return None if claimed >= due * (1 - 1e-8) else f"{claimed} is claimed, {due} is due"
+
+
+def _release(document: Document) -> str | None:
+    columns = document["columns"]
+    parse_columns(copy.deepcopy(columns))
+    named_results = [
+        (one["query"], one.get("group"), one.get("cell")) for one in document["results"]
+    ]
+    if len(set(map(repr, named_results))) < len(named_results):
+        return "a result twice"
+    any_cost, lipschitz = Fraction(0), Fraction(0)
+    for step in _queries(document["derivation"]):
+        cost, smooth = _price(document, step)
+        if step["rule"] != "discrete-laplace":
+            return None if float(cost) <= document["claim"]["dp_rho"] * (1 + 1e-9) else "rho"
+        lipschitz, any_cost = (
+            (lipschitz + cost, any_cost) if smooth else (lipschitz, any_cost + cost)
+        )
+    blocks = any(step["evidence"]["spend"]["block"] for step in _queries(document["derivation"]))
+    total = float(any_cost + lipschitz)
+    if not blocks and document["claim"]["dp_epsilon"] < total * (1 - 1e-8):
+        return f"{total} is spent"
+    if document["claim"]["notion"] == "dp" or blocks:
+        return None
+    spec = document["population"]
+    gaussian = spec["model"] in ("gaussian", "autoregressive")
+    whole = Cost(any=float(any_cost), lipschitz=float(lipschitz)) if gaussian else Cost(any=total)
+    return _too_low(document, whole, document["claim"]["epsilon"])
+
+
+def _queries(step: Document) -> list[Document]:
+    if "spend" in step["evidence"]:
+        return [step]
+    return [one for premise in step["premises"] for one in _queries(premise)]
+
+
+def _price(document: Document, step: Document) -> tuple[Fraction, bool]:
+    """The least that a query can cost with its noise, and whether it moves with the values."""
+    query, columns = step["evidence"]["query"], document["columns"]
+    rows = document["rows_per_unit"] or 1
+    result = next(one for one in document["results"] if one["query"] == query["name"])
+    length = Fraction(result["noise"]["step"]) * result.get("rows", 1)
+    scale = Fraction(result["noise"]["scale"])
+    smooth = query["kind"] in ("sum", "mean")
+    if smooth:
+        low, high = columns[query["column"]]["bounds"]
+        moved = rows * (Fraction(high) - Fraction(low)) / length * Fraction(999, 1000)
+    else:
+        moved = Fraction(rows * (2 if query["kind"] == "histogram" else 1))
+    private = any(
+        name in query.get("where", "")
+        for name, column in columns.items()
+        if not (column.get("public") is True or "role" in column)
+    )
+    if step["rule"] != "discrete-laplace":
+        return moved * moved / (2 * scale * scale), False
+    return moved / scale, smooth and not private and document["unit"] == "row"
+
+
+__all__ = ["forged", "only_harmless", "truth"]

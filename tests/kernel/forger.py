@@ -22,6 +22,7 @@ from bayesdp.notions import Cost
 from bayesdp.populations import parse
 from bayesdp.tables.columns import parse_columns
 from bayesdp.theorems import Question, report
+from bayesdp.theorems.with_delta import report_with_delta
 from tests.kernel.all_kinds import POPULATIONS
 from tests.kernel.leaves import HOSTILE, at, leaves, named, why_harmless
 
@@ -218,9 +219,10 @@ def truth(document: Document) -> str | None:
     if rule == "release":
         return _release(document)
     cost = document["claim"]["cost"]
-    if cost.get("by_column") or any(cost.get(part) for part in ("rho_any", "rho_lipschitz")):
+    if cost.get("by_column"):
         return "costs that this oracle doesn't price"
-    spent = Cost(any=cost["any"], lipschitz=cost["lipschitz"], slack=cost["slack"])
+    parts = ("any", "lipschitz", "slack", "rho_any", "rho_lipschitz", "rho_slack")
+    spent = Cost(**{part: cost.get(part, 0.0) for part in parts})
     return _too_low(document, spent, document["claim"]["epsilon"])
 
 
@@ -228,7 +230,9 @@ def _too_low(document: Document, cost: Cost, claimed: float) -> str | None:
     claim, population = document["claim"], parse(document["population"])
     secrets = "bounded" if claim["secrets"] != "unbounded" else "unbounded"
     question = Question(population, claim["adversary"], secrets, 5.0)
-    due = report(question, cost).best.epsilon
+    delta = claim["delta"] if cost.rho > 0 else 0.0
+    priced = report_with_delta(question, cost, delta) if delta else report(question, cost)
+    due = priced.best.epsilon
     return None if claimed >= due * (1 - 1e-8) else f"{claimed} is claimed, {due} is due"
 
 

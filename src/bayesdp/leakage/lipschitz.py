@@ -28,6 +28,7 @@ from bayesdp.leakage.rounding import UNIT
 
 Floats = NDArray[np.float64]
 
+_FEW_DIGITS = 1e-290
 _CLOSE = 1e-9
 _CLOSE_FLOOR = 1e-13
 """A kept tree is good enough if it proves what some feasible `g` attains, up to this."""
@@ -126,7 +127,7 @@ def _reuse(
         return np.zeros((batch, states - 1)), np.zeros(batch, dtype=bool)
     flows = np.maximum(np.nan_to_num(dual[:, :-1], posinf=0.0), 0.0)
     upper = certified(p, q, cost, trees, flows)
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         # With closed costs one pass makes any `g > 0` feasible: what it attains is a lower bound.
         feasible = (cost * primal[:, None, :]).min(axis=2)
         lower = (p * feasible).sum(axis=1) / (q * feasible).sum(axis=1)
@@ -146,7 +147,7 @@ def threshold_bound(p: Floats, q: Floats, cost: Floats) -> Floats:
     Rounded up.
     """
     largest = cost.max(axis=(-2, -1))
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(p > 0.0, p / q, np.where(q > 0.0, 0.0, -1.0))
     order = np.argsort(-ratio, axis=-1)
     up_p = np.cumsum(np.take_along_axis(p, order, -1), axis=-1)
@@ -169,7 +170,12 @@ def threshold_value(up_p: Floats, up_q: Floats, largest: Floats) -> Floats:
 def certified(
     p: Floats, q: Floats, cost: Floats, trees: NDArray[np.int64], flows: Floats
 ) -> Floats:
-    """What non-negative flows on edges prove, rounded up; infinite where they prove nothing."""
+    """What non-negative flows on edges prove, rounded up; infinite where they prove nothing.
+
+    Probabilities under `q` that have lost digits to the smallest doubles count as 0: less of `q`
+    proves no less.
+    """
+    q = np.where(q < _FEW_DIGITS, 0.0, q)
     batch, states = p.shape
     rows = np.arange(batch)
     flow_out = np.zeros((batch, states))
@@ -181,7 +187,7 @@ def certified(
     error = 4.0 * (states + 2) * UNIT
     need = p - flow_out * (1.0 - error) + flow_in * (1.0 + error) + error * p
     need = _pay_for_impossible(need, q, cost, error)
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(q > 0.0, need / q, np.where(need > 0.0, np.inf, 0.0))
     ratio[np.isnan(need)] = np.inf  # costs times flows beyond the doubles prove nothing
     proved: Floats = np.maximum(ratio.max(axis=1) * (1.0 + error), 1.0)
@@ -194,7 +200,7 @@ def _pay_for_impossible(need: Floats, q: Floats, cost: Floats, error: float) -> 
     if not owing.any():
         return need
     need = need.copy()
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         price = np.where(q[:, None, :] > 0.0, cost / q[:, None, :], np.inf)
     for row, state in zip(*np.nonzero(owing), strict=True):
         other = int(np.argmin(price[row, state]))
@@ -232,7 +238,9 @@ def _highs(p: Floats, q: Floats, cost: Floats) -> list[tuple[int, int, float]]:
     if states <= 1:
         return []
     # Only a state with a larger p / q is ever held down by one with a smaller: `g` rises with it.
-    rank = np.argsort(np.argsort(-np.where(q > 0.0, p / np.where(q > 0.0, q, 1.0), np.inf)))
+    with np.errstate(over="ignore"):
+        ratio = np.where(q > 0.0, p / np.where(q > 0.0, q, 1.0), np.inf)
+    rank = np.argsort(np.argsort(-ratio))
     pairs = [(v, w) for v in range(states) for w in range(states) if rank[v] < rank[w]]
     model = highspy.HighsLp()
     model.num_col_ = states

@@ -53,7 +53,7 @@ def one_record(p: Floats, q: Floats, dp_epsilon: float) -> Floats:
 
     `p`, `q` of shape `(batch, cells)`. A threshold of `p / q` attains it. Rounded up.
     """
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(p > 0.0, p / q, np.where(q > 0.0, 0.0, -1.0))
     order = np.argsort(-ratio, axis=-1, kind="stable")
     up_p = np.cumsum(np.take_along_axis(p, order, -1), axis=-1)
@@ -116,7 +116,7 @@ def prove(
     entering = np.bincount(heads, flows, domain.cells) * math.exp(dp_epsilon)
     degree = sum(domain.shape)
     error = 4.0 * (degree + 4) * UNIT
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         price = (1.0 + error) / domain.smallest_mean(q, dp_epsilon)
     need = p - leaving + entering
     slack = error * (p + leaving + entering)

@@ -134,7 +134,7 @@ def _two(p: Floats, q: Floats, first: Floats, second: Floats) -> Floats:
     for a, b in ((first, 1.0), (1.0, second)):
         # An infinite cost stands for an impossible value, which has weight 0 on both sides.
         a, b = np.where(np.isfinite(a), a, 1.0), np.where(np.isfinite(b), b, 1.0)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             found.append((p[..., 0] * a + p[..., 1] * b) / (q[..., 0] * a + q[..., 1] * b))
     best: Floats = np.nan_to_num(np.maximum(*found), nan=np.inf, posinf=np.inf)
     return best
@@ -142,13 +142,13 @@ def _two(p: Floats, q: Floats, first: Floats, second: Floats) -> Floats:
 
 def _threshold(p: Floats, q: Floats, cost: Floats) -> Floats:
     """The sup where every change costs the same, in the best set of values against the others."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(p > 0.0, p / q, np.where(q > 0.0, 0.0, -1.0))
     order = np.argsort(-ratio, axis=-1)
     up_p = np.cumsum(np.take_along_axis(p, order, -1), axis=-1)
     up_q = np.cumsum(np.take_along_axis(q, order, -1), axis=-1)
     excess = cost[..., None] - 1.0
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         found = (up_p[..., -1:] + excess * up_p) / (up_q[..., -1:] + excess * up_q)
         plain = up_p[..., -1] / up_q[..., -1]
     best: Floats = np.nan_to_num(np.maximum(found.max(axis=-1), plain), nan=np.inf, posinf=np.inf)

@@ -437,12 +437,14 @@ def _spread(run: _Run) -> float:
     """How far evidence still is from its limit, as a factor >= 1; infinite where it has zeros."""
     if run.evidence.min() <= 0.0 or run.limit.min() <= 0.0:
         return math.inf
-    ratio = run.evidence / run.limit
-    return float(ratio.max() / ratio.min()) * (1.0 + 2.0 * run.error + 16 * UNIT)
+    with np.errstate(over="ignore"):
+        ratio = run.evidence / run.limit
+        widest = float(ratio.max() / ratio.min())
+    return widest * (1.0 + 2.0 * run.error + 16 * UNIT)
 
 
 def _sorted_and_cumulated(p: Floats, q: Floats) -> tuple[Floats, Floats]:
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(p > 0.0, p / q, np.where(q > 0.0, 0.0, -1.0))
     order = np.argsort(-ratio, axis=-1)
     return (

@@ -177,9 +177,10 @@ def _solve(
     solver = quiet_solver("ipm" if cells >= _INTERIOR_POINT else "simplex")
     solver.clearModel()
     solver.passModel(model)
-    # The solver's own clock never starts again.
+    # The solver's own clock never starts again, and others share it.
     solver.setOptionValue("time_limit", min(solver.getRunTime() + seconds, highspy.kHighsInf))
     solver.run()
+    solver.setOptionValue("time_limit", highspy.kHighsInf)
     found: Any = solver.getSolution()
     columns, rows = np.array(found.col_value), np.array(found.row_dual)
     if len(columns) != count + 1 or len(rows) != cells or not columns[-1] > 0.0:

@@ -369,3 +369,17 @@ def test_a_limited_program_leaves_no_limit_behind() -> None:
     assert report(Question(chain, "uninformed", seconds=50.0), Cost(any=0.3)).bounds
     for method in ("simplex", "ipm"):
         assert quiet_solver(method).getOptionValue("time_limit")[1] == math.inf
+
+
+def test_a_guess_is_not_trusted() -> None:
+    """The way up looks like one to 1, and goes on to 1.2 from where nobody has been yet."""
+    off = 1.0 - np.eye(2)
+
+    def step(matrix: np.ndarray) -> np.ndarray:
+        logs = np.log(matrix)
+        return np.exp((0.1 + 0.02 * (logs > 0.8)) * off + 0.9 * logs)
+
+    found = closed(np.ones((2, 2)), step, 5_000)
+    assert found is not None
+    assert (step(found) <= found).all()
+    assert np.log(found) == pytest.approx(1.2 * off, rel=1e-5)

@@ -29,7 +29,9 @@ def compose(
         float, typer.Option(help="The delta of the levels: needed for zCDP costs and dp_delta.")
     ] = 0.0,
     adversary: AdversaryOption = "any",
-    seconds: Annotated[float, typer.Option(help="Time that a theorem may take.")] = 1.0,
+    seconds: Annotated[
+        float, typer.Option(help="Time that a theorem may take for one level.")
+    ] = 1.0,
     as_json: Json = False,
 ) -> None:
     """What releases cost together: what the rules of the literature claim, and what is true."""

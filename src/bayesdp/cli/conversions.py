@@ -229,7 +229,8 @@ def calibrate(
     kind: KindOption = "any",
     secrets: SecretsOption = "bounded",
     seconds: Annotated[
-        float, typer.Option(help="Time that a theorem may take for one of the levels tried.")
+        float,
+        typer.Option(help="Time that a theorem may take for one level; 60 times that in all."),
     ] = 1.0,
     as_json: Json = False,
 ) -> None:

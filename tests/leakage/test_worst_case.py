@@ -41,7 +41,8 @@ def test_levels_are_those_of_brute_force():
             truth = finite.worst_case(joint, eps, adversary)
             found = FiniteWorstCase(joint, adversary).level(eps)
             case = (run, joint.tolist(), eps, adversary, truth, found)
-            assert found.exact, case
+            assert found.epsilon - found.attained <= 1e-8 * max(1.0, found.epsilon), case
+            assert found.attained <= truth.upper + 1e-9, case
             assert truth.level - BELOW * eps <= found.epsilon, case
             assert found.epsilon <= truth.upper + EXACT * max(1.0, eps), case
             assert found.attained <= found.epsilon, case

@@ -344,14 +344,16 @@ def proved(conversion: Conversion) -> arb:
 def bounded(conversion: Conversion) -> arb:
     """The rule's bound: of the level, or of the divergence of order `alpha` that a secret makes.
 
-    Never below the DP cost, which every theorem allows for.
+    Never below the DP cost, which every theorem allows for; but 0 where the rule finds that no
+    record has two possible values.
     """
     total = ball(conversion.of_group(1))
     divergence = conversion.rule in DIVERGENCE_RULES
     require(conversion.alpha is None or divergence, "it bounds no divergence", conversion.rule)
     of_members = conversion.rule == "family" and conversion.rho > 0
     listed = conversion.rule == "family" and bool(conversion.premises)
-    if conversion.adversary == "informed" and not of_members and not listed:
+    looked_into = conversion.rule == "finite-law"
+    if conversion.adversary == "informed" and not (of_members or listed or looked_into):
         from bayesdp.kernel.described import read_population
 
         read_population(conversion.population)
@@ -377,7 +379,7 @@ def bounded(conversion: Conversion) -> arb:
     except InvalidError as found:
         found.step = found.step or conversion.rule
         raise
-    return derived.max(total)
+    return derived if derived.is_zero() and looked_into else derived.max(total)
 
 
 def certified_level(step: Mapping[str, Any]) -> float:

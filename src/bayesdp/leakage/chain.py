@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.positive_chain import fits, positive_level
-from bayesdp.leakage.rounding import UNIT, largest, up
+from bayesdp.leakage.rounding import UNIT, down, largest, up
 
 Pair = tuple[float, float]
 """`(ln C[0, 1], ln C[1, 0])`."""
@@ -43,14 +43,16 @@ _ASK_EVERY = 64
 class ChainLevel:
     """The level, how far the recursion was followed, and the super-solution closing the tail.
 
-    `exact` is false where the tail was closed before the evidence had settled: the level is then an
-    upper bound that may be loose.
+    `attained`, rounded down, is what some mechanism certainly leaks: it leaves out the tail, and
+    what rounding may have added to the runs. `settled` is false where the tail was closed before
+    the evidence had settled: the level may then be loose.
     """
 
     epsilon: float
     steps: int
     tail: Pair | None
-    exact: bool = True
+    attained: float
+    settled: bool = True
 
 
 class _Side:
@@ -190,7 +192,7 @@ def two_state_level(
     route of `positive_chain`.
     """
     if dp_epsilon == 0.0:
-        return ChainLevel(0.0, 0, None)
+        return ChainLevel(0.0, 0, None, 0.0)
     if length - 1 > MAX_STEPS and not _mixes(transition):
         return None
     if stationary and fits(transition, dp_epsilon):
@@ -205,7 +207,8 @@ def two_state_level(
         if found is None:
             return None
         epsilon = up(dp_epsilon + found.sides)
-        return ChainLevel(epsilon, found.steps, found.tail, found.exact)
+        attained = down(dp_epsilon + max(0.0, found.attained))
+        return ChainLevel(epsilon, found.steps, found.tail, attained, found.settled)
     try:
         chain = _Chain(transition, start, stationary, length, dp_epsilon, uninformed)
         return chain.level(deadline)
@@ -279,7 +282,25 @@ class _Chain:
         if steps == self.length - 1:
             return self._exhaustive(steps)
         tail = self._close() if self.reversible else None
-        return self._long(steps, tail, exact=False) if tail is not None else None
+        return self._long(steps, tail, fits=False) if tail is not None else None
+
+    def _attained(self, sides: float, steps: int) -> float:
+        """What is left of both sides' sum without what rounding may have added to it.
+
+        In logarithms a step is off by `wide` times its value, and passes on at most the share
+        `tanh(ln R / 4)` of an error, R being the cross ratio of the rows.
+        """
+        (a, b), (c, d) = self.transition
+        values = [v for run in self._distinct for v in run.values if v is not None]
+        most = largest(*(side for pair in values for side in pair))
+        evidence = largest(*(run.error for run in self._distinct))
+        wide = 2.0 * (5.0 * evidence + (40 + 4 * (most + self.dp_epsilon)) * UNIT)
+        determinant = abs(self.right_free.side.determinant)
+        wide += 4.0 * self.right_free.side.rounding / determinant if determinant > 0.0 else 1.0
+        off = math.sqrt(a * d) + math.sqrt(b * c)
+        share = abs(math.sqrt(a * d) - math.sqrt(b * c)) / off if off > 0.0 else 1.0
+        grown = wide * most * min(float(steps), 1.0 / (1.0 - share) if share < 1.0 else math.inf)
+        return down(self.dp_epsilon + max(0.0, sides * (1.0 - 8 * UNIT) - 2.0 * grown))
 
     # -- short chains: every target, every fitting pair of ends --------------------------------
 
@@ -295,7 +316,7 @@ class _Chain:
             left = self._left_options(left_best, position, support)
             for orientation in (0, 1):
                 best = largest(best, left[orientation] + right[orientation])
-        return ChainLevel(up(self.dp_epsilon + best), steps, None)
+        return ChainLevel(up(self.dp_epsilon + best), steps, None, self._attained(best, steps))
 
     def _options(self, free: _Runs, known: list[Pair], records: int) -> Pair:
         """The dearer of a free end (all `records` unknown) and any known boundary that fits."""
@@ -389,13 +410,19 @@ class _Chain:
         x = _above(first, least[0])
         return x, (other(x) if crossed else _above(lambda y: step((0.0, y))[1], least[1]))
 
-    def _long(self, steps: int, tail: Pair, *, exact: bool = True) -> ChainLevel:
+    def _long(self, steps: int, tail: Pair, *, fits: bool = True) -> ChainLevel:
+        """`fits` says that every run of so many records fits on both sides of some target."""
+        best = self._both_sides(tail)
+        attained = self._attained(self._both_sides((0.0, 0.0)), steps) if fits else 0.0
+        return ChainLevel(up(self.dp_epsilon + best), steps, tail, attained, fits)
+
+    def _both_sides(self, tail: Pair) -> float:
         best = 0.0
         for orientation in (0, 1):
             right = self._side_best([self.right_free, *self.right_known], tail, orientation)
             left = self._side_best([self.left_free, *self.left_known], tail, orientation)
             best = largest(best, left + right)
-        return ChainLevel(up(self.dp_epsilon + best), steps, tail, exact)
+        return best
 
     @staticmethod
     def _side_best(runs: list[_Runs], tail: Pair, orientation: int) -> float:

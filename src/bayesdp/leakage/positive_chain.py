@@ -38,12 +38,16 @@ _ROUNDED = 64 * UNIT
 
 @dataclass(frozen=True, slots=True)
 class PositiveLevel:
-    """`ln C_left + ln C_right` at its largest (not rounded up yet); the rest as in `ChainLevel`."""
+    """`ln C_left + ln C_right` at its largest (not rounded up yet); the rest as in `ChainLevel`.
+
+    `attained` is a lower bound on the same sum: what runs that fit certainly reach.
+    """
 
     sides: float
     steps: int
     tail: Pair | None
-    exact: bool
+    attained: float
+    settled: bool = True
 
 
 Step = tuple[float, float, float, float]
@@ -144,6 +148,7 @@ class _Run:
 class _Chain:
     def __init__(self, kernel: Kernel, dp_epsilon: float, uninformed: bool) -> None:
         self.growth, self.start = math.exp(dp_epsilon), math.expm1(dp_epsilon)
+        self.kernel = kernel
         self.crossed = _determinant(kernel)[0] < 0.0
         self.limit = _weights(kernel, 1.0, 0.0)
         self.known = () if uninformed else _evidence(kernel)
@@ -183,9 +188,42 @@ class _Chain:
                 free.xs += [before[0]] * missing
                 free.ys += [before[1]] * missing
 
+    def error(self, most: float, steps: int = 0) -> float:
+        """How far above the truth `x` and `y` may be after so many steps, relative to them.
+
+        Without `steps`: free ends, however long. Each step is off by `wide` and passes on at most
+        the share `g x / (s + g x)` of an error, `s = e^eps - 1` and `g = e^eps`; no run is above
+        `most`.
+        """
+        determinant, rounding = _determinant(self.kernel)
+        factors = [self.limit[3], *(one.steps[steps - 1][3] for one in self.known if steps)]
+        wide = 2.0 * (max(factors) - 1.0 + rounding / abs(determinant))
+        return wide * min(float(steps or math.inf), 1.0 + self.growth * most / self.start)
+
+    def free_reached(self, steps: int) -> Pair:
+        """At most what free ends reach within that many records: nearly the fixed point.
+
+        The distance to it falls by `rate` at every step, and by the other fixed point's place
+        starts from no more than `(1 + x^2 near g / (gap s))` times the value.
+        """
+        root = self._fixed_point(1.0)
+        gap, near_x, near_y, _ = self.limit
+        rate, most = self._rate(root)[0], max(root)
+        start = 1.0 + most * most * max(near_x, near_y) * self.growth / (gap * self.start)
+        left = rate**steps * start * start + self.error(most) + 1e-12
+        return (max(0.0, root[0] * (1.0 - left)), max(0.0, root[1] * (1.0 - left)))
+
     def free_end(self, steps: int) -> Pair | None:
         """What free ends tend to from below, if they are there within that many records."""
-        x, y = root = self._fixed_point(1.0)
+        root = self._fixed_point(1.0)
+        rate, start = self._rate(root)
+        if not rate**steps * start < _SETTLED:
+            return None
+        return self._super_solution(root, (0.0, 0.0), 1.0)
+
+    def _rate(self, root: Pair) -> Pair:
+        """The factor by which the distance to the root shrinks at every step, and a constant."""
+        x, y = root
         gap, near_x, near_y, _ = self.limit
         if self.crossed:
             x, y = y, x
@@ -194,11 +232,8 @@ class _Chain:
             for near, value in ((near_x, x), (near_y, y))
         ]
         rates = [gap * self.growth / (base * base) for base in bases]
-        # The distance to the root shrinks by this factor at every step, up to a constant.
         rate = math.sqrt(rates[0] * rates[1]) if self.crossed else max(rates)
-        if not rate**steps * max(1.0, gap / near_x, gap / near_y) < _SETTLED:
-            return None
-        return self._super_solution(root, (0.0, 0.0), 1.0)
+        return rate, max(1.0, gap / near_x, gap / near_y)
 
     def is_settled(self, steps: int) -> bool:
         """Whether the evidence is where longer runs would find it."""
@@ -207,7 +242,7 @@ class _Chain:
     def close(self, steps: int) -> Pair | None:
         """A super-solution: at least every run of `steps` and more unknown records."""
         spread = max((evidence.spreads[steps - 1] for evidence in self.known), default=1.0)
-        inflation = spread * spread * (1.0 + 4 * UNIT)
+        inflation = spread * spread * (1.0 + 4 * UNIT) if self.known else 1.0
         if not inflation < 1e20:
             return None
         ends = [run.last for run in self.runs]
@@ -287,7 +322,7 @@ def positive_level(
         tail = chain.close(steps)
         reached = (max(free[0], chain.best[0]), max(free[1], chain.best[1]))
         if tail is not None and (_covers(reached, tail) or chain.is_settled(steps)):
-            return _long(steps, reached, tail, exact=True)
+            return _long(chain, steps, reached, tail, chain.free_reached(last))
         if steps == last:
             break
         steps = min(steps + steps // 2, last)
@@ -295,7 +330,7 @@ def positive_level(
         return _exhaustive(chain, length)
     chain.advance(most_steps)
     tail = chain.close(most_steps)
-    return _long(most_steps, chain.best, tail, exact=False) if tail is not None else None
+    return _long(chain, most_steps, chain.best, tail, None) if tail is not None else None
 
 
 def _covers(reached: Pair, tail: Pair) -> bool:
@@ -306,9 +341,16 @@ def _log(value: float) -> float:
     return math.log1p(value) * (1.0 + 4 * UNIT)
 
 
-def _long(steps: int, reached: Pair, tail: Pair, *, exact: bool) -> PositiveLevel:
+def _long(chain: _Chain, steps: int, reached: Pair, tail: Pair, free: Pair | None) -> PositiveLevel:
+    """`free` is what free ends certainly reach; `None` where it is not known which runs fit."""
     best = max(2.0 * _log(max(r, t)) for r, t in zip(reached, tail, strict=True))
-    return PositiveLevel(best, steps, (_log(tail[0]), _log(tail[1])), exact)
+    attained = 0.0
+    if free is not None:
+        error = chain.error(max(*chain.best, *free), steps)
+        runs = [max(one * (1.0 - error), end) for one, end in zip(chain.best, free, strict=True)]
+        attained = 2.0 * max(math.log1p(max(run, 0.0)) for run in runs) * (1.0 - 8 * UNIT)
+    closed = (_log(tail[0]), _log(tail[1]))
+    return PositiveLevel(best, steps, closed, attained, settled=free is not None)
 
 
 def _exhaustive(chain: _Chain, length: int) -> PositiveLevel:
@@ -324,4 +366,5 @@ def _exhaustive(chain: _Chain, length: int) -> PositiveLevel:
         logs = [_log(value) for value in dearest]
         both = zip(logs, reversed(logs), strict=True)
         best = max(best, max(left + right for left, right in both))
-    return PositiveLevel(best, length - 1, None, True)
+    error = chain.error(max(*chain.best, *chain.free.xs, *chain.free.ys), length - 1)
+    return PositiveLevel(best, length - 1, None, best * (1.0 - error - 16 * UNIT))

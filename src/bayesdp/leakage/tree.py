@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from bayesdp.leakage.chain import grow
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.lipschitz import LipschitzRatios, threshold_bound
-from bayesdp.leakage.rounding import UNIT, largest, up
+from bayesdp.leakage.rounding import UNIT, down, largest, up
 from bayesdp.populations.factors import FactorGraph, Floats, Ints
 from bayesdp.populations.tree import Tree
 
@@ -47,11 +47,23 @@ def tree_level(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> flo
     """
     if dp_epsilon == 0.0:
         return 0.0
+    deadline.check()
+    return _engine(tree).level(dp_epsilon, deadline)
+
+
+def tree_attained(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> float:
+    """What some mechanism certainly leaks, rounded down: close to the level for two states."""
+    engine = _engine(tree)
+    if dp_epsilon == 0.0 or not isinstance(engine, _TwoStates):
+        return 0.0
+    return engine.level(dp_epsilon, deadline, upper=False)
+
+
+def _engine(tree: Tree) -> _TwoStates | _ManyStates:
     key = tree.factor_graph
     if key not in _KNOWN:
         _KNOWN[key] = _TwoStates.of(tree) if set(tree.sizes) == {2} else _ManyStates.of(tree)
-    deadline.check()
-    return _KNOWN[key].level(dp_epsilon, deadline)
+    return _KNOWN[key]
 
 
 TINY = 1e-290
@@ -100,10 +112,11 @@ def _depths(tree: Tree) -> list[int]:
 
 # --------------------------------------------------------------------------- two states
 
-_Step = tuple[float, float, float, float, float, int, float]
-"""`(gap, p0, p1, q0, q1, sign, error)`: the two rows of a step and how far apart they are.
+_Step = tuple[float, float, float, float, float, int, float, float]
+"""`(gap, p0, p1, q0, q1, sign, error, least)`: the two rows of a step and how far apart they are.
 
-`gap = |p0 q1 - p1 q0|`, rounded up; `sign` is that of `p0 q1 - p1 q0`, 0 where rounding hides it.
+`gap = |p0 q1 - p1 q0|`, rounded up, and `least` the same, rounded down; `sign` is that of
+`p0 q1 - p1 q0`, 0 where rounding hides it.
 """
 
 
@@ -118,12 +131,15 @@ def _step_of(a: float, b: float, c: float, d: float, error: float) -> _Step | No
     if gap == 0.0:
         return None
     sign = 0 if abs(determinant) <= rounding else int(math.copysign(1.0, determinant))
-    return (gap, a / p, b / p, c / q, d / q, sign, 5.0 * error + 44.0 * UNIT)
+    least = max(abs(determinant) - rounding, 0.0) / (p * q)
+    return (gap, a / p, b / p, c / q, d / q, sign, 5.0 * error + 44.0 * UNIT, least)
 
 
-def _take(step: _Step, high: float, low: float) -> tuple[float, float]:
+def _take(step: _Step, high: float, low: float, upper: bool = True) -> tuple[float, float]:
     """`(ln C[0, 1], ln C[1, 0])` from the log costs `c(0, 1)` and `c(1, 0)` of the next record."""
-    gap, p0, p1, q0, q1, sign, error = step
+    gap, p0, p1, q0, q1, sign, error, least = step
+    if not upper:
+        gap = least
     first = second = 0.0
     if sign >= 0:
         first, second = grow(gap, high, q0, q1), grow(gap, low, p1, p0)
@@ -131,6 +147,8 @@ def _take(step: _Step, high: float, low: float) -> tuple[float, float]:
         first = largest(first, grow(gap, low, q1, q0))
         second = largest(second, grow(gap, high, p0, p1))
     widening = 1.0 + error + 4.0 * UNIT * max(high, low)
+    if not upper:
+        widening = max(0.0, 2.0 - widening)
     return first * widening, second * widening
 
 
@@ -164,8 +182,10 @@ class _TwoStates:
         secret = [one > 0.0 and other > 0.0 for one, other in laws]
         return cls(list(tree.order), list(tree.parents), children, secret, upward, downward)
 
-    def level(self, dp_epsilon: float, deadline: Deadline) -> float:
+    def level(self, dp_epsilon: float, deadline: Deadline = NEVER, *, upper: bool = True) -> float:
+        """The level, every step rounded up; or, as every step is increasing, all rounded down."""
         records = len(self.order)
+        outward = 1.0 if upper else -1.0
         first, second = [0.0] * records, [0.0] * records
         sent_first, sent_second = [0.0] * records, [0.0] * records
         for count, node in enumerate(reversed(self.order)):
@@ -173,7 +193,13 @@ class _TwoStates:
                 deadline.check()
             step, parent = self.upward[node], self.parents[node]
             if step is not None:
-                one, other = _take(step, dp_epsilon + first[node], dp_epsilon + second[node])
+                terms = self.children[node] + 4
+                one, other = _take(
+                    step,
+                    dp_epsilon + first[node] * (1.0 + outward * terms * UNIT),
+                    dp_epsilon + second[node] * (1.0 + outward * terms * UNIT),
+                    upper,
+                )
                 sent_first[node], sent_second[node] = one, other
                 first[parent] += one
                 second[parent] += other
@@ -186,22 +212,24 @@ class _TwoStates:
                 terms = self.children[parent] + (self.parents[parent] >= 0)
                 one, other = _take(
                     step,
-                    dp_epsilon + _without(first[parent], sent_first[node], terms),
-                    dp_epsilon + _without(second[parent], sent_second[node], terms),
+                    dp_epsilon + _without(first[parent], sent_first[node], terms, outward),
+                    dp_epsilon + _without(second[parent], sent_second[node], terms, outward),
+                    upper,
                 )
                 first[node] += one
                 second[node] += other
             if self.secret[node]:
                 terms = self.children[node] + 2
-                best = largest(best, largest(first[node], second[node]) * (1.0 + terms * UNIT))
-        return up(dp_epsilon + best)
+                widest = largest(first[node], second[node])
+                best = largest(best, widest * (1.0 + outward * terms * UNIT))
+        return up(dp_epsilon + best) if upper else down(dp_epsilon + best)
 
 
-def _without(total: float, own: float, terms: int) -> float:
-    """A sum of so many terms without one of them, rounded up."""
+def _without(total: float, own: float, terms: int, outward: float) -> float:
+    """A sum of so many terms without one of them, rounded up; down where `outward` is -1."""
     if terms <= 1:
         return 0.0
-    return largest(total - own, 0.0) + (2.0 * terms + 4.0) * UNIT * total
+    return largest(total - own + outward * (2.0 * terms + 4.0) * UNIT * total, 0.0)
 
 
 # --------------------------------------------------------------------------- more states

@@ -21,11 +21,14 @@ from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.domain import Domain, Floats, domain_of
 from bayesdp.leakage.program import Solution, by_enumeration, by_program, one_record
 from bayesdp.leakage.reveal import Compared, Reveal
-from bayesdp.leakage.rounding import UNIT, largest, up
+from bayesdp.leakage.rounding import UNIT, down, largest, up
 from bayesdp.notions import Adversary
 
 LAW_ERROR = 1e-12
 """Allowance for the rounding in a law that was multiplied out of tables, relative, cell by cell."""
+
+GIVEN_ERROR = 8 * UNIT
+"""The same for a law that is given cell by cell, and was only rescaled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """A certified level, the level that some mechanism attains, and by which attack.
+    """A certified level, one (rounded down) that some mechanism attains, and by which attack.
 
     `programs` counts the linear programs that had to be solved.
     """
@@ -60,11 +63,6 @@ class WorstCase:
     attained: float
     attack: Attack | None
     programs: int = 0
-
-    @property
-    def exact(self) -> bool:
-        """Whether the two agree to eight digits."""
-        return self.epsilon - self.attained <= 1e-8 * max(1.0, self.epsilon)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,8 +98,9 @@ class _Batch:
 class FiniteWorstCase:
     """The worst case for one joint law (one axis a record) and one class of adversaries."""
 
-    def __init__(self, joint: Floats, adversary: Adversary) -> None:
+    def __init__(self, joint: Floats, adversary: Adversary, law_error: float = LAW_ERROR) -> None:
         self.joint = joint
+        self.law_error = law_error
         self.adversary = adversary
         self.batches = _batches(joint, adversary)
         self.first = next(_informed(joint), None)
@@ -133,11 +132,13 @@ class FiniteWorstCase:
             found = by_program(batch.p[place], batch.q[place], batch.domain, dp_epsilon, deadline)
             best.take(min(bound, found.upper), found.attained, batch, place)
             programs += 1
-        widened = best.upper * (1.0 + 4.0 * (LAW_ERROR + self.joint.size * UNIT))
+        error = 4.0 * (self.law_error + self.joint.size * UNIT)
+        # Of a batch that is tried out, the bound on a ratio stands for what attains it.
+        tried = error + (16.0 * self.joint.size + 100.0) * UNIT
         where = best.where
         return WorstCase(
-            up(dp_epsilon + up(math.log(widened), 8)),
-            dp_epsilon + math.log(best.attained),
+            up(dp_epsilon + up(math.log1p(best.upper - 1.0 + best.upper * error), 8)),
+            max(dp_epsilon, down(dp_epsilon + math.log(best.attained) - tried)),
             self.first if where is None else where[0].attack(where[1], self.joint.shape),
             programs,
         )

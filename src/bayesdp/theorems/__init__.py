@@ -16,7 +16,7 @@ from bayesdp.leakage.deadline import OutOfTimeError
 from bayesdp.notions import ADVERSARIES, KINDS, SECRETS, Adversary, Cost, Kind, Secrets
 from bayesdp.populations import Population
 from bayesdp.theorems.autoregressive import AutoregressiveSeries
-from bayesdp.theorems.base import Bound, Question, Refused, Theorem
+from bayesdp.theorems.base import Bound, Question, Refused, Theorem, tightness
 from bayesdp.theorems.cluster_size import ClusterSize
 from bayesdp.theorems.family import FamilyOfPopulations
 from bayesdp.theorems.finite_law import FiniteLaw
@@ -34,6 +34,7 @@ from bayesdp.theorems.markov_ratio import MarkovRatio
 from bayesdp.theorems.markov_recursion import MarkovRecursion
 from bayesdp.theorems.markov_threshold import MarkovThreshold
 from bayesdp.theorems.markov_window import MarkovWindow
+from bayesdp.theorems.secret import has_secret
 from bayesdp.theorems.tree_recursion import TreeRecursion
 
 REGISTRY: tuple[Theorem, ...] = (
@@ -170,6 +171,7 @@ def report(question: Question, cost: Cost) -> LeakageReport:
     """
     if cost.rho > 0.0:
         raise Refusal(NO_PURE_LEVEL)
+    secret = has_secret(question.population, question.adversary)
     bounds: dict[str, Bound] = {}
     refused: dict[str, Refused] = {}
     for theorem in in_turn(question):
@@ -178,7 +180,7 @@ def report(question: Question, cost: Cost) -> LeakageReport:
         if isinstance(answer, Refused):
             refused[theorem.name] = answer
         else:
-            bounds[theorem.name] = _at_least_dp(answer, cost)
+            bounds[theorem.name] = _settled(answer, cost, secret)
     return LeakageReport(
         cost,
         question.adversary,
@@ -195,12 +197,13 @@ def best_bound(question: Question, cost: Cost) -> Bound:
     """
     if cost.rho > 0.0:
         raise Refusal(NO_PURE_LEVEL)
+    secret = has_secret(question.population, question.adversary)
     best: Bound | None = None
     for theorem in in_turn(question):
         answer = _asked(theorem, question, cost, False)
         if isinstance(answer, Refused):
             continue
-        bound = _at_least_dp(answer, cost)
+        bound = _settled(answer, cost, secret)
         if best is None or (bound.epsilon, bound.tight) < (best.epsilon, best.tight):
             best = bound
         if bound.tight == "exact":
@@ -349,15 +352,27 @@ _ROUNDING_OF_NOTHING = 1e-300
 """What spends nothing tells nothing: a level below this is 0, rounded up."""
 
 
-def _at_least_dp(bound: Bound, cost: Cost) -> Bound:
-    """`L(eps) >= eps` always holds (theory 2.1): a lower number would be a rounding mistake."""
+def _settled(bound: Bound, cost: Cost, secret: bool | None) -> Bound:
+    """The bound beside what is known of every level: here it is decided what is called exact.
+
+    `secret` says whether some record has two possible values. Then `L(eps) >= eps` (theory 2.1): a
+    lower number would be a rounding mistake, and a level of `eps` is attained. Where it is not
+    known, the DP level is a valid bound still. Where there is none, the level is 0: `finite-law`
+    says so, as the kernel's rule does, and what another theorem says is no more than a bound.
+    """
     if math.isnan(bound.epsilon):
-        return Bound(bound.theorem, math.inf, "upper", bound.source, bound.evidence)
-    if cost.dp_epsilon == cost.slack == 0.0 and bound.epsilon < _ROUNDING_OF_NOTHING:
-        return replace(bound, epsilon=0.0)
-    if bound.epsilon >= cost.dp_epsilon:
-        return bound
-    return Bound(bound.theorem, cost.dp_epsilon, bound.tight, bound.source, bound.evidence)
+        return replace(bound, epsilon=math.inf, tight="upper")
+    spent = cost.dp_epsilon
+    nothing = spent == cost.slack == 0.0 and bound.epsilon < _ROUNDING_OF_NOTHING
+    looked_into = secret is False and bound.theorem == FiniteLaw.name
+    if nothing or (looked_into and bound.epsilon == 0.0):
+        return replace(bound, epsilon=0.0, tight="exact")
+    epsilon = max(bound.epsilon, spent)
+    if not secret:
+        return replace(bound, epsilon=epsilon, tight="upper")
+    tight = bound.tight if bound.epsilon >= spent else "upper"
+    attained = epsilon if tight == "exact" else spent
+    return replace(bound, epsilon=epsilon, tight=tightness(epsilon, attained))
 
 
 def _require(dp_epsilon: float, adversary: str, kind: str, secrets: str) -> None:

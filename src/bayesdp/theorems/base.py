@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -32,6 +33,19 @@ class Question:
     seconds: float = 1.0
     deadline: Deadline = field(default=NEVER, compare=False)
     stop_after: float | None = None
+
+
+EXACT = 1e-9
+"""How close, relative to it, a level must lie to what some mechanism certainly leaks."""
+
+
+def tightness(epsilon: float, attained: float) -> Tightness:
+    """Exact where a finite level is attained up to `EXACT`, else an upper bound.
+
+    `attained` is rounded down: some mechanisms of the cost leak at least that, or come as near to
+    it as one likes. It is 0 where nothing is known; a level of 0 is attained.
+    """
+    return "exact" if epsilon - attained <= EXACT * epsilon < math.inf else "upper"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,5 +131,6 @@ class Theorem(ABC):
         """
         return None
 
-    def _bound(self, epsilon: float, tight: Tightness = "upper", **evidence: Any) -> Bound:
-        return Bound(self.name, epsilon, tight, self.source, evidence)
+    def _bound(self, epsilon: float, attained: float = 0.0, **evidence: Any) -> Bound:
+        """`attained`, if any, is what the theorem shows to be leaked (see `tightness`)."""
+        return Bound(self.name, epsilon, tightness(epsilon, attained), self.source, evidence)

@@ -57,12 +57,12 @@ class ClusterSize(Theorem):
         """`m eps`."""
         population = question.population
         if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, "exact", size=1)
+            return self._bound(cost.dp_epsilon, size=1)
         size = population.group_size
         nothing_else = isinstance(population, Clusters | Unknown)
         evidence = {"note": IMPOSSIBLE} if isinstance(population, Unknown) else {}
         level = times(size, cost.dp_epsilon)
-        return self._bound(level, "exact" if nothing_else else "upper", size=size, **evidence)
+        return self._bound(level, level if nothing_else else 0.0, size=size, **evidence)
 
     def approximate(
         self, question: Question, dp_epsilon: float, dp_delta: float

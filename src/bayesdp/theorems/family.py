@@ -35,17 +35,16 @@ class FamilyOfPopulations(Theorem):
         return None
 
     def bound(self, question: Question, cost: Cost) -> Bound:
-        """The largest; it is exact only if all members' are."""
+        """The largest; it is exact if it is so for that member."""
         from bayesdp.theorems import report
 
         family = question.population
         assert isinstance(family, Family)
         best = [report(_about(question, member), cost).best for member in family.members]
-        worst = max(best, key=lambda bound: bound.epsilon)
-        tight = "exact" if all(bound.tight == "exact" for bound in best) else "upper"
+        worst = max(best, key=lambda bound: (bound.epsilon, bound.tight == "exact"))
         return self._bound(
             worst.epsilon,
-            "exact" if tight == "exact" else "upper",
+            worst.epsilon if worst.tight == "exact" else 0.0,
             members=[{"theorem": bound.theorem, "epsilon": bound.epsilon} for bound in best],
         )
 

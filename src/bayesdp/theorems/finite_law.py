@@ -35,7 +35,14 @@ from typing import Any
 from bayesdp.errors import UnsupportedError
 from bayesdp.leakage.channel import record_namer
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.worst_case import Attack, FiniteWorstCase, WorstCase, expected_seconds
+from bayesdp.leakage.worst_case import (
+    GIVEN_ERROR,
+    LAW_ERROR,
+    Attack,
+    FiniteWorstCase,
+    WorstCase,
+    expected_seconds,
+)
 from bayesdp.notions import Adversary, Cost
 from bayesdp.populations import Finite, Graph, MarkovChain, Network, Population, Tree
 from bayesdp.populations.joint import NoJointError, parts_of
@@ -90,7 +97,7 @@ class FiniteLaw(Theorem):
         return sum(expected_seconds(joint.shape, question.adversary) for _, joint in parts)
 
     def bound(self, question: Question, cost: Cost) -> Bound:
-        """The level, exact up to what the evidence says; which attack attains it."""
+        """The level; which attack attains it, if not more than rounding is between them."""
         found = [
             (
                 records,
@@ -106,13 +113,12 @@ class FiniteLaw(Theorem):
         ]
         records, worst = max(found, key=lambda item: item[1].epsilon)
         attained = max(one.attained for _, one in found)
-        exact = worst.epsilon - attained <= 1e-8 * max(1.0, worst.epsilon)
-        evidence: dict[str, Any] = {"attained": attained}
+        evidence: dict[str, Any] = {}
         if worst.attack is not None:
             attack = _numbered(worst.attack, records)
             evidence["attack"] = attack.to_dict()
             evidence["note"] = _words(question.population, attack)
-        return self._bound(worst.epsilon, "exact" if exact else "upper", **evidence)
+        return self._bound(worst.epsilon, attained, **evidence)
 
 
 def dual_certificates(
@@ -167,7 +173,9 @@ def _records(population: Population, adversary: Adversary) -> list[tuple[int, ..
 
 @lru_cache(maxsize=32)
 def _engine(population: Population, position: int, adversary: Adversary) -> FiniteWorstCase:
-    return FiniteWorstCase(parts_of(population, MOST_CELLS[adversary])[position][1], adversary)
+    error = GIVEN_ERROR if isinstance(population, Finite) else LAW_ERROR
+    joint = parts_of(population, MOST_CELLS[adversary])[position][1]
+    return FiniteWorstCase(joint, adversary, error)
 
 
 @lru_cache(maxsize=4096)

@@ -61,7 +61,7 @@ class GaussianTheorem(Theorem):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """`factor * lipschitz + m * any`; `eps` against an informed adversary."""
         if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, "exact")
+            return self._bound(cost.dp_epsilon)
         factor, evidence = self.factor(question)
         size = question.population.group_size
         level = up(factor * cost.lipschitz, 1)
@@ -69,7 +69,7 @@ class GaussianTheorem(Theorem):
             level = up(level + (size - 1) * cost.slack)
         if cost.any > 0.0:
             level = up(level + size * cost.any)
-        return self._bound(level, "upper", factor=factor, size=size, **evidence)
+        return self._bound(level, factor=factor, size=size, **evidence)
 
     def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
         """Along the coupling: the pure level, and `alpha` times the zCDP cost of the same shift."""

@@ -81,7 +81,7 @@ class GaussianVector(Theorem):
         population = question.population
         assert isinstance(population, Gaussian)
         if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, "exact")
+            return self._bound(cost.dp_epsilon)
         moved = _movements(population)
         assert moved is not None
         assert population.columns is not None
@@ -101,7 +101,7 @@ class GaussianVector(Theorem):
         if cost.any > 0.0:
             level = up(level + size * cost.any)
         bounds = dict(zip(population.columns, map(list, population.bounds), strict=True))
-        return self._bound(level, "upper", size=size, bounds=bounds)
+        return self._bound(level, size=size, bounds=bounds)
 
     def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
         """The worst adversary's sum, each mechanism's zCDP cost by how far its columns move."""

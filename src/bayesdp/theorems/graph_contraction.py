@@ -58,7 +58,7 @@ class GraphContraction(Theorem):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The level of verified messages; `eps` against an informed adversary."""
         if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, "exact")
+            return self._bound(cost.dp_epsilon)
         population = question.population
         assert isinstance(population, Graph | Tree | Network)
         found = graph_level(population.factor_graph, cost.dp_epsilon, question.deadline)

@@ -54,7 +54,7 @@ class GraphInfluence(Theorem):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The factor times the cost; `eps` against an informed adversary."""
         if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, "exact")
+            return self._bound(cost.dp_epsilon)
         found = _factor(question)
         assert found is not None
         factor, evidence = found

@@ -35,7 +35,7 @@ class IndependentRecords(Theorem):
 
     def bound(self, question: Question, cost: Cost) -> Bound:
         """`eps`."""
-        return self._bound(cost.dp_epsilon, "exact")
+        return self._bound(cost.dp_epsilon)
 
     def approximate(
         self, question: Question, dp_epsilon: float, dp_delta: float

@@ -73,7 +73,7 @@ class MarkovContraction(Theorem):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The closed form; `eps` against an informed adversary."""
         if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, "exact")
+            return self._bound(cost.dp_epsilon)
         population = chain_of(question)
         ratio = largest_ratio(population)
         block = up(population.order * cost.dp_epsilon, 1 if population.order > 1 else 0)

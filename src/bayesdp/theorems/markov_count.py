@@ -29,9 +29,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bayesdp.notions import Cost, Tightness
+from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Bound, Question
+from bayesdp.theorems.base import Bound, Question, tightness
+from bayesdp.theorems.secret import has_secret
 
 NAME = "markov-count"
 SOURCE = "bayesdp; theory 3.9 b"
@@ -57,6 +58,12 @@ def refusal(population: Population, mechanism: str) -> str | None:
 
 
 def bound(question: Question, cost: Cost, mechanism: str) -> Bound:
-    """The sum of the costs. Call only where `refusal` is `None`."""
-    tight: Tightness = "upper" if question.adversary == "uninformed" else "exact"
+    """The sum of the costs. Call only where `refusal` is `None`.
+
+    One who knows all other records learns that much, if they leave two values possible.
+    """
+    attained = 0.0
+    if question.adversary != "uninformed" and has_secret(question.population, "informed"):
+        attained = cost.dp_epsilon
+    tight = tightness(cost.dp_epsilon, attained)
     return Bound(NAME, cost.dp_epsilon, tight, SOURCE, {"mechanism": mechanism})

@@ -61,7 +61,7 @@ class MarkovInfluence(Theorem):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """`factor * eps`; `eps` against an informed adversary."""
         if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, "exact")
+            return self._bound(cost.dp_epsilon)
         factor = _factor(chain_of(question))
         assert factor is not None
         return self._bound(up(factor * cost.dp_epsilon, 1), influence=factor)

@@ -51,7 +51,7 @@ class MarkovRatio(Theorem):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """`eps + 4 ln gamma`; `eps` against an informed adversary."""
         if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, "exact")
+            return self._bound(cost.dp_epsilon)
         population = question.population
         assert isinstance(population, MarkovChain)
         gamma = max(map(max, population.transition)) / min(map(min, population.transition))

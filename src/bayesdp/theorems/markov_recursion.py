@@ -45,7 +45,7 @@ from typing import Any
 from bayesdp.leakage.chain import two_state_level
 from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.tuples import LEAST_COST, MOST_TUPLES, uninformed_tuple_level
-from bayesdp.notions import Cost, Tightness
+from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain, Population
 from bayesdp.theorems.base import Bound, Question, Theorem
 from bayesdp.theorems.markov import INTERVALS, chain_of, state_chain, table_of
@@ -96,18 +96,18 @@ class MarkovRecursion(Theorem):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The sharp level; `eps` against an informed adversary."""
         if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, "exact")
+            return self._bound(cost.dp_epsilon)
         population = chain_of(question)
         if population.order > 1:
             level = _tuple_level(population, cost.dp_epsilon, question.deadline)
             assert level is not None
-            return self._bound(level, "upper", order=population.order)
+            return self._bound(level, order=population.order)
         found = _level(question, cost.dp_epsilon)
         assert found is not None
         if found.closed is not None:
             # Known beforehand, it closes a side as soon as the evidence there has settled.
-            return self._bound(found.epsilon, found.tight, steps=0, closed=found.closed)
-        return self._bound(found.epsilon, found.tight, steps=found.steps, tail=found.tail)
+            return self._bound(found.epsilon, found.attained, steps=0, closed=found.closed)
+        return self._bound(found.epsilon, found.attained, steps=found.steps, tail=found.tail)
 
 
 SECONDS_PER_PAIR = 0.03
@@ -162,7 +162,7 @@ def _tuple_level(population: MarkovChain, dp_epsilon: float, deadline: Deadline)
 @dataclass(frozen=True, slots=True)
 class _Level:
     epsilon: float
-    tight: Tightness
+    attained: float
     steps: int
     tail: list[float] | None = None
     closed: list[Any] | None = None
@@ -197,13 +197,11 @@ def _two_states(
     )
     if found is None:
         return None
-    if found.tail is None:
-        return _Level(found.epsilon, "exact" if found.exact else "upper", found.steps)
-    up, down = found.tail
-    if found.exact:
-        return _Level(found.epsilon, "exact", found.steps, [up, down])
-    side = [[0.0, up], [down, 0.0]]
-    return _Level(found.epsilon, "upper", found.steps, [up, down], [side, side])
+    tail = list(found.tail) if found.tail is not None else None
+    if tail is None or found.settled:
+        return _Level(found.epsilon, found.attained, found.steps, tail)
+    side = [[0.0, tail[0]], [tail[1], 0.0]]
+    return _Level(found.epsilon, found.attained, found.steps, tail, [side, side])
 
 
 @lru_cache(maxsize=64)
@@ -211,10 +209,10 @@ def _many_states(
     population: MarkovChain, uninformed: bool, dp_epsilon: float, deadline: Deadline
 ) -> _Level | None:
     if dp_epsilon == 0.0:
-        return _Level(0.0, "exact", 0)
+        return _Level(0.0, 0.0, 0)
     question = Question(population, "uninformed" if uninformed else "any")
     engine = state_chain(question)
     found = engine.level(dp_epsilon, "program", deadline) if engine is not None else None
     if found is None:
         return None
-    return _Level(found.epsilon, "upper", found.steps, closed=found.closed)
+    return _Level(found.epsilon, 0.0, found.steps, closed=found.closed)

@@ -66,12 +66,12 @@ class MarkovThreshold(Theorem):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The level; `eps` against an informed adversary."""
         if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, "exact")
+            return self._bound(cost.dp_epsilon)
         found = _level(question, cost.dp_epsilon)
         assert found is not None
         if found.closed is not None:
-            return self._bound(found.epsilon, "upper", steps=0, closed=found.closed)
-        return self._bound(found.epsilon, "upper", steps=found.steps)
+            return self._bound(found.epsilon, steps=0, closed=found.closed)
+        return self._bound(found.epsilon, steps=found.steps)
 
 
 def _level(question: Question, dp_epsilon: float) -> StatesLevel | None:

@@ -80,11 +80,11 @@ class MarkovWindow(Theorem):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The level; `eps` against an informed adversary."""
         if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, "exact")
+            return self._bound(cost.dp_epsilon)
         ratios = _ratios(chain_of(question))
         assert ratios is not None
         level = 0.0 if cost.dp_epsilon == 0.0 else window_level(ratios, cost.dp_epsilon)
-        return self._bound(level, "upper")
+        return self._bound(level)
 
 
 @lru_cache(maxsize=64)

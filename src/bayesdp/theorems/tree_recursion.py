@@ -21,7 +21,7 @@ records, which attains all of them.
 
 from __future__ import annotations
 
-from bayesdp.leakage.tree import MOST_CELLS, marginals_fit, tree_level
+from bayesdp.leakage.tree import MOST_CELLS, marginals_fit, tree_attained, tree_level
 from bayesdp.notions import Cost
 from bayesdp.populations import Network, Population, Tree
 from bayesdp.theorems.base import Bound, Question, Theorem
@@ -55,11 +55,11 @@ class TreeRecursion(Theorem):
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The level, exact for two states; `eps` against an informed adversary."""
         if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, "exact")
+            return self._bound(cost.dp_epsilon)
         population = _tree(question.population)
         assert population is not None
         level = tree_level(population, cost.dp_epsilon, question.deadline)
-        return self._bound(level, "exact" if set(population.sizes) == {2} else "upper")
+        return self._bound(level, tree_attained(population, cost.dp_epsilon, question.deadline))
 
 
 def _tree(population: Population) -> Tree | None:

@@ -23,12 +23,12 @@ Key = tuple[int, tuple[tuple[int, int], ...], int, int]
 
 
 def bound(conversion: Conversion) -> arb:
-    """`eps + ln` of the largest ratio over all parts and attacks."""
+    """`eps + ln` of the largest ratio over all parts and attacks; 0 where there is no attack."""
     proofs: dict[Key, Any] = {}
     for proof in conversion.details.get("proofs", []):
         known = tuple(sorted(zip(proof["K"], proof["x_K"], strict=True)))
         proofs[proof["i"], known, proof["x_i"], proof["x_i'"]] = proof
-    worst, asked = arb(1), set[Key]()
+    worst, asked, attacked = arb(1), set[Key](), False
     pieces = list(parts(conversion.population))
     work = sum(_work(part[1]) for part in pieces) if conversion.adversary == "any" else 0
     # Not unknown: the package then states a level by another theorem.
@@ -37,8 +37,9 @@ def bound(conversion: Conversion) -> arb:
         searched = _Part(part, ball(conversion.total).exp(), proofs)
         worst = worst.max(searched.worst(conversion.adversary))
         asked |= searched.asked
+        attacked = attacked or bool(searched.ratios)
     require(set(proofs) <= asked, "a proof of a question that the law doesn't ask")
-    return ball(conversion.total) + worst.log()
+    return ball(conversion.total) + worst.log() if attacked else arb(0)
 
 
 MOST_WORK = 120_000
@@ -63,7 +64,8 @@ class _Part:
         worst = arb(1)
         axes = range(len(self.sizes))
         fewest = len(self.sizes) - 1 if adversary == "uninformed" else 0
-        for unknown in range(fewest, len(self.sizes)):
+        most = 0 if adversary == "informed" else len(self.sizes) - 1
+        for unknown in range(fewest, most + 1):
             for i in axes:
                 others = [j for j in axes if j != i]
                 for free in combinations(others, unknown):

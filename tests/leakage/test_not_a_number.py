@@ -57,7 +57,7 @@ BROKEN: dict[str, Callable[[], object]] = {
     "rows": lambda: cross_ratio(((0.5, NAN), (0.5, 0.5))),
     "rows between bounds": lambda: interval_ratio(PAIR[0], np.ones((2, 2))),
     "windows": _window,
-    "a step of a tree": lambda: _take((0.1, 0.5, 0.5, 0.5, 0.5, 0, NAN), 1.0, NAN),
+    "a step of a tree": lambda: _take((0.1, 0.5, 0.5, 0.5, 0.5, 0, NAN, 0.1), 1.0, NAN),
     "orders of changes": lambda: best_order(((NAN, 0.0), (0.1, 0.0))),
     "chains with delta": lambda: chain_level(2.0, 0.1, NAN, 3),
     "a finite law": lambda: _Best(1.0, 1.0).take(NAN, 1.0, None, 0),  # type: ignore[arg-type]

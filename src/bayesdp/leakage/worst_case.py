@@ -24,11 +24,8 @@ from bayesdp.leakage.reveal import Compared, Reveal
 from bayesdp.leakage.rounding import UNIT, down, largest, up
 from bayesdp.notions import Adversary
 
-LAW_ERROR = 1e-12
-"""Allowance for the rounding in a law that was multiplied out of tables, relative, cell by cell."""
-
 GIVEN_ERROR = 8 * UNIT
-"""The same for a law that is given cell by cell, and was only rescaled."""
+"""The rounding in a law that is given cell by cell, and was only rescaled: relative, each cell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +95,7 @@ class _Batch:
 class FiniteWorstCase:
     """The worst case for one joint law (one axis a record) and one class of adversaries."""
 
-    def __init__(self, joint: Floats, adversary: Adversary, law_error: float = LAW_ERROR) -> None:
+    def __init__(self, joint: Floats, adversary: Adversary, law_error: float = GIVEN_ERROR) -> None:
         self.joint = joint
         self.law_error = law_error
         self.adversary = adversary
@@ -132,7 +129,10 @@ class FiniteWorstCase:
             found = by_program(batch.p[place], batch.q[place], batch.domain, dp_epsilon, deadline)
             best.take(min(bound, found.upper), found.attained, batch, place)
             programs += 1
-        error = 4.0 * (self.law_error + self.joint.size * UNIT)
+        # Laws that are off by a share of themselves move an average by no more than that share of
+        # how far the function swings: between 1 and `e^(n eps)`.
+        swing = min(1.0, math.expm1(min(1.0, dp_epsilon * self.joint.ndim)))
+        error = 4.0 * (self.law_error * swing * (1.0 + 1e-9) + self.joint.size * UNIT)
         # Of a batch that is tried out, the bound on a ratio stands for what attains it.
         tried = error + (16.0 * self.joint.size + 100.0) * UNIT
         where = best.where

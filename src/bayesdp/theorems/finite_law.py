@@ -35,9 +35,10 @@ from typing import Any
 from bayesdp.errors import UnsupportedError
 from bayesdp.leakage.channel import record_namer
 from bayesdp.leakage.deadline import NEVER, Deadline
+from bayesdp.leakage.rounding import UNIT
+from bayesdp.leakage.stationary import elimination_error
 from bayesdp.leakage.worst_case import (
     GIVEN_ERROR,
-    LAW_ERROR,
     Attack,
     FiniteWorstCase,
     WorstCase,
@@ -173,9 +174,21 @@ def _records(population: Population, adversary: Adversary) -> list[tuple[int, ..
 
 @lru_cache(maxsize=32)
 def _engine(population: Population, position: int, adversary: Adversary) -> FiniteWorstCase:
-    error = GIVEN_ERROR if isinstance(population, Finite) else LAW_ERROR
     joint = parts_of(population, MOST_CELLS[adversary])[position][1]
-    return FiniteWorstCase(joint, adversary, error)
+    return FiniteWorstCase(joint, adversary, _law_error(population))
+
+
+def _law_error(population: Population) -> float:
+    """How far a cell of the law may be off, relatively: by products, and by a chain's start."""
+    if isinstance(population, Finite):
+        return GIVEN_ERROR
+    if isinstance(population, MarkovChain):
+        stationary = population.initial == "stationary"
+        start = elimination_error(population.states**population.order) if stationary else 4 * UNIT
+        return start + 8 * population.length * UNIT
+    assert isinstance(population, Graph | Network | Tree)
+    factors = sum(len(group.members) for group in population.factor_graph.groups)
+    return 8 * (factors + 1) * UNIT
 
 
 @lru_cache(maxsize=4096)

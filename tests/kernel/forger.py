@@ -3,7 +3,7 @@
 It combines parts of two valid certificates, repeats entries of lists, adds keys of other models,
 swaps words, names and numbers, moves entries and changes kinds of values. What is changed in one
 place is changed wherever the same stands (most of the time), and assumptions and digest are made
-anew. What a valid forgery really says is decided by `truth`, which doesn't ask the kernel.
+anew. What a valid forgery really says is decided by `tests.kernel.truth`.
 """
 
 from __future__ import annotations
@@ -11,20 +11,15 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from fractions import Fraction
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from bayesdp import kernel
 from bayesdp.certificate import content_of, digest
-from bayesdp.notions import Cost
-from bayesdp.populations import parse
-from bayesdp.tables.columns import parse_columns
-from bayesdp.theorems import Question, report
-from bayesdp.theorems.with_delta import report_with_delta
 from tests.kernel.all_kinds import POPULATIONS
-from tests.kernel.leaves import HOSTILE, at, leaves, named, why_harmless
+from tests.kernel.leaves import DECLARED, HOSTILE, PROGRAM, at, leaves, named, why_harmless
 
 Document = dict[str, Any]
 Rng = np.random.Generator
@@ -174,7 +169,8 @@ def _population(rng: Rng, document: Document, path: Path, other: Document) -> No
         for one in leaves(document):
             if one[-1] == "population" and len(one) > 1:
                 bare = {k: v for k, v in mixed.items() if k not in ("source", "covers")}
-                at(document, one[:-1])["population"] = copy.deepcopy(bare)
+                with suppress(LookupError):  # it stood inside of what was changed already
+                    at(document, one[:-1])["population"] = copy.deepcopy(bare)
 
 
 Move = Callable[[Rng, Document, Path, Document], None]
@@ -184,13 +180,17 @@ _MOVES: tuple[Move, ...] = (
 )  # fmt: skip
 
 
-# -- what a valid forgery says, and whether it is true -----------------------------------------
+# -- what changed ------------------------------------------------------------------------------
 
 
 def only_harmless(base: Document, document: Document) -> bool:
-    """Whether every place that differs is one that may: by the list of single changes."""
+    """Whether every place that differs is one that may: by the list of single changes.
+
+    What another declaration or another program means is left to `truth`.
+    """
     return all(
-        why_harmless(path, old, new) is not None or named(path) == "assumptions"
+        why_harmless(path, old, new) not in (None, DECLARED, PROGRAM)
+        or named(path) == "assumptions"
         for path, old, new in _differences(base, document)
     )
 
@@ -207,90 +207,4 @@ def _differences(old: Any, new: Any, path: Path = ()) -> list[tuple[Path, Any, A
     return [one for key in keys for one in _differences(old[key], new[key], (*path, key))]
 
 
-def truth(document: Document) -> str | None:
-    """Why a valid certificate is false, as far as the package can tell; `None` where it is true.
-
-    The level is priced anew by the package's own engines, from the declarations alone, and what
-    each query costs from its noise and the least that one record moves it.
-    """
-    rule = document["derivation"]["rule"]
-    if rule in ("program", "relations"):
-        return "what a program or a relation says was changed"
-    if rule == "release":
-        return _release(document)
-    cost = document["claim"]["cost"]
-    if cost.get("by_column"):
-        return "costs that this oracle doesn't price"
-    parts = ("any", "lipschitz", "slack", "rho_any", "rho_lipschitz", "rho_slack")
-    spent = Cost(**{part: cost.get(part, 0.0) for part in parts})
-    return _too_low(document, spent, document["claim"]["epsilon"])
-
-
-def _too_low(document: Document, cost: Cost, claimed: float) -> str | None:
-    claim, population = document["claim"], parse(document["population"])
-    secrets = "bounded" if claim["secrets"] != "unbounded" else "unbounded"
-    question = Question(population, claim["adversary"], secrets, 5.0)
-    delta = claim["delta"] if cost.rho > 0 else 0.0
-    priced = report_with_delta(question, cost, delta) if delta else report(question, cost)
-    due = priced.best.epsilon
-    return None if claimed >= due * (1 - 1e-8) else f"{claimed} is claimed, {due} is due"
-
-
-def _release(document: Document) -> str | None:
-    columns = document["columns"]
-    parse_columns(copy.deepcopy(columns))
-    named_results = [
-        (one["query"], one.get("group"), one.get("cell")) for one in document["results"]
-    ]
-    if len(set(map(repr, named_results))) < len(named_results):
-        return "a result twice"
-    any_cost, lipschitz = Fraction(0), Fraction(0)
-    for step in _queries(document["derivation"]):
-        cost, smooth = _price(document, step)
-        if step["rule"] != "discrete-laplace":
-            return None if float(cost) <= document["claim"]["dp_rho"] * (1 + 1e-9) else "rho"
-        lipschitz, any_cost = (
-            (lipschitz + cost, any_cost) if smooth else (lipschitz, any_cost + cost)
-        )
-    blocks = any(step["evidence"]["spend"]["block"] for step in _queries(document["derivation"]))
-    total = float(any_cost + lipschitz)
-    if not blocks and document["claim"]["dp_epsilon"] < total * (1 - 1e-8):
-        return f"{total} is spent"
-    if document["claim"]["notion"] == "dp" or blocks:
-        return None
-    spec = document["population"]
-    gaussian = spec["model"] in ("gaussian", "autoregressive")
-    whole = Cost(any=float(any_cost), lipschitz=float(lipschitz)) if gaussian else Cost(any=total)
-    return _too_low(document, whole, document["claim"]["epsilon"])
-
-
-def _queries(step: Document) -> list[Document]:
-    if "spend" in step["evidence"]:
-        return [step]
-    return [one for premise in step["premises"] for one in _queries(premise)]
-
-
-def _price(document: Document, step: Document) -> tuple[Fraction, bool]:
-    """The least that a query can cost with its noise, and whether it moves with the values."""
-    query, columns = step["evidence"]["query"], document["columns"]
-    rows = document["rows_per_unit"] or 1
-    result = next(one for one in document["results"] if one["query"] == query["name"])
-    length = Fraction(result["noise"]["step"]) * result.get("rows", 1)
-    scale = Fraction(result["noise"]["scale"])
-    smooth = query["kind"] in ("sum", "mean")
-    if smooth:
-        low, high = columns[query["column"]]["bounds"]
-        moved = rows * (Fraction(high) - Fraction(low)) / length * Fraction(999, 1000)
-    else:
-        moved = Fraction(rows * (2 if query["kind"] == "histogram" else 1))
-    private = any(
-        name in query.get("where", "")
-        for name, column in columns.items()
-        if not (column.get("public") is True or "role" in column)
-    )
-    if step["rule"] != "discrete-laplace":
-        return moved * moved / (2 * scale * scale), False
-    return moved / scale, smooth and not private and document["unit"] == "row"
-
-
-__all__ = ["forged", "only_harmless", "truth"]
+__all__ = ["forged", "only_harmless"]

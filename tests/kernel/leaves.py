@@ -88,6 +88,8 @@ _ERROR = re.compile(r"results\.\*\.error\.(confidence|value)")
 _COMPUTED = re.compile(r"results\.\*\.(outputs|releases).*")
 _PROGRAM = re.compile(r".*\.evidence\.program\..*")
 _DECLARED = re.compile(r"columns(\..*)?|.*\.query\.bins\.\*")
+PROGRAM = "another program with the same cost: the text itself is the statement"
+DECLARED = "another declaration, which says no two things: the rules are about that one"
 _LESS = ("details", "block")
 """A proof is a witness; and a spend on no block alone counts for all records."""
 _WHERE = re.compile(r".*\.where")
@@ -107,8 +109,6 @@ def why_harmless(path: Path, old: Any, new: Any) -> str | None:
         return "a claim may be weaker than what follows"
     if name.endswith("conclusion.delta") and numbers and 0 < new < old:
         return "what follows at a smaller delta follows at a larger one"
-    if name.endswith(".cost.slack") and numbers and new == 0:
-        return "no slack need be stated where the theorem doesn't rest on it"
     if _BLOCK.fullmatch(name):
         return "engines may take these texts for one, or the block is larger than need be"
     if _WITNESS.fullmatch(name):
@@ -123,11 +123,11 @@ def why_harmless(path: Path, old: Any, new: Any) -> str | None:
     if _COMPUTED.fullmatch(name):
         return "what a program returned is assumed"
     if _PROGRAM.fullmatch(name):
-        return "another program with the same cost: the text itself is the statement"
+        return PROGRAM
     if _WHERE.fullmatch(name) and isinstance(new, str) and new.strip() == old.strip():
         return "a space after a condition"
     if _DECLARED.fullmatch(name):
-        return "another declaration, which says no two things: the rules are about that one"
+        return DECLARED
     if _ORDER.fullmatch(name) and type(new) is type(old) and _sorted(old) == _sorted(new):
         return "columns in another order"
     if name == "population.source" or (name == "population" and _bare(old) == _bare(new)):

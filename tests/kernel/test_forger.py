@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,9 @@ from bayesdp.errors import BayesdpError
 from bayesdp.kernel import check
 from tests.effort import runs
 from tests.kernel.all_kinds import KINDS, certificate
-from tests.kernel.forger import forged, only_harmless, truth
+from tests.kernel.forger import forged, only_harmless
+from tests.kernel.leaves import at
+from tests.kernel.truth import truth
 
 pytestmark = pytest.mark.prove
 PARTS = 20
@@ -41,3 +44,19 @@ def test_no_forgery_is_valid_and_false(part: int) -> None:
             false = f"the package refuses it: {error}"
         assert false is None, (name, other, false, json.dumps(document))
     assert verdicts["INVALID"] > 0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_claim_below_the_truth_is_seen(kind: str) -> None:
+    document = certificate(kind)
+    assert truth(document) is None
+    claimed: list[tuple[Any, ...]] = [("claim", "epsilon"), ("data_set", "level")]
+    if kind == "relations":
+        number = len(document["claim"]["claims"])
+        claimed = [("claim", "claims", place, "level") for place in range(number)]
+    for *inside, last in claimed:
+        lower = certificate(kind)
+        if inside[0] in lower:
+            # A ledger's level with a delta is at orders fixed beforehand, which are not the best.
+            at(lower, tuple(inside))[last] *= 0.5 if inside == ["data_set"] else 0.999
+            assert truth(lower) is not None, last

@@ -1,0 +1,366 @@
+"""What a valid certificate says, priced anew by the package: an oracle that never asks the kernel.
+
+The level of a release follows from the noise that its results state, from the least that one record
+moves each query, and from the population that is declared; that of a relation from the levels that
+its assumptions give; that of a program from its representation.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+from bayesdp.notions import ColumnCost, Cost
+from bayesdp.populations import parse
+from bayesdp.programs import ir
+from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.check.verdict import check as check_program
+from bayesdp.programs.run.spends import spends_of
+from bayesdp.tables.columns import parse_columns
+from bayesdp.theorems import Question, report
+from bayesdp.theorems.relations.search import implied
+from bayesdp.theorems.with_delta import dp_bounds, report_with_delta
+
+Document = dict[str, Any]
+SLACK = 1 - 1e-8
+_GIVEN = re.compile(r"the mechanism has the given level (\S+) of ([a-z-]+)")
+_SHOWN = re.compile(r"declared, not shown \(([a-z-]+)\): .*")
+
+
+def truth(document: Document) -> str | None:
+    """Why a valid certificate is false, as far as the package can tell; `None` where it is true."""
+    rule = document["derivation"]["rule"]
+    if rule == "relations":
+        return _relations(document)
+    if rule == "program":
+        return _program(document["derivation"], document["claim"])
+    if rule == "release":
+        return _release(document)
+    stated = document["claim"]["cost"]
+    parts = ("any", "lipschitz", "slack", "rho_any", "rho_lipschitz", "rho_slack")
+    columns = tuple(ColumnCost(**column) for column in stated.get("by_column", ()))
+    spent = Cost(**{part: stated.get(part, 0.0) for part in parts}, by_column=columns)
+    return _too_low(document, spent, document["claim"])
+
+
+def _too_low(document: Document, cost: Cost, claim: Mapping[str, Any]) -> str | None:
+    """Whether a claim with its delta is below what these costs mean for the population."""
+    secrets = "bounded" if document["claim"]["secrets"] != "unbounded" else "unbounded"
+    adversary = document["claim"]["adversary"]
+    question = Question(parse(document["population"]), adversary, secrets, 5.0)
+    delta = claim["delta"] if cost.rho > 0 else 0.0
+    if cost.rho > 0 and not delta:
+        return "Gaussian noise has no level without a delta"
+    if delta:
+        priced = report_with_delta(question, cost, delta, zcdp_cost=_as_zcdp(cost))
+    else:
+        priced = report(question, cost)
+    return _below(claim["epsilon"], priced.best.epsilon, "epsilon")
+
+
+def _below(claimed: float, due: float, what: str) -> str | None:
+    return None if claimed >= due * SLACK else f"{what}: {claimed} is claimed, {due} is due"
+
+
+def _as_zcdp(cost: Cost) -> Cost:
+    """No more than this: pure costs as zCDP, as one mechanism of each kind."""
+    pure = cost.any**2 / 2, cost.lipschitz**2 / 2
+    if cost.by_column or pure == (0.0, 0.0):
+        return cost
+    return Cost(rho_any=cost.rho_any + pure[0], rho_lipschitz=cost.rho_lipschitz + pure[1])
+
+
+# -- relations -----------------------------------------------------------------------------
+
+
+def _relations(document: Document) -> str | None:
+    """What follows from the levels and hypotheses that a reader is told of, and no others."""
+    given: dict[str, float] = {}
+    declared: list[str] = []
+    for line in document["assumptions"]:
+        if level := _GIVEN.fullmatch(line):
+            given[level[2]] = min(float(level[1]), given.get(level[2], float("inf")))
+        if hypothesis := _SHOWN.fullmatch(line):
+            declared.append(hypothesis[1])
+    population = document["population"] and parse(copy.deepcopy(document["population"]))
+    parameters = document["claim"]["parameters"]
+    due = implied(given, population, declared, **parameters, seconds=5.0)
+    for claim in document["claim"]["claims"]:
+        notion = claim["notion"]
+        if notion not in due:
+            return f"{notion} does not follow"
+        if false := _below(claim["level"], due[notion].level, notion):
+            return false
+    return None
+
+
+# -- programs ------------------------------------------------------------------------------
+
+
+def _program(step: Document, claim: Document) -> str | None:
+    """The checker's verdict on the representation, against what is claimed of it."""
+    verdict = _verdict(step)
+    if verdict.verdict != "ACCEPTED":
+        return f"the checker says {verdict.verdict}: {verdict.reason}"
+    for what, due in (("epsilon", verdict.dp_epsilon), ("delta", verdict.dp_delta)):
+        if Fraction(claim["exact"][what]) < due or Fraction(claim[what]) < due:
+            return f"{what}: {claim['exact'][what]} is claimed, {due} is due"
+    if claim["kind"] == "any":
+        return None
+    interval = [str(end) for end in verdict.interval or ()]
+    due_kind = (verdict.kind, verdict.column, interval)
+    stated = (claim["kind"], claim["column"], claim["interval"])
+    return None if stated == due_kind else f"kind: {stated} is claimed, {due_kind} is due"
+
+
+def _verdict(step: Document) -> Verdict:
+    return check_program(read_program(step["evidence"]["program"]), step["evidence"]["n"])
+
+
+def read_program(data: Document) -> ir.Program:
+    """The inverse of `ir.plain` for a whole program."""
+    return ir.Program(
+        name=data["name"],
+        adjacency=data["adjacency"],
+        database="people",
+        record=tuple((name, _type(kind)) for name, kind in data["record"]),
+        scalar=data["scalar"],
+        parameters=tuple((name, _type(kind), _constant(v)) for name, kind, v in data["parameters"]),
+        requires=tuple(map(ir.expression, data["requires"])),
+        body=tuple(map(_command, data["body"])),
+        returns=tuple(map(ir.expression, data["returns"])),
+        return_types=tuple(data["return_types"]),
+        declared_epsilon=_constant(data["declared"][0]),
+        declared_delta=_constant(data["declared"][1]),
+        source_hash=data["source"],
+    )
+
+
+def _constant(data: Any) -> Any:
+    return ir.expression(["const", [], [data]]).data[0]
+
+
+def _type(data: Document) -> ir.Type:
+    low, high = _constant(data["low"]), _constant(data["high"])
+    return ir.Type(data["kind"], low, high, tuple(data["labels"]), public=data["public"])
+
+
+def _command(data: Document) -> ir.Command:
+    if "release" in data:
+        options = tuple((name, ir.expression(one)) for name, one in data["options"].items())
+        return ir.Release(
+            data["release"], data["op"], tuple(map(ir.expression, data["args"])), options
+        )
+    if "derive" in data:
+        return ir.Derive(data["derive"], ir.expression(data["value"]))
+    if "if" in data:
+        sides = [tuple(map(_command, data[side])) for side in ("then", "else")]
+        return ir.Branch(ir.expression(data["if"]), *sides)
+    parts = tuple((label, tuple(map(_command, part))) for label, part in data["of"])
+    return ir.Parts(data["parts"], data["public"], parts)
+
+
+# -- releases ------------------------------------------------------------------------------
+
+Item = dict[str, Any]
+"""A spend: `epsilon` and `rho`; `column` and `interval` where it moves with that column's values;
+`block`, a public column and its values, where it reads no other records."""
+
+
+def _release(document: Document) -> str | None:
+    parse_columns(copy.deepcopy(document["columns"]))
+    names = [(one["query"], one.get("group"), one.get("cell")) for one in document["results"]]
+    if len(set(map(repr, names))) < len(names):
+        return "a result twice"
+    spent: list[Item] = []
+    for step in _queries(document["derivation"]["premises"][0]):
+        if step["rule"] == "program":
+            items = _program_items(document, step)
+        else:
+            items = _item(document, step)
+        if isinstance(items, str):
+            return items
+        spent += items
+    state = document["data_set"]
+    earlier = [
+        {
+            "epsilon": Fraction(spend["dp_epsilon"]),
+            "rho": Fraction(spend.get("rho", 0.0)),
+            "column": spend["column"] if spend["kind"] == "lipschitz" else None,
+            "interval": spend["interval"],
+            "block": spend.get("block"),
+        }
+        for spend in state["earlier_spends"]
+    ]
+    own, whole = document["claim"], {**state, "epsilon": state["level"]}
+    return _wrong_sums(document, spent, own) or _wrong_sums(document, [*earlier, *spent], whole)
+
+
+def _wrong_sums(document: Document, items: Sequence[Item], claim: Mapping[str, Any]) -> str | None:
+    """What these spends cost whoever pays most, against one claim and its sums."""
+    claim = {"delta": 0.0, "dp_rho": 0.0} | claim
+    for paid in _who_pays(items):
+        for what, key in (("epsilon", "dp_epsilon"), ("rho", "dp_rho")):
+            due = float(sum((item[what] for item in paid), Fraction(0)))
+            if false := _below(claim[key], due, key):
+                return false
+        cost = _cost(document, paid)
+        if document["claim"]["notion"] == "bdp":
+            false = _too_low(document, cost, claim)
+        elif cost.rho == 0:
+            false = _below(claim["epsilon"], cost.dp_epsilon, "epsilon")
+        elif not claim["delta"]:
+            false = "Gaussian noise has no level without a delta"
+        else:
+            ways = [dp_bounds(one, claim["delta"]) for one in (cost, _as_zcdp(cost))]
+            due = min(bound.epsilon for bounds in ways for bound in bounds)
+            false = _below(claim["epsilon"], due, "epsilon")
+        if false:
+            return false
+    return None
+
+
+def _who_pays(items: Sequence[Item]) -> Iterator[list[Item]]:
+    """The spends that reach a record, for every value that it can have in the blocks' columns."""
+    values: dict[str, list[str]] = {}
+    for item in items:
+        if item["block"]:
+            values.setdefault(item["block"]["column"], []).extend(
+                map(repr, item["block"]["values"])
+            )
+    for cell in product(*values.values()):
+        here = dict(zip(values, cell, strict=True))
+        yield [
+            item
+            for item in items
+            if not item["block"]
+            or here[item["block"]["column"]] in map(repr, item["block"]["values"])
+        ]
+
+
+def _cost(document: Document, items: Sequence[Item]) -> Cost:
+    """No more than these spends cost, by the kinds that help a Gaussian population."""
+    spec = document["population"] or {}
+    covers, vector = spec.get("covers", []), spec.get("columns")
+    scalar = spec.get("model") in ("gaussian", "autoregressive") and vector is None
+    moved = [one for one in items if scalar and covers == [one["column"]]]
+    apart = [one for one in items if vector and one["column"] in vector]
+    still = [one for one in items if one not in moved and one not in apart]
+
+    def total(some: Sequence[Item], what: str) -> float:
+        return float(sum((item[what] for item in some), Fraction(0)))
+
+    columns = tuple(
+        ColumnCost(
+            one["column"],
+            float(one["interval"][1] - one["interval"][0]),
+            float(one["epsilon"]),
+            rho=float(one["rho"]),
+        )
+        for one in apart
+    )
+    return Cost(
+        any=total(still, "epsilon"),
+        lipschitz=total(moved, "epsilon"),
+        by_column=columns,
+        rho_any=total(still, "rho"),
+        rho_lipschitz=total(moved, "rho"),
+    )
+
+
+def _queries(step: Document) -> list[Document]:
+    if "query" in step["evidence"]:
+        return [step]
+    return [one for premise in step["premises"] for one in _queries(premise)]
+
+
+def _item(document: Document, step: Document) -> list[Item] | str:
+    """The least that a query can cost with its noise."""
+    query, columns = step["evidence"]["query"], document["columns"]
+    where, rows = query.get("where", ""), document["rows_per_unit"] or 1
+    result = next(one for one in document["results"] if one["query"] == query["name"])
+    length = Fraction(result["noise"]["step"]) * result.get("rows", 1)
+    scale = Fraction(result["noise"]["scale"])
+    smooth = query["kind"] in ("sum", "mean")
+    if smooth:
+        low, high = columns[query["column"]]["bounds"]
+        moved = rows * (Fraction(high) - Fraction(low)) / length * Fraction(999_999, 1_000_000)
+    else:
+        moved = Fraction(rows * (2 if query["kind"] == "histogram" else 1))
+    private = any(_is_private(columns[name]) for name in _names(where))
+    lipschitz = smooth and not private and document["unit"] == "row"
+    block = step["evidence"]["spend"].get("block")
+    if block and _reads_others(where, block, columns):
+        return f"{query['name']} reads records outside of its block"
+    gaussian = step["rule"] == "discrete-gaussian"
+    return [
+        {
+            "epsilon": Fraction(0) if gaussian else moved / scale,
+            "rho": moved * moved / (2 * scale * scale) if gaussian else Fraction(0),
+            "column": query["column"] if lipschitz else None,
+            "interval": columns[query["column"]]["bounds"] if lipschitz else None,
+            "block": block,
+        }
+    ]
+
+
+def _program_items(document: Document, step: Document) -> list[Item] | str:
+    (typing,) = step["premises"]
+    program, verdict = read_program(typing["evidence"]["program"]), _verdict(typing)
+    if verdict.verdict != "ACCEPTED":
+        return f"the checker says {verdict.verdict}: {verdict.reason}"
+    if typing["evidence"]["n"] not in (None, document["n"]):
+        return "a program of another number of records"
+    spends = spends_of(
+        verdict,
+        program,
+        dataset=document["dataset"],
+        n=document["n"],
+        names=step["evidence"]["fields"],
+    )
+    return [
+        {
+            "epsilon": Fraction(spend.dp_epsilon),
+            "rho": Fraction(spend.rho),
+            "column": spend.column,
+            "interval": spend.interval,
+            "block": None,
+        }
+        for spend in spends
+    ]
+
+
+def _names(where: str) -> list[str]:
+    tree = ast.parse(where or "True", mode="eval")
+    return sorted({node.id for node in ast.walk(tree) if isinstance(node, ast.Name)})
+
+
+def _is_private(column: Document) -> bool:
+    return not (column.get("public") is True or "role" in column)
+
+
+def _reads_others(where: str, block: Document, columns: Document) -> bool:
+    """Whether a record outside of the block can satisfy the condition: by trying values."""
+    names = [name for name in _names(where) if name != block["column"]]
+    numbers = [float(text) for text in re.findall(r"\d+(?:\.\d+)?", where)]
+    inside = set(map(repr, block["values"]))
+    states = columns[block["column"]]["states"]
+    tried = [
+        columns[name].get("states") or [one + by for one in numbers for by in (-1, 0, 1)]
+        for name in names
+    ]
+    text = compile(where, "condition", "eval")
+    return any(
+        eval(text, {}, {block["column"]: state, **dict(zip(names, cell, strict=True))})
+        for state in states
+        if repr(state) not in inside
+        for cell in product(*tried)
+    )
+
+
+__all__ = ["read_program", "truth"]

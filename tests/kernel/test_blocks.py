@@ -15,6 +15,7 @@ from bayesdp.accounting.composition import cost_for
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.blocks import cell, check_block, heaviest
 from bayesdp.kernel.composition import compose
+from bayesdp.statements import read_population
 from bayesdp.tables.columns import parse_columns
 from bayesdp.tables.predicates import Predicate
 from tests.effort import runs
@@ -171,13 +172,13 @@ def test_the_kernel_and_the_ledger_find_the_same_cost() -> None:
             )
         plain = [one.to_dict() for one in spends]
         told = total_cost(spends)
-        chain, _ = compose(plain, {"model": "markov"}, ["x"])
+        chain, _ = compose(plain, None, ["x"])
         assert float(chain.total) == pytest.approx(told.dp_epsilon, rel=1e-12)
         assert float(chain.rho_any) == pytest.approx(told.rho, rel=1e-12)
         saved += chain.total < sum(one.dp_epsilon for one in spends) * (1 - 1e-9)
         reading = Reading("bdp", 9.0, pair, covers=("x",), interval=(0.0, 1.0), delta=1e-6)
         ours = cost_for(reading, spends)
-        kernel, _ = compose(plain, pair, ["x"], (Fraction(0), Fraction(1)))
+        kernel, _ = compose(plain, read_population(pair), ["x"], (Fraction(0), Fraction(1)))
         for name in ("any", "lipschitz", "slack", "rho_any", "rho_lipschitz", "rho_slack"):
             assert float(getattr(kernel, name)) == pytest.approx(getattr(ours, name), rel=1e-12)
     assert saved > runs(2000) // 20

@@ -13,7 +13,6 @@ from bayesdp.certificate import digest
 from bayesdp.kernel import assumptions, check
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.declared import _check_literals
-from bayesdp.kernel.described import read_population
 from bayesdp.kernel.stated import check_together, stated_columns, stated_population
 from bayesdp.populations import parse
 from bayesdp.release import Study
@@ -191,11 +190,11 @@ def test_bounds_that_are_one_law_are_bounds(row: list[float]) -> None:
     rows = [row] * len(row)
     spec = {"model": "markov", "transition_lower": rows, "transition_upper": rows, "length": 5}
     parse(spec)
-    read_population(spec)
+    stated_population(spec)
     above, below = [[*one[:-1], one[-1] + 1e-8] for one in rows], [[0.0, *r[1:]] for r in rows]
     for lower, upper in ((above, above), (below, below)):
-        with pytest.raises(InvalidError, match="no law"):
-            read_population(spec | {"transition_lower": lower, "transition_upper": upper})
+        with pytest.raises(InvalidError, match="no row"):
+            stated_population(spec | {"transition_lower": lower, "transition_upper": upper})
 
 
 @pytest.mark.parametrize(

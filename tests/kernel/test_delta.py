@@ -18,6 +18,7 @@ from bayesdp.kernel.core import certified_level, conversion_level, read_conversi
 from bayesdp.notions import Cost
 from bayesdp.populations import Population, parse
 from bayesdp.release.certify import conversion_certificate
+from bayesdp.statements import read_population
 from bayesdp.theorems import LeakageReport, Question
 from bayesdp.theorems.base import Bound
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta, stated_report
@@ -299,20 +300,21 @@ def test_spends_are_added_by_what_they_are() -> None:
         {**base, "kind": "any", "dp_epsilon": 0.5, "rho": 0.0},
         {**base, "kind": "any", "dp_epsilon": 0.0, "rho": 1.0},
     ]
-    cost, _ = compose(spends, PAIR, ["x"], (Fraction(0), Fraction(1)))
+    pair = read_population(PAIR)
+    cost, _ = compose(spends, pair, ["x"], (Fraction(0), Fraction(1)))
     found = [float(getattr(cost, name)) for name in ("any", "lipschitz", "slack")]
     assert found == [0.5, 0.25, 0.125]
     found = [float(getattr(cost, name)) for name in ("rho_any", "rho_lipschitz", "rho_slack")]
     assert found == [1.0, 0.5, 0.0625]
-    zcdp, _ = compose(as_zcdp(spends), PAIR, ["x"], (Fraction(0), Fraction(1)))
+    zcdp, _ = compose(as_zcdp(spends), pair, ["x"], (Fraction(0), Fraction(1)))
     assert zcdp.total == 0
     assert float(zcdp.rho_any) == 1.125
     assert float(zcdp.rho_lipschitz) == 0.53125
     assert float(zcdp.rho_slack) == 0.0703125
     with pytest.raises(InvalidError):
-        compose([{**base, "kind": "any", "dp_epsilon": 0.5, "rho": 0.5}], PAIR, ["x"])
+        compose([{**base, "kind": "any", "dp_epsilon": 0.5, "rho": 0.5}], pair, ["x"])
     with pytest.raises(InvalidError):
-        compose([{**base, "kind": "any", "dp_epsilon": 0.0, "rho": -0.5}], PAIR, ["x"])
+        compose([{**base, "kind": "any", "dp_epsilon": 0.0, "rho": -0.5}], pair, ["x"])
 
 
 # -- whole certificates -----------------------------------------------------------------

@@ -18,6 +18,7 @@ from bayesdp.kernel.programs.reading import number
 from bayesdp.kernel.stated import stated_population
 from bayesdp.populations import parse
 from bayesdp.release.certify import conversion_certificate
+from bayesdp.statements import read_population
 from tests.kernel.test_keys import Document, plain, released, verdict
 
 GRAPH: dict[str, Any] = {
@@ -95,6 +96,9 @@ def test_a_whole_number_moves_by_whole_squares() -> None:
     assert not delta_at_most(F(39, 10), F(3, 2), F(1), F(1, 10**5), True)
 
 
+LARGE_GRID = {"model": "graph", "grid": [10**6, 10**6], "table": [[2.0, 1.0], [1.0, 2.0]]}
+
+
 def huge(records: int) -> kernel.Verdict:
     population = parse(GRAPH)
     made = plain(conversion_certificate(population, population.leakage(1.0)))
@@ -109,9 +113,9 @@ def test_records_without_ties_are_not_built() -> None:
     said = huge(10**9)
     assert said.verdict == "UNKNOWN"
     assert str(MOST_RECORDS) in said.reason
-    assert group_size(GRAPH | {"records": 10**12}) == 2
+    assert group_size(read_population(GRAPH | {"records": 10**12})) == 2
     with pytest.raises(UnknownError):
-        group_size({"model": "graph", "grid": [10**6, 10**6], "table": [[2.0, 1.0], [1.0, 2.0]]})
+        group_size(read_population(LARGE_GRID))
 
 
 def test_graphs_of_a_family_are_counted_together() -> None:

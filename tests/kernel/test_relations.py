@@ -22,6 +22,7 @@ from bayesdp.notions.catalogue import CATALOGUE
 from bayesdp.populations import MarkovChain, Population, parse
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.release.implications import implications_certificate
+from bayesdp.statements import read_population
 from bayesdp.theorems.relations.hypotheses import HYPOTHESES, facts
 from bayesdp.theorems.relations.search import implied
 from tests.effort import runs
@@ -277,7 +278,7 @@ def test_the_kernel_knows_the_same_notions_and_hypotheses():
 
 def kernel_facts(population: Population, default: int, size: int) -> dict[str, bool | None]:
     bare = {k: v for k, v in json.loads(json.dumps(population.spec())).items() if k != "source"}
-    known = Facts(bare, (), Fraction(default), size)
+    known = Facts(read_population(bare), (), Fraction(default), size)
     return {name: known._shown(name) for name in KERNEL_NAMES}
 
 

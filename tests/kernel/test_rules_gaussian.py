@@ -164,9 +164,7 @@ def test_many_records_by_a_vector():
 
 
 def test_the_adversary_who_knows_all_others():
-    step = make_step(
-        "gaussian-covariance", {"model": "gaussian"}, Cost(lipschitz=0.7), adversary="informed"
-    )
+    step = make_step("gaussian-covariance", PAIR, Cost(lipschitz=0.7), adversary="informed")
     assert certified_level(step) == 0.7
 
 

@@ -110,7 +110,7 @@ DISCRETE = (markov, stationary, finite, graph, edges, grid, tree, network)
 
 def by_the_kernel(spec: dict[str, Any]) -> np.ndarray:
     """The law of all records, from its independent parts: all of them, as none are equal here."""
-    kept = parts(spec)
+    kept = parts(read_population(spec))
     pieces = [np.zeros(sizes) for _, sizes, _ in kept]
     for piece, (_, _, cells) in zip(pieces, kept, strict=True):
         for cell, weight in cells.items():
@@ -131,7 +131,7 @@ def test_three_readers_have_one_joint_law(form: Any) -> None:
         made: Any = parse(spec)
         np.testing.assert_allclose(joint_of(made, CELLS), truth, rtol=1e-9, atol=1e-15)
         for plain in (spec, made.spec()):
-            kept = parts(plain)
+            kept = parts(read_population(plain))
             if sum(len(records) for records, _, _ in kept) == truth.ndim:
                 law_of_kernel = by_the_kernel(plain)
                 np.testing.assert_allclose(law_of_kernel, truth, rtol=1e-9, atol=1e-15)

@@ -179,8 +179,7 @@ def leaves(plain: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 def read_all(spec: dict[str, Any]) -> None:
     """As the kernel reads a population whose numbers no rule needs: positive definite, too."""
-    read_population(spec)
-    described.read_population(spec)
+    described.check_numbers(read_population(spec))
 
 
 ODD: list[Any] = [None, True, -1, 0, 1, 2, 0.5, 1e308, 10**400, "", "a", [], {}, [0.5, 0.5], [[1]]]

@@ -16,6 +16,7 @@ from bayesdp.notions import ADVERSARIES
 from bayesdp.populations import MarkovChain
 from bayesdp.release import Study
 from bayesdp.release.certify import conversion_certificate
+from bayesdp.statements import read_population
 from bayesdp.theorems import Question, approximate
 from bayesdp.theorems.markov_contraction import largest_ratio
 from tests.effort import runs
@@ -116,7 +117,7 @@ def test_bounds_short_of_one_are_not_crossed() -> None:
     population = MarkovChain(transition_lower=rows, transition_upper=rows, length=3)
     ratio = (rows[1][0] / rows[1][1]) * (rows[0][1] / rows[0][0])
     assert ratio <= largest_ratio(population) <= ratio * (1 + 1e-9)
-    fraction, _ = kernel_ratio(population.spec())
+    fraction, _ = kernel_ratio(read_population(population.spec()))
     assert ratio * (1 - 1e-12) <= float(fraction) <= ratio * (1 + 1e-9)
 
 

@@ -90,7 +90,7 @@ def hockey_stick(log_c: arb, ratio: Fraction) -> arb:
 
 
 def _independent(conversion: Conversion, own: Pair) -> list[Pair]:
-    require(conversion.population.get("model") == "independent", "the records may be dependent")
+    require(conversion.population.model == "independent", "the records may be dependent")
     return [own]
 
 

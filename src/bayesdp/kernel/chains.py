@@ -14,6 +14,7 @@ from typing import Any
 from flint import arb, fmpq, fmpq_mat
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, exact, law, require, whole
+from bayesdp.statements.chains import STATIONARY, MarkovChain
 
 Row = list[arb]
 Matrix = list[list[arb]]
@@ -29,14 +30,11 @@ FARTHEST = 100_000
 SETTLED = ball(1 + Fraction(1, 2**64))
 
 
-def transitions(population: Mapping[str, Any]) -> list[list[Fraction]]:
+def transitions(population: Any) -> list[list[Fraction]]:
     """The rows of a chain of order 1, exact."""
-    require(population.get("model") == "markov", "the population is no Markov chain")
-    require(population.get("order", 1) == 1, "the chain is of higher order")
-    require("transition" in population, "the transitions are not declared")
-    rows = [law(row, "transition") for row in population["transition"]]
-    require(len(rows) >= 2 and all(len(row) == len(rows) for row in rows), "no square matrix")
-    return rows
+    require(isinstance(population, MarkovChain), "the population is not a chain of one law")
+    require(population.order == 1, "the chain is of higher order")
+    return [law(row, "transition") for row in population.transition]
 
 
 def stationary(rows: Sequence[Sequence[Fraction]]) -> list[Fraction]:
@@ -104,20 +102,19 @@ class _Run:
 class Recursion:
     """The recursion for a chain; `level` is the largest `ln C_left + ln C_right` that fits."""
 
-    def __init__(self, population: Mapping[str, Any], *, uninformed: bool) -> None:
+    def __init__(self, population: Any, *, uninformed: bool) -> None:
         self.exact = transitions(population)
         self.size = len(self.exact)
-        self.length = whole(population["length"], "length", 1)
+        self.length = population.length
         self.uninformed = uninformed
         self.guess: list[Matrix] | None = None
         self.left = min(MOST_RATIOS, MOST_WORK // self.size**2)
-        self.initial = population.get("initial", "stationary")
+        self.initial = population.initial
         self.limit: list[Fraction] | None = None
-        if self.initial == "stationary":
+        if self.initial == STATIONARY:
             self.start = self.limit = stationary(self.exact)
         else:
             self.start = law(self.initial, "initial")
-            require(len(self.start) == self.size, "the initial law has another size")
             try:
                 self.limit = stationary(self.exact)
             except InvalidError:

@@ -9,6 +9,7 @@ from typing import Any
 
 from bayesdp.kernel.arithmetic import exact, require
 from bayesdp.kernel.blocks import heaviest
+from bayesdp.statements.gaussian import GaussianVectors
 
 Column = tuple[str, Fraction, Fraction, Fraction, Fraction, Fraction]
 """A column, the width it is clipped to, cost, slack, zCDP cost and its slack."""
@@ -122,7 +123,7 @@ def summed(spends: Sequence[Mapping[str, Any]]) -> tuple[Fraction, Fraction]:
 
 def compose(
     spends: Sequence[Mapping[str, Any]],
-    population: Mapping[str, Any],
+    population: Any,
     covers: Sequence[str],
     interval: tuple[Fraction, Fraction] | None = None,
 ) -> tuple[Cost, Any]:
@@ -132,11 +133,10 @@ def compose(
     population that covers its column, and only if its clipping interval contains that one, so that
     no two secrets are further apart than it is wide (theory 2.2); else it is one of kind `any`.
     """
-    model = population.get("model")
-    if model == "gaussian" and "columns" in population:
+    if isinstance(population, GaussianVectors):
         return _by_column(spends, population, covers)
     moved, still = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
-    scalar = model in ("gaussian", "autoregressive") and len(covers) == 1
+    scalar = is_gaussian(population) and len(covers) == 1
     for spend in spends:
         moves = scalar and spend["kind"] == "lipschitz" and spend["column"] == covers[0]
         (moved if moves and _contains(spend["interval"], interval) else still).append(spend)
@@ -163,6 +163,11 @@ def _by_kind(spends: Sequence[Mapping[str, Any]]) -> Cost:
     return Cost(others, lipschitz, slack, (), rest, rho, rho_slack)
 
 
+def is_gaussian(population: Any) -> bool:
+    """Whether theorems about it look at kinds of mechanisms; `None` is no population at all."""
+    return population is not None and population.model in ("gaussian", "autoregressive")
+
+
 def _contains(clipped: Any, secrets: tuple[Fraction, Fraction] | None) -> bool:
     """Whether a clipping interval contains the one in which secrets lie."""
     if secrets is None:
@@ -171,12 +176,12 @@ def _contains(clipped: Any, secrets: tuple[Fraction, Fraction] | None) -> bool:
 
 
 def _by_column(
-    spends: Sequence[Mapping[str, Any]], population: Mapping[str, Any], covers: Sequence[str]
+    spends: Sequence[Mapping[str, Any]], population: GaussianVectors, covers: Sequence[str]
 ) -> tuple[Cost, Any]:
     groups: dict[tuple[str, float, float], list[Mapping[str, Any]]] = {}
     others: list[Mapping[str, Any]] = []
     for spend in spends:
-        known = spend["column"] in population["columns"] and spend["column"] in covers
+        known = spend["column"] in population.columns and spend["column"] in covers
         if spend["kind"] == "lipschitz" and known:
             low, high = spend["interval"]
             groups.setdefault((spend["column"], low, high), []).append(spend)
@@ -186,7 +191,7 @@ def _by_column(
     for (column, low, high), group in sorted(groups.items()):
         columns.append((column, exact(high) - exact(low), *_parts(group)))
     other, _, rho, _ = _parts(others)
-    bounds = dict(zip(population["columns"], population["bounds"], strict=True))
+    bounds = dict(zip(population.columns, map(list, population.bounds), strict=True))
     cost = Cost(any=other, columns=tuple(columns), rho_any=rho)
     return cost, bounds if columns else None
 

@@ -22,6 +22,7 @@ from bayesdp.kernel.arithmetic import (
     require,
 )
 from bayesdp.kernel.composition import Column, Cost, close, counted, declared_cost
+from bayesdp.kernel.stated import as_text, stated_population
 
 FORMAT = "bayesdp-certificate"
 VERSION = 1
@@ -100,7 +101,7 @@ class Conversion:
     """
 
     rule: str
-    population: Mapping[str, Any]
+    population: Any
     adversary: str
     secrets: str
     any: Fraction
@@ -239,7 +240,8 @@ def _check_conversion(document: Mapping[str, Any]) -> None:
         raise UnknownError("it rounds in a way that is not known here", "rounding")
     conversion = replace(read_conversion(step, declared_cost(step)), alone=True)
     shown = {k: v for k, v in document["population"].items() if k not in ("source", "covers")}
-    require(same(shown, conversion.population), "two populations are named", "population")
+    told = step["evidence"]["population"]
+    require(same(shown, told), "two populations are named", "population")
     for key in ("notion", "adversary"):
         require(claim[key] == step["conclusion"][key], f"another {key} than derived", "claim")
     check_delta(claim["delta"], step)
@@ -303,7 +305,7 @@ def read_conversion(
         spent = zcdp or cost
     return Conversion(
         rule,
-        evidence["population"],
+        stated_population(evidence["population"]),
         conclusion["adversary"],
         evidence["secrets"],
         spent.any,
@@ -354,14 +356,14 @@ def bounded(conversion: Conversion) -> arb:
     listed = conversion.rule == "family" and bool(conversion.premises)
     looked_into = conversion.rule == "finite-law"
     if conversion.adversary == "informed" and not (of_members or listed or looked_into):
-        from bayesdp.kernel.described import read_population
+        from bayesdp.kernel.described import check_numbers
 
-        read_population(conversion.population)
+        check_numbers(conversion.population)
         return total
     if conversion.rule == "cluster-size":
-        from bayesdp.kernel.described import read_population
+        from bayesdp.kernel.described import check_numbers
 
-        read_population(conversion.population)
+        check_numbers(conversion.population)
     if conversion.rule in GAUSSIAN_RULES:
         moved = conversion.lipschitz + conversion.rho_lipschitz > 0 or bool(conversion.columns)
         nothing = conversion.any == conversion.rho_any == 0
@@ -419,11 +421,6 @@ def follows(concluded: object, claimed: object, what: str) -> None:
 def same(one: Any, other: Any) -> bool:
     """Whether two pieces of plain data say the same; 1 and 1.0 do."""
     return as_text(_plain(one)) == as_text(_plain(other))
-
-
-def as_text(plain: Any) -> str:
-    """Plain data as one text, in which a number and a truth value are told apart."""
-    return json.dumps(plain, sort_keys=True)
 
 
 def _plain(value: Any) -> Any:

@@ -8,13 +8,17 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import UnknownError, ball, exact, require, whole
+from bayesdp.kernel.arithmetic import ball, require
 from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.populations import matrix_of
+from bayesdp.statements.gaussian import (
+    GaussianCorrelation,
+    GaussianCovariance,
+    GaussianPrecision,
+)
 
 Triangle = list[list[arb]]
 """The entries of a symmetric matrix on and below its diagonal."""
-
-ASYMMETRY = Fraction(1, 10**9)
 
 
 def level(conversion: Conversion, factor: arb, size: int) -> arb:
@@ -33,44 +37,32 @@ def shifted(factor: arb, rho: Fraction, others: int, slack: Fraction) -> arb:
     return (factor * ball(rho).sqrt() + others * ball(slack).sqrt()) ** 2
 
 
-def declared(conversion: Conversion) -> tuple[str, Any]:
-    """Which of `covariance`, `precision`, `max_correlation` declares numbers, and its content."""
+def matrix_declared(conversion: Conversion) -> tuple[bool, Any]:
+    """Whether the covariance is declared, or its inverse; and its numbers."""
     population = conversion.population
-    require(population.get("model") == "gaussian", "the population is not Gaussian")
-    require("columns" not in population and "bounds" not in population, "records are vectors")
-    forms = [k for k in ("covariance", "precision", "max_correlation") if k in population]
-    require(len(forms) == 1, "not exactly one of covariance, precision and max_correlation")
-    require(("size" in population) == (forms[0] == "max_correlation"), "size is out of place")
-    return forms[0], population[forms[0]]
+    plain = isinstance(population, GaussianCovariance | GaussianPrecision)
+    require(plain, "neither a covariance nor a precision of single records is declared")
+    return isinstance(population, GaussianCovariance), matrix_of(population)
 
 
 def symmetric(matrix: Any) -> list[list[Fraction]]:
-    """A nested array as exact fractions: the mean of it and its transpose, which must be close."""
-    if not isinstance(matrix, list):
-        raise UnknownError("the matrix is in a file that the kernel does not read")
-    require(len(matrix) > 0 and all(len(row) == len(matrix) for row in matrix), "it is not square")
-    rows = [[exact(entry, "matrix") for entry in row] for row in matrix]
-    places = range(len(rows))
-    require(all(rows[i][i] > 0 for i in places), "a diagonal entry is not above 0")
-    for i in places:
+    """A symmetric matrix as exact fractions: the mean of what is declared and its transpose."""
+    rows = [[Fraction(entry) for entry in row] for row in matrix]
+    for i, row in enumerate(rows):
         for j in range(i):
-            off = rows[i][j] - rows[j][i]
-            if off:
-                allowed = ASYMMETRY**2 * rows[i][i] * rows[j][j]
-                require(off * off <= allowed, "the matrix is not symmetric")
-                rows[i][j] = rows[j][i] = (rows[i][j] + rows[j][i]) / 2
+            if row[j] != rows[j][i]:
+                row[j] = rows[j][i] = (row[j] + rows[j][i]) / 2
     return rows
 
 
 def group(conversion: Conversion) -> tuple[int, Fraction, arb]:
     """`m`, the largest |correlation| `rho`, and by how much standard deviations differ at most."""
-    form, content = declared(conversion)
-    require(form != "precision", "the precision is declared, not the correlations")
-    if form == "max_correlation":
-        rho = exact(content, "max_correlation")
-        require(0 <= rho < 1, "no such correlation")
-        return whole(conversion.population["size"], "size", 1), rho, arb(1)
-    rows = symmetric(content)
+    population = conversion.population
+    if isinstance(population, GaussianCorrelation):
+        return population.size, Fraction(population.max_correlation), arb(1)
+    of_covariance = isinstance(population, GaussianCovariance)
+    require(of_covariance, "no correlations of single records are declared")
+    rows = symmetric(population.covariance)
     lower_triangle_positive([[ball(rows[i][j]) for j in range(i + 1)] for i in range(len(rows))])
     variances = [rows[i][i] for i in range(len(rows))]
     spread = max(variances) / min(variances)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, product
 from math import prod
 from typing import Any
 
-from bayesdp.kernel.arithmetic import UnknownError, exact, law, require, whole
-from bayesdp.kernel.populations import MOST_RECORDS, members_of_factors, shape
+from bayesdp.kernel.arithmetic import UnknownError, law, require
+from bayesdp.kernel.populations import MOST_RECORDS, members_of_factors
+from bayesdp.statements.graphs import GraphEdges, GraphFactors, GraphGrid
+from bayesdp.statements.networks import NetworkNodes, Tree
+from bayesdp.statements.tables import cells, shape
+from bayesdp.statements.tables import rows as rows_below
 
 MOST_CELLS = 1_000_000
 
@@ -27,6 +31,10 @@ class Table:
         return zip(product(*map(range, self.sizes)), self.weights, strict=True)
 
 
+Factors = tuple[list[int], list[tuple[tuple[int, ...], Table]]]
+"""How many values each record has, and the factors."""
+
+
 @dataclass(frozen=True)
 class Model:
     """`factors` are pairs of members and table; `possible` the values each record can take."""
@@ -41,92 +49,41 @@ class Model:
         return len(self.states)
 
 
-def read_model(population: Mapping[str, Any]) -> Model:
+def read_model(population: Any) -> Model:
     """The factors of a graph with factors, inline edges or a grid, of a tree or a network."""
-    name = population.get("model")
-    if name == "tree":
+    if isinstance(population, Tree):
         states, factors = _tree_factors(read_tree(population))
-    elif name == "graph":
-        states, factors = _graph_factors(population)
-    elif name == "network":
+    elif isinstance(population, NetworkNodes):
         states, factors = _network_factors(population)
+    elif isinstance(population, GraphFactors):
+        states, factors = _factors(population)
     else:
-        require(False, "the population is no graph, no tree and no network")
+        shared = isinstance(population, GraphGrid | GraphEdges)
+        require(shared or population.model == "network", "not a graph, a tree or a network")
+        records, ties = members_of_factors(population)
+        _check_size(records)
+        table = read_table(population.table)
+        states = [table.sizes[0]] * records
+        factors = [((first, second), table) for first, second in ties]
     return Model(states, factors, _possible(states, factors))
 
 
-def _graph_factors(
-    population: Mapping[str, Any],
-) -> tuple[list[int], list[tuple[tuple[int, ...], Table]]]:
-    forms = [key for key in ("factors", "grid", "edges") if key in population]
-    require(len(forms) == 1, "not exactly one of factors, grid and edges")
-    if forms == ["factors"]:
-        require("table" not in population, "a table beside factors")
-        records, ties = members_of_factors(population)
-        _check_size(records)
-        states = _states(population["states"], records)
-        factors = []
-        for tie, factor in zip(ties, population["factors"], strict=True):
-            table = read_table(factor["table"])
-            require(table.sizes == tuple(states[k] for k in tie), "a table of another shape")
-            factors.append((tuple(tie), table))
-        return states, factors
-    table = shared_table(population)
-    records, ties = members_of_factors(population)
-    require(population.get("records", records) == records, "another number of records")
-    _check_size(records)
-    return [table.sizes[0]] * records, [(tuple(tie), table) for tie in ties]
+def _factors(population: GraphFactors) -> Factors:
+    _check_size(population.records)
+    stated = population.states
+    states = [stated] * population.records if isinstance(stated, int) else list(stated)
+    return states, [(factor.between, read_table(factor.table)) for factor in population.factors]
 
 
-def _network_factors(
-    population: Mapping[str, Any],
-) -> tuple[list[int], list[tuple[tuple[int, ...], Table]]]:
-    """One factor for each record and its parents: the record's law, given theirs."""
+def _network_factors(population: NetworkNodes) -> Factors:
+    """Of each record with its parents: the law of the record, given theirs."""
     _, families = members_of_factors(population)
-    tables = [read_table(node["table"]) for node in population["nodes"]]
-    states = [table.sizes[-1] for table in tables]
     factors = []
-    for node, family, table in zip(population["nodes"], families, tables, strict=True):
-        stated = node["states"]
-        size = len(stated) if isinstance(stated, list) else whole(stated, "states", 1)
-        require(size == table.sizes[-1], "a law of another number of states")
-        require(len(set(family)) == len(family), "a parent is named twice")
-        require(table.sizes == tuple(states[k] for k in family), "a table of another shape")
-        flat: list[Fraction] = []
-        for start in range(0, len(table.weights), size):
-            row = table.weights[start : start + size]
-            total = sum(row, Fraction(0))
-            require(abs(total - 1) <= Fraction(1, 10**9), "a law of the network doesn't sum to 1")
-            flat += [entry / total for entry in row]
-        factors.append((tuple(family), Table(table.sizes, tuple(flat))))
-    _require_no_cycle(families)
-    return states, factors
-
-
-def _require_no_cycle(families: list[list[int]]) -> None:
-    """Remove records whose parents are all removed; each family ends with the record itself."""
-    waiting = [len(family) - 1 for family in families]
-    children: list[list[int]] = [[] for _ in families]
-    for family in families:
-        for parent in family[:-1]:
-            children[parent].append(family[-1])
-    ready = [record for record, count in enumerate(waiting) if count == 0]
-    for record in ready:  # grows while it is walked
-        for child in children[record]:
-            waiting[child] -= 1
-            if waiting[child] == 0:
-                ready.append(child)
-    require(len(ready) == len(families), "the network has a cycle")
-
-
-def shared_table(population: Mapping[str, Any]) -> Table:
-    """The square table that all pairs share; `states`, where declared, must agree."""
-    table = read_table(population["table"])
-    require(len(table.sizes) == 2 and len(set(table.sizes)) == 1, "the shared table is not square")
-    stated = population.get("states", table.sizes[0])
-    stated = stated if isinstance(stated, list) else [stated]
-    require(set(stated) == {table.sizes[0]}, "another number of states")
-    return table
+    for node, family in zip(population.nodes, families, strict=True):
+        laws = [law(row, "a law of the network") for row in rows_below(node.table, len(family) - 1)]
+        flat = tuple(entry for row in laws for entry in row)
+        factors.append((tuple(family), Table(shape(node.table), flat)))
+    return [node.values for node in population.nodes], factors
 
 
 def _check_size(records: int) -> None:
@@ -134,23 +91,12 @@ def _check_size(records: int) -> None:
         raise UnknownError(f"a graph of more than {MOST_RECORDS} records")
 
 
-def _states(stated: Any, records: int) -> list[int]:
-    if not isinstance(stated, list):
-        return [whole(stated, "states", 1)] * records
-    require(len(stated) == records, "not one number of states for each record")
-    return [whole(one, "states", 1) for one in stated]
-
-
 def read_table(nested: Any) -> Table:
-    """A nested array of finite weights, at least 0 and not all of them 0."""
+    """A nested array of weights, exact."""
     sizes = shape(nested)
-    require(len(sizes) > 0 and 0 < prod(sizes) <= MOST_CELLS, "no table, or too large a one")
-    flat = nested
-    for _ in sizes[1:]:
-        flat = [entry for part in flat for entry in part]
-    weights = tuple(exact(entry, "table") for entry in flat)
-    require(min(weights) >= 0 and max(weights) > 0, "a table of no weights")
-    return Table(sizes, weights)
+    if prod(sizes) > MOST_CELLS:
+        raise UnknownError(f"a table of more than {MOST_CELLS} cells")
+    return Table(sizes, tuple(map(Fraction, cells(nested))))
 
 
 def _possible(
@@ -212,7 +158,7 @@ def cross_ratio(rows: list[dict[Any, Fraction]]) -> Fraction | None:
 
 
 @dataclass(frozen=True)
-class Tree:
+class Forest:
     """`order` has parents before children; a root's parent is `None`.
 
     `rows` has, for each node, its law for each value of the parent, or its one law; exact.
@@ -227,52 +173,28 @@ class Tree:
         return len(self.rows[node][0])
 
 
-def read_tree(population: Mapping[str, Any]) -> Tree:
-    """The tree as declared; `InvalidError` for a cycle, or for laws of the wrong shape.
-
-    A network in which no record has two parents is one.
-    """
-    if population.get("model") == "network":
-        _network_factors(population)
-        nodes = [_as_of_a_tree(node) for node in population["nodes"]]
-    else:
-        require(population.get("model") == "tree", "the population is no tree")
-        nodes = population["nodes"]
-    place = {node["name"]: position for position, node in enumerate(nodes)}
-    require(len(place) == len(nodes) > 0, "two nodes of one name")
-    parents: list[int | None] = []
-    rows: list[list[list[Fraction]]] = []
+def read_tree(population: Any) -> Forest:
+    """A tree as declared, or a network in which no record has two parents."""
+    known = isinstance(population, Tree | NetworkNodes)
+    require(known and all(len(n.parents) < 2 for n in population.nodes), "not a tree")
+    nodes = population.nodes
+    place = {node.name: number for number, node in enumerate(nodes)}
+    parents = [place[node.parents[0]] if node.parents else None for node in nodes]
     children: list[list[int]] = [[] for _ in nodes]
-    for position, node in enumerate(nodes):
-        parent = place[node["parent"]] if "parent" in node else None
-        require(("law" in node) == (parent is None), "a law for roots, a transition for others")
-        require(("transition" in node) == (parent is not None), "a transition without a parent")
-        parents.append(parent)
-        laws = [node["law"]] if parent is None else node["transition"]
-        rows.append([law(row, "a law of the tree") for row in laws])
+    for number, parent in enumerate(parents):
         if parent is not None:
-            children[parent].append(position)
-    order = [position for position, parent in enumerate(parents) if parent is None]
-    for position in order:  # grows while it is walked
-        order.extend(children[position])
-    require(len(order) == len(nodes), "the tree has a cycle")
-    tree = Tree(parents, order, rows)
-    for position, parent in enumerate(parents):
-        require(len({len(row) for row in rows[position]}) == 1, "rows of different lengths")
-        if parent is not None:
-            require(len(rows[position]) == tree.size(parent), "not one row for each parent's value")
-    return tree
+            children[parent].append(number)
+    order = [number for number, parent in enumerate(parents) if parent is None]
+    for number in order:  # grows while it is walked
+        order.extend(children[number])
+    rows = [
+        [law(row, "a law of the tree") for row in rows_below(node.table, len(node.parents))]
+        for node in nodes
+    ]
+    return Forest(parents, order, rows)
 
 
-def _as_of_a_tree(node: Mapping[str, Any]) -> dict[str, Any]:
-    parents = node.get("parents", [])
-    require(len(parents) < 2, "a record has two parents: the population is no tree")
-    if not parents:
-        return {"name": node["name"], "law": node["table"]}
-    return {"name": node["name"], "parent": parents[0], "transition": node["table"]}
-
-
-def _tree_factors(tree: Tree) -> tuple[list[int], list[tuple[tuple[int, ...], Table]]]:
+def _tree_factors(tree: Forest) -> Factors:
     factors: list[tuple[tuple[int, ...], Table]] = []
     for position, parent in enumerate(tree.parents):
         flat = tuple(entry for row in tree.rows[position] for entry in row)

@@ -5,18 +5,22 @@ An answer is `True`, `False`, or `None` where the declaration decides nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, exact, law, require, whole
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, law, require
 from bayesdp.kernel.gaussian import lower_triangle_positive, symmetric
 from bayesdp.kernel.graphs import read_model
-from bayesdp.kernel.orders import read_rows
-from bayesdp.kernel.populations import group_size, shape
+from bayesdp.kernel.populations import group_size, matrix_of
+from bayesdp.statements.chains import STATIONARY, Autoregressive, MarkovChain, MarkovIntervals
+from bayesdp.statements.gaussian import GaussianCorrelation, GaussianVectors
+from bayesdp.statements.graphs import Finite
+from bayesdp.statements.populations import Family
+from bayesdp.statements.tables import cells, shape
 
-Population = Mapping[str, Any]
+Population = Any
 Cell = tuple[int, ...]
 MOST_CELLS = 2**12
 LARGEST_MATRIX = 200
@@ -69,8 +73,8 @@ class Facts:
     def _answer(self, name: str, population: Population) -> bool | None:
         if name == "groups-within-size":
             return group_size(population) <= self.size
-        if population.get("model") == "family":
-            return _all(self._answer(name, member) for member in population["members"])
+        if isinstance(population, Family):
+            return _all(self._answer(name, member) for member in population.members)
         if name == "full-support":
             return full_support(population)
         if name == "mutual-independence":
@@ -82,7 +86,7 @@ class Facts:
         return None
 
     def _in_domain(self, population: Population) -> bool | None:
-        if population.get("model") in ("gaussian", "autoregressive"):
+        if population.model in ("gaussian", "autoregressive"):
             return True
         states = fewest_states(population)
         if states is None:
@@ -93,10 +97,9 @@ class Facts:
         inside = self._in_domain(population)
         if not inside:
             return inside
-        if population.get("model") != "finite":
+        if not isinstance(population, Finite):
             return True if full_support(population) else None
-        cells = finite_law(population)
-        possible = {cell for cell, weight in cells.items() if weight > 0}
+        possible = {cell for cell, weight in finite_law(population).items() if weight > 0}
         value = int(self.default)
         return all(
             (*cell[:i], value, *cell[i + 1 :]) in possible
@@ -107,8 +110,8 @@ class Facts:
 
 def full_support(population: Population) -> bool | None:
     """Whether every database is possible."""
-    model = population.get("model")
-    if model == "finite":
+    model = population.model
+    if isinstance(population, Finite):
         return all(weight > 0 for weight in finite_law(population).values())
     if model == "markov":
         return _chain_support(population)
@@ -117,35 +120,29 @@ def full_support(population: Population) -> bool | None:
         return all(weight > 0 for table in tables for weight in table.weights)
     if model == "gaussian":
         return _gaussian_support(population)
-    if model == "autoregressive":
-        return abs(exact(population["coefficient"])) < 1
-    return None
+    return True if model == "autoregressive" else None
 
 
-def _chain_support(population: Population) -> bool | None:
-    order = whole(population.get("order", 1), "order", 1)
-    length = whole(population["length"], "length", 1)
-    initial = population.get("initial", "stationary")
-    if initial != "stationary" and not all(weight > 0 for weight in _numbers(initial)):
+def _chain_support(population: MarkovChain | MarkovIntervals) -> bool | None:
+    order, length = population.order, population.length
+    if population.initial != STATIONARY and not all(w > 0 for w in cells(population.initial)):
         return False if length >= order else None
-    if "transition" in population:
-        rows = read_rows(population["transition"], order)
-        positive = all(weight > 0 for row in rows for weight in row)
+    if isinstance(population, MarkovChain):
+        positive = all(weight > 0 for weight in cells(population.transition))
         return True if positive else False if length > order else None
-    lower = read_rows(population["transition_lower"], order, normalise=False)
-    return True if all(weight > 0 for row in lower for weight in row) else None
+    return True if all(weight > 0 for weight in cells(population.transition_lower)) else None
 
 
-def _gaussian_support(population: Population) -> bool | None:
+def _gaussian_support(population: Any) -> bool | None:
     """Positive definite, so that the density is positive."""
-    matrix = population.get("covariance", population.get("precision"))
-    if matrix is None:
-        rho = exact(population["max_correlation"])
-        return True if rho * (whole(population["size"], "size", 1) - 1) < 1 else None
-    rows = symmetric(matrix)
+    if isinstance(population, GaussianCorrelation):
+        rho = Fraction(population.max_correlation)
+        return True if rho * (population.size - 1) < 1 else None
+    vectors = isinstance(population, GaussianVectors)
+    rows = symmetric(population.covariance if vectors else matrix_of(population))
     if len(rows) > LARGEST_MATRIX:
         raise UnknownError(f"a matrix of more than {LARGEST_MATRIX} rows", "full-support")
-    lower_triangle_positive([[ball(rows[i][j]) for j in range(i + 1)] for i in range(len(rows))])
+    lower_triangle_positive([list(map(ball, row[: i + 1])) for i, row in enumerate(rows)])
     return True
 
 
@@ -153,17 +150,17 @@ def mutual_independence(population: Population) -> bool | None:
     """Whether all records are mutually independent."""
     if group_size(population) == 1:
         return True
-    if population.get("model") == "autoregressive":
-        return exact(population["coefficient"]) == 0
-    if population.get("model") != "finite":
+    if isinstance(population, Autoregressive):
+        return population.coefficient == 0
+    if not isinstance(population, Finite):
         return None
-    cells = finite_law(population)
-    margins: list[dict[int, Fraction]] = [{} for _ in next(iter(cells))]
-    for cell, weight in cells.items():
+    joint = finite_law(population)
+    margins: list[dict[int, Fraction]] = [{} for _ in next(iter(joint))]
+    for cell, weight in joint.items():
         for axis, value in enumerate(cell):
             margins[axis][value] = margins[axis].get(value, Fraction(0)) + weight
     off = Fraction(0)
-    for cell, weight in cells.items():
+    for cell, weight in joint.items():
         expected = Fraction(1)
         for axis, value in enumerate(cell):
             expected *= margins[axis][value]
@@ -171,39 +168,27 @@ def mutual_independence(population: Population) -> bool | None:
     return True if off == 0 else False if off > Fraction(1, 10**6) else None
 
 
-def finite_law(population: Population) -> dict[Cell, Fraction]:
+def finite_law(population: Finite) -> dict[Cell, Fraction]:
     """The cells of a finite law, rescaled to sum to 1."""
-    table = population["probabilities"]
-    sizes = shape(table)
-    cells = list(product(*map(range, sizes)))
-    if len(cells) > MOST_CELLS:
+    sizes = shape(population.probabilities)
+    places = list(product(*map(range, sizes)))
+    if len(places) > MOST_CELLS:
         raise UnknownError(f"a law of more than {MOST_CELLS} cells", "hypotheses")
-    return dict(zip(cells, law(list(_leaves(table)), "probabilities"), strict=True))
+    weights = law(list(cells(population.probabilities)), "probabilities")
+    return dict(zip(places, weights, strict=True))
 
 
-def fewest_states(population: Population) -> int | None:
+def fewest_states(population: Any) -> int | None:
     """The number of values of a discrete record, the smallest of all records."""
-    model = population.get("model")
-    if model == "finite":
-        return min(shape(population["probabilities"]))
-    if model == "markov":
-        table = population.get("transition", population.get("transition_lower"))
-        return shape(table)[0]
-    if model in ("tree", "graph", "network"):
+    if isinstance(population, Finite):
+        return min(shape(population.probabilities))
+    if isinstance(population, MarkovChain):
+        return len(population.transition)
+    if isinstance(population, MarkovIntervals):
+        return len(population.transition_lower)
+    if population.model in ("tree", "graph", "network"):
         return min(read_model(population).states)
     return None
-
-
-def _numbers(nested: Any) -> list[Fraction]:
-    return [exact(entry) for entry in _leaves(nested)]
-
-
-def _leaves(nested: Any) -> Iterator[Any]:
-    for part in nested:
-        if isinstance(part, list):
-            yield from _leaves(part)
-        else:
-            yield part
 
 
 def _all(answers: Iterable[bool | None]) -> bool | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from bayesdp.kernel.approximate import RULE as DP_RULE
 from bayesdp.kernel.arithmetic import UnknownError, exact, require, whole
-from bayesdp.kernel.core import RULES, as_text, follows, same
+from bayesdp.kernel.core import RULES, follows, same
 from bayesdp.kernel.program_queries import RULE as PROGRAM
 from bayesdp.kernel.stated import stated_population
 
@@ -39,31 +39,27 @@ def keys(part: Mapping[str, Any], needed: str, where: str, maybe: str = "") -> N
 def check_steps(document: Mapping[str, Any]) -> Any:
     """All steps of a derivation; those inside a program's own are the programs' part to check."""
     root = document["derivation"]
-    plain, known = document.get("population"), set[str]()
+    plain = document.get("population")
     population = None if plain is None else stated_population(plain)
-    if plain is not None:
-        # Steps repeat the population, or a member of a family: what was read is not read again.
-        bare = {key: value for key, value in plain.items() if key not in ("source", "covers")}
-        known = {as_text(one) for one in (bare, *plain.get("members", ()))}
     if root["rule"] == "relations":
-        _relations(document, known)
+        _relations(document)
     elif root["rule"] == "release":
-        _release(document, known)
+        _release(document)
     elif root["rule"] != PROGRAM:
         covers = document["population"].get("covers", [])
-        _alone(root, covers, known)
+        _alone(root, covers)
     return population
 
 
-def _alone(step: Mapping[str, Any], covers: Sequence[str], known: set[str]) -> None:
+def _alone(step: Mapping[str, Any], covers: Sequence[str]) -> None:
     """A conversion of any mechanism: no column is set apart from those that it covers."""
-    _conversion(step, 0, known)
+    _conversion(step, 0)
     evidence = step["evidence"]
     told = evidence["covers"], evidence["independent"], evidence.get("interval")
     require(same(list(told), [list(covers), [], None]), "columns that nobody declares", "covers")
 
 
-def _conversion(step: Mapping[str, Any], below: int, known: set[str]) -> None:
+def _conversion(step: Mapping[str, Any], below: int) -> None:
     """A step from DP to BDP; `below` it a composition or none, and a family's members."""
     rule, evidence, premises = step["rule"], step["evidence"], step["premises"]
     if rule not in RULES:
@@ -72,8 +68,7 @@ def _conversion(step: Mapping[str, Any], below: int, known: set[str]) -> None:
     keys(step["conclusion"], "notion epsilon adversary", rule, "delta")
     needed = "population covers independent secrets cost"
     keys(evidence, needed, rule, "interval delta details")
-    if as_text(evidence["population"]) not in known:
-        stated_population(evidence["population"])
+    stated_population(evidence["population"])
     _cost(evidence["cost"], rule)
     if "delta" in evidence:
         _delta(evidence["delta"], rule)
@@ -85,7 +80,7 @@ def _conversion(step: Mapping[str, Any], below: int, known: set[str]) -> None:
     members = evidence["population"]["members"] if rule == "family" else []
     require(len(premises) == below + len(members), "a premise too many or too few", rule)
     for member in premises[below:]:
-        _conversion(member, 0, known)
+        _conversion(member, 0)
         follows(member["conclusion"]["epsilon"], step["conclusion"]["epsilon"], "family")
         for key in ("covers", "independent", "interval"):
             told = member["evidence"].get(key), evidence.get(key)
@@ -131,7 +126,7 @@ def _delta(proof: Mapping[str, Any], where: str) -> None:
 # -- relations --------------------------------------------------------------------------------
 
 
-def _relations(document: Mapping[str, Any], known: set[str]) -> None:
+def _relations(document: Mapping[str, Any]) -> None:
     root, claim = document["derivation"], document["claim"]
     keys(claim["parameters"], "size default", "claim")
     keys(root["conclusion"], "claims", "relations")
@@ -143,7 +138,7 @@ def _relations(document: Mapping[str, Any], known: set[str]) -> None:
             keys(step["conclusion"], "notion level", step["rule"])
             keys(step["evidence"], "hypotheses", step["rule"], "conversion")
             if "conversion" in step["evidence"]:
-                _alone(step["evidence"]["conversion"], covers, known)
+                _alone(step["evidence"]["conversion"], covers)
             (step,) = step["premises"]
         keys(step["conclusion"], "notion level", "given")
 
@@ -151,7 +146,7 @@ def _relations(document: Mapping[str, Any], known: set[str]) -> None:
 # -- releases ---------------------------------------------------------------------------------
 
 
-def _release(document: Mapping[str, Any], known: set[str]) -> None:
+def _release(document: Mapping[str, Any]) -> None:
     root, claim, state = document["derivation"], document["claim"], document["data_set"]
     of_bdp = claim["notion"] == "bdp"
     more = " adversary scope secrets" if of_bdp else ""
@@ -165,7 +160,7 @@ def _release(document: Mapping[str, Any], known: set[str]) -> None:
     _composition(composition)
     for step, below in ((own, 1), *((one, 0) for one in data_set)):
         if of_bdp:
-            _conversion(step, below, known)
+            _conversion(step, below)
         elif step["rule"] == DP_RULE:
             keys(step["conclusion"], "notion epsilon delta", DP_RULE)
             keys(step["evidence"], "cost delta", DP_RULE)

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
-from bayesdp.kernel.arithmetic import exact, law, require
+from bayesdp.kernel.arithmetic import law
 from bayesdp.kernel.chains import stationary
-from bayesdp.kernel.populations import shape
+from bayesdp.statements.chains import STATIONARY, MarkovChain
+from bayesdp.statements.tables import cells
+from bayesdp.statements.tables import rows as rows_below
 
 
-def read_rows(table: Any, order: int, *, normalise: bool = True) -> list[list[Fraction]]:
-    """The rows of a table with `order + 1` axes, one for each tuple of older records."""
-    sides = shape(table)
-    require(len(sides) == order + 1 and len(set(sides)) == 1 and sides[0] >= 2, "no such table")
-    rows = [table]
-    for _ in range(order):
-        rows = [part for row in rows for part in row]
-    if normalise:
-        return [law(row, "transition") for row in rows]
-    return [[exact(entry, "transition") for entry in row] for row in rows]
+def exact_rows(chain: MarkovChain) -> list[list[Fraction]]:
+    """The rows of its table, one for each tuple of older records, exact."""
+    return [law(row, "transition") for row in rows_below(chain.transition, chain.order)]
 
 
 def tuple_kernel(rows: list[list[Fraction]]) -> list[list[Fraction]]:
@@ -32,13 +26,8 @@ def tuple_kernel(rows: list[list[Fraction]]) -> list[list[Fraction]]:
     return kernel
 
 
-def first_law(population: Any, rows: list[list[Fraction]], order: int) -> list[Fraction]:
+def first_law(chain: MarkovChain, rows: list[list[Fraction]]) -> list[Fraction]:
     """The law of the first k records."""
-    initial = population.get("initial", "stationary")
-    if initial == "stationary":
+    if chain.initial == STATIONARY:
         return stationary(tuple_kernel(rows))
-    flat = [initial]
-    for _ in range(order):
-        flat = [part for row in flat for part in row]
-    require(len(flat) == len(rows), "the initial law has another size")
-    return law(flat, "initial")
+    return law(list(cells(chain.initial)), "initial")

@@ -18,6 +18,7 @@ from bayesdp.kernel.arithmetic import ball, exact, require, whole
 from bayesdp.kernel.composition import declared_cost
 from bayesdp.kernel.core import at_least, conversion_level, follows, read_conversion, same
 from bayesdp.kernel.hypotheses import NAMES, Facts
+from bayesdp.kernel.stated import stated_population
 
 PREFIX = "relation:"
 EVERYWHERE = "every-population"
@@ -139,10 +140,10 @@ class _Document:
 
         require(document["rounding"] == ROUNDING, "another rounding", "rounding")
         self.spec = document["population"]
-        self.population: dict[str, Any] | None = None
+        self.population: Any = None
         if self.spec is not None:
             bare = {k: v for k, v in self.spec.items() if k not in ("source", "covers")}
-            self.population = bare
+            self.population = stated_population(bare)
         parameters = document["claim"]["parameters"]
         self.size = whole(parameters["size"], "size", 1)
         self.default = exact(parameters["default"], "default")
@@ -209,7 +210,8 @@ class _Document:
         other = cost.lipschitz or cost.slack or cost.columns
         require(not other and cost.any >= below.level, "it converts a smaller cost", "conversion")
         require(conversion.adversary == adversary, "it is about another adversary", "conversion")
-        require(same(conversion.population, self.population), "two populations", "conversion")
+        same_one = conversion.population == self.population
+        require(same_one, "two populations", "conversion")
         self.about_population = True
         follows(step["conclusion"]["epsilon"], concluded, "conversion")
         return conversion_level(step, conversion)

@@ -22,6 +22,7 @@ from bayesdp.kernel.composition import (
     counted,
     declared_cost,
     held,
+    is_gaussian,
     summed,
 )
 from bayesdp.kernel.core import (
@@ -34,13 +35,15 @@ from bayesdp.kernel.core import (
     read_conversion,
     same,
 )
-from bayesdp.kernel.populations import ALL_RECORDS, described
 from bayesdp.kernel.program_queries import RULE as PROGRAM
 from bayesdp.kernel.program_queries import program_query
 from bayesdp.kernel.program_results import check_program_results
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.queries import Grid, Shape, label, moved, names_in, shape
 from bayesdp.kernel.results import NOISES, check_results
+from bayesdp.kernel.stated import stated_population
+from bayesdp.statements.chains import Chain
+from bayesdp.statements.gaussian import GaussianVectors
 
 ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
 """How the levels of a certificate are rounded."""
@@ -69,14 +72,11 @@ class _Release:
         rows = document["rows_per_unit"]
         require((rows is None) == (document["unit"] == "row"), "rows of a record", "unit")
         self.rows_per_record = 1 if rows is None else whole(rows, "rows_per_unit", 1)
-        self.population = document["population"] or {"model": None}
+        plain = document["population"]
+        self.population: Any = None if plain is None else stated_population(plain)
         for name, column in self.columns.items():
             require(set(column) <= COLUMN_KEYS, f"unknown keys of column {name!r}", "columns")
-        names = self.population.get("covers", [])
-        for name in names:
-            column = self.columns[name]
-            private = not (column.get("public") is True or "role" in column)
-            require(private and column.get("independent") is not True, "covers", "population")
+        names = self.population.covers if self.population is not None else ()
         self.covers = sorted(label(name, self.columns[name]) for name in names)
         self.independent = sorted(
             label(name, column)
@@ -246,14 +246,15 @@ class _Release:
         if tightness == "dp":
             return str(step["rule"])
         require(step["rule"] == "discrete-laplace", "tightness with another noise", query["name"])
-        chain, covers = self.population, self.population.get("covers", [])
-        length = whole(chain.get("length", 0), "length", 1)
+        chain = self.population
+        require(isinstance(chain, Chain), "no complete series", query["name"])
+        covers, length = chain.covers, chain.length
         roles = [column.get("role") for column in self.columns.values()]
         single = "series" not in roles and "order" in roles and self.n == length
         plain = query["kind"] in ("count", "proportion") and asked.keys is None
         reads = names_in(query["where"]) == set(covers) and len(covers) == 1
         require(self.body["unit"] == "row" and self.claim["notion"] == "bdp", "unit", query["name"])
-        require(chain.get("model") == "markov" and single, "no complete series", query["name"])
+        require(single, "no complete series", query["name"])
         require(plain and reads, "no count of a covered state over all records", query["name"])
         column = self.columns[covers[0]]
         source = self.columns.get(column.get("from", covers[0]), {})
@@ -272,9 +273,9 @@ class _Release:
 
     def interval(self, secrets: object) -> tuple[Fraction, Fraction] | None:
         """Where secrets lie: the declared bounds of the one column that a Gaussian law covers."""
-        scalar = self.population.get("model") in ("gaussian", "autoregressive")
-        scalar = scalar and "columns" not in self.population and secrets == "bounded"
-        names = self.population.get("covers", [])
+        vectors = isinstance(self.population, GaussianVectors)
+        scalar = is_gaussian(self.population) and not vectors and secrets == "bounded"
+        names: Sequence[str] = self.population.covers if scalar else []
         bounds = self.columns[names[0]].get("bounds") if scalar and len(names) == 1 else None
         return None if bounds is None else (exact(bounds[0]), exact(bounds[1]))
 
@@ -282,15 +283,14 @@ class _Release:
         if self.claim["notion"] == "dp":
             return _dp_level(step, spends)
         evidence = step["evidence"]
-        declared = {k: v for k, v in self.population.items() if k not in ("source", "covers")}
+        plain = self.body["population"]
+        declared = {k: v for k, v in plain.items() if k not in ("source", "covers")}
         for what, stated, due in (
             ("population", evidence["population"], declared),
             ("covers", sorted(evidence["covers"]), self.covers),
             ("independent", sorted(evidence["independent"]), self.independent),
         ):
             require(same(stated, due), f"{what} is not what is declared", step["rule"])
-        if self.population.get("model") in ALL_RECORDS:
-            require(self.n <= described(self.population), "more records than described", "n")
         place = self.interval(evidence["secrets"])
         told = None if place is None else [float(end) for end in place]
         require(same(evidence.get("interval"), told), "other secrets", step["rule"])
@@ -299,7 +299,7 @@ class _Release:
         as_counted = counted(step) == "zcdp"
         spent, parts = (zcdp, as_zcdp(spends)) if as_counted else (cost, spends)
         # The theorems about Gaussian populations look at kinds, the others at sums alone.
-        split = self.population.get("model") in ("gaussian", "autoregressive")
+        split = is_gaussian(self.population)
         _check_cost(step, spent, None if split else parts)
         mechanisms = {spend["mechanism"] for spend in spends}
         one_column = len(self.covers) == 1 and all(list(s["reads"]) == self.covers for s in spends)
@@ -397,8 +397,8 @@ def _dp_level(step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> a
         require(step["rule"] in ("sequential-composition", "data-set"), "no such rule", "release")
         require(rho == 0, "Gaussian noise has no level without a delta", step["rule"])
         return ball(pure)
-    cost, _ = compose(spends, {"model": None}, [])
-    zcdp, _ = compose(as_zcdp(spends), {"model": None}, [])
+    cost, _ = compose(spends, None, [])
+    zcdp, _ = compose(as_zcdp(spends), None, [])
     as_counted = counted(step) == "zcdp"
     spent, parts = (zcdp, as_zcdp(spends)) if as_counted else (cost, spends)
     _check_cost(step, spent, parts)

@@ -7,6 +7,7 @@ how many records it can describe.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -19,10 +20,35 @@ from bayesdp.statements import StatementError, chains, columns, populations, que
 MODELS = frozenset(populations.STRUCTURE) | {"gaussian", "family"}
 
 
+MOST_KEPT = 8
+_READ: dict[str, Any] = {}
+"""The last populations that were read, by what they say without `source` and `covers`.
+
+The steps of a derivation repeat the population that is declared, or a member of a family.
+"""
+
+
+def as_text(plain: Any) -> str:
+    """Plain data as one text, in which a number and a truth value are told apart."""
+    return json.dumps(plain, sort_keys=True)
+
+
 def stated_population(plain: Any) -> Any:
     """The population that is declared: `InvalidError` for none, `UnknownError` for a new model."""
     require(isinstance(plain, Mapping), "no population", "population")
-    if plain.get("model") not in MODELS:
+    bare = {key: value for key, value in plain.items() if key not in ("source", "covers")}
+    text = as_text(bare)
+    if len(bare) == len(plain) and text in _READ:
+        return _READ[text]
+    population = _read(plain)
+    while len(_READ) >= MOST_KEPT:
+        del _READ[next(iter(_READ))]
+    _READ[text] = population.model_copy(update={"source": "", "covers": ()})
+    return population
+
+
+def _read(plain: Mapping[str, Any]) -> Any:
+    if not isinstance(plain.get("model"), str) or plain["model"] not in MODELS:
         raise UnknownError(f"no rule for the model {plain.get('model')!r}", "population")
     try:
         population = populations.read_population(dict(plain))
@@ -138,7 +164,7 @@ def _check_roles(population: Any, declared: Mapping[str, Any]) -> None:
 
 def _check_size(document: Mapping[str, Any], population: Any, declared: Mapping[str, Any]) -> None:
     """Not more records than the population has room for, in the groups that the table has."""
-    plain, n = document["population"], whole(document["n"], "n", 1)
+    n = whole(document["n"], "n", 1)
     roles = {column.role: column for column in declared.values() if hasattr(column, "role")}
     for member in _members(population):
         if getattr(member, "complete", False):
@@ -147,7 +173,7 @@ def _check_size(document: Mapping[str, Any], population: Any, declared: Mapping[
     structure = populations.structure(population)
     if structure == "none":
         return
-    members = plain.get("members", [plain])
+    members = _members(population)
     if structure == "all records":
         require(n <= max(map(described, members)), "more records than described", "n")
         return

@@ -23,7 +23,9 @@ STATIONARY = "stationary"
 Order = Annotated[int, Field(ge=1, le=8)]
 
 
-class _Chain(Declared):
+class Chain(Declared):
+    """What chains of one law, and those between bounds, have in common."""
+
     model: Literal["markov"]
     order: Order = 1
     initial: Any = STATIONARY
@@ -40,7 +42,7 @@ class _Chain(Declared):
         require_law(self.initial)
 
 
-class MarkovChain(_Chain):
+class MarkovChain(Chain):
     """Chains of one law: `transition` has `order` + 1 axes, older records first."""
 
     transition: Any
@@ -58,7 +60,7 @@ class MarkovChain(_Chain):
         return self
 
 
-class MarkovIntervals(_Chain):
+class MarkovIntervals(Chain):
     """Chains whose law lies between `transition_lower` and `transition_upper`, entry by entry."""
 
     transition_lower: Any

@@ -32,6 +32,16 @@ class Root(Statement):
         """How many values it has."""
         return len(self.law)
 
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """None."""
+        return ()
+
+    @property
+    def table(self) -> Any:
+        """Its law."""
+        return self.law
+
     @model_validator(mode="after")
     def _a_law(self) -> Root:
         square(self.law, 1)
@@ -50,6 +60,16 @@ class Child(Statement):
     def values(self) -> int:
         """How many values it has."""
         return len(self.transition[0])
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The one parent."""
+        return (self.parent,)
+
+    @property
+    def table(self) -> Any:
+        """Its law for each value of the parent."""
+        return self.transition
 
     @model_validator(mode="after")
     def _laws(self) -> Child:
@@ -76,14 +96,13 @@ class Tree(Declared):
     def _a_forest(self) -> Tree:
         once_each((node.name for node in self.nodes), "two nodes are named {!r}".format)
         values = {node.name: node.values for node in self.nodes}
-        parents = {node.name: (node.parent,) for node in self.nodes if isinstance(node, Child)}
         for node in self.nodes:
             if isinstance(node, Child):
                 if node.parent not in values:
                     raise ValueError(f"no node is named {node.parent!r}")
                 if len(node.transition) != values[node.parent]:
                     raise ValueError(f"not one row for each value of {node.parent!r}")
-        _require_no_cycle([node.name for node in self.nodes], parents)
+        _require_no_cycle({node.name: node.parents for node in self.nodes})
         return self
 
 
@@ -124,8 +143,7 @@ class NetworkNodes(Declared):
                 raise ValueError(f"the table of {node.name!r} has other axes than its parents")
             for row in rows(node.table, len(node.parents)):
                 require_law(row)
-        parents = {node.name: node.parents for node in self.nodes}
-        _require_no_cycle(list(values), parents)
+        _require_no_cycle({node.name: node.parents for node in self.nodes})
         return self
 
 
@@ -143,18 +161,18 @@ class NetworkFile(Declared):
     bif: Name | ReadBy
 
 
-def _require_no_cycle(names: list[str], parents: Mapping[str, tuple[str, ...]]) -> None:
+def _require_no_cycle(parents: Mapping[str, tuple[str, ...]]) -> None:
     """Remove nodes whose parents are all removed: what stays lies on or behind a cycle."""
-    waiting = {name: len(parents.get(name, ())) for name in names}
-    children: dict[str, list[str]] = {name: [] for name in names}
+    waiting = {name: len(above) for name, above in parents.items()}
+    children: dict[str, list[str]] = {name: [] for name in parents}
     for name, above in parents.items():
         for parent in above:
             children[parent].append(name)
-    ready = [name for name in names if waiting[name] == 0]
+    ready = [name for name, count in waiting.items() if count == 0]
     for name in ready:  # grows while it is walked
         for child in children[name]:
             waiting[child] -= 1
             if waiting[child] == 0:
                 ready.append(child)
-    if len(ready) < len(names):
+    if len(ready) < len(parents):
         raise ValueError("a node is an ancestor of its own")

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, exact, require, whole
+from bayesdp.kernel.arithmetic import ball, require
 from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.gaussian import level
+from bayesdp.statements.chains import Autoregressive
 
 
 def bound(conversion: Conversion) -> arb:
     """The record in the middle has the largest sum: two geometric series, one for each side."""
     population = conversion.population
-    require(population.get("model") == "autoregressive", "the population is no AR(1) series")
-    length = whole(population["length"], "length", 1)
-    phi = abs(exact(population["coefficient"], "coefficient"))
-    require(phi < 1, "the series is not stationary")
+    require(isinstance(population, Autoregressive), "the population is not an AR(1) series")
+    phi, length = abs(Fraction(population.coefficient)), population.length
     root, factor = ball(phi), arb(1)
     for side in ((length - 1) // 2, length // 2):
         factor += root * (1 - root**side) / (1 - root)

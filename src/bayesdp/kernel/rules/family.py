@@ -15,14 +15,15 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import InvalidError, ball, require
 from bayesdp.kernel.composition import Cost, counted, declared_cost
-from bayesdp.kernel.core import Conversion, conversion_level, read_conversion, same
+from bayesdp.kernel.core import Conversion, conversion_level, read_conversion
+from bayesdp.statements.populations import Family
 
 
 def bound(conversion: Conversion) -> arb:
     """Each member's level is derived again from its own step."""
     population = conversion.population
-    require(population.get("model") == "family", "the population is no family")
-    members = population["members"]
+    require(isinstance(population, Family), "the population is not a family")
+    members = population.members
     premises = conversion.premises
     first = premises[0]["rule"] == "sequential-composition" if premises else False
     steps = premises[1:] if first else premises
@@ -46,11 +47,9 @@ def bound(conversion: Conversion) -> arb:
     return best
 
 
-def _level(
-    conversion: Conversion, member: Mapping[str, Any], step: Mapping[str, Any], cost: Cost
-) -> arb:
+def _level(conversion: Conversion, member: Any, step: Mapping[str, Any], cost: Cost) -> arb:
     part = replace(read_conversion(step, cost, zcdp=conversion.zcdp), alone=conversion.alone)
-    require(same(part.population, member), "about another population")
+    require(part.population == member, "about another population")
     require(part.adversary == conversion.adversary, "about another adversary")
     require(part.secrets == conversion.secrets, "about other secrets")
     due = conversion.zcdp if counted(step) == "zcdp" else cost

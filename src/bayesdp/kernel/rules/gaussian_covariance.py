@@ -8,19 +8,18 @@ from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, require
 from bayesdp.kernel.core import Conversion
-from bayesdp.kernel.gaussian import Triangle, conditionals, declared, level, symmetric
+from bayesdp.kernel.gaussian import Triangle, conditionals, level, matrix_declared, symmetric
 
 MOST_RECORDS = 16
 
 
 def bound(conversion: Conversion) -> arb:
     """`1 + max sum_j min(|V_ji| / V_ii, 1)`, `V` the covariance of `i` and the unknown given K."""
-    form, content = declared(conversion)
-    require(form != "max_correlation", "the covariance is not declared")
-    if isinstance(content, list) and len(content) > MOST_RECORDS:
+    is_covariance, content = matrix_declared(conversion)
+    if len(content) > MOST_RECORDS:
         raise UnknownError(f"more than {MOST_RECORDS} records are not enumerated")
     best = arb(0)
-    for matrix in conditionals(_covariance(form, content)):
+    for matrix in conditionals(_covariance(is_covariance, content)):
         for moved in _sums(matrix):
             if not bool(moved <= best):
                 best = best.max(moved)
@@ -28,10 +27,10 @@ def bound(conversion: Conversion) -> arb:
     return level(conversion, (1 + best).min(arb(size)), size)
 
 
-def _covariance(form: str, content: Any) -> Triangle:
+def _covariance(is_covariance: bool, content: Any) -> Triangle:
     rows = [[ball(entry) for entry in row] for row in symmetric(content)]
     places = range(len(rows))
-    if form == "precision":
+    if not is_covariance:
         try:
             inverse = arb_mat(rows).inv()
         except ZeroDivisionError:

@@ -7,9 +7,10 @@ from fractions import Fraction
 
 from flint import arb, arb_mat
 
-from bayesdp.kernel.arithmetic import UnknownError, ball, exact, largest, require, whole
+from bayesdp.kernel.arithmetic import UnknownError, ball, largest, require
 from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.gaussian import Triangle, conditionals, shifted, symmetric
+from bayesdp.statements.gaussian import GaussianVectors
 
 MOST_RECORDS = 10
 
@@ -17,18 +18,13 @@ MOST_RECORDS = 10
 def bound(conversion: Conversion) -> arb:
     """The largest `sum_e eps_e (1 + sum_j min(movement_j / M_e, 1))` over adversaries."""
     population = conversion.population
-    require(population.get("model") == "gaussian", "the population is not Gaussian")
-    columns, size = population["columns"], whole(population["size"], "size", 1)
-    require("precision" not in population and "max_correlation" not in population, "two forms")
-    require(len(set(columns)) == len(columns) > 0, "a column is named twice")
+    require(isinstance(population, GaussianVectors), "the records are not vectors")
+    columns, size = population.columns, population.size
     require(all(spent[0] in columns for spent in conversion.columns), "an unknown column")
-    rows = symmetric(population["covariance"])
-    require(len(rows) == size * len(columns), "not one row for each record and column")
+    rows = symmetric(population.covariance)
     if size > MOST_RECORDS:
         raise UnknownError(f"more than {MOST_RECORDS} records are not enumerated")
-    bounds = [(exact(low), exact(high)) for low, high in population["bounds"]]
-    require(len(bounds) == len(columns) and all(a < b for a, b in bounds), "no such bounds")
-    widths = [ball(high - low) for low, high in bounds]
+    widths = [ball(Fraction(high) - Fraction(low)) for low, high in population.bounds]
     slack = conversion.slack + sum(spent[3] for spent in conversion.columns)
     rest = ball((size - 1) * slack + size * conversion.any)
     if conversion.alpha is not None:

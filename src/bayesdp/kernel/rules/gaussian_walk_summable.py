@@ -6,7 +6,7 @@ from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, require
 from bayesdp.kernel.core import Conversion
-from bayesdp.kernel.gaussian import declared, level, symmetric
+from bayesdp.kernel.gaussian import level, matrix_declared, symmetric
 from bayesdp.kernel.walks import Rows, largest_row
 
 LARGEST_COVARIANCE = 200
@@ -14,12 +14,11 @@ LARGEST_COVARIANCE = 200
 
 def bound(conversion: Conversion) -> arb:
     """The comparison matrix keeps the diagonal of the precision and has `-|Q_ij|` beside it."""
-    form, content = declared(conversion)
-    require(form != "max_correlation", "neither a covariance nor a precision is declared")
+    is_covariance, content = matrix_declared(conversion)
     matrix = symmetric(content)
     size = len(matrix)
     rows: Rows
-    if form == "precision":
+    if not is_covariance:
         rows = [{j: ball(x) for j, x in enumerate(row) if x} for row in matrix]
     else:
         if size > LARGEST_COVARIANCE:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, require, whole
+from bayesdp.kernel.arithmetic import ball
 from bayesdp.kernel.core import Conversion
-from bayesdp.kernel.graphs import cross_ratio, live_cells, read_model, rows_of, shared_table
+from bayesdp.kernel.graphs import cross_ratio, live_cells, read_model, read_table, rows_of
 from bayesdp.kernel.messages import Messages, uniform
+from bayesdp.statements.graphs import GraphGrid
 
 LARGEST = 20_000
 """With more messages than this, or records on a grid, one number must serve for all of them."""
@@ -21,10 +20,8 @@ LARGEST = 20_000
 def bound(conversion: Conversion) -> arb:
     """`eps + max_i sum_a y_(a -> i)`, never more than `eps` for each record of the component."""
     epsilon, population = conversion.total, conversion.population
-    if "grid" in population and population.get("model") == "graph":
-        sides = [whole(side, "grid", 1) for side in population["grid"]]
-        if math.prod(sides) > LARGEST:
-            return _large_grid(population, sides, epsilon)
+    if isinstance(population, GraphGrid) and math.prod(population.grid) > LARGEST:
+        return _large_grid(population, epsilon)
     messages = Messages(read_model(population), epsilon)
     if len(messages.record) > LARGEST:
         uniform = messages.uniform()
@@ -39,12 +36,11 @@ def bound(conversion: Conversion) -> arb:
     return best
 
 
-def _large_grid(population: Mapping[str, Any], sides: list[int], epsilon: Fraction) -> arb:
+def _large_grid(population: GraphGrid, epsilon: Fraction) -> arb:
     """A grid without going through its records; values that are impossible may raise ratios."""
-    table = shared_table(population)
+    sides, table = population.grid, read_table(population.table)
     cells = live_cells((0, 1), table, [frozenset(range(table.sizes[0]))] * 2)
     ratios = [cross_ratio(rows_of(cells, place)) for place in (0, 1)]
     size, degree = math.prod(sides), sum(min(side - 1, 2) for side in sides)
-    require(population.get("records", size) == size, "another number of records")
     value = uniform(ratios, degree - 1, 1, epsilon, size)
     return (ball(epsilon) + degree * value).min(ball(size * epsilon))

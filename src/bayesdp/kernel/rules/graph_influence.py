@@ -18,6 +18,7 @@ from bayesdp.kernel.arithmetic import UnknownError, ball
 from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.graphs import Model, Table, cross_ratio, live_cells, read_model
 from bayesdp.kernel.walks import Rows, largest_row
+from bayesdp.statements.graphs import GraphEdges, GraphFactors, GraphGrid
 
 LARGEST = 20_000
 
@@ -25,11 +26,7 @@ LARGEST = 20_000
 def bound(conversion: Conversion) -> arb:
     """Factors that hold both records multiply their cross ratios."""
     population = conversion.population
-    if (
-        math.prod(population.get("grid", [])) > LARGEST
-        or len(population.get("edges", [])) > LARGEST
-        or len(population.get("factors", [])) > LARGEST
-    ):
+    if _ties(population) > LARGEST:
         raise UnknownError(f"a matrix of influences of more than {LARGEST} records or ties")
     model = read_model(population)
     ratios: dict[tuple[int, int], arb | None] = {}
@@ -55,6 +52,16 @@ def bound(conversion: Conversion) -> arb:
             rows[one][other] = (1 - root) / (1 + root)
     most = largest_row(rows, clipped=False) if rows else arb(1)
     return most * ball(conversion.total)
+
+
+def _ties(population: Any) -> int:
+    """How many factors there are, or records on a grid; networks and trees are not counted."""
+    if isinstance(population, GraphGrid):
+        return math.prod(population.grid)
+    if isinstance(population, GraphFactors):
+        return len(population.factors)
+    counted = isinstance(population, GraphEdges) and isinstance(population.edges, tuple)
+    return len(population.edges) if counted else 0
 
 
 def _pair_ratio(

@@ -6,9 +6,11 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
 from bayesdp.kernel.core import Conversion
+from bayesdp.statements.populations import Independent
 
 
 def bound(conversion: Conversion) -> arb:
     """The DP cost, for a population that says that its records are independent."""
-    require(conversion.population.get("model") == "independent", "the records may be dependent")
+    independent = isinstance(conversion.population, Independent)
+    require(independent, "the records may be dependent")
     return ball(conversion.of_group(1))

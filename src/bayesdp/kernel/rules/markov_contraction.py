@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import InvalidError, ball, exact, require, whole
+from bayesdp.kernel.arithmetic import InvalidError, ball, require
 from bayesdp.kernel.core import Conversion
-from bayesdp.kernel.orders import read_rows
+from bayesdp.kernel.orders import exact_rows
+from bayesdp.statements.chains import MarkovChain, MarkovIntervals
+from bayesdp.statements.tables import rows as rows_below
 
 Rows = Sequence[Sequence[Fraction]]
 
@@ -24,17 +26,19 @@ def bound(conversion: Conversion) -> arb:
     return 4 * (ball(ratio).sqrt() * quarter.sinh()).asinh()
 
 
-def largest_ratio(population: Mapping[str, Any]) -> tuple[Fraction, int]:
+def largest_ratio(population: Any) -> tuple[Fraction, int]:
     """`R`, and how many records a block has."""
-    require(population.get("model") == "markov", "the population is no Markov chain")
-    order = whole(population.get("order", 1), "order", 1)
-    if "transition" in population:
-        rows = read_rows(population["transition"], order)
-        low = high = blocks(rows, order)
+    if isinstance(population, MarkovChain):
+        low = high = blocks(exact_rows(population), population.order)
     else:
-        bounds = [_plain(population[f"transition_{end}"], order) for end in ("lower", "upper")]
-        low, high = (blocks(rows, order) for rows in _tightened(*bounds))
-    return cross_ratio(low, high), order
+        require(isinstance(population, MarkovIntervals), "the population is not a Markov chain")
+        ends = (population.transition_lower, population.transition_upper)
+        exact = [
+            [[Fraction(entry) for entry in row] for row in rows_below(end, population.order)]
+            for end in ends
+        ]
+        low, high = (blocks(rows, population.order) for rows in _tightened(*exact))
+    return cross_ratio(low, high), population.order
 
 
 def blocks(rows: Rows, order: int) -> list[list[Fraction]]:
@@ -81,10 +85,6 @@ def _apart(ups: list[Fraction], downs: list[Fraction]) -> Fraction:
     return max(ups[i] * downs[j] for i in first for j in second if i != j)
 
 
-def _plain(table: Any, order: int) -> list[list[Fraction]]:
-    return read_rows(table, order, normalise=False)
-
-
 def _tightened(low: Rows, high: Rows) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
     """Bounds, narrowed by what the row's other entries leave.
 
@@ -92,8 +92,6 @@ def _tightened(low: Rows, high: Rows) -> tuple[list[list[Fraction]], list[list[F
     """
     lower, upper = [], []
     for first, second in zip(low, high, strict=True):
-        require(all(0 <= a <= b <= 1 for a, b in zip(first, second, strict=True)), "no interval")
-        require(sum(first) <= 1 + exact(1e-9) and sum(second) >= 1 - exact(1e-9), "no row fits")
         if not sum(first) <= 1 <= sum(second):
             lower.append(list(first))
             upper.append(list(second))

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, exact, require, whole
+from bayesdp.kernel.arithmetic import ball, require
 from bayesdp.kernel.core import Conversion, count_mechanism
+from bayesdp.statements.chains import MarkovChain
 
 
 def bound(conversion: Conversion) -> arb:
     """The sum of the DP costs. It speaks of one mechanism, which the release itself must show."""
     population = conversion.population
-    require(population.get("model") == "markov", "the population is no Markov chain")
-    require(whole(population.get("order", 1), "order", 1) == 1, "a chain of higher order")
-    require(population.get("complete") is True, "the series may have gaps")
-    rows = population["transition"]
-    require(len(rows) == 2 and all(len(row) == 2 for row in rows), "not two states")
-    entries = [[exact(entry) for entry in row] for row in rows]
-    require(all(0 <= entry <= 1 for row in entries for entry in row), "no probabilities")
+    of_order_1 = isinstance(population, MarkovChain) and population.order == 1
+    require(of_order_1, "the population is not a Markov chain of order 1")
+    require(population.complete, "the series may have gaps")
+    require(len(population.transition) == 2, "not two states")
+    entries = [[Fraction(entry) for entry in row] for row in population.transition]
     # Rows sum to 1 up to rounding: the sign of the determinant is what the proof needs.
     (stay, leave), (come, keep) = entries
     require(stay * keep <= leave * come, "the chain is positively correlated")
-    due = count_mechanism(whole(population["length"], "length", 1))
+    due = count_mechanism(population.length)
     require(conversion.mechanism == due, "some spend is no count over the complete series")
     return ball(conversion.total)

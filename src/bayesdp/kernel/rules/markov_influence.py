@@ -7,9 +7,10 @@ from itertools import product
 
 from flint import arb, arb_mat
 
-from bayesdp.kernel.arithmetic import ball, require, whole
+from bayesdp.kernel.arithmetic import ball, require
 from bayesdp.kernel.core import Conversion
-from bayesdp.kernel.orders import first_law, read_rows
+from bayesdp.kernel.orders import exact_rows, first_law
+from bayesdp.statements.chains import MarkovChain
 
 WINDOW = 120
 
@@ -17,14 +18,14 @@ WINDOW = 120
 def bound(conversion: Conversion) -> arb:
     """`eps (1 + sum x)`, `x` a verified solution of `x >= kappa_Ui + kappa_UU x`."""
     population = conversion.population
-    order = whole(population["order"], "order", 2)
-    length = whole(population["length"], "length", 1)
-    rows = read_rows(population["transition"], order)
+    of_order = isinstance(population, MarkovChain) and population.order > 1
+    require(of_order, "the population is not a chain of higher order")
+    order, rows = population.order, exact_rows(population)
     require(min(map(min, rows)) > 0, "a transition probability is 0: resampling is undefined")
-    start = first_law(population, rows, order)
+    start = first_law(population, rows)
     require(min(start) > 0, "some first records can't occur: resampling is undefined")
     kappa = [_influence(rows, start, order, distance) for distance in range(1, order + 1)]
-    return ball(conversion.total) * _total(kappa, max(length, order))
+    return ball(conversion.total) * _total(kappa, max(population.length, order))
 
 
 def _influence(rows: list[list[Fraction]], start: list[Fraction], order: int, distance: int) -> arb:

@@ -7,13 +7,14 @@ from flint import arb
 from bayesdp.kernel.arithmetic import ball, require
 from bayesdp.kernel.chains import transitions
 from bayesdp.kernel.core import Conversion
+from bayesdp.statements.chains import STATIONARY
 
 
 def bound(conversion: Conversion) -> arb:
     """Needs a stationary start and no zero."""
     population = conversion.population
     rows = transitions(population)
-    require(population.get("initial", "stationary") == "stationary", "another start")
+    require(population.initial == STATIONARY, "another start")
     smallest, largest = min(map(min, rows)), max(map(max, rows))
     require(smallest > 0, "a transition probability is 0")
     return ball(conversion.total) + 4 * ball(largest / smallest).log()

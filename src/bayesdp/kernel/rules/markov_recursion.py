@@ -7,11 +7,12 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import UnknownError, ball, require, whole
+from bayesdp.kernel.arithmetic import UnknownError, ball, require
 from bayesdp.kernel.chains import MOST_WORK, Matrix, Recursion, Row, moebius, stationary
 from bayesdp.kernel.core import Conversion
-from bayesdp.kernel.orders import read_rows, tuple_kernel
+from bayesdp.kernel.orders import exact_rows, tuple_kernel
 from bayesdp.kernel.ratios import Edges, ratio_bound
+from bayesdp.statements.chains import STATIONARY, MarkovChain
 
 MOST_ROUNDS = 5000
 
@@ -19,10 +20,9 @@ MOST_ROUNDS = 5000
 def bound(conversion: Conversion) -> arb:
     """Each step's linear program is bounded by a dual that is verified in balls."""
     population = conversion.population
-    order = whole(population.get("order", 1), "order", 1)
-    if order > 1:
+    if isinstance(population, MarkovChain) and population.order > 1:
         require(conversion.adversary == "uninformed", "for order k: uninformed adversaries only")
-        return _tuples(conversion, order)
+        return _tuples(conversion, population)
     recursion = Recursion(population, uninformed=conversion.adversary == "uninformed")
     ratio = moebius if recursion.size == 2 else _Programs()
     return ball(conversion.total) + recursion.level(conversion.total, ratio, conversion.details)
@@ -42,11 +42,10 @@ class _Programs:
         return value
 
 
-def _tuples(conversion: Conversion, order: int) -> arb:
+def _tuples(conversion: Conversion, chain: MarkovChain) -> arb:
     """Every length of a stationary chain, from closed matrices for both sides."""
-    population = conversion.population
-    require(population.get("initial", "stationary") == "stationary", "another start")
-    rows = read_rows(population["transition"], order)
+    require(chain.initial == STATIONARY, "another start")
+    rows, order = exact_rows(chain), chain.order
     kernel = tuple_kernel(rows)
     law = stationary(kernel)
     require(min(law) > 0, "some tuples can't occur")

@@ -7,10 +7,11 @@ from itertools import product
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, contracted, require, whole
+from bayesdp.kernel.arithmetic import ball, contracted, require
 from bayesdp.kernel.core import Conversion
-from bayesdp.kernel.orders import read_rows
+from bayesdp.kernel.orders import exact_rows
 from bayesdp.kernel.rules.markov_contraction import blocks, cross_ratio
+from bayesdp.statements.chains import STATIONARY, MarkovChain
 
 ROUNDS = 5000
 
@@ -18,9 +19,10 @@ ROUNDS = 5000
 def bound(conversion: Conversion) -> arb:
     """The statement of the theorem, its fixed points found in floats and verified in balls."""
     population = conversion.population
-    order = whole(population["order"], "order", 2)
-    require(population.get("initial", "stationary") == "stationary", "another start")
-    rows = read_rows(population["transition"], order)
+    of_order = isinstance(population, MarkovChain) and population.order > 1
+    require(of_order, "the population is not a chain of higher order")
+    require(population.initial == STATIONARY, "another start")
+    order, rows = population.order, exact_rows(population)
     require(min(map(min, rows)) > 0, "a transition probability is 0")
     table = blocks(rows, order)
     whole_block = ball(cross_ratio(table, table))

@@ -11,7 +11,7 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
 from bayesdp.kernel.core import Conversion
-from bayesdp.kernel.graphs import Tree, read_tree
+from bayesdp.kernel.graphs import Forest, read_tree
 from bayesdp.kernel.ratios import ratio_bound
 
 Matrix = list[list[arb]]
@@ -48,7 +48,7 @@ def bound(conversion: Conversion) -> arb:
     return best.log()
 
 
-def _laws(tree: Tree) -> list[list[arb]]:
+def _laws(tree: Forest) -> list[list[arb]]:
     """The law of each record; exactly 0 for impossible values."""
     laws: list[list[arb]] = [[] for _ in tree.parents]
     for node in tree.order:
@@ -66,7 +66,7 @@ def _laws(tree: Tree) -> list[list[arb]]:
     return laws
 
 
-def _reversed(tree: Tree, node: int, laws: list[list[arb]]) -> list[list[arb]]:
+def _reversed(tree: Forest, node: int, laws: list[list[arb]]) -> list[list[arb]]:
     """The law of the parent for each possible value of the node."""
     above = laws[tree.parents[node] or 0]
     return [

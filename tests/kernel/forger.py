@@ -88,6 +88,7 @@ def _near(rng: Rng, document: Document, path: Path, other: Document) -> None:
     if isinstance(value, bool):
         _put(rng, document, path, int(value))
     elif isinstance(value, int | float):
+        value = value if abs(value) < 1e300 else 1
         factor = [0.5, 0.9, 0.999, 1 - 1e-9, 2, -1][int(rng.integers(6))]
         moved = value - 1 if isinstance(value, int) and rng.random() < 0.5 else value * factor
         whole = isinstance(value, int) and float(moved).is_integer()

@@ -78,11 +78,11 @@ def changes(document: Any, path: Path) -> Iterator[Any]:
 # -- what is harmless, and why ----------------------------------------------------------------
 
 _WEAKER = re.compile(
-    r"claim\.epsilon|claim\.claims\..*level|derivation(\.premises\.\*)*(\.evidence\.conversion)?"
+    r"claim\.(epsilon|delta)|claim\.claims\..*level|derivation(\.premises\.\*)*(\.evidence\.conversion)?"
     r"\.conclusion\.(epsilon|level|claims.*)"
 )
 _LEDGER = re.compile(r"data_set\.earlier_spends.*")
-_WITNESS = re.compile(r".*\.details(\.proofs.*|\.steps)?|.*\.entering")
+_WITNESS = re.compile(r".*\.details(\.proofs.*|\.steps)?|.*\.entering|.*\.delta\.alpha\.\*")
 _VALUE = re.compile(r"results\.\*\.value")
 _ERROR = re.compile(r"results\.\*\.error\.(confidence|value)")
 _COMPUTED = re.compile(r"results\.\*\.(outputs|releases).*")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 from unicodedata import category
 
 from pydantic import (
@@ -90,6 +90,12 @@ def _not_a_truth_value(value: object) -> object:
     return value
 
 
+def _truth_value(value: object) -> object:
+    if not isinstance(value, bool):
+        raise ValueError("true is due, and neither 1 nor a text is true")
+    return value
+
+
 def _as_tuple(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
@@ -106,6 +112,9 @@ Line = Annotated[str, AfterValidator(visible)]
 
 Name = Annotated[Line, Field(min_length=1)]
 """One line of visible text, not empty."""
+
+Yes = Annotated[Literal[True], BeforeValidator(_truth_value)]
+"""True, which 1 is not."""
 
 Number = Annotated[float, BeforeValidator(_not_a_truth_value)]
 """A finite number; whole ones may be written without a point."""

@@ -31,6 +31,7 @@ from bayesdp.statements.base import (
     Sequence,
     Statement,
     StatementError,
+    Yes,
     one_form,
     read,
     visible,
@@ -197,7 +198,7 @@ class Condition(_Derived):
 
 class _Role(Column):
     missing: Literal["refuse"] = "refuse"
-    public: Literal[True] = True
+    public: Yes = True
 
     @property
     def is_private(self) -> bool:
@@ -252,7 +253,7 @@ class Position(_Role):
 class Unprotected(Column):
     """A public column whose values are not declared."""
 
-    public: Literal[True]
+    public: Yes
     missing: Literal["refuse"] = "refuse"
 
 

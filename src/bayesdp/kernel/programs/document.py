@@ -73,7 +73,7 @@ def check_program(document: Mapping[str, Any]) -> tuple[str, ...]:
     check_claim(document["claim"], derived)
     require(document["claim"] == document["derivation"]["conclusion"], "two claims", "claim")
     assuming = assumptions_from(derived)
-    told = list(document["assumptions"])
+    told = document["assumptions"]
     require(told == assuming, "they are not those that the cost rests on", "assumptions")
     return tuple(assuming)
 

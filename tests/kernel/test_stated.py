@@ -1,0 +1,128 @@
+"""What a certificate states beside its level: costs, assumptions, columns; each has one form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bayesdp import kernel
+from bayesdp.certificate import content_of, digest
+from tests.kernel.all_kinds import certificate
+from tests.kernel.test_forgeries import CHAIN, COUNT, ROOMS, SERIES, refused, released, renewed
+
+Document = dict[str, Any]
+ALONE = {"model": "clusters", "size": 1}
+
+
+def cost_of(document: Document) -> Document:
+    cost: Document = document["derivation"]["premises"][0]["evidence"]["cost"]
+    return cost
+
+
+def as_any(cost: Document) -> Document:
+    """The same cost as one of mechanisms of which nothing is known."""
+    alike = dict.fromkeys(cost, 0.0) | {"by_column": []}
+    alike["any"] = cost["any"] + cost["lipschitz"]
+    if "rho_any" in cost:
+        alike["rho_any"] = cost["rho_any"] + cost["rho_lipschitz"]
+    return alike
+
+
+@pytest.mark.parametrize("kind", ["laplace release", "gaussian release"])
+def test_a_cost_is_stated_by_the_kinds_of_its_spends_or_as_one(kind: str) -> None:
+    document = certificate(kind)
+    cost = cost_of(document)
+    moved, slack = (
+        ("rho_lipschitz", "rho_slack") if kind == "gaussian release" else ("lipschitz", "slack")
+    )
+    still = "rho_any" if kind == "gaussian release" else "any"
+    assert cost[moved] > 0 < cost[slack]
+    for change in (
+        {slack: 0.0},
+        {slack: cost[slack] / 2},
+        {still: cost[still] + cost[moved] / 2, moved: cost[moved] / 2},
+        {still: 0.0, moved: cost[still] + cost[moved]},
+        as_any(cost) | {slack: cost[slack]},
+    ):
+        forged = certificate(kind)
+        cost_of(forged).update(change)
+        refused(renewed(forged), "cluster-size", "not the sum")
+    without = certificate(kind)
+    del cost_of(without)[slack]
+    assert not kernel.check(renewed(without))
+    alike = certificate(kind)
+    cost_of(alike).update(as_any(cost))
+    assert kernel.check(renewed(alike))
+
+
+@pytest.mark.parametrize("kind", ["program", "relations", "law", "laplace release"])
+def test_assumptions_are_a_list(kind: str) -> None:
+    document = certificate(kind)
+    document["assumptions"] = dict.fromkeys(document["assumptions"])
+    sealed = document | {"digest": digest(content_of(document))}
+    assert kernel.check(sealed).verdict == "INVALID"
+
+
+@pytest.mark.parametrize("public", [1, 1.0, "true"])
+@pytest.mark.parametrize("column", ["g", "fam"])
+def test_a_public_column_is_declared_so_by_true(column: str, public: Any) -> None:
+    """1 would be public for some readers, and not be named among what nobody protects."""
+    document = released(ROOMS | {"g": {"public": True}}, ALONE, COUNT)
+    document["columns"][column]["public"] = public
+    refused(renewed(document), "columns", "true is due")
+
+
+def test_a_law_that_asks_for_too_much_work_is_refused_at_once() -> None:
+    """Eight binary records would take most of a minute; the package states another theorem's."""
+    document = certificate("law")
+    law = np.full((2,) * 8, 1 / 256).tolist()
+    for holder in (document, document["derivation"]["evidence"]):
+        holder["population"]["probabilities"] = law
+    refused(renewed(document), "finite-law", "too large")
+
+
+TOGETHER: dict[str, tuple[Document, Document, Callable[[Document], object], str]] = {
+    "a series without an order": (
+        SERIES, CHAIN, lambda d: d["columns"].update(fam={"role": "cluster"}), "which order",
+    ),
+    "more rows than one series has": (
+        SERIES, CHAIN, lambda d: d.update(n=9), "more records than one series",
+    ),
+    "more rows than clusters have room for": (
+        ROOMS, ALONE, lambda d: d["columns"]["fam"].update(states=[1, 2, 3]), "room for",
+    ),
+    "clusters of several that nobody names": (
+        ROOMS, ALONE, lambda d: d["columns"].update(fam={"public": True}) or grown(d), "cluster",
+    ),
+    "a covered public column": (
+        ROOMS, ALONE, lambda d: d["columns"]["s"].update(public=True), "",
+    ),
+    "states that the model doesn't have": (
+        SERIES, CHAIN, lambda d: d["columns"]["s"].update(states=[0, 1, 2]), "states that",
+    ),
+    "a unit that is private": (
+        ROOMS, ALONE, lambda d: as_unit(d, "s"), "not a declared public",
+    ),
+}  # fmt: skip
+
+
+def grown(document: Document) -> None:
+    for step in [document, *(s["evidence"] for s in document["derivation"]["premises"])]:
+        step["population"]["size"] = 2
+
+
+def as_unit(document: Document, column: str) -> None:
+    document.update(unit=column, rows_per_unit=1)
+    (step,) = document["derivation"]["premises"][0]["premises"]
+    step["premises"][0]["evidence"]["spend"]["unit"] = column
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_parts_of_a_declaration_that_cannot_all_be_so(name: str) -> None:
+    columns, population, change, reason = TOGETHER[name]
+    document = released(columns, population, COUNT)
+    change(document)
+    refused(renewed(document), "", reason)

@@ -70,7 +70,7 @@ ROLES = {
 
 def together(population: dict[str, Any], **columns: Any) -> None:
     """A release of two rows that declares this population, and columns beside its roles."""
-    document = {"unit": "row", "n": 2, "population": population}
+    document = {"unit": "row", "rows_per_unit": None, "n": 2, "population": population}
     check_together(document, stated_population(population), stated_columns(ROLES | columns))
 
 

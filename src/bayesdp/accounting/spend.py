@@ -100,6 +100,20 @@ class Spend:
             )
         if self.interval is not None:
             object.__setattr__(self, "interval", _interval("spend.interval", self.interval))
+        if self.kind == "any" and (self.interval is not None or self.slack > 0):
+            raise InputError(
+                "spend.kind",
+                self.kind,
+                expected="neither an interval nor slack beside it: they belong to 'lipschitz'",
+            )
+        if self.kind == "lipschitz" and self.column is not None:
+            if self.reads not in ((), (self.column,)):
+                raise InputError(
+                    "spend.reads",
+                    list(self.reads),
+                    expected=f"'{self.column}' alone, as the kind is 'lipschitz'",
+                )
+            object.__setattr__(self, "reads", (self.column,))
         if self.kind == "lipschitz" and (self.column is None or self.interval is None):
             raise InputError(
                 "spend.kind",

@@ -69,24 +69,6 @@ def counted(step: Mapping[str, Any]) -> str:
     return str(how)
 
 
-def check_kept(spend: Mapping[str, Any]) -> None:
-    """A spend as a ledger keeps it: what its kind needs, and numbers and names that are such."""
-    where, column, interval, reads = (
-        spend["query"], spend["column"], spend["interval"], spend["reads"],
-    )  # fmt: skip
-    require(spend["kind"] in ("any", "lipschitz"), "a spend of no such kind", where)
-    require(column is None or isinstance(column, str), "the column of a spend has no name", where)
-    require(all(isinstance(name, str) for name in reads), "what a spend reads has no name", where)
-    require(list(reads) == sorted(set(reads)), "what a spend reads is out of order", where)
-    if interval is not None:
-        low, high = interval
-        require(exact(low) < exact(high), "the clipping interval of a spend", where)
-    lipschitz = column is not None and interval is not None
-    require(spend["kind"] == "any" or lipschitz, "a Lipschitz spend without its interval", where)
-    require(exact(spend["slack"]) >= 0, "a negative slack", where)
-    require(exact(spend["dp_delta"]) == 0, "a delta of a spend", where)
-
-
 def as_zcdp(spends: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The spends with every pure one as zCDP: `eps` is at most `eps^2 / 2` (theory 2.5)."""
     found: list[Mapping[str, Any]] = []

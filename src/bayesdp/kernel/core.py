@@ -64,6 +64,20 @@ DIVERGENCE_RULES = GAUSSIAN_RULES | {"independent", "cluster-size"}
 """Theorems that bound Rényi divergences too: they couple databases, whatever reads them."""
 
 
+_CHAINS, _GRAPHS = frozenset({"markov"}), frozenset({"graph", "tree", "network"})
+_MODELS: Mapping[str, frozenset[str]] = {
+    "markov": _CHAINS,
+    "graph": _GRAPHS,
+    "tree": frozenset({"tree", "network"}),
+    "finite": _CHAINS | _GRAPHS | {"finite"},
+    "gaussian": frozenset({"gaussian"}),
+    "autoregressive": frozenset({"autoregressive"}),
+    "independent": frozenset({"independent"}),
+    "family": frozenset({"family"}),
+}
+"""By the first word of a rule's name: the models that it is about. Groups are of any model."""
+
+
 @dataclass(frozen=True)
 class Verdict:
     """VALID ASSUMING, INVALID or UNKNOWN; `step` and `reason` say where and why not valid.
@@ -349,6 +363,9 @@ def bounded(conversion: Conversion) -> arb:
     Never below the DP cost, which every theorem allows for; but 0 where the rule finds that no
     record has two possible values.
     """
+    models = _MODELS.get(conversion.rule.split("-")[0])
+    about = models is None or conversion.population.model in models
+    require(about, "it is about other populations", conversion.rule)
     total = ball(conversion.of_group(1))
     divergence = conversion.rule in DIVERGENCE_RULES
     require(conversion.alpha is None or divergence, "it bounds no divergence", conversion.rule)

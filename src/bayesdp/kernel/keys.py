@@ -14,7 +14,7 @@ from bayesdp.kernel.approximate import RULE as DP_RULE
 from bayesdp.kernel.arithmetic import UnknownError, exact, require, whole
 from bayesdp.kernel.core import RULES, follows, same
 from bayesdp.kernel.program_queries import RULE as PROGRAM
-from bayesdp.kernel.stated import stated_population
+from bayesdp.kernel.stated import stated_population, stated_spend
 
 DETAILS: Mapping[str, frozenset[str]] = {
     "finite-law": frozenset({"proofs"}),
@@ -24,7 +24,6 @@ DETAILS: Mapping[str, frozenset[str]] = {
 }
 """What each theorem's rule reads of its step's `details`; all others read nothing."""
 
-_SPEND = "dataset unit query kind dp_epsilon column interval slack mechanism dp_delta reads"
 COMPOSITION = "sequential-composition"
 
 
@@ -173,9 +172,7 @@ def _release(document: Mapping[str, Any]) -> None:
             bare = step["evidence"] == {} and step["premises"] == []
             require(bare and step["conclusion"]["notion"] == "dp", "more than a sum", "data-set")
     for spend in state["earlier_spends"]:
-        keys(spend, _SPEND, "earlier_spends", "rho block")
-        require(isinstance(spend["query"], str), "no text", "earlier_spends")
-        require(isinstance(spend["mechanism"], str), "no text", "earlier_spends")
+        stated_spend(spend)
 
 
 def _composition(step: Mapping[str, Any]) -> None:
@@ -186,14 +183,14 @@ def _composition(step: Mapping[str, Any]) -> None:
         if rule == PROGRAM:
             keys(evidence, "query fields spends", rule, "gaussian")
             for spend in evidence["spends"]:
-                keys(spend, _SPEND, rule, "rho block")
+                stated_spend(spend)
             continue
         gaussian = rule == "discrete-gaussian"
         summed = evidence["query"]["kind"] in ("sum", "mean")
         moved = " sensitivity_squared" if gaussian else " sensitivity"
         needed = "query scale step spend" + moved + (" grid" if summed else "")
         keys(evidence, needed, rule)
-        keys(evidence["spend"], _SPEND, rule, "rho block")
+        stated_spend(evidence["spend"])
         keys(conclusion, "notion epsilon kind" + (" rho" if gaussian else ""), rule)
         nothing = not gaussian or conclusion["epsilon"] == 0.0
         require(nothing, "a pure cost of Gaussian noise", rule)

@@ -16,7 +16,6 @@ from bayesdp.kernel.blocks import cells_of, check_block
 from bayesdp.kernel.composition import (
     Cost,
     as_zcdp,
-    check_kept,
     close,
     compose,
     counted,
@@ -361,11 +360,8 @@ class _Release:
         state, name = self.body["data_set"], "data_set"
         earlier = list(state["earlier_spends"])
         for spend in earlier:
-            check_kept(spend)
             require(spend["dataset"] == self.body["dataset"], "another data set", "data_set")
             require(spend["unit"] == self.body["unit"], "another unit", "data_set")
-            pure, rho = exact(spend["dp_epsilon"]), exact(spend.get("rho", 0.0))
-            require(spend["dp_delta"] == 0.0 and min(pure, rho) == 0 < max(pure, rho), "cost", name)
         require(len(premises) == (2 if earlier else 1), "the wrong derivations", "data_set")
         together = [*earlier, *spends]
         self.check_public_blocks(together)

@@ -10,15 +10,28 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from datetime import datetime
+from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require, whole
 from bayesdp.kernel.populations import MOST_RECORDS, described, group_size
 from bayesdp.kernel.queries import names_in
-from bayesdp.statements import StatementError, chains, columns, populations, queries, tables
+from bayesdp.statements import (
+    StatementError,
+    chains,
+    columns,
+    populations,
+    queries,
+    spends,
+    tables,
+)
 
 MODELS = frozenset(populations.STRUCTURE) | {"gaussian", "family"}
 
+
+OF_ANY_LAW = ("independent", "clusters", "unknown")
+"""Models that say nothing of a record's values: it may be several rows."""
 
 MOST_KEPT = 8
 _READ: dict[str, Any] = {}
@@ -88,6 +101,14 @@ def stated_query(plain: Any, declared: Mapping[str, Any]) -> Any:
     return query
 
 
+def stated_spend(plain: Any) -> Any:
+    """The spend that is stated."""
+    try:
+        return spends.read_spend(plain)
+    except StatementError as error:
+        raise InvalidError(error.reason, error.place) from None
+
+
 def check_together(
     document: Mapping[str, Any], population: Any, declared: Mapping[str, Any]
 ) -> None:
@@ -96,8 +117,16 @@ def check_together(
     if unit != "row":
         known = unit in declared and not declared[unit].is_private
         require(known, "a record's column is not a declared public one", "unit")
+        states = declared[unit].levels
+        room = states is None or whole(document["n"], "n", 1) <= len(states)
+        require(room, "more records than its column has values", "unit")
     if population is None:
         return
+    if document["rows_per_unit"] not in (None, 1):
+        several = all(member.model in OF_ANY_LAW for member in _members(population))
+        require(
+            several, "a model of one value for each record, and records of several rows", "unit"
+        )
     _check_covers(population, declared)
     _check_roles(population, declared)
     _check_size(document, population, declared)
@@ -119,6 +148,9 @@ def _check_covers(population: Any, declared: Mapping[str, Any]) -> None:
         require(plain, f"{name!r} is public, or independent of the others", "covers")
     if not population.covers:
         return
+    if any(member.model in ("gaussian", "autoregressive") for member in _members(population)):
+        numbers = all(isinstance(declared[name], columns.Numeric) for name in population.covers)
+        require(numbers, "a Gaussian law of a column that is not one of numbers", "covers")
     covered = math.prod(len(declared[name].levels or ()) for name in population.covers)
     for member in _members(population):
         values = _values(member)
@@ -160,6 +192,7 @@ def _check_roles(population: Any, declared: Mapping[str, Any]) -> None:
         require(bool(named), "a column says which record is which, and none has a name", "columns")
         states = set(roles["member"].states)
         require(all(states <= names for names in named), "a record that isn't named", "columns")
+        require(all(names == named[0] for names in named), "members name others", "population")
 
 
 def _check_size(document: Mapping[str, Any], population: Any, declared: Mapping[str, Any]) -> None:
@@ -170,6 +203,10 @@ def _check_size(document: Mapping[str, Any], population: Any, declared: Mapping[
         if getattr(member, "complete", False):
             one_series = n == member.length and document["unit"] == "row" and "series" not in roles
             require(one_series, "a complete series of another length", "population")
+    complete = [one for one in _members(population) if getattr(one, "complete", False)]
+    if complete and "order" in roles and roles["order"].states is not None:
+        told = len(roles["order"].states)
+        require(told == complete[0].length, "a complete series of other positions", "columns")
     structure = populations.structure(population)
     if structure == "none":
         return
@@ -177,11 +214,40 @@ def _check_size(document: Mapping[str, Any], population: Any, declared: Mapping[
     if structure == "all records":
         require(n <= max(map(described, members)), "more records than described", "n")
         return
-    most = max(map(group_size, members))
+    size = max(map(group_size, members))
+    most = min(size, _places(roles.get("member")), _positions(roles.get("order"), size))
     groups = roles.get("cluster" if structure == "clusters" else "series")
     if groups is None and structure == "clusters":
-        require(most == 1, "no column says who is in which cluster", "columns")
+        require(size == 1, "no column says who is in which cluster", "columns")
     elif groups is None:
         require(n <= most, "more records than one series has, and no column of series", "n")
     elif groups.states is not None:
         require(n <= most * len(groups.states), "more records than the groups have room for", "n")
+
+
+def _places(member: Any) -> float:
+    """How many records of a cluster there are names for."""
+    return math.inf if member is None else len(member.states)
+
+
+def _positions(order: Any, length: int) -> float:
+    """How many records of a series there are positions for: a step apart, within its length."""
+    if order is None or order.states is None:
+        return math.inf
+    dated = isinstance(order.step, str)
+    at = [_seconds(state) if dated else Fraction(state) for state in order.states]
+    step = Fraction(columns.seconds_of(order.step)) if dated else Fraction(order.step)
+    steps = [(place - min(at)) / step for place in at]
+    tolerance = Fraction(1, 10**6)
+    on_steps = all(abs(number - round(number)) <= tolerance for number in steps)
+    require(on_steps, "positions that are not whole steps apart", "columns")
+    require(round(max(steps)) < length, "positions further apart than a series is long", "columns")
+    return len(at)
+
+
+def _seconds(state: str) -> Fraction:
+    try:
+        moment = datetime.fromisoformat(state)
+    except ValueError:
+        raise InvalidError("a position that is not a date or time", "columns") from None
+    return Fraction((moment - datetime(1970, 1, 1)).total_seconds())

@@ -26,8 +26,9 @@ from bayesdp.release.program_files import file_and_name, require_unchanged
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, program_findings, program_rows, run_program
 from bayesdp.release.queries import shape
+from bayesdp.release.reading import parse_study, read_toml
 from bayesdp.release.results import Release, Result, cost_words, counted
-from bayesdp.release.spec import FROM_DATA, BudgetSpec, QuerySpec, StudySpec, parse_study, read_toml
+from bayesdp.release.spec import FROM_DATA, BudgetSpec, QuerySpec, StudySpec
 from bayesdp.tables.checks import Finding, count_records, inspect, mismatch
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table

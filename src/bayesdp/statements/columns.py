@@ -40,7 +40,9 @@ from bayesdp.statements.base import (
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 """What a cell of a discrete column holds. A truth value, a number and a text are never equal."""
 
-STEP = re.compile(r"\s*0*[1-9]\d*\s*(second|minute|hour|day|week)s?\s*", re.IGNORECASE)
+STEP = re.compile(
+    r"\s*(?P<count>0*[1-9]\d{0,8})\s*(?P<unit>second|minute|hour|day|week)s?\s*", re.IGNORECASE
+)
 """The step of an order column of dates: "15 minutes", "1 day"."""
 
 DEFINED_AS = " = "
@@ -82,9 +84,19 @@ def _interval(bounds: tuple[float, float]) -> tuple[float, float]:
 
 
 def _duration(step: str) -> str:
-    if not STEP.fullmatch(step):
-        raise ValueError("a step that is neither a number nor a time such as '1 day'")
+    seconds_of(step)
     return step
+
+
+_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+
+
+def seconds_of(step: str) -> int:
+    """The seconds of a step of dates or times."""
+    found = STEP.fullmatch(step)
+    if found is None:
+        raise ValueError("a step that is neither a number nor a time such as '1 day'")
+    return int(found["count"]) * _SECONDS[found["unit"].lower()]
 
 
 States = Annotated[tuple[Value, ...], Sequence, Field(min_length=1), AfterValidator(_states)]
@@ -283,6 +295,7 @@ def read_columns(plain: object, place: str = "columns") -> dict[str, Any]:
     columns: dict[str, Any] = read(_COLUMNS, plain, place)
     roles: set[str] = set()
     derived: dict[str, bool] = {}
+    definitions: set[str] = set()
     for name, column in columns.items():
         if DEFINED_AS in name:
             raise StatementError(f"{place}.{name}", "a name that reads like a definition")
@@ -292,6 +305,10 @@ def read_columns(plain: object, place: str = "columns") -> dict[str, Any]:
             roles.add(column.role)
         if isinstance(column, _Derived):
             _check_source(name, column, columns, f"{place}.{name}")
+            definition = label("", column)
+            if definition in definitions:
+                raise StatementError(f"{place}.{name}", "two columns of one definition")
+            definitions.add(definition)
             if derived.setdefault(column.source, column.is_private) != column.is_private:
                 raise StatementError(
                     f"{place}.{name}", "a private and a public column are computed from one column"

@@ -42,7 +42,7 @@ from pydantic import (
 )
 
 from bayesdp.errors import InputError, did_you_mean, require_shown
-from bayesdp.statements.columns import DEFINED_AS
+from bayesdp.statements.columns import DEFINED_AS, seconds_of
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 Kind = Literal[
@@ -63,7 +63,6 @@ _KEYS = (
     "missing",
 )
 _ROLES = ("cluster", "member", "series", "order")
-_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
 _MOST_EXACT = 2**53
 
 
@@ -295,9 +294,12 @@ def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:
 
 
 def _hold_together(name: str, column: Column, columns: Mapping[str, Column]) -> None:
-    """Columns computed from one column that isn't declared are all public, or all private."""
+    """What columns computed from one column have in common; no two have one definition."""
     for other, neighbour in columns.items():
         alike = neighbour.source != column.source or neighbour.public == column.public
+        definitions = [(one.source, one.cuts, one.where) for one in (column, neighbour)]
+        if other != name and definitions[0] == definitions[1]:
+            _fail(name, "from", column.source, f"another definition than that of '{other}'")
         if column.source not in columns and not alike:
             expected = f"as for '{other}', which is computed from '{column.source}' too"
             _fail(name, "public", column.public, expected, f"Or declare '{column.source}' itself.")
@@ -493,7 +495,7 @@ def _step(name: str, value: object) -> float | str:
 
 def _duration(text: str) -> float | None:
     """Seconds of a text such as '15 minutes'; None where it can't be read."""
-    match = re.fullmatch(r"\s*(\d+)\s*([a-z]+?)s?\s*", text.lower())
-    if match is None or match[2] not in _SECONDS or int(match[1]) == 0:
+    try:
+        return float(seconds_of(text))
+    except ValueError:
         return None
-    return float(int(match[1]) * _SECONDS[match[2]])

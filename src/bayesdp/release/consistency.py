@@ -1,0 +1,284 @@
+"""Whether the parts of a study go together: unit, roles, covered columns, sizes, what is stated."""
+
+from __future__ import annotations
+
+import math
+
+from bayesdp.accounting.spend import SMALLEST_DELTA
+from bayesdp.errors import InputError, UnsupportedError, did_you_mean
+from bayesdp.populations import (
+    Autoregressive,
+    Clusters,
+    Family,
+    Finite,
+    Gaussian,
+    Graph,
+    Independent,
+    MarkovChain,
+    Network,
+    Population,
+    Tree,
+    Unknown,
+)
+from bayesdp.release.spec import StudySpec, describe_column
+from bayesdp.statements import StatementError, read_columns, read_population
+
+
+def _with_delta(study: StudySpec) -> None:
+    """A delta and what goes with it: Gaussian noise needs one, pure-DP features can't have one."""
+    budget = study.budget
+    if budget.delta == 0.0:
+        if budget.noise == "gaussian":
+            raise InputError(
+                "budget.noise",
+                budget.noise,
+                expected='"laplace", or a delta: Gaussian noise has no level without one',
+                remedy="Add budget.delta, for example delta = 1e-6.",
+            )
+        return
+    if budget.delta < SMALLEST_DELTA:
+        raise InputError(
+            "budget.delta",
+            budget.delta,
+            expected=f"0, or at least {SMALLEST_DELTA:g}",
+            remedy="Leave delta out: the study then has a pure level and Laplace noise.",
+        )
+    for position, query in enumerate(study.queries):
+        if query.tightness != "dp":
+            raise UnsupportedError(
+                f"query[{position}].tightness",
+                query.tightness,
+                expected='"dp" in a study with a delta: what one mechanism leaks is known without '
+                "one only",
+                remedy="Leave out budget.delta, or tightness.",
+            )
+
+
+def consistent(study: StudySpec) -> StudySpec:
+    """The study; `InputError` for parts that don't go together."""
+    budget, data = study.budget, study.data
+    _with_delta(study)
+    if budget.spend is not None and budget.spend > budget.epsilon:
+        raise InputError(
+            "budget.spend", budget.spend, expected=f"at most budget.epsilon = {budget.epsilon:g}"
+        )
+    if data.unit != "row" and data.unit not in study.columns:
+        raise InputError(
+            "data.unit",
+            data.unit,
+            expected='"row", or a declared column whose rows together form one record',
+            remedy=f"Declare it: data.columns.{data.unit} = {{ public = true }}.",
+        )
+    if data.unit != "row" and study.columns[data.unit].is_private:
+        raise InputError(
+            "data.unit",
+            data.unit,
+            expected="a public column or one with a role: who has which rows is not protected",
+            remedy=f"Declare it: data.columns.{data.unit} = {{ public = true }}.",
+        )
+    roles = [name for name, column in study.columns.items() if column.role is not None]
+    for role in ("cluster", "member", "series", "order"):
+        named = [name for name in roles if study.columns[name].role == role]
+        if len(named) > 1:
+            raise InputError("data.columns", named, expected=f'at most one column of role "{role}"')
+    _covered_columns(study)
+    _structure(study)
+    _room(study)
+    _one_value_each(study)
+    _can_be_stated(study)
+    return study
+
+
+def _room(study: StudySpec) -> None:
+    """One series has room for the declared number of records, where no column tells series apart.
+
+    Populations of the whole table are held to it with the plan, which knows `n` from the data too.
+    """
+    population, n = study.population, study.data.n
+    if population is None or population.structure != "series" or not isinstance(n, int):
+        return
+    several = any(column.role == "series" for column in study.columns.values())
+    if not several and n > population.group_size:
+        raise InputError(
+            "data.n",
+            n,
+            expected=f"at most {population.group_size}, the records of one series",
+            remedy='Declare the column that tells series apart, with role = "series".',
+        )
+
+
+def _one_value_each(study: StudySpec) -> None:
+    """Models of one value for each record don't say what several rows of a record are."""
+    population, several = study.population, (study.data.rows_per_unit or 1) > 1
+    if population is None:
+        return
+    members = population.members if isinstance(population, Family) else (population,)
+    silent = all(isinstance(one, Independent | Clusters | Unknown) for one in members)
+    if several and not silent:
+        raise InputError(
+            "data.rows_per_unit",
+            study.data.rows_per_unit,
+            expected="1, or a population of model independent, clusters or unknown",
+            remedy="Other models describe one value of each record, and not its several rows.",
+        )
+    numbers = all(study.columns[name].kind == "numeric" for name in population.covers)
+    if any(isinstance(one, Gaussian | Autoregressive) for one in members) and not numbers:
+        raise InputError(
+            "population.covers",
+            list(population.covers),
+            expected="columns with bounds: a Gaussian law is about numbers",
+            remedy="A condition such as height > 180 may be asked of a column of numbers.",
+        )
+
+
+def _can_be_stated(study: StudySpec) -> None:
+    """What a study declares is read again as its certificate states it, before anything is paid."""
+    columns = {name: describe_column(column) for name, column in study.columns.items()}
+    try:
+        read_columns(columns, "data.columns")
+        if study.population is not None:
+            read_population(study.population.spec())
+    except StatementError as error:
+        raise InputError(
+            error.place,
+            expected="a declaration that a certificate can repeat",
+            remedy=f"It says: {error.reason}.",
+            shown=False,
+        ) from None
+
+
+def _covered_columns(study: StudySpec) -> None:
+    population = study.population
+    if population is None:
+        return
+    for position, name in enumerate(population.covers):
+        key = f"population.covers[{position}]"
+        if name not in study.columns:
+            raise InputError(
+                key, name, expected="a declared column", remedy=did_you_mean(name, study.columns)
+            )
+        if study.columns[name].is_public:
+            raise InputError(
+                key,
+                name,
+                expected="a private column",
+                remedy="A public column is not protected, and the population is conditional on it.",
+            )
+        if study.columns[name].independent:
+            raise InputError(
+                key,
+                name,
+                expected="a column that is not declared independent too",
+                remedy="Either the population describes it, or it is independent given what it "
+                "describes.",
+            )
+    members = population.members if isinstance(population, Family) else (population,)
+    for member in members:
+        if isinstance(member, MarkovChain | Graph | Tree | Finite | Network) and population.covers:
+            _states_covered(study, member, population.covers)
+
+
+def _states_covered(
+    study: StudySpec,
+    population: MarkovChain | Graph | Tree | Finite | Network,
+    covers: tuple[str, ...],
+) -> None:
+    """Discrete models speak of columns that are their states, not of the values behind them."""
+    states = population.states if isinstance(population, MarkovChain) else population.common_states
+    sizes = [len(study.columns[name].levels or ()) for name in covers]
+    if math.prod(sizes) == states:
+        return
+    raise InputError(
+        "population.covers",
+        list(covers),
+        expected="columns whose states are those of the population: "
+        + (f"{states}" if states is not None else "which differ from record to record here"),
+        remedy="Declare the states, or derive them from a column of numbers, as in active = "
+        '{ from = "steps", cuts = [0.5] }; the numbers behind a state may be declared '
+        "independent if they are so given the states (theory 7).",
+    )
+
+
+def _structure(study: StudySpec) -> None:
+    """Who depends on whom is read off columns with a role: they must be there."""
+    population = study.population
+    if population is None:
+        return
+    roles = {column.role for column in study.columns.values()}
+    if population.structure == "cluster" and "cluster" not in roles and population.group_size > 1:
+        raise InputError(
+            "data.columns",
+            expected='a column of role "cluster" that says which records belong together',
+            remedy='Declare it: family = { role = "cluster" }.',
+            shown=False,
+        )
+    _members(study, population)
+    _complete(study, population)
+    if population.structure == "series" and "order" not in roles:
+        raise InputError(
+            "data.columns",
+            expected='a column of role "order" with its step, and one of role "series" if the '
+            "table holds several series",
+            remedy='Declare it: day = { role = "order", step = 1 }.',
+            shown=False,
+        )
+
+
+def _complete(study: StudySpec, population: Population) -> None:
+    """One series without a gap: one order column, no series, and as many records as its length."""
+    if not isinstance(population, MarkovChain) or not population.complete:
+        return
+    key = "population.complete"
+    if any(column.role == "series" for column in study.columns.values()):
+        raise InputError(
+            key,
+            True,
+            expected='a table that is one series, without a column of role "series"',
+            remedy="Leave complete out: the level is then that of any mechanism.",
+        )
+    if study.data.n != population.length or study.data.unit != "row":
+        raise InputError(
+            key,
+            True,
+            expected=f"data.n = {population.length}, the chain's length, and rows as records",
+            remedy="State how many records there are; with fewer than the length there are gaps.",
+        )
+
+
+def _members(study: StudySpec, population: Population) -> None:
+    """Named records of a cluster need a column that says which record is which, and no others."""
+    members = population.members if isinstance(population, Family) else (population,)
+    all_named = [one.roles for one in members if isinstance(one, Gaussian | Finite) and one.roles]
+    named = all_named[0] if all_named else None
+    for other in all_named[1:]:
+        if set(other) != set(named or ()):
+            raise InputError(
+                "population.members",
+                list(other),
+                expected="the same roles in all members: " + ", ".join(named or ()),
+                remedy="One column says which record of its cluster a row is.",
+            )
+    columns = [column for column in study.columns.values() if column.role == "member"]
+    if named is not None and not columns:
+        raise InputError(
+            "data.columns",
+            expected='a column of role "member" that says which of population.roles a record is',
+            remedy=f'Declare it: who = {{ role = "member", states = {list(named)} }}.',
+            shown=False,
+        )
+    for column in columns:
+        if named is None:
+            raise InputError(
+                f"data.columns.{column.name}.role",
+                "member",
+                expected="a population whose records have names (population.roles)",
+                remedy="Otherwise declare { public = true, states = [...] }.",
+            )
+        for state in column.states or ():
+            if state not in named:
+                raise InputError(
+                    f"data.columns.{column.name}.states",
+                    state,
+                    expected="one of population.roles: " + ", ".join(named),
+                    remedy=did_you_mean(str(state), named),
+                )

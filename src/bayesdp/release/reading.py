@@ -1,0 +1,179 @@
+"""Reads a study from TOML or plain data. Every key is checked; unknown ones are refused.
+
+Errors are `InputError` with the dotted path of the key, its value, what was expected, and the
+remedy.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from bayesdp.errors import InputError, did_you_mean, require_shown
+from bayesdp.populations import Population, parse
+from bayesdp.populations.base import explain_validation
+from bayesdp.populations.files import search_in
+from bayesdp.release.consistency import consistent
+from bayesdp.release.program_files import check_program_keys, named, read_programs
+from bayesdp.release.spec import (
+    FROM_DATA,
+    MOST_RECORDS,
+    BudgetSpec,
+    DataSpec,
+    QuerySpec,
+    StudySpec,
+)
+from bayesdp.tables.columns import parse_columns
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The contents of a TOML file as plain data. Files that it names are found beside it."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except UnicodeDecodeError:
+        raise InputError("STUDY", str(path), expected="a text file in UTF-8") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, tomllib.TOMLDecodeError):
+            raise InputError(str(path), expected=f"a TOML file: {error}", shown=False) from None
+        raise InputError(
+            "STUDY", str(path), expected="a study file that can be read", remedy=f"{error}."
+        ) from None
+    except RecursionError:
+        raise InputError("STUDY", str(path), expected="TOML of sensible depth") from None
+    search_in(path.parent)
+    return raw
+
+
+def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec:
+    """A study from plain data, as read from TOML or built in Python.
+
+    Program files are looked for relative to `folder`, and read now.
+    """
+    known = {"data", "population", "budget", "query"}
+    for key in raw:
+        if key not in known:
+            raise InputError(
+                str(key),
+                expected="a known table",
+                remedy=did_you_mean(str(key), known),
+                shown=False,
+            )
+    for key in ("data", "budget"):
+        if not isinstance(raw.get(key), Mapping):
+            raise InputError(key, expected="a table", remedy="It is missing.", shown=False)
+    data = dict(raw["data"])
+    columns = parse_columns(data.pop("columns", {}))
+    budget = _part(BudgetSpec, raw["budget"], "budget")
+    queries = _queries(raw.get("query"))
+    return consistent(
+        StudySpec(
+            data=_data(data),
+            columns=columns,
+            population=_population(raw.get("population"), budget),
+            budget=budget,
+            queries=queries,
+            programs=read_programs(queries, folder or Path()),
+        )
+    )
+
+
+def _data(raw: dict[str, Any]) -> DataSpec:
+    n = raw.get("n")
+    if n is None:
+        raise InputError(
+            "data.n",
+            expected=f'the public number of records, or "{FROM_DATA}"',
+            remedy=f'"{FROM_DATA}" declares that the number may be published.',
+            shown=False,
+        )
+    if n != FROM_DATA and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
+        raise InputError("data.n", n, expected=f'a whole number above 0, or "{FROM_DATA}"')
+    if isinstance(n, int) and n > MOST_RECORDS:
+        raise InputError("data.n", n, expected="at most 2^40 records")
+    data: DataSpec = _part(DataSpec, _one_name(raw), "data")
+    if (data.unit != "row") != (data.rows_per_unit is not None):
+        if data.unit == "row":
+            raise InputError(
+                "data.rows_per_unit", data.rows_per_unit, expected='nothing where unit is "row"'
+            )
+        raise InputError(
+            "data.rows_per_unit",
+            expected=f"the most rows that one {data.unit} may have",
+            remedy="Costs are multiplied by it, and the table is held against it.",
+            shown=False,
+        )
+    require_shown(data.unit, "data.unit")
+    return data
+
+
+def _one_name(raw: dict[str, Any]) -> dict[str, Any]:
+    """One data set has one name, however it is written: names that look the same are the same."""
+    name = raw.get("dataset")
+    if not isinstance(name, str):
+        return raw
+    if name != name.strip() or not name.isprintable():
+        raise InputError(
+            "data.dataset",
+            name,
+            expected="a name of visible letters, without spaces around it",
+            remedy="Two names are two budgets.",
+        )
+    return raw | {"dataset": unicodedata.normalize("NFC", name)}
+
+
+def _population(raw: object, budget: BudgetSpec) -> Population | None:
+    if raw is None:
+        if budget.notion == "dp":
+            return None
+        raise InputError(
+            "population",
+            expected="a table that says who depends on whom",
+            remedy='For independent records write model = "independent".',
+            shown=False,
+        )
+    if isinstance(raw, Population):
+        return raw
+    if not isinstance(raw, Mapping):
+        raise InputError("population", raw, expected="a table")
+    return parse(raw)
+
+
+def _queries(raw: object) -> tuple[QuerySpec, ...]:
+    if not isinstance(raw, list | tuple) or not raw:
+        raise InputError("query", expected="at least one [[query]]", shown=False)
+    queries = tuple(
+        one if isinstance(one, QuerySpec) else _part(QuerySpec, named(one), f"query[{position}]")
+        for position, one in enumerate(raw)
+    )
+    seen: set[str] = set()
+    for position, query in enumerate(queries):
+        if query.name in seen:
+            raise InputError(f"query[{position}].name", query.name, expected="a name used once")
+        seen.add(query.name)
+        require_shown(query.name, f"query[{position}].name")
+        check_program_keys(query, f"query[{position}]")
+        if query.weight is not None and query.error is not None:
+            raise InputError(
+                f"query[{position}]",
+                expected="a weight or a wanted error, not both",
+                shown=False,
+            )
+    return queries
+
+
+def _part(model: type[Any], raw: object, key: str) -> Any:
+    if not isinstance(raw, Mapping):
+        raise InputError(key, raw, expected="a table")
+    for name, value in raw.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            raise InputError(f"{key}.{name}", value, expected="a finite number")
+    try:
+        return model.model_validate(dict(raw))
+    except ValidationError as error:
+        raise explain_validation(error, model.model_fields, key) from None

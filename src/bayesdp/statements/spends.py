@@ -1,0 +1,78 @@
+"""Spends as certificates state them: what one release has cost, as a ledger keeps it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, TypeAdapter, model_validator
+
+from bayesdp.statements.base import Line, Name, Names, Number, Sequence, Statement, read
+from bayesdp.statements.columns import Value, kind_of
+
+LAPLACE, GAUSSIAN, PROGRAM = "discrete-laplace", "discrete-gaussian", "program"
+"""The mechanisms of this package, which put sums on a grid: their Lipschitz spends have slack."""
+
+
+def _each_once(values: tuple[Value, ...]) -> tuple[Value, ...]:
+    if len({(kind_of(value), value) for value in values}) < len(values):
+        raise ValueError("a value stands there twice")
+    return values
+
+
+class Block(Statement):
+    """The values of a public column whose records alone a release read."""
+
+    column: Name
+    values: Annotated[tuple[Value, ...], Sequence, Field(min_length=1), AfterValidator(_each_once)]
+
+
+class Spend(Statement):
+    """One cost: pure (`dp_epsilon`) or of Gaussian noise (`rho`), and what it was spent on.
+
+    `lipschitz` mechanisms read one column, clipped to `interval`; `slack` is what their grid adds.
+    """
+
+    dataset: Name
+    unit: Name
+    query: Name
+    kind: Literal["any", "lipschitz"]
+    dp_epsilon: Annotated[Number, Field(ge=0)]
+    column: Name | None
+    interval: Annotated[tuple[Number, Number], Sequence] | None
+    slack: Annotated[Number, Field(ge=0)]
+    mechanism: Line
+    dp_delta: Annotated[Number, Field(ge=0, le=0)]
+    reads: Names
+    rho: Annotated[Number, Field(ge=0)] = 0.0
+    block: Block | None = None
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Spend:
+        if (self.dp_epsilon > 0) == (self.rho > 0):
+            raise ValueError("not exactly one cost, pure or of Gaussian noise")
+        if self.mechanism in (LAPLACE, GAUSSIAN) and (self.mechanism == GAUSSIAN) != (self.rho > 0):
+            raise ValueError("a cost of another kind than its noise has")
+        if list(self.reads) != sorted(self.reads):
+            raise ValueError("what it reads is out of order")
+        if self.block is not None and self.unit != "row":
+            raise ValueError("a record of several rows has no block")
+        if self.kind == "any":
+            if self.interval is not None or self.slack > 0:
+                raise ValueError("an interval or slack of kind any")
+            return self
+        if self.interval is None or not self.interval[0] < self.interval[1]:
+            raise ValueError("a Lipschitz spend without the interval that it clips to")
+        if self.reads != (self.column,):
+            raise ValueError("a Lipschitz spend that reads other columns than its own")
+        known = (LAPLACE, GAUSSIAN, PROGRAM)
+        if self.mechanism.startswith(known) and (self.mechanism not in known or self.slack == 0):
+            raise ValueError("a Lipschitz spend of a mechanism that has no such cost")
+        return self
+
+
+_SPEND: TypeAdapter[Any] = TypeAdapter(Spend)
+
+
+def read_spend(plain: object, place: str = "spend") -> Any:
+    """The spend that plain data states; `StatementError` for anything that isn't exactly one."""
+    return read(_SPEND, plain, place)

@@ -143,7 +143,9 @@ def test_a_study_with_gaussian_noise(name: str, tmp_path: Path) -> None:
         found = explain(document)
         assert found.verdict == "VALID ASSUMING"
         differ = {key for key in before.facts if before.facts[key] != found.facts[key]}
-        assert differ == {"subject", "verdict"}
+        assert differ == {"subject", "verdict", "assumptions"}
+        more = set(found.facts["assumptions"]) - set(before.facts["assumptions"])
+        assert [line.split(" '")[0] for line in more] == ["the release"]
         facts, level = found.facts, document["data_set"]["level"]
         assert facts["level"] == level
         assert facts["delta"] == document["data_set"].get("delta", 0) == 1e-6

@@ -11,7 +11,19 @@ import pytest
 from bayesdp import kernel
 from bayesdp.certificate import content_of, digest
 from tests.kernel.all_kinds import certificate
-from tests.kernel.test_forgeries import CHAIN, COUNT, ROOMS, SERIES, refused, released, renewed
+from tests.kernel.leaves import at, leaves
+from tests.kernel.test_forgeries import (
+    CHAIN,
+    COUNT,
+    GRAPH,
+    ROOMS,
+    SERIES,
+    everywhere,
+    refused,
+    released,
+    renewed,
+    set_,
+)
 
 Document = dict[str, Any]
 ALONE = {"model": "clusters", "size": 1}
@@ -103,6 +115,24 @@ TOGETHER: dict[str, tuple[Document, Document, Callable[[Document], object], str]
     "states that the model doesn't have": (
         SERIES, CHAIN, lambda d: d["columns"]["s"].update(states=[0, 1, 2]), "states that",
     ),
+    "a complete series of another length": (
+        SERIES, CHAIN, lambda d: everywhere(d, set_(complete=True)) or d.update(n=7), "complete",
+    ),
+    "more records than a graph has": (
+        ROOMS, GRAPH, lambda d: d.update(n=9), "more records than described",
+    ),
+    "a graph of more records than are read": (
+        ROOMS, GRAPH, lambda d: everywhere(d, set_(records=10**8)), "graphs of more than",
+    ),
+    "a condition on another column": (
+        ROOMS, ALONE, lambda d: d["columns"].update(old={"from": "x", "where": "s == 1"}),
+        "condition on other",
+    ),
+    "a record that has no name in the model": (
+        ROOMS, ALONE,
+        lambda d: d["columns"].update(m={"role": "member", "states": ["a", "z"]}) or named(d),
+        "isn't named",
+    ),
     "a unit that is private": (
         ROOMS, ALONE, lambda d: as_unit(d, "s"), "not a declared public",
     ),
@@ -112,6 +142,15 @@ TOGETHER: dict[str, tuple[Document, Document, Callable[[Document], object], str]
 def grown(document: Document) -> None:
     for step in [document, *(s["evidence"] for s in document["derivation"]["premises"])]:
         step["population"]["size"] = 2
+
+
+def named(document: Document) -> None:
+    def alone(population: Document) -> None:
+        kept = {key: population[key] for key in ("source", "covers") if key in population}
+        population.clear()
+        population.update(kept | {"model": "gaussian", "covariance": [[1.0]], "roles": ["a"]})
+
+    everywhere(document, alone)
 
 
 def as_unit(document: Document, column: str) -> None:
@@ -126,3 +165,60 @@ def test_parts_of_a_declaration_that_cannot_all_be_so(name: str) -> None:
     document = released(columns, population, COUNT)
     change(document)
     refused(renewed(document), "", reason)
+
+
+# -- numbers that stand beside others ------------------------------------------------------------
+
+Change = Callable[[Document], object]
+DERIVED: dict[str, tuple[str, Change, str, str]] = {
+    "more is concluded than is claimed": (
+        "law", lambda d: d["derivation"]["conclusion"].update(epsilon=9.0), "claim", "concluded",
+    ),
+    "a conversion concludes more than its relation": (
+        "relations",
+        lambda d: d["derivation"]["premises"][3]["evidence"]["conversion"]["conclusion"].update(
+            epsilon=9.0
+        ),
+        "conversion", "concluded",
+    ),
+    "a data set's level above that of its derivation": (
+        "gaussian release", lambda d: d["data_set"].update(level=2.0), "data_set", "derivation",
+    ),
+    "another digest": ("law", lambda d: None, "digest", "content"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_numbers_beside_the_level_are_those_derived(name: str) -> None:
+    kind, change, step, reason = DERIVED[name]
+    document = certificate(kind)
+    change(document)
+    if name == "another digest":
+        document["claim"]["epsilon"] *= 2
+    else:
+        document["digest"] = digest(content_of(document))
+    found = kernel.check(document)
+    assert (found.verdict, found.step.startswith(step)) == ("INVALID", True), found
+    assert reason in found.reason
+
+
+def test_the_budgets_delta_stands_among_the_assumptions() -> None:
+    document = certificate("gaussian release")
+    document["derivation"]["evidence"]["delta"] = 1e-5
+    found = kernel.check(document | {"digest": digest(content_of(document))})
+    assert (found.verdict, found.step) == ("INVALID", "assumptions")
+
+
+@pytest.mark.parametrize("kind", ["laplace release", "gaussian release", "relations", "law"])
+def test_no_number_is_a_truth_value(kind: str) -> None:
+    """Where 0 or 1 stands, false or true doesn't."""
+    places = [path for path in leaves(certificate(kind)) if path[0] not in ("results", "columns")]
+    tried = 0
+    for path in places:
+        document = certificate(kind)
+        value = at(document, path)
+        if type(value) in (int, float) and value in (0, 1):
+            at(document, path[:-1])[path[-1]] = bool(value)
+            assert not kernel.check(renewed(document)), path
+            tried += 1
+    assert tried > 0

@@ -6,135 +6,135 @@ import ast
 from fractions import Fraction
 
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, names_of
-from bayesdp.programs.source.calls import Bound, bind
+from bayesdp.programs.source.arguments import Bound, bind, fixed_number
+from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
-from bayesdp.programs.source.releases import Releases
-from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import Scalar, Thing, Value
 
 
-class After(Releases):
-    """What the functions after a release mean."""
+def call_plug_in(node: ast.Call, context: Context) -> Value:
+    """plug_in(noisy): the posterior as if the noisy statistics were true."""
+    return _after("plug-in", bind(node, ["noisy"], needed=1), context, ())
 
-    def call_plug_in(self, node: ast.Call, scope: Scope) -> Value:
-        """plug_in(noisy): the posterior as if the noisy statistics were true."""
-        return self._after("plug-in", bind(node, ["noisy"], needed=1), scope, ())
 
-    def call_noise_aware(self, node: ast.Call, scope: Scope) -> Value:
-        """noise_aware(noisy): the posterior given what was released, noise included."""
-        return self._after("noise-aware", bind(node, ["noisy"], needed=1), scope, ())
+def call_noise_aware(node: ast.Call, context: Context) -> Value:
+    """noise_aware(noisy): the posterior given what was released, noise included."""
+    return _after("noise-aware", bind(node, ["noisy"], needed=1), context, ())
 
-    def call_nuts(self, node: ast.Call, scope: Scope) -> Value:
-        """nuts(noisy, draws=): samples of the noise-aware posterior."""
-        bound = bind(node, ["noisy", "draws"], needed=2)
-        draws = self.fixed(bound, "draws", scope)
-        number = draws.data[0]
-        assert isinstance(number, Fraction)
-        if number.denominator != 1 or not 1 <= number <= 10**6:
-            raise refuse("arguments", bound.given["draws"], "draws is a whole number up to 10^6.")
-        return self._after("nuts", bound, scope, (number,))
 
-    def _after(self, op: str, bound: Bound, scope: Scope, data: tuple[Fraction, ...]) -> Value:
-        node = bound.given["noisy"]
-        found = self.value(node, scope)
-        if isinstance(found, Thing) and found.kind in ("model", "posterior"):
-            raise refuse(
-                "private-output",
-                node,
-                f"This {found.kind} is of private data that nothing has been added to.",
-                f"Release its statistics first: {op.replace('-', '_')}(laplace(statistics(model), "
-                "epsilon=...)).",
-            )
-        if isinstance(found, Thing) and found.kind == "noisy-model":
-            family = found.about[2]
-            assert isinstance(family, Thing)
-            return self._derived(op, bound.node, (found.expr,), family.family, data)
-        model = None
-        if isinstance(found, Scalar) and found.level == "public" and found.expr.op == "public":
-            model = self.models.get(str(found.expr.data[0]))
-        if model is None or not isinstance(found, Scalar):
-            if isinstance(found, Scalar) and names_of(found.expr) & self.joined:
-                either = self._inside(self.commands, found.expr, op, bound.node, data)
-                if either is not None:
-                    return either
-                raise refuse(
-                    "type",
-                    node,
-                    "This is one of two noisy statistics, as a condition has it.",
-                    f"Put {op.replace('-', '_')} into both branches; what they give is one "
-                    "posterior afterwards.",
-                )
+def call_nuts(node: ast.Call, context: Context) -> Value:
+    """nuts(noisy, draws=): samples of the noise-aware posterior."""
+    bound = bind(node, ["noisy", "draws"], needed=2)
+    draws = fixed_number(bound, "draws", context)
+    number = draws.data[0]
+    assert isinstance(number, Fraction)
+    if number.denominator != 1 or not 1 <= number <= 10**6:
+        raise refuse("arguments", bound.given["draws"], "draws is a whole number up to 10^6.")
+    return _after("nuts", bound, context, (number,))
+
+
+def _after(op: str, bound: Bound, context: Context, data: tuple[Fraction, ...]) -> Value:
+    node = bound.given["noisy"]
+    found = context.value(node)
+    if isinstance(found, Thing) and found.kind in ("model", "posterior"):
+        raise refuse(
+            "private-output",
+            node,
+            f"This {found.kind} is of private data that nothing has been added to.",
+            f"Release its statistics first: {op.replace('-', '_')}(laplace(statistics(model), "
+            "epsilon=...)).",
+        )
+    if isinstance(found, Thing) and found.kind == "noisy-model":
+        family = found.about[2]
+        assert isinstance(family, Thing)
+        return _derived(op, bound.node, (found.expr,), family.family, data, context)
+    model = None
+    if isinstance(found, Scalar) and found.level == "public" and found.expr.op == "public":
+        model = context.draft.models.get(str(found.expr.data[0]))
+    if model is None or not isinstance(found, Scalar):
+        if isinstance(found, Scalar) and names_of(found.expr) & context.draft.joined:
+            either = _in_branches(context.draft.commands, found.expr, op, bound.node, data, context)
+            if either is not None:
+                return either
             raise refuse(
                 "type",
                 node,
-                "This is not the noisy statistics of a model.",
-                "Release laplace(statistics(model), epsilon=...) and hand that on as it is.",
+                "This is one of two noisy statistics, as a condition has it.",
+                f"Put {op.replace('-', '_')} into both branches; what they give is one "
+                "posterior afterwards.",
             )
-        return self._of_statistics(op, bound.node, found.expr, model, data)
+        raise refuse(
+            "type",
+            node,
+            "This is not the noisy statistics of a model.",
+            "Release laplace(statistics(model), epsilon=...) and hand that on as it is.",
+        )
+    return _of_statistics(op, bound.node, found.expr, model, data, context)
 
-    def _of_statistics(
-        self, op: str, node: ast.Call, noisy: Expr, model: Thing, data: tuple[Fraction, ...]
-    ) -> Thing:
-        prior, likelihood = model.about[2], model.about[1]
-        assert isinstance(prior, Thing)
-        assert isinstance(likelihood, Thing)
-        where = place(node.args[0] if node.args else node)
-        about = Expr("observe", (Expr("nothing"), likelihood.expr, prior.expr), (), where)
-        return self._derived(op, node, (noisy, about), prior.family, data)
 
-    def _inside(
-        self,
-        commands: list[Command],
-        noisy: Expr,
-        op: str,
-        node: ast.Call,
-        data: tuple[Fraction, ...],
-    ) -> Thing | None:
-        """What is derived of one of two noisy statistics, at the end of the branch that has them.
+def _of_statistics(
+    op: str, node: ast.Call, noisy: Expr, model: Thing, data: tuple[Fraction, ...], context: Context
+) -> Thing:
+    prior, likelihood = model.about[2], model.about[1]
+    assert isinstance(prior, Thing)
+    assert isinstance(likelihood, Thing)
+    where = place(node.args[0] if node.args else node)
+    about = Expr("observe", (Expr("nothing"), likelihood.expr, prior.expr), (), where)
+    return _derived(op, node, (noisy, about), prior.family, data, context)
 
-        Each side derives it of its own, and both under one name. None where that is not possible.
-        """
-        if noisy.op != "public":
-            return None
-        name, outer = str(noisy.data[0]), self.commands
-        if name in self.models:
-            self.commands = commands
-            found = self._of_statistics(op, node, noisy, self.models[name], data)
-            self.commands = outer
-            return found
-        for i, branch in enumerate(commands):
-            if not isinstance(branch, Branch):
-                continue
-            sides = [list(branch.then), list(branch.otherwise)]
-            each = [_value_of(name, side) for side in sides]
-            if None in each:
-                continue
-            found_in = [
-                None if one is None else self._inside(side, one, op, node, data)
-                for side, one in zip(sides, each, strict=True)
-            ]
-            first, second = found_in
-            if first is None or second is None or first.family != second.family:
-                return None
-            both = Expr("public", (), (self.fresh(op.replace("-", "_")),), place(node))
-            for side, value in zip(sides, (first.expr, second.expr), strict=True):
-                side.append(Derive(str(both.data[0]), value, place(node)))
-            commands[i] = Branch(branch.test, tuple(sides[0]), tuple(sides[1]), branch.where)
-            return Thing(first.kind, both, first.family, (), True)
+
+def _in_branches(
+    commands: list[Command],
+    noisy: Expr,
+    op: str,
+    node: ast.Call,
+    data: tuple[Fraction, ...],
+    context: Context,
+) -> Thing | None:
+    """What is derived of one of two noisy statistics, at the end of the branch that has them.
+
+    Each side derives it of its own, and both under one name. None where that is not possible.
+    """
+    if noisy.op != "public":
         return None
+    name = str(noisy.data[0])
+    if name in context.draft.models:
+        with context.draft.apart(commands):
+            return _of_statistics(op, node, noisy, context.draft.models[name], data, context)
+    for i, branch in enumerate(commands):
+        if not isinstance(branch, Branch):
+            continue
+        sides = [list(branch.then), list(branch.otherwise)]
+        each = [_value_of(name, side) for side in sides]
+        if None in each:
+            continue
+        found_in = [
+            None if one is None else _in_branches(side, one, op, node, data, context)
+            for side, one in zip(sides, each, strict=True)
+        ]
+        first, second = found_in
+        if first is None or second is None or first.family != second.family:
+            return None
+        both = Expr("public", (), (context.draft.fresh(op.replace("-", "_")),), place(node))
+        for side, value in zip(sides, (first.expr, second.expr), strict=True):
+            side.append(Derive(str(both.data[0]), value, place(node)))
+        commands[i] = Branch(branch.test, tuple(sides[0]), tuple(sides[1]), branch.where)
+        return Thing(first.kind, both, first.family, (), True)
+    return None
 
-    def _derived(
-        self,
-        op: str,
-        node: ast.Call,
-        args: tuple[Expr, ...],
-        family: str,
-        data: tuple[Fraction, ...],
-    ) -> Thing:
-        name = self.fresh(op.replace("-", "_"))
-        self.commands.append(Derive(name, Expr(op, args, data, place(node)), place(node)))
-        kind = "samples" if op == "nuts" else "released-posterior"
-        return Thing(kind, Expr("public", (), (name,), place(node)), family, (), True)
+
+def _derived(
+    op: str,
+    node: ast.Call,
+    args: tuple[Expr, ...],
+    family: str,
+    data: tuple[Fraction, ...],
+    context: Context,
+) -> Thing:
+    name = context.draft.fresh(op.replace("-", "_"))
+    context.draft.commands.append(Derive(name, Expr(op, args, data, place(node)), place(node)))
+    kind = "samples" if op == "nuts" else "released-posterior"
+    return Thing(kind, Expr("public", (), (name,), place(node)), family, (), True)
 
 
 def _value_of(name: str, commands: list[Command]) -> Expr | None:

@@ -6,14 +6,10 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from bayesdp.programs.ir import Type
 from bayesdp.programs.source.diagnostics import refuse, written
 from bayesdp.programs.source.literals import Literal, literal
-
-if TYPE_CHECKING:
-    from bayesdp.programs.source.module import SourceFile
 
 RESULTS = (
     "Beta",
@@ -31,11 +27,6 @@ RESULTS = (
 """What a program may return."""
 
 MOST_LABELS = 1024
-PLAIN_TYPES = ("bool", "int", "float", "str", "tuple", "list")
-ANNOTATION = (
-    *(ast.Name, ast.Load, ast.Subscript, ast.Tuple, ast.List, ast.Constant, ast.UnaryOp),
-    *(ast.USub, ast.BinOp, ast.BitOr, ast.operator),
-)
 
 
 def read_type(
@@ -182,25 +173,3 @@ def _result(node: ast.expr, surface: Mapping[str, str]) -> str:
             f"It returns {', '.join(RESULTS)} or a tuple of those.",
         )
     return head
-
-
-def check_annotation(node: ast.expr | None, file: SourceFile) -> None:
-    """A helper's annotation is for readers: it names types, and clamps nothing."""
-    if node is None or (isinstance(node, ast.Constant) and node.value is None):
-        return
-    known = (*(one for one in file.surface if one[:1].isupper()), *file.types, *file.records)
-    for one in ast.walk(node):
-        if isinstance(one, ast.Name) and one.id not in (*known, *PLAIN_TYPES):
-            raise refuse(
-                "annotation",
-                one,
-                f"{one.id} is no type of the language.",
-                "A helper's annotations name types of bayesdp.programs, aliases and records.",
-            )
-        if not isinstance(one, ANNOTATION):
-            raise refuse(
-                "annotation",
-                node,
-                f"{written(node)} is no type of the language.",
-                "A helper's annotations name types of bayesdp.programs, aliases and records.",
-            )

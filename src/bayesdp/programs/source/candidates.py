@@ -6,11 +6,11 @@ import ast
 from fractions import Fraction
 
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.source.calls import Bound, bind
+from bayesdp.programs.source.arguments import Bound, bind, needed, public_number
+from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.literals import Literal
-from bayesdp.programs.source.models import Models
-from bayesdp.programs.source.scope import Scope
+from bayesdp.programs.source.models import thing_of
 from bayesdp.programs.source.values import (
     Data,
     Items,
@@ -29,146 +29,142 @@ BY_STATISTICS = (
 )
 
 
-class Candidates(Models):
-    """What the functions that list candidates mean."""
-
-    def _candidates(self, bound: Bound, scope: Scope) -> Thing:
-        node = self._needed(bound, "candidates")
-        found = self.value(node, scope)
-        if isinstance(found, Thing) and found.kind == "candidates":
-            return found
-        if isinstance(found, Items):
-            self._fixed_entries(found, node)
-            values = static_of(found)
-            if (
-                isinstance(values, tuple)
-                and values
-                and all(isinstance(one, Fraction) for one in values)
-            ):
-                whole = all(isinstance(v, Fraction) and v.denominator == 1 for v in values)
-                parts = tuple(Expr("const", (), (one,)) for one in values)
-                expr = Expr("values", parts, (), place(node))
-                return Thing("candidates", expr, "int" if whole else "real")
-        if isinstance(found, Scalar | Items | Data | Thing):
-            if isinstance(values := static_of(found), tuple) and values and _texts(values):
-                raise refuse(
-                    "type",
-                    node,
-                    "Candidates are numbers, and these are texts.",
-                    f"Number them: candidates=range({len(values)}), and in the score "
-                    f'count(x for x in data if (x == "{values[0]}" and t == 0) or ...).',
-                )
-            raise refuse(
-                "private-parameter" if isinstance(found, Data) else "type",
-                node,
-                f"Candidates are fixed without the data; here stands {described(found)}.",
-                "posteriors_of(prior, n=db.size), grid_of(...), linspace(lo, hi, k), or numbers.",
-            )
-        raise refuse("type", node, "Candidates are wanted here.")
-
-    def _fixed_entries(self, found: Items, node: ast.expr) -> None:
-        """Point at the entry of a list of candidates that is not known beforehand."""
-        places: list[ast.expr] = [node] * len(found.items)
-        if isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(places):
-            places = node.elts
-        for one, at in zip(found.items, places, strict=True):
-            private = isinstance(one, Data | Row)
-            private = private or (isinstance(one, Scalar) and one.level in ("row", "private"))
-            if private:
-                raise refuse(
-                    "private-parameter",
-                    at,
-                    "This candidate depends on private data, and the list would tell about them.",
-                    "Use literals; linspace(lo, hi, k) may have public or released ends.",
-                )
-            if not isinstance(one, Scalar) or one.level != "static":
-                raise refuse(
-                    "static",
-                    at,
-                    f"Listed candidates are literals; here stands {described(one)}.",
-                    "linspace(lo, hi, k) may have public or released ends.",
-                )
-
-    def _needed(self, bound: Bound, name: str) -> ast.expr:
-        if name not in bound.given:
-            raise refuse("arguments", bound.node, f"{name}= is missing.", "")
-        return bound.given[name]
-
-    def call_posteriors_of(self, node: ast.Call, scope: Scope) -> Value:
-        """posteriors_of(prior, n=): every posterior that n public records can give."""
-        bound = bind(node, ["prior", "n"], needed=2)
-        prior = self._thing(bound.given["prior"], scope, "prior")
-        if prior.family != "beta":
-            grid = f"grid_of({prior.family}, ...)"
+def candidates_of(bound: Bound, context: Context) -> Thing:
+    """The argument `candidates`, fixed without the data."""
+    node = needed(bound, "candidates")
+    found = context.value(node)
+    if isinstance(found, Thing) and found.kind == "candidates":
+        return found
+    if isinstance(found, Items):
+        _fixed_entries(found, node)
+        values = static_of(found)
+        if (
+            isinstance(values, tuple)
+            and values
+            and all(isinstance(one, Fraction) for one in values)
+        ):
+            whole = all(isinstance(v, Fraction) and v.denominator == 1 for v in values)
+            parts = tuple(Expr("const", (), (one,)) for one in values)
+            expr = Expr("values", parts, (), place(node))
+            return Thing("candidates", expr, "int" if whole else "real")
+    if isinstance(found, Scalar | Items | Data | Thing):
+        if isinstance(values := static_of(found), tuple) and values and _texts(values):
             raise refuse(
                 "type",
                 node,
-                "posteriors_of is for beta priors.",
-                BY_STATISTICS if prior.family == "dirichlet" else f"Use {grid}.",
+                "Candidates are numbers, and these are texts.",
+                f"Number them: candidates=range({len(values)}), and in the score "
+                f'count(x for x in data if (x == "{values[0]}" and t == 0) or ...).',
             )
-        size = self._public_size(bound.given["n"], scope)
-        expr = Expr("posteriors-of", (prior.expr, size), (), place(node))
-        return Thing("candidates", expr, prior.family)
+        raise refuse(
+            "private-parameter" if isinstance(found, Data) else "type",
+            node,
+            f"Candidates are fixed without the data; here stands {described(found)}.",
+            "posteriors_of(prior, n=db.size), grid_of(...), linspace(lo, hi, k), or numbers.",
+        )
+    raise refuse("type", node, "Candidates are wanted here.")
 
-    def _public_size(self, node: ast.expr, scope: Scope) -> Expr:
-        found = scalar(self.value(node, scope), node)
-        if found.level in ("row", "private"):
+
+def _fixed_entries(found: Items, node: ast.expr) -> None:
+    """Point at the entry of a list of candidates that is not known beforehand."""
+    places: list[ast.expr] = [node] * len(found.items)
+    if isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(places):
+        places = node.elts
+    for one, at in zip(found.items, places, strict=True):
+        private = isinstance(one, Data | Row)
+        private = private or (isinstance(one, Scalar) and one.level in ("row", "private"))
+        if private:
             raise refuse(
                 "private-parameter",
-                node,
-                "This number of records is private, and the list of candidates would tell it.",
-                "Use the size of a database under replace-one, or a literal.",
+                at,
+                "This candidate depends on private data, and the list would tell about them.",
+                "Use literals; linspace(lo, hi, k) may have public or released ends.",
             )
-        if found.type.kind != "int":
-            raise refuse("type", node, "A number of records is a whole number.")
-        return found.expr
-
-    def call_linspace(self, node: ast.Call, scope: Scope) -> Value:
-        """linspace(lo, hi, k): k evenly spaced numbers."""
-        bound = bind(node, ["low", "high", "k"], needed=3)
-        parts = [self.public(bound.given[one], scope, "A grid") for one in ("low", "high", "k")]
-        count = static_of(parts[2])
-        if count is not None and (
-            not isinstance(count, Fraction) or count.denominator != 1 or count < 2
-        ):
-            raise refuse("arguments", bound.given["k"], "k is a whole number of at least 2.")
-        if parts[2].type.kind != "int":
+        if not isinstance(one, Scalar) or one.level != "static":
             raise refuse(
-                "type",
-                bound.given["k"],
-                "k is a whole number, and this may be another.",
-                "Use the size of a database, a released count, or a literal.",
+                "static",
+                at,
+                f"Listed candidates are literals; here stands {described(one)}.",
+                "linspace(lo, hi, k) may have public or released ends.",
             )
-        ends = [static_of(one) for one in parts[:2]]
-        if all(isinstance(one, Fraction) for one in ends) and not ends[0] < ends[1]:  # type: ignore[operator]
-            raise refuse("arguments", node, "The grid's lower end lies below its upper one.")
-        expr = Expr("linspace", tuple(one.expr for one in parts), (), place(node))
-        return Thing("candidates", expr, "real")
 
-    def call_grid_of(self, node: ast.Call, scope: Scope) -> Value:
-        """grid_of(family, a=range, b=range)."""
-        bound = bind(node, ["family", "a", "b"], needed=3)
-        at = bound.given["family"]
-        family = at.id.lower() if isinstance(at, ast.Name) else ""
-        if family not in ("beta", "gamma", "normal"):
-            raise refuse(
-                "arguments",
-                node,
-                "grid_of takes beta, gamma or normal.",
-                BY_STATISTICS if family == "dirichlet" else "grid_of(beta, ...)",
-            )
-        axes = []
-        for one in ("a", "b"):
-            at = bound.given[one]
-            axis = self.value(at, scope)
-            if isinstance(axis, Items):
-                axis = self._candidates(Bound(node, {"candidates": at}), scope)
-            if not isinstance(axis, Thing) or axis.family not in ("int", "real"):
-                raise refuse(
-                    "arguments", at, f"{one} is a range, a linspace or a tuple of numbers."
-                )
-            axes.append(axis.expr)
-        return Thing("candidates", Expr("grid-of", tuple(axes), (family,), place(node)), family)
+
+def call_posteriors_of(node: ast.Call, context: Context) -> Value:
+    """posteriors_of(prior, n=): every posterior that n public records can give."""
+    bound = bind(node, ["prior", "n"], needed=2)
+    prior = thing_of(bound.given["prior"], context, "prior")
+    if prior.family != "beta":
+        grid = f"grid_of({prior.family}, ...)"
+        raise refuse(
+            "type",
+            node,
+            "posteriors_of is for beta priors.",
+            BY_STATISTICS if prior.family == "dirichlet" else f"Use {grid}.",
+        )
+    size = _public_size(bound.given["n"], context)
+    expr = Expr("posteriors-of", (prior.expr, size), (), place(node))
+    return Thing("candidates", expr, prior.family)
+
+
+def _public_size(node: ast.expr, context: Context) -> Expr:
+    found = scalar(context.value(node), node)
+    if found.level in ("row", "private"):
+        raise refuse(
+            "private-parameter",
+            node,
+            "This number of records is private, and the list of candidates would tell it.",
+            "Use the size of a database under replace-one, or a literal.",
+        )
+    if found.type.kind != "int":
+        raise refuse("type", node, "A number of records is a whole number.")
+    return found.expr
+
+
+def call_linspace(node: ast.Call, context: Context) -> Value:
+    """linspace(lo, hi, k): k evenly spaced numbers."""
+    bound = bind(node, ["low", "high", "k"], needed=3)
+    parts = [public_number(bound.given[one], context, "A grid") for one in ("low", "high", "k")]
+    count = static_of(parts[2])
+    if count is not None and (
+        not isinstance(count, Fraction) or count.denominator != 1 or count < 2
+    ):
+        raise refuse("arguments", bound.given["k"], "k is a whole number of at least 2.")
+    if parts[2].type.kind != "int":
+        raise refuse(
+            "type",
+            bound.given["k"],
+            "k is a whole number, and this may be another.",
+            "Use the size of a database, a released count, or a literal.",
+        )
+    ends = [static_of(one) for one in parts[:2]]
+    if all(isinstance(one, Fraction) for one in ends) and not ends[0] < ends[1]:  # type: ignore[operator]
+        raise refuse("arguments", node, "The grid's lower end lies below its upper one.")
+    expr = Expr("linspace", tuple(one.expr for one in parts), (), place(node))
+    return Thing("candidates", expr, "real")
+
+
+def call_grid_of(node: ast.Call, context: Context) -> Value:
+    """grid_of(family, a=range, b=range)."""
+    bound = bind(node, ["family", "a", "b"], needed=3)
+    at = bound.given["family"]
+    family = at.id.lower() if isinstance(at, ast.Name) else ""
+    if family not in ("beta", "gamma", "normal"):
+        raise refuse(
+            "arguments",
+            node,
+            "grid_of takes beta, gamma or normal.",
+            BY_STATISTICS if family == "dirichlet" else "grid_of(beta, ...)",
+        )
+    axes = []
+    for one in ("a", "b"):
+        at = bound.given[one]
+        axis = context.value(at)
+        if isinstance(axis, Items):
+            axis = candidates_of(Bound(node, {"candidates": at}), context)
+        if not isinstance(axis, Thing) or axis.family not in ("int", "real"):
+            raise refuse("arguments", at, f"{one} is a range, a linspace or a tuple of numbers.")
+        axes.append(axis.expr)
+    return Thing("candidates", Expr("grid-of", tuple(axes), (family,), place(node)), family)
 
 
 def _texts(values: tuple[Literal, ...]) -> bool:

@@ -1,4 +1,4 @@
-"""Truth values: comparisons, and/or/not, choices between two values."""
+"""Truth values: comparisons, and/or/not; what a condition chooses between."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import ast
 from fractions import Fraction
 
 from bayesdp.errors import did_you_mean
-from bayesdp.programs.ir import Constant, Expr
-from bayesdp.programs.source.diagnostics import place, refuse
-from bayesdp.programs.source.scope import Scope
+from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.diagnostics import refuse
 from bayesdp.programs.source.values import (
     BOOL,
     Scalar,
@@ -16,6 +15,7 @@ from bayesdp.programs.source.values import (
     combined,
     constant,
     highest,
+    operation,
     scalar,
     unmixed,
 )
@@ -31,147 +31,134 @@ COMPARISONS: dict[type[ast.AST], str] = {
 PRIVATE_BRANCH = "Release it first (laplace, gaussian, ...), then decide on the released value."
 
 
-class Conditions:
-    """The meaning of conditions."""
+def compare(node: ast.Compare, context: Context) -> Value:
+    """A comparison, or a chain of them: `0 < x < 1`."""
+    operands = [node.left, *node.comparators]
+    values = [scalar(context.value(one), one) for one in operands]
+    parts = [
+        _comparison(COMPARISONS[type(op)], node, values[i], values[i + 1])
+        for i, op in enumerate(node.ops)
+    ]
+    return parts[0] if len(parts) == 1 else _connected("and", node, parts)
 
-    def value(self, node: ast.expr, scope: Scope) -> Value:
-        """In `expressions.py`."""
-        raise NotImplementedError
 
-    def operation(
-        self, op: str, node: ast.AST, *args: Scalar, data: tuple[Constant, ...] = ()
-    ) -> Expr:
-        """An operation on scalars, at the place of a node."""
-        return Expr(op, tuple(one.expr for one in args), data, place(node))
+def _comparison(op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
+    level = highest(a.level, b.level)
+    if level == "private":
+        raise refuse(
+            "private-control",
+            node,
+            "A comparison with a private value is private, and nothing may depend on it.",
+            PRIVATE_BRANCH,
+        )
+    if "vector" in (a.type.kind, b.type.kind):
+        raise refuse("type", node, "Vectors are not compared.", "Compare their entries.")
+    labels = [one for one in (a, b) if one.type.kind in ("category", "text")]
+    if labels:
+        if op not in ("eq", "ne") or len(labels) < 2:
+            raise refuse("type", node, "A label is compared with a label, by == or !=.")
+        _known_label(a, b, node)
+    if level == "static":
+        return _static_comparison(op, node, a, b)
+    return Scalar(level, operation(op, node, a, b), BOOL, a.released or b.released)
 
-    def _compare(self, node: ast.Compare, scope: Scope) -> Value:
-        operands = [node.left, *node.comparators]
-        values = [scalar(self.value(one, scope), one) for one in operands]
-        parts = [
-            self._comparison(COMPARISONS[type(op)], node, values[i], values[i + 1], operands[i])
-            for i, op in enumerate(node.ops)
-        ]
-        return parts[0] if len(parts) == 1 else self._all("and", node, parts)
 
-    def _comparison(self, op: str, node: ast.AST, a: Scalar, b: Scalar, at: ast.AST) -> Scalar:
-        level = highest(a.level, b.level)
-        if level == "private":
-            raise refuse(
-                "private-control",
-                node,
-                "A comparison with a private value is private, and nothing may depend on it.",
-                PRIVATE_BRANCH,
-            )
-        if "vector" in (a.type.kind, b.type.kind):
-            raise refuse("type", node, "Vectors are not compared.", "Compare their entries.")
-        labels = [one for one in (a, b) if one.type.kind in ("category", "text")]
-        if labels:
-            if op not in ("eq", "ne") or len(labels) < 2:
-                raise refuse("type", node, "A label is compared with a label, by == or !=.")
-            self._known_label(a, b, node)
-        if level == "static":
-            return self._static_comparison(op, node, a, b)
-        return Scalar(level, self.operation(op, node, a, b), BOOL, a.released or b.released)
+def _known_label(a: Scalar, b: Scalar, node: ast.AST) -> None:
+    for one, other in ((a, b), (b, a)):
+        if one.type.kind == "category" and other.level == "static":
+            label = str(other.expr.data[0])
+            if label not in one.type.labels:
+                raise refuse(
+                    "type",
+                    node,
+                    f"{label!r} is no label of this column.",
+                    did_you_mean(label, one.type.labels)
+                    or f"Its labels are {', '.join(one.type.labels)}.",
+                )
 
-    def _known_label(self, a: Scalar, b: Scalar, node: ast.AST) -> None:
-        for one, other in ((a, b), (b, a)):
-            if one.type.kind == "category" and other.level == "static":
-                label = str(other.expr.data[0])
-                if label not in one.type.labels:
-                    raise refuse(
-                        "type",
-                        node,
-                        f"{label!r} is no label of this column.",
-                        did_you_mean(label, one.type.labels)
-                        or f"Its labels are {', '.join(one.type.labels)}.",
-                    )
 
-    def _static_comparison(self, op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
-        x, y = a.expr.data[0], b.expr.data[0]
-        if isinstance(x, str) or isinstance(y, str):
-            truth = (x == y) == (op == "eq")
-        else:
-            assert isinstance(x, bool | Fraction)
-            assert isinstance(y, bool | Fraction)
-            u, v = Fraction(x), Fraction(y)
-            truth = {
-                "lt": u < v, "le": u <= v, "gt": u > v, "ge": u >= v, "eq": u == v, "ne": u != v
-            }[op]  # fmt: skip
-        return Scalar("static", constant(truth, node), BOOL)
+def _static_comparison(op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
+    x, y = a.expr.data[0], b.expr.data[0]
+    if isinstance(x, str) or isinstance(y, str):
+        truth = (x == y) == (op == "eq")
+    else:
+        assert isinstance(x, bool | Fraction)
+        assert isinstance(y, bool | Fraction)
+        u, v = Fraction(x), Fraction(y)
+        truth = {
+            "lt": u < v, "le": u <= v, "gt": u > v, "ge": u >= v, "eq": u == v, "ne": u != v
+        }[op]  # fmt: skip
+    return Scalar("static", constant(truth, node), BOOL)
 
-    def _boolean(self, node: ast.BoolOp, scope: Scope) -> Value:
-        parts = []
-        for one in node.values:
-            found = scalar(self.value(one, scope), one, "a truth value")
-            self.decidable(found, one)
-            parts.append(found)
-        return self._all("and" if isinstance(node.op, ast.And) else "or", node, parts)
 
-    def _all(self, op: str, node: ast.AST, parts: list[Scalar]) -> Scalar:
-        level = highest(*(one.level for one in parts))
-        if level == "static":
-            truths = [bool(one.expr.data[0]) for one in parts]
-            return Scalar("static", constant(all(truths) if op == "and" else any(truths)), BOOL)
-        return Scalar(level, self.operation(op, node, *parts), BOOL, any(p.released for p in parts))
+def boolean(node: ast.BoolOp, context: Context) -> Value:
+    """`a and b`, `a or b`."""
+    parts = []
+    for one in node.values:
+        found = scalar(context.value(one), one, "a truth value")
+        check_truth_value(found, one)
+        parts.append(found)
+    return _connected("and" if isinstance(node.op, ast.And) else "or", node, parts)
 
-    def decidable(self, value: Scalar, node: ast.AST) -> None:
-        """Refuse what is private, or no truth value."""
-        if value.level == "private":
-            raise refuse(
-                "private-control",
-                node,
-                "The truth of a private value is private, and nothing may depend on it.",
-                PRIVATE_BRANCH,
-            )
-        if value.type.kind != "bool":
-            raise refuse(
-                "type",
-                node,
-                "A truth value is wanted; numbers and labels have none here.",
-                "Write the comparison: x != 0.",
-            )
 
-    def truth(self, node: ast.expr, scope: Scope) -> Scalar:
-        """A truth value, not private."""
-        found = scalar(self.value(node, scope), node, "a truth value")
-        self.decidable(found, node)
-        return found
+def _connected(op: str, node: ast.AST, parts: list[Scalar]) -> Scalar:
+    level = highest(*(one.level for one in parts))
+    if level == "static":
+        truths = [bool(one.expr.data[0]) for one in parts]
+        return Scalar("static", constant(all(truths) if op == "and" else any(truths)), BOOL)
+    return Scalar(level, operation(op, node, *parts), BOOL, any(p.released for p in parts))
 
-    def _choice(self, node: ast.IfExp, scope: Scope) -> Value:
-        test = self.truth(node.test, scope)
-        if test.level == "static":
-            return self.value(node.body if test.expr.data[0] else node.orelse, scope)
-        return self.either(node, test, scope)
 
-    def either(self, node: ast.IfExp, test: Scalar, scope: Scope) -> Value:
-        """In `flow.py`: a choice whose sides may release something."""
-        raise NotImplementedError
+def check_truth_value(value: Scalar, node: ast.AST) -> None:
+    """Refuse what is private, or no truth value."""
+    if value.level == "private":
+        raise refuse(
+            "private-control",
+            node,
+            "The truth of a private value is private, and nothing may depend on it.",
+            PRIVATE_BRANCH,
+        )
+    if value.type.kind != "bool":
+        raise refuse(
+            "type",
+            node,
+            "A truth value is wanted; numbers and labels have none here.",
+            "Write the comparison: x != 0.",
+        )
 
-    def chosen(self, node: ast.IfExp | ast.If, test: Scalar, sides: tuple[Value, Value]) -> Scalar:
-        """One of two values, by a condition that is not private."""
-        if isinstance(node, ast.IfExp):
-            a, b = scalar(sides[0], node.body), scalar(sides[1], node.orelse)
-        else:
-            a, b = scalar(sides[0], node), scalar(sides[1], node)
-        unmixed([highest(a.level, b.level), test.level], node)
-        if "private" in (a.level, b.level):
-            raise refuse(
-                "private-control",
-                node,
-                "A condition chooses between private values.",
-                "Release first; or put the condition inside the row.",
-            )
-        if a.type.kind == "vector" or b.type.kind == "vector":
-            raise refuse("type", node, "A condition chooses between numbers, not vectors.")
-        level = highest(test.level, a.level, b.level)
-        if any(one.type.kind in ("category", "text") for one in (a, b)):
-            raise refuse(
-                "type",
-                node,
-                "A condition chooses between numbers or truth values here.",
-                "Compare instead: categorical and cross take truth values too.",
-            )
-        both = a.type.kind == b.type.kind == "bool"
-        kind = BOOL if both else combined("add", a.type, b.type)
-        released = test.released or a.released or b.released
-        return Scalar(level, self.operation("if", node, test, a, b), kind, released)
+
+def truth(node: ast.expr, context: Context) -> Scalar:
+    """A truth value, not private."""
+    found = scalar(context.value(node), node, "a truth value")
+    check_truth_value(found, node)
+    return found
+
+
+def chosen(node: ast.IfExp | ast.If, test: Scalar, sides: tuple[Value, Value]) -> Scalar:
+    """One of two values, by a condition that is not private."""
+    if isinstance(node, ast.IfExp):
+        a, b = scalar(sides[0], node.body), scalar(sides[1], node.orelse)
+    else:
+        a, b = scalar(sides[0], node), scalar(sides[1], node)
+    unmixed([highest(a.level, b.level), test.level], node)
+    if "private" in (a.level, b.level):
+        raise refuse(
+            "private-control",
+            node,
+            "A condition chooses between private values.",
+            "Release first; or put the condition inside the row.",
+        )
+    if a.type.kind == "vector" or b.type.kind == "vector":
+        raise refuse("type", node, "A condition chooses between numbers, not vectors.")
+    level = highest(test.level, a.level, b.level)
+    if any(one.type.kind in ("category", "text") for one in (a, b)):
+        raise refuse(
+            "type",
+            node,
+            "A condition chooses between numbers or truth values here.",
+            "Compare instead: categorical and cross take truth values too.",
+        )
+    both = a.type.kind == b.type.kind == "bool"
+    kind = BOOL if both else combined("add", a.type, b.type)
+    released = test.released or a.released or b.released
+    return Scalar(level, operation("if", node, test, a, b), kind, released)

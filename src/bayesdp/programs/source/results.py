@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.source.calls import POSTERIOR
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.models import POSTERIOR
 from bayesdp.programs.source.values import (
     Items,
     Scalar,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from difflib import get_close_matches
 
-from bayesdp.programs.ir import Adjacency
 from bayesdp.programs.source.diagnostics import ProgramError, refuse
 from bayesdp.programs.source.values import Items, Row, Scalar, Value
 from bayesdp.programs.surface_names import SURFACE, TYPES
@@ -54,11 +54,8 @@ INSTEAD = {
 class Scope:
     """What the names of one function body stand for; `gone` says why a name has no value."""
 
-    def __init__(
-        self, names: dict[str, Value], adjacency: Adjacency, gone: dict[str, str] | None = None
-    ) -> None:
+    def __init__(self, names: dict[str, Value], gone: dict[str, str] | None = None) -> None:
         self.names = names
-        self.adjacency = adjacency
         self.gone: dict[str, str] = dict(gone or {})
 
     def look_up(self, node: ast.Name) -> Value:
@@ -117,12 +114,16 @@ class Scope:
             if name is not None and name not in self.names:
                 self.gone[name] = why
 
-    def inside_rows(self, **more: Value) -> Scope:
+    def copied(self) -> Scope:
+        """A scope with the same names; what is bound in it is not bound in this one."""
+        return Scope(dict(self.names), self.gone)
+
+    def inside_rows(self, more: Mapping[str, Value]) -> Scope:
         """The scope inside a generator: rows of another generator can't be reached.
 
         Both would be called by their columns alone, and so taken for one record.
         """
-        inner = Scope(dict(self.names), self.adjacency, self.gone)
+        inner = self.copied()
         for name, value in self.names.items():
             if _of_row(value):
                 inner.lose(

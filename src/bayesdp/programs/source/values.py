@@ -211,3 +211,27 @@ def described(value: Value) -> str:
     if value.kind == "noisy-data":
         return "a list of noisy answers"
     return f"a {value.kind.replace('-', ' ')}"
+
+
+def operation(op: str, node: ast.AST, *args: Scalar, data: tuple[Constant, ...] = ()) -> Expr:
+    """An operation on scalars, at the place of a node."""
+    return Expr(op, tuple(one.expr for one in args), data, place(node))
+
+
+def number_of(value: Scalar) -> Fraction:
+    """The number behind a static scalar."""
+    found = value.expr.data[0]
+    assert isinstance(found, bool | Fraction)
+    return Fraction(found)
+
+
+def check_numeric(value: Scalar, node: ast.AST) -> None:
+    """Refuse labels and texts where numbers are wanted."""
+    kinds = [value.type, *value.type.items]
+    if any(one.kind in ("category", "text") for one in kinds):
+        raise refuse(
+            "type",
+            node,
+            "A label is no number.",
+            'Compare it (row.sex == "f"), or count it (onehot, categorical).',
+        )

@@ -1,0 +1,138 @@
+"""What is read as it stands: literals, names, tuples, attributes and entries."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from fractions import Fraction
+
+from bayesdp.programs.ir import Expr
+from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.diagnostics import place, refuse, written
+from bayesdp.programs.source.literals import number
+from bayesdp.programs.source.rows import column_of, size_of
+from bayesdp.programs.source.values import (
+    Data,
+    Items,
+    Row,
+    Scalar,
+    Thing,
+    Value,
+    described,
+    static,
+    static_of,
+)
+
+RESULT = "Return it as it is: the result has its mean, sd, interval and samples."
+ATTRIBUTES = "Attributes are the columns of a row (row.height) and a database's size (db.size)."
+
+
+def literal_value(node: ast.Constant, context: Context) -> Value:
+    """A number, text or truth value."""
+    if isinstance(node.value, bool | str):
+        return static(node.value, node)
+    if isinstance(node.value, int | float):
+        return static(number(node), node)
+    raise refuse("type", node, f"{written(node)} is no value of the language.")
+
+
+def name(node: ast.Name, context: Context) -> Value:
+    """What a name stands for."""
+    return _placed(context.scope.look_up(node), node)
+
+
+def _placed(value: Value, node: ast.Name) -> Value:
+    """The value, with the place of its use where it is public: messages point there.
+
+    Private values stay the same objects, for `Scalar.model` knows them by that.
+    """
+    named = isinstance(value, Thing) and value.expr.op == "public"
+    known = isinstance(value, Scalar) and value.level in ("static", "public")
+    if named or known:
+        assert isinstance(value, Scalar | Thing)
+        return replace(value, expr=replace(value.expr, where=place(node)))
+    return value
+
+
+def tuple_or_list(node: ast.Tuple | ast.List, context: Context) -> Value:
+    """A tuple or a list of values."""
+    entries = tuple(context.value(entry) for entry in node.elts)
+    return Items(entries, isinstance(node, ast.List))
+
+
+def misplaced_lambda(node: ast.Lambda, context: Context) -> Value:
+    """Refuse a lambda: a score's one is read by the release that takes it."""
+    raise refuse("construct", node, "A lambda stands only in score=.", "Write a @helper.")
+
+
+def attribute(node: ast.Attribute, context: Context) -> Value:
+    """A column of a row, or the size of data."""
+    of = context.value(node.value)
+    if isinstance(of, Row):
+        return column_of(of, node.attr, node)
+    if isinstance(of, Data) and node.attr == "size":
+        return size_of(of, node, context)
+    if isinstance(of, Data):
+        raise refuse(
+            "attribute",
+            node,
+            f"Private data has no '.{node.attr}'.",
+            "Its size is `.size`; columns belong to rows: sum(row.height for row in people).",
+        )
+    raise refuse(
+        "attribute",
+        node,
+        f"'.{node.attr}' of {described(of)} is not part of the language.",
+        RESULT
+        if isinstance(of, Thing) and of.kind in ("released-posterior", "samples")
+        else ATTRIBUTES,
+    )
+
+
+def entry(node: ast.Subscript, context: Context) -> Value:
+    """An entry of a tuple or vector."""
+    of = context.value(node.value)
+    if isinstance(of, Data | Row):
+        raise refuse(
+            "private-output",
+            node,
+            f"{described(of).capitalize()} has no entries: one record is never taken out.",
+            "Records are reached by sum, count and generators, columns by row.height.",
+        )
+    place_in = _index(node.slice, context)
+    if isinstance(of, Items):
+        if not -len(of.items) <= place_in < len(of.items):
+            raise refuse("type", node, f"There are {len(of.items)} entries.", "")
+        return of.items[place_in]
+    if isinstance(of, Scalar) and of.type.kind == "vector":
+        items = of.type.items
+        if not -len(items) <= place_in < len(items):
+            raise refuse("type", node, f"The vector has {len(items)} entries.", "")
+        taken = place_in % len(items)
+        if of.expr.op == "tuple":
+            return replace(of, expr=of.expr.args[taken], type=items[taken])
+        expr = Expr("item", (of.expr,), (Fraction(taken),), place(node))
+        return replace(of, expr=expr, type=items[taken])
+    raise refuse("type", node, f"{described(of).capitalize()} has no entries.".strip())
+
+
+def _index(node: ast.expr, context: Context) -> int:
+    found = context.value(node)
+    if isinstance(found, Scalar) and found.level in ("row", "private"):
+        raise refuse(
+            "private-control",
+            node,
+            "This index is private: which entry is taken would tell about the data.",
+            "Release it first; then choose by a condition: a if k > 1 else b.",
+        )
+    if isinstance(found, Scalar) and found.released:
+        raise refuse(
+            "static",
+            node,
+            "This index depends on a released value, and an index is known beforehand.",
+            "Choose by a condition on it: a if k > 1 else b.",
+        )
+    index = static_of(found)
+    if not isinstance(index, Fraction) or index.denominator != 1:
+        raise refuse("static", node, "An index is a whole number known beforehand.")
+    return int(index)

@@ -1,0 +1,180 @@
+"""Functions of data: sums, counts, lengths, pieces, columns and folds."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from fractions import Fraction
+
+from bayesdp.programs.ir import Expr, Type
+from bayesdp.programs.source.arguments import bind
+from bayesdp.programs.source.arithmetic import calculated
+from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.helpers import applied
+from bayesdp.programs.source.rows import (
+    BY_A_MODEL,
+    column_of,
+    data_expr,
+    is_answers,
+    private_data,
+    row_value,
+    size_of,
+    summed,
+)
+from bayesdp.programs.source.values import (
+    INT,
+    REAL,
+    TRUE,
+    Data,
+    Items,
+    Named,
+    Parted,
+    Row,
+    Scalar,
+    Value,
+    check_numeric,
+    combined,
+    constant,
+    described,
+    scalar,
+    static_of,
+)
+
+MOST_LISTED = 6
+
+
+def call_sum(node: ast.Call, context: Context) -> Value:
+    """sum(data): private, unless only public columns are read; of a static tuple: a number."""
+    over = context.value(bind(node, ["data"], needed=1).given["data"])
+    if isinstance(over, Items):
+        parts = [scalar(one, node) for one in over.items]
+        for one in parts:
+            check_numeric(one, node)
+        return _added(node, parts, context)
+    if isinstance(over, Scalar) and over.type.kind == "vector" and over.level != "row":
+        parts = [
+            replace(over, expr=Expr("item", (over.expr,), (Fraction(i),)), type=kind)
+            for i, kind in enumerate(over.type.items)
+        ]
+        return _added(node, parts, context)
+    if not isinstance(over, Data):
+        answers = BY_A_MODEL if is_answers(over) else ""
+        raise refuse("type", node, f"{described(over).capitalize()} has no sum.", answers)
+    mapped, kind = row_value(over, node)
+    check_numeric(Scalar("row", mapped, kind), node)
+    return summed(over, mapped, kind, node, context)
+
+
+def _added(node: ast.AST, parts: list[Scalar], context: Context) -> Value:
+    total = Scalar("static", constant(Fraction(0)), INT)
+    for one in parts:
+        if one.level == "static" and total.level == "static":
+            x, y = total.expr.data[0], one.expr.data[0]
+            assert isinstance(x, bool | Fraction)
+            assert isinstance(y, bool | Fraction)
+            value = Fraction(x) + Fraction(y)
+            kind = INT if value.denominator == 1 else REAL
+            total = Scalar("static", constant(value, node), kind)
+        else:
+            total = calculated("add", node, total, one, context)
+    return total
+
+
+def call_count(node: ast.Call, context: Context) -> Value:
+    """count(data): how many rows; of truth values: how many are true."""
+    data = private_data(bind(node, ["data"], needed=1).given["data"], context)
+    # The kept rows of a filtered Database[Bool] are rows: (x for x in obs if not x).
+    rows = isinstance(data.row, Scalar) and data.row.expr.data == ("",) and data.filter != TRUE
+    if isinstance(data.row, Scalar) and data.row.type.kind == "bool" and not rows:
+        return summed(data, data.row.expr, INT, node, context)
+    return size_of(data, node, context)
+
+
+def call_len(node: ast.Call, context: Context) -> Value:
+    """len(tuple) is static; a database has .size."""
+    found = context.value(bind(node, ["items"], needed=1).given["items"])
+    if isinstance(found, Items):
+        return Scalar("static", constant(Fraction(len(found.items)), node), INT)
+    if isinstance(found, Scalar) and found.type.kind == "vector":
+        return Scalar("static", constant(Fraction(len(found.type.items)), node), INT)
+    if isinstance(found, Data):
+        return size_of(found, node, context)
+    raise refuse("type", node, f"{described(found).capitalize()} has no length.")
+
+
+def call_partition(node: ast.Call, context: Context) -> Value:
+    """partition(db, by="column"): the pieces, one for each label of the column."""
+    bound = bind(node, ["data", "by"], needed=2)
+    data = private_data(bound.given["data"], context)
+    column = static_of(context.value(bound.given["by"]))
+    if not isinstance(data.row, Row) or not isinstance(column, str):
+        raise refuse(
+            "arguments",
+            node,
+            "partition takes a database of records and the name of one column.",
+            'partition(people, by="region").',
+        )
+    kind = column_of(data.row, column, bound.given["by"]).type
+    if kind.kind == "category":
+        labels = kind.labels
+    elif kind.kind == "bool":
+        labels = ("False", "True")
+    else:
+        raise _unlisted(column, kind, node)
+    return Parted(data, column, labels, kind.public)
+
+
+def _unlisted(column: str, kind: Type, node: ast.AST) -> ProgramError:
+    """The refusal of pieces by numbers; a short list of whole numbers can be one of labels."""
+    if kind.kind != "int" or kind.low is None or kind.high is None:
+        return refuse(
+            "type",
+            node,
+            f"'{column}' has no declared list of values.",
+            "Partition by a Category or a Bool column: pieces must not depend on the data.",
+        )
+    low, high = int(kind.low), int(kind.high)
+    ends = range(low, high + 1) if high - low < MOST_LISTED else (low, low + 1)
+    labels = ", ".join(f'"{one}"' for one in ends)
+    labels += "" if high - low < MOST_LISTED else ", ..."
+    new = f"Category[{labels}]"
+    return refuse(
+        "type",
+        node,
+        f"'{column}' holds whole numbers, and pieces are of a Category or a Bool column.",
+        f"Declare {column}: {f'Public[{new}]' if kind.public else new} (a column of whole numbers "
+        f"is read as labels), or release one vector: laplace(tuple(count(p for p in people if "
+        f"p.{column} == k) for k in range({low}, {high + 1})), epsilon=...).",
+    )
+
+
+def call_field(node: ast.Call, context: Context) -> Value:
+    """field(row, "name"): a column by its name."""
+    bound = bind(node, ["row", "name"], needed=2)
+    row = context.value(bound.given["row"])
+    name = static_of(context.value(bound.given["name"]))
+    if not isinstance(row, Row) or not isinstance(name, str):
+        raise refuse("arguments", node, 'field takes a row and a name: field(row, "height").')
+    return column_of(row, name, node)
+
+
+def call_fold(node: ast.Call, context: Context) -> Value:
+    """fold(data, start, step): step is a @helper of the value so far and one row."""
+    bound = bind(node, ["data", "start", "step"], needed=3)
+    data = private_data(bound.given["data"], context)
+    start = static_of(context.value(bound.given["start"]))
+    if not isinstance(start, Fraction):
+        raise refuse("static", bound.given["start"], "fold starts from a literal number.")
+    step = context.value(bound.given["step"]) if isinstance(bound.given["step"], ast.Name) else None
+    if not isinstance(step, Named) or step.kind != "helper":
+        raise refuse("arguments", bound.given["step"], "fold's step is the name of a @helper.")
+    # Whole numbers stay whole if a step makes a whole number of one.
+    counted = INT if start.denominator == 1 else REAL
+    so_far = Scalar("row", Expr("acc", (), (), place(node)), counted)
+    found = scalar(applied(step.name, [so_far, data.row], node, context), node)
+    if found.type.kind == "vector":
+        raise refuse("type", node, "fold's step gives one number.")
+    folded = data_expr(data, constant(Fraction(1)), node)
+    kind = combined("add", counted, found.type)
+    return Scalar("private", Expr("fold", (folded, found.expr), (start,), place(node)), kind)

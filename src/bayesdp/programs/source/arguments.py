@@ -1,0 +1,143 @@
+"""The arguments of a call by name, and the kinds of arguments that many functions take."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from bayesdp.errors import did_you_mean
+from bayesdp.programs.ir import Expr
+from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.diagnostics import refuse
+from bayesdp.programs.source.values import Scalar, check_numeric, number_of, scalar, static_of
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The arguments of one call, by name."""
+
+    node: ast.Call
+    given: dict[str, ast.expr]
+    extra: tuple[ast.expr, ...] = ()
+
+
+def bind(
+    node: ast.Call, names: Sequence[str], *, needed: int, keyword: Sequence[str] = ()
+) -> Bound:
+    """Positional arguments by `names`, then keyword ones; diagnostics for what doesn't fit."""
+    call = node.func.id if isinstance(node.func, ast.Name) else "this"
+    if len(node.args) > len(names):
+        raise refuse(
+            "arguments",
+            node,
+            f"{call} takes {len(names)} positional argument{'s' * (len(names) != 1)}.",
+            f"They are {', '.join(names) or 'none'}"
+            + (f"; by keyword {', '.join(keyword)}." if keyword else "."),
+        )
+    given: dict[str, ast.expr] = dict(zip(names, node.args, strict=False))
+    known = (*names, *keyword)
+    for one in node.keywords:
+        if one.arg is None:
+            raise refuse(
+                "construct", one, "Starred arguments are not part of the language.", "List them."
+            )
+        if one.arg not in known:
+            raise refuse(
+                "arguments",
+                one,
+                f"{call} has no argument {one.arg!r}.",
+                did_you_mean(str(one.arg), known) or f"It has {', '.join(known)}.",
+            )
+        if one.arg in given:
+            raise refuse("arguments", one, f"{call} is given {one.arg} twice.")
+        given[one.arg] = one.value
+    for name in names[:needed]:
+        if name not in given:
+            raise refuse("arguments", node, f"{call} needs {name}.", f"{call}({', '.join(names)})")
+    return Bound(node, given)
+
+
+def needed(bound: Bound, name: str) -> ast.expr:
+    """An argument that a keyword must give."""
+    if name not in bound.given:
+        raise refuse("arguments", bound.node, f"{name}= is missing.", "")
+    return bound.given[name]
+
+
+def public_number(node: ast.expr, context: Context, what: str) -> Scalar:
+    """A public number for a parameter."""
+    found = scalar(context.value(node), node)
+    if found.level in ("row", "private"):
+        raise refuse(
+            "private-parameter",
+            node,
+            f"{what} depends on private data.",
+            "Use a literal, a public or a released value.",
+        )
+    check_numeric(found, node)
+    if found.type.kind == "vector":
+        raise refuse("type", node, f"{what} is one number.", "")
+    return found
+
+
+def positive_number(node: ast.expr, context: Context, what: str) -> Scalar:
+    """A public number that is above 0, where that is known already."""
+    found = public_number(node, context, what)
+    if found.level == "static" and number_of(found) <= 0:
+        raise refuse("prior", node, f"{what} must be above 0.", "")
+    return found
+
+
+def fixed_number(bound: Bound, name: str, context: Context, *, positive: bool = True) -> Expr:
+    """A number known before the data is read."""
+    node = bound.given[name]
+    found = scalar(context.value(node), node)
+    if found.level in ("row", "private"):
+        raise refuse(
+            "private-parameter",
+            node,
+            f"{name} depends on private data, so its value would tell about them.",
+            "Use a literal or a public parameter.",
+        )
+    if found.level != "static" or found.type.kind not in ("int", "real"):
+        raise refuse(
+            "static",
+            node,
+            f"{name} must be a number that is known before anything is released.",
+            "Use a literal or a public parameter"
+            + ("; or an `if` with one release in each branch." if found.released else "."),
+        )
+    value = found.expr.data[0]
+    assert isinstance(value, Fraction)
+    if positive and value <= 0:
+        raise refuse("arguments", node, f"{name} must be above 0.", "")
+    return found.expr
+
+
+def epsilon_of(bound: Bound, context: Context) -> Expr:
+    """The privacy cost."""
+    if "epsilon" not in bound.given:
+        raise refuse(
+            "arguments",
+            bound.node,
+            "A release states what it costs.",
+            "epsilon=0.5, for example.",
+        )
+    return fixed_number(bound, "epsilon", context)
+
+
+def asserted(bound: Bound, name: str, context: Context) -> dict[str, Expr]:
+    """sensitivity= or sigma=: a public number, held against the derived one."""
+    if name not in bound.given:
+        return {}
+    found = public_number(bound.given[name], context, name)
+    if found.released:
+        raise refuse("static", bound.given[name], f"{name} must not depend on a released value.")
+    value = static_of(found)
+    if isinstance(value, Fraction) and (value < 0 or (name == "sigma" and value == 0)):
+        code = "noise" if name == "sigma" else "sensitivity"
+        least = "above 0" if name == "sigma" else "at least 0"
+        raise refuse(code, bound.given[name], f"{name} is {least}.", "Leave it out.")
+    return {name: found.expr}

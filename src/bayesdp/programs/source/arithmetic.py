@@ -1,0 +1,160 @@
+"""Arithmetic on values: one operand or two, numbers, vectors and tuples."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from fractions import Fraction
+
+from bayesdp.programs.ir import Type, columns
+from bayesdp.programs.source.conditions import check_truth_value
+from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.diagnostics import refuse
+from bayesdp.programs.source.literals import arithmetic
+from bayesdp.programs.source.values import (
+    BOOL,
+    INT,
+    REAL,
+    Items,
+    Level,
+    Scalar,
+    Value,
+    check_numeric,
+    combined,
+    highest,
+    number_of,
+    operation,
+    scalar,
+    static,
+    static_of,
+    unmixed,
+)
+
+MOST_ENTRIES = 20_000
+OPERATIONS: dict[type[ast.AST], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "div",
+}
+
+
+def unary(node: ast.UnaryOp, context: Context) -> Value:
+    """`not a`, `-a`, `+a`."""
+    found = scalar(context.value(node.operand), node.operand)
+    if isinstance(node.op, ast.Not):
+        check_truth_value(found, node.operand)
+        if found.level == "static":
+            return static(not found.expr.data[0], node)
+        return Scalar(found.level, operation("not", node, found), BOOL, found.released)
+    check_numeric(found, node.operand)
+    if isinstance(node.op, ast.UAdd):
+        return found
+    if found.level == "static" and found.type.kind != "vector":
+        return static(-number_of(found), node)
+    return replace(
+        found,
+        level=_computed(found.level),
+        expr=operation("neg", node, found),
+        type=_loose(found.type),
+    )
+
+
+def binary(node: ast.BinOp, context: Context) -> Value:
+    """`a + b` and the like: of tuples, of literals, of numbers that are computed later."""
+    left, right = context.value(node.left), context.value(node.right)
+    if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
+        if len(left.items) + len(right.items) > MOST_ENTRIES:
+            raise refuse("size", node, f"A tuple of more than {MOST_ENTRIES} entries.")
+        return Items(left.items + right.items, left.changes)
+    if isinstance(node.op, ast.Add | ast.Sub) and _tuple_and_number(left, right):
+        raise refuse(
+            "type", node, "A tuple and a number are not added.", "(a, b) + (c,) is one tuple."
+        )
+    if isinstance(node.op, ast.Mult):
+        repeated = _repeated(left, right, node) or _repeated(right, left, node)
+        if repeated is not None:
+            return repeated
+    if isinstance(node.op, ast.Mod) and _is_text(left):
+        raise refuse(
+            "effect", node, "A text made from values is a way out for them.", "Return values."
+        )
+    a, b = scalar(left, node.left), scalar(right, node.right)
+    check_numeric(a, node.left)
+    check_numeric(b, node.right)
+    if a.level == b.level == "static" and "vector" not in (a.type.kind, b.type.kind):
+        return static(arithmetic(node, number_of(a), number_of(b)), node)
+    if type(node.op) not in OPERATIONS:
+        if isinstance(node.op, ast.Pow) and static_of(right) == Fraction(2):
+            return calculated("mul", node, a, a, context)
+        raise refuse(
+            "construct",
+            node,
+            "On data and released values the operations are + - * / and squares.",
+            "A class of width 10 is sum(1 if x >= 10 * k else 0 for k in range(1, 10))."
+            if isinstance(node.op, ast.FloorDiv) and a.level == "row"
+            else "x ** 2 is a square; other functions are applied to what is returned.",
+        )
+    return calculated(OPERATIONS[type(node.op)], node, a, b, context)
+
+
+def calculated(op: str, node: ast.AST, a: Scalar, b: Scalar, context: Context) -> Scalar:
+    """A op b, with the rules about private factors and divisors."""
+    unmixed([a.level, b.level], node)
+    if op == "mul" and a.level == b.level == "private":
+        raise refuse(
+            "nonlinear",
+            node,
+            "A product of two private values has no bounded sensitivity rule here.",
+            "Release one of them first, or multiply inside the row.",
+        )
+    read = columns(b.expr)
+    shared = b.level == "row" and bool(read) and read <= context.draft.public_columns
+    if op == "div" and b.level in ("row", "private") and not shared:
+        raise refuse(
+            "nonlinear",
+            node,
+            "This divides by a value that depends on private data.",
+            "Divide by a public or released value, or release both and divide afterwards.",
+        )
+    if op == "div" and b.type.kind == "bool":
+        raise refuse("division", node, "This divides by a truth value, which may be 0.")
+    kinds = (a.type.kind, b.type.kind)
+    if kinds == ("vector", "vector") and len(a.type.items) != len(b.type.items):
+        raise refuse("type", node, "Two vectors of different lengths.", "")
+    if kinds == ("vector", "vector") and op in ("mul", "div") and a.level != "public":
+        raise refuse("nonlinear", node, "Vectors are added, or scaled by one public number.")
+    level = _computed(highest(a.level, b.level))
+    kind = combined(op, a.type, b.type)
+    return Scalar(level, operation(op, node, a, b), kind, a.released or b.released)
+
+
+def _tuple_and_number(left: Value, right: Value) -> bool:
+    kinds = (isinstance(left, Items), isinstance(right, Items))
+    vectors = [isinstance(x, Scalar) and x.type.kind == "vector" for x in (left, right)]
+    return any(kinds) and not all(kinds) and not any(vectors)
+
+
+def _repeated(items: Value, times: Value, node: ast.AST) -> Items | None:
+    """(1,) * 6 as in Python: six entries."""
+    count = static_of(times)
+    if not isinstance(items, Items) or not isinstance(count, Fraction) or count.denominator != 1:
+        return None
+    if len(items.items) * count > MOST_ENTRIES:
+        raise refuse("size", node, f"A tuple of more than {MOST_ENTRIES} entries.")
+    return Items(items.items * int(count))
+
+
+def _is_text(value: Value) -> bool:
+    return isinstance(value, Scalar) and value.type.kind == "text"
+
+
+def _computed(level: Level) -> Level:
+    """The level of what is left to compute: static values are literals."""
+    return "public" if level == "static" else level
+
+
+def _loose(kind: Type) -> Type:
+    if kind.kind == "vector":
+        return Type("vector", items=tuple(_loose(one) for one in kind.items))
+    return REAL if kind.kind == "real" else INT

@@ -1,0 +1,171 @@
+"""Conditions: static ones are decided, the rest becomes branches, whose values are joined."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bayesdp.programs.ir import Branch, Command, Derive, Expr, names_of
+from bayesdp.programs.source.conditions import chosen, truth
+from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.joins import alike_priors, is_private, is_word, unjoined
+from bayesdp.programs.source.models import prior_of
+from bayesdp.programs.source.values import TEXT, Items, Scalar, Thing, Value, combined, scalar
+
+
+def condition(statement: ast.If, context: Context) -> None:
+    """An `if` statement."""
+    test = truth(statement.test, context)
+    if test.level == "static":
+        context.run(statement.body if test.expr.data[0] else statement.orelse)
+        return
+    sides = []
+    for body in (statement.body, statement.orelse):
+        inner = context.scope.copied()
+        with context.draft.branch() as commands:
+            context.inside(inner).run(body)
+        sides.append((commands, inner.names))
+    _join(statement, test, sides, context)
+
+
+def _join(
+    statement: ast.If,
+    test: Scalar,
+    sides: Sequence[tuple[list[Command], dict[str, Value]]],
+    context: Context,
+) -> None:
+    """After a branch a name has one value, whichever way was taken; else it is unknown."""
+    (then, first), (otherwise, second) = sides
+    before = context.scope.names
+    if test.level == "row" and (then or otherwise):
+        raise refuse(
+            "private-control",
+            statement,
+            "Whether this releases something depends on one record.",
+            "Release outside the row's function.",
+        )
+    names = dict.fromkeys((*first, *second))
+    changed = [one for one in names if not first.get(one) is second.get(one) is before.get(one)]
+    for name in changed:
+        a, b = first.get(name), second.get(name)
+        if a is None or b is None:
+            context.scope.lose(
+                name,
+                f"has a value on one side of the condition in line "
+                f"{statement.lineno} only: give it one on both sides.",
+            )
+            continue
+        joined = _joined(statement, test, name, (a, b), (then, otherwise), context)
+        if joined is None:
+            context.scope.lose(name, unjoined(a, b, f"the condition in line {statement.lineno}"))
+        else:
+            context.scope.bind(name, joined)
+    if then or otherwise:
+        context.draft.commands.append(
+            Branch(test.expr, tuple(then), tuple(otherwise), place(statement))
+        )
+
+
+def choice(node: ast.IfExp, context: Context) -> Value:
+    """A conditional expression: `a if test else b`."""
+    test = truth(node.test, context)
+    if test.level == "static":
+        return context.value(node.body if test.expr.data[0] else node.orelse)
+    return _either(node, test, context)
+
+
+def _either(node: ast.IfExp, test: Scalar, context: Context) -> Value:
+    """A choice between two values; between two commands where a side releases something."""
+    sides, values = [], []
+    for side in (node.body, node.orelse):
+        with context.draft.branch() as commands:
+            values.append(context.value(side))
+        sides.append(commands)
+    both = (values[0], values[1])
+    words = all(is_word(one) for one in both) and test.level == "public"
+    things = all(isinstance(one, Thing) for one in both) and test.level != "row"
+    if not (sides[0] or sides[1] or words or things):
+        return chosen(node, test, both)
+    if test.level == "row":
+        raise refuse(
+            "private-control", node, "Whether this releases something depends on one record."
+        )
+    joined = _joined(node, test, "chosen", both, (sides[0], sides[1]), context)
+    if joined is None:
+        private = is_private(both[0]) or is_private(both[1])
+        raise refuse(
+            "private-control" if private else "type",
+            node,
+            f"This {unjoined(*both, 'the condition')}",
+        )
+    if sides[0] or sides[1]:
+        then, otherwise = (tuple(side) for side in sides)
+        context.draft.commands.append(Branch(test.expr, then, otherwise, place(node)))
+    return joined
+
+
+def _joined(
+    node: ast.If | ast.IfExp,
+    test: Scalar,
+    name: str,
+    values: tuple[Value, Value],
+    sides: tuple[list[Command], list[Command]],
+    context: Context,
+) -> Value | None:
+    a, b = values
+    if a is b or a == b:
+        return a
+    if isinstance(a, Items) and isinstance(b, Items) and len(a.items) == len(b.items):
+        parts = [
+            _joined(node, test, name, both, sides, context)
+            for both in zip(a.items, b.items, strict=True)
+        ]
+        kept = tuple(one for one in parts if one is not None)
+        return Items(kept) if len(kept) == len(parts) else None
+    if isinstance(a, Scalar) and isinstance(b, Scalar):
+        if "private" in (a.level, b.level):
+            return None
+        rows = "row" in (a.level, b.level, test.level)
+        words = is_word(a) and is_word(b)
+        if rows or not (sides[0] or sides[1] or words):
+            return chosen(node, test, (a, b))
+        if len(a.type.items) != len(b.type.items) or is_word(a) != is_word(b):
+            return None
+        kind = TEXT if words else a.type
+        if kind != b.type and not words:
+            kind = combined("add", a.type, b.type)
+        return Scalar("public", _named(name, (a.expr, b.expr), sides, context), kind, True)
+    if (
+        isinstance(a, Thing)
+        and isinstance(b, Thing)
+        and a.kind == b.kind
+        and a.family == b.family
+        and a.kind in ("released-posterior", "samples")
+        and test.level != "row"
+    ):
+        named = _named(name, (a.expr, b.expr), sides, context)
+        return Thing(a.kind, named, a.family, (), True)
+    if isinstance(a, Thing) and isinstance(b, Thing) and alike_priors(a, b, test):
+        numbers = _joined(node, test, name, (Items(a.about), Items(b.about)), sides, context)
+        if isinstance(numbers, Items):
+            where, given = place(node), [scalar(one, node) for one in numbers.items]
+            given = [replace(one, expr=replace(one.expr, where=where)) for one in given]
+            return prior_of(a.family, node, tuple(given))
+    return None
+
+
+def _named(
+    name: str,
+    values: tuple[Expr, Expr],
+    sides: tuple[list[Command], list[Command]],
+    context: Context,
+) -> Expr:
+    """One name for a value that each side of a branch derives."""
+    one = context.draft.fresh(name)
+    if all(names_of(value) & {*context.draft.models, *context.draft.joined} for value in values):
+        context.draft.joined.add(one)
+    for value, side in zip(values, sides, strict=True):
+        side.append(Derive(one, value))
+    return Expr("public", (), (one,))

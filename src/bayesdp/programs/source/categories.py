@@ -1,0 +1,79 @@
+"""Functions of categories: onehot and cross."""
+
+from __future__ import annotations
+
+import ast
+from fractions import Fraction
+from math import prod
+
+from bayesdp.programs.ir import Expr, Type
+from bayesdp.programs.source.arguments import bind
+from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.literals import Literal
+from bayesdp.programs.source.values import Scalar, Value, scalar, static_of
+
+MOST_CELLS = 1024
+
+
+def call_onehot(node: ast.Call, context: Context) -> Value:
+    """onehot(i, k): k zeros with a one at i."""
+    bound = bind(node, ["value", "k"], needed=1)
+    value = scalar(context.value(bound.given["value"]), node)
+    size = static_of(context.value(bound.given["k"])) if "k" in bound.given else None
+    if value.level != "row":
+        raise refuse("type", node, "onehot is of a value of one record.")
+    labels = len(value.type.labels) if value.type.kind == "category" else None
+    if value.type.kind == "bool":
+        labels = 2
+    if value.type.kind == "int":
+        labels = _cells(value.type, size, node)
+    if labels is not None and labels > MOST_CELLS:
+        raise refuse("size", node, f"This has more than {MOST_CELLS} cells.", "Merge some values.")
+    if labels is None:
+        raise refuse(
+            "type",
+            node,
+            "onehot takes a Category, a Bool or whole numbers from 0 to k - 1.",
+            "Merge values by conditions: onehot(0 if x < 18 else 1, 2).",
+        )
+    if "k" in bound.given and size != Fraction(labels):
+        raise refuse("type", node, f"There are {labels} values.", f"Write k={labels}, or no k.")
+    items = tuple(Type("int", Fraction(0), Fraction(1)) for _ in range(labels))
+    expr = Expr("onehot", (value.expr,), (Fraction(labels),), place(node))
+    return Scalar("row", expr, Type("vector", items=items))
+
+
+def _cells(kind: Type, size: Literal | None, node: ast.AST) -> int:
+    """How many cells whole numbers have. That they lie in them is shown by the checker."""
+    known = kind.low == 0 and kind.high is not None
+    if size is None and known:
+        assert kind.high is not None
+        return int(kind.high) + 1
+    if not isinstance(size, Fraction) or size.denominator != 1 or size < 1:
+        raise refuse(
+            "arguments",
+            node,
+            "How many cells these whole numbers have must be written.",
+            "onehot(value, k) for values from 0 to k - 1.",
+        )
+    return int(size)
+
+
+def call_cross(node: ast.Call, context: Context) -> Value:
+    """cross(c1, c2, ...): the pair as one category, the last running fastest."""
+    if node.keywords or len(node.args) < 2:
+        raise refuse("arguments", node, "cross takes two or more categories: cross(a, b).")
+    parts = [scalar(context.value(one), one) for one in node.args]
+    for one, at in zip(parts, node.args, strict=True):
+        if one.level != "row" or one.type.kind not in ("category", "bool"):
+            raise refuse("type", at, "cross takes Category or Bool columns of a row.")
+    lists = [one.type.labels or ("False", "True") for one in parts]
+    if prod(len(one) for one in lists) > MOST_CELLS:
+        raise refuse("size", node, f"This has more than {MOST_CELLS} cells.", "Merge some labels.")
+    labels = [""]
+    for names in lists:
+        labels = [f"{a}|{b}" if a else b for a in labels for b in names]
+    public = all(one.type.public for one in parts)
+    kind = Type("category", Fraction(0), Fraction(len(labels) - 1), tuple(labels), public=public)
+    return Scalar("row", Expr("cross", tuple(p.expr for p in parts), (), place(node)), kind)

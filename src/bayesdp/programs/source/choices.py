@@ -1,0 +1,203 @@
+"""Releases that choose by a score: the exponential mechanism, for all records or for each one."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from fractions import Fraction
+
+from bayesdp.programs.ir import Expr
+from bayesdp.programs.source.arguments import (
+    Bound,
+    asserted,
+    bind,
+    epsilon_of,
+    fixed_number,
+    needed,
+)
+from bayesdp.programs.source.candidates import among, candidates_of
+from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.models import POSTERIOR, model_of
+from bayesdp.programs.source.rows import check_all_rows, data_expr, private_data
+from bayesdp.programs.source.scope import Scope
+from bayesdp.programs.source.values import (
+    INT,
+    REAL,
+    Scalar,
+    Thing,
+    Value,
+    check_numeric,
+    described,
+    scalar,
+    static_of,
+)
+
+SILENT = "A score releases nothing itself."
+CANDIDATE_ENDED = "is a candidate, inside its score only."
+
+
+def call_exponential(node: ast.Call, context: Context) -> Value:
+    """exponential(score=, candidates=, epsilon=[, sensitivity=])."""
+    bound = bind(node, [], needed=0, keyword=["score", "candidates", "epsilon", "sensitivity"])
+    candidates = candidates_of(bound, context)
+    at = needed(bound, "score")
+    options = {"epsilon": epsilon_of(bound, context)}
+    options |= asserted(bound, "sensitivity", context)
+    if isinstance(at, ast.Lambda):
+        score = _scored(at, candidates, context)
+    else:
+        found = context.value(at)
+        if not isinstance(found, Thing) or found.kind != "score":
+            raise refuse(
+                "type",
+                at,
+                f"Here stands {described(found)}, and a score is wanted.",
+                "hellinger(posterior), or a lambda of one candidate.",
+            )
+        if candidates.family != found.family:
+            raise refuse(
+                "type",
+                bound.given["candidates"],
+                f"The score is of {found.family} candidates, and these are others.",
+                "posteriors_of(prior, n=...) or grid_of(...).",
+            )
+        score = found
+    name = context.draft.emit("exponential", node, [score.expr, candidates.expr], options)
+    if candidates.family in POSTERIOR:
+        return Thing("released-posterior", name, candidates.family, (), True)
+    kind = INT if candidates.family == "int" else REAL
+    return Scalar("public", among(name, candidates.expr), kind, released=True)
+
+
+def _scored(score: ast.Lambda, candidates: Thing, context: Context) -> Thing:
+    parameters = _lambda_parameters(score)
+    if len(parameters) != 1:
+        raise refuse("arguments", score, "The score is a lambda of one candidate.")
+    if candidates.family in POSTERIOR:
+        raise refuse("type", score, "A score of distributions is hellinger(posterior).", "")
+    variable = context.draft.fresh("candidate")
+    kind = INT if candidates.family == "int" else REAL
+    shown = Scalar("public", Expr("public", (), (variable,), place(score)), kind)
+    inner = Scope({**context.scope.names, parameters[0].arg: shown}, context.scope.gone)
+    with context.draft.without_release(score, SILENT):
+        body = scalar(_score_of(score.body, context.inside(inner)), score.body)
+    context.scope.ended(parameters[0], CANDIDATE_ENDED)
+    check_numeric(body, score.body)
+    if body.level == "row" or body.type.kind == "vector":
+        raise refuse("type", score.body, "A score is one number.")
+    return Thing("score", Expr("score", (body.expr,), (variable,), place(score)), "number")
+
+
+def _score_of(body: ast.expr, context: Context) -> Value:
+    try:
+        return context.value(body)
+    except ProgramError as error:
+        found = error.diagnostic
+        if found.code != "private-control":
+            raise
+        raise ProgramError(
+            replace(found, accepted="A score is computed without: -abs(c - s), min and max.")
+        ) from None
+
+
+def call_hellinger(node: ast.Call, context: Context) -> Value:
+    """hellinger(posterior): the closer, the better."""
+    found = context.value(bind(node, ["posterior"], needed=1).given["posterior"])
+    if isinstance(found, Thing) and found.kind == "model":
+        raise refuse("type", node, "hellinger takes a posterior.", "hellinger(infer(model))")
+    if not isinstance(found, Thing) or found.kind != "posterior":
+        raise refuse("type", node, f"hellinger takes infer(model), not {described(found)}.")
+    return Thing("score", Expr("hellinger", (found.expr,), (), place(node)), found.family)
+
+
+def call_per_record_exponential(node: ast.Call, context: Context) -> Value:
+    """per_record_exponential(data, score=, candidates=, epsilon=)."""
+    bound = bind(node, ["data"], needed=1, keyword=["score", "candidates", "epsilon"])
+    data = private_data(bound.given["data"], context)
+    check_all_rows(data, node, context)
+    candidates = candidates_of(bound, context)
+    if candidates.family not in ("int", "real"):
+        raise refuse("type", node, "Candidates for records are numbers.", "linspace(0, 1, 11).")
+    score = needed(bound, "score")
+    if not isinstance(score, ast.Lambda) or len(score.args.args) != 2:
+        raise refuse(
+            "arguments",
+            score,
+            "score is a lambda of one row's value and one candidate.",
+            "score=lambda x, c: -abs(x - c)",
+        )
+    row, candidate = (one.arg for one in _lambda_parameters(score))
+    variable = context.draft.fresh("candidate")
+    shown = Scalar("public", Expr("public", (), (variable,), place(score)), REAL)
+    inner = context.inside(context.scope.inside_rows({row: data.row, candidate: shown}))
+    with context.draft.without_release(score, SILENT):
+        body = scalar(inner.value(score.body), score.body)
+    for parameter in score.args.args:
+        context.scope.ended(parameter, CANDIDATE_ENDED)
+    check_numeric(body, score.body)
+    if body.level == "private" or body.type.kind == "vector":
+        raise refuse("type", score.body, "A record's score is one number of its own values.")
+    scored = Expr("row-score", (body.expr,), (variable,), place(score))
+    rows = data_expr(data, Expr("const", (), (Fraction(1),)), node)
+    options = {"epsilon": epsilon_of(bound, context)}
+    name = context.draft.emit(
+        "per-record-exponential", node, [rows, scored, candidates.expr], options
+    )
+    return Thing("noisy-data", name, "number", (), True)
+
+
+def call_posterior_sample(node: ast.Call, context: Context) -> Value:
+    """posterior_sample(model, grid=, log_likelihood=(lo, hi), power=1)."""
+    names = ["grid", "log_likelihood", "power"]
+    bound = bind(node, ["model"], needed=1, keyword=names)
+    model = model_of(bound.given["model"], context, "posterior_sample")
+    if model.family in ("categorical", "linear_model"):
+        raise refuse(
+            "type",
+            node,
+            "posterior_sample draws one number.",
+            "It takes bernoulli, normal and poisson models.",
+        )
+    if model.family == "poisson" and context.draft.adjacency != "replace-one":
+        raise refuse(
+            "type",
+            node,
+            "Records of a poisson model share its exposure, and how many share it is private "
+            "under add-remove.",
+            "Write noise_aware(laplace(statistics(model), epsilon=...)), or leave out "
+            "adjacency= (then the number of records is public).",
+        )
+    grid = candidates_of(Bound(node, {"candidates": needed(bound, "grid")}), context)
+    if grid.family not in ("int", "real"):
+        raise refuse("type", bound.given["grid"], "The grid is of numbers: linspace(lo, hi, k).")
+    ends = static_of(context.value(needed(bound, "log_likelihood")))
+    if not (
+        isinstance(ends, tuple)
+        and len(ends) == 2
+        and isinstance(ends[0], Fraction)
+        and isinstance(ends[1], Fraction)
+        and ends[0] < ends[1]
+    ):
+        raise refuse(
+            "bounds",
+            bound.given["log_likelihood"],
+            "One record's log-likelihood is held between two numbers, known beforehand.",
+            "log_likelihood=(-3, 0)",
+        )
+    options = {
+        "low": Expr("const", (), (ends[0],)),
+        "high": Expr("const", (), (ends[1],)),
+        "power": Expr("const", (), (Fraction(1),)),
+    }
+    if "power" in bound.given:
+        options["power"] = fixed_number(bound, "power", context)
+    name = context.draft.emit("posterior-sample", node, [model.expr, grid.expr], options)
+    return Scalar("public", among(name, grid.expr), REAL, released=True)
+
+
+def _lambda_parameters(node: ast.Lambda) -> list[ast.arg]:
+    given = node.args
+    if given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg or given.defaults:
+        raise refuse("construct", node, "A score's lambda has plain parameters only.")
+    return given.args

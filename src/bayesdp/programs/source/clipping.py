@@ -1,0 +1,112 @@
+"""Functions of numbers: clip, abs, min and max."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from bayesdp.programs.ir import Expr, Type
+from bayesdp.programs.source.arguments import bind
+from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.values import (
+    INT,
+    REAL,
+    Data,
+    Items,
+    Scalar,
+    Value,
+    check_numeric,
+    constant,
+    highest,
+    number_of,
+    scalar,
+)
+
+
+def call_clip(node: ast.Call, context: Context) -> Value:
+    """clip(value, low, high)."""
+    bound = bind(node, ["value", "low", "high"], needed=3)
+    value = scalar(context.value(bound.given["value"]), bound.given["value"])
+    ends = [scalar(context.value(bound.given[one]), node) for one in ("low", "high")]
+    for one, at in zip(ends, ("low", "high"), strict=True):
+        if one.level in ("row", "private"):
+            raise refuse(
+                "private-parameter",
+                bound.given[at],
+                "The ends of a clip depend on private data.",
+                "Use literals, public or released values.",
+            )
+        check_numeric(one, bound.given[at])
+    check_numeric(value, bound.given["value"])
+    low, high = ends
+    if "vector" in (value.type.kind, low.type.kind, high.type.kind):
+        raise refuse("type", node, "clip takes one number.", "Clip the entries.")
+    if low.level == high.level == "static" and number_of(low) > number_of(high):
+        raise refuse("bounds", node, "The lower end of the clip lies above the upper one.")
+    level = highest(value.level, low.level, high.level)
+    kind = _plain(value.type, low.type, high.type)
+    if kind == INT and low.level == high.level == "static":
+        kind = Type("int", number_of(low), number_of(high))
+    released = value.released or low.released or high.released
+    if level == "static":
+        clipped = min(max(number_of(value), number_of(low)), number_of(high))
+        return Scalar("static", constant(clipped, node), kind)
+    expr = Expr("clip", (value.expr, low.expr, high.expr), (), place(node))
+    return Scalar(level, expr, kind, released)
+
+
+def call_abs(node: ast.Call, context: Context) -> Value:
+    """abs(value)."""
+    value = scalar(context.value(bind(node, ["value"], needed=1).given["value"]), node)
+    check_numeric(value, node)
+    if value.type.kind == "vector":
+        raise refuse("type", node, "abs takes one number.")
+    if value.level == "static":
+        return Scalar("static", constant(abs(number_of(value)), node), _plain(value.type))
+    return replace(value, expr=Expr("abs", (value.expr,), (), place(node)), type=_plain(value.type))
+
+
+def call_min(node: ast.Call, context: Context) -> Value:
+    """min(a, b, ...)."""
+    return _extreme("min", node, context)
+
+
+def call_max(node: ast.Call, context: Context) -> Value:
+    """max(a, b, ...)."""
+    return _extreme("max", node, context)
+
+
+def _extreme(op: str, node: ast.Call, context: Context) -> Value:
+    if node.keywords or not node.args:
+        raise refuse("arguments", node, f"{op} takes the values: {op}(a, b).")
+    given = [context.value(one) for one in node.args]
+    if len(given) == 1 and isinstance(given[0], Items) and given[0].items:
+        given = list(given[0].items)
+    elif len(given) == 1 and not isinstance(given[0], Data):
+        raise refuse("arguments", node, f"{op} takes two values or more: {op}(a, b).", "")
+    if len(given) == 1 and isinstance(given[0], Data):
+        raise refuse(
+            "bounds",
+            node,
+            f"The {op} over all records can move by the whole range when one record changes.",
+            "Use a score: exponential(score=..., candidates=..., epsilon=...).",
+        )
+    values = [scalar(one, node) for one in given]
+    for one in values:
+        check_numeric(one, node)
+        if one.type.kind == "vector":
+            raise refuse("type", node, f"{op} takes numbers.")
+    level = highest(*(one.level for one in values))
+    if {"row", "private"} <= {one.level for one in values}:
+        raise refuse("nonlinear", node, "This mixes one record's value with a private sum.")
+    kind = _plain(*(one.type for one in values))
+    if level == "static":
+        found = (min if op == "min" else max)(number_of(one) for one in values)
+        return Scalar("static", constant(found, node), kind)
+    expr = Expr(op, tuple(one.expr for one in values), (), place(node))
+    return Scalar(level, expr, kind, any(one.released for one in values))
+
+
+def _plain(*kinds: Type) -> Type:
+    return INT if all(one.kind in ("int", "bool") for one in kinds) else REAL

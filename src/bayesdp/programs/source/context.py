@@ -1,0 +1,150 @@
+"""What every handler of the front end is given: the program under construction, and the scope."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from bayesdp.programs.ir import Adjacency, Command, Expr, Release
+from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.module import SourceFile
+from bayesdp.programs.source.scope import Scope
+from bayesdp.programs.source.sizes import Sizes
+from bayesdp.programs.source.values import Thing, Value
+
+MOST_STEPS = 20_000
+MOST_NODES = 20_000
+
+
+@dataclass(frozen=True)
+class Handlers:
+    """The table of the language: what each kind of syntax, and each function, means."""
+
+    expressions: Mapping[type[ast.expr], Callable[..., Value]]
+    statements: Mapping[type[ast.stmt], Callable[..., None]]
+    calls: Mapping[str, Callable[[ast.Call, Context], Value]]
+
+
+class Draft:
+    """A program under construction: the commands so far, and what has been said about them."""
+
+    def __init__(
+        self,
+        source: SourceFile,
+        function: ast.FunctionDef,
+        adjacency: Adjacency,
+        database: str,
+        public_columns: Collection[str],
+    ) -> None:
+        self.source = source
+        self.function = function
+        self.adjacency = adjacency
+        self.database = database
+        """The parameter that is the database."""
+        self.public_columns = frozenset(public_columns)
+        self.commands: list[Command] = []
+        self.requires: list[Expr] = []
+        self.models: dict[str, Thing] = {}
+        """The model whose noisy statistics stand under a name."""
+        self.joined: set[str] = set()
+        """Names of what is one of two noisy statistics."""
+        self.branches = 0
+        """How deep the statement stands in branches."""
+        self.stack: list[str] = []
+        """The helpers that are being written out, the outermost first."""
+        self.checked_helpers: set[str] = set()
+        self._steps = 0
+        self._names = 0
+        self._sizes = Sizes()
+
+    def fresh(self, hint: str) -> str:
+        """A name that no other command has."""
+        self._names += 1
+        return f"{hint}_{self._names}"
+
+    def emit(self, op: str, node: ast.Call, args: Sequence[Expr], options: dict[str, Expr]) -> Expr:
+        """Append a release; the public name of its result."""
+        name = self.fresh(op.replace("-", "_"))
+        self.commands.append(
+            Release(name, op, tuple(args), tuple(sorted(options.items())), place(node))
+        )
+        return Expr("public", (), (name,), place(node))
+
+    @contextmanager
+    def apart(self, commands: list[Command] | None = None) -> Iterator[list[Command]]:
+        """A list of commands of its own for what is lowered inside, as one side of a branch."""
+        outer, self.commands = self.commands, [] if commands is None else commands
+        yield self.commands
+        self.commands = outer
+
+    @contextmanager
+    def branch(self) -> Iterator[list[Command]]:
+        """Commands apart, inside one side of a branch."""
+        self.branches += 1
+        with self.apart() as commands:
+            yield commands
+        self.branches -= 1
+
+    @contextmanager
+    def without_release(self, node: ast.AST, message: str, accepted: str = "") -> Iterator[None]:
+        """Refuse what appends a command inside."""
+        before = len(self.commands)
+        yield
+        if len(self.commands) != before:
+            raise refuse("construct", node, message, accepted)
+
+    def tick(self, node: ast.AST) -> None:
+        """Count one step of unrolling."""
+        self._steps += 1
+        if self._steps > MOST_STEPS:
+            raise refuse("size", node, f"The program unrolls to more than {MOST_STEPS} steps.")
+
+    def weigh(self, value: Value, node: ast.AST) -> None:
+        """Refuse expressions that grow without end when they are written out."""
+        if self._sizes.of(value) > MOST_NODES:
+            raise refuse(
+                "size",
+                node,
+                f"Written out, this has more than {MOST_NODES} parts.",
+                "Release parts of it, and use the released values.",
+            )
+
+
+@dataclass(frozen=True)
+class Context:
+    """Where a piece of syntax stands: in which draft, with which names.
+
+    Handlers call each other through it, so that no file of handlers need know all the others.
+    Places are on the nodes (`place`), and what is refused is raised (`refuse`).
+    """
+
+    draft: Draft
+    scope: Scope
+    handlers: Handlers
+
+    def inside(self, scope: Scope) -> Context:
+        """The same draft with other names."""
+        return Context(self.draft, scope, self.handlers)
+
+    def value(self, node: ast.expr) -> Value:
+        """The value of an expression. Raises `ProgramError`."""
+        handler = self.handlers.expressions.get(type(node))
+        if handler is None:
+            raise refuse("construct", node, f"'{type(node).__name__}' is not part of the language.")
+        return handler(node, self)
+
+    def run(self, statements: Iterable[ast.stmt]) -> None:
+        """Give statements their meaning, in order. Raises `ProgramError`."""
+        for statement in statements:
+            self.draft.tick(statement)
+            handler = self.handlers.statements.get(type(statement))
+            if handler is None:
+                raise not_a_statement(statement)
+            handler(statement, self)
+
+
+def not_a_statement(statement: ast.stmt) -> ProgramError:
+    """The refusal of a statement that has no meaning."""
+    return refuse("construct", statement, "This statement is not part of the language.")

@@ -1,0 +1,236 @@
+"""Loops: static ones are unrolled, the pieces of a partition each get their own commands."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from fractions import Fraction
+
+from bayesdp.programs.ir import Expr, Parts
+from bayesdp.programs.source.arguments import bind
+from bayesdp.programs.source.context import MOST_STEPS, Context
+from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
+from bayesdp.programs.source.values import (
+    Data,
+    Items,
+    Parted,
+    Scalar,
+    Thing,
+    Value,
+    described,
+    entries_of,
+    scalar,
+    static,
+)
+
+ENDED = (
+    "belongs to one piece of a partition, and the loop over the pieces has ended: release inside "
+    "the loop."
+)
+
+
+def loop(statement: ast.For, context: Context) -> None:
+    """A `for` statement: its body once for each entry, or for each piece."""
+    if statement.orelse:
+        raise refuse("construct", statement, "A loop has no else here.", "Write it after it.")
+    over = sequence(statement.iter, context)
+    if isinstance(over, Data):
+        raise refuse(
+            "private-control",
+            statement.iter,
+            "A loop over private rows would let each of them do anything.",
+            "Use sum(...), count(...) or fold(...) over a generator.",
+        )
+    if isinstance(over, Parted):
+        pieces(over, statement.target, statement, context, lambda: context.run(statement.body))
+        return
+    for one in over:
+        context.draft.tick(statement)
+        assign(statement.target, one, context)
+        context.run(statement.body)
+
+
+def assign(target: ast.expr, value: Value, context: Context) -> None:
+    """Give a name, or several, a value."""
+    if isinstance(target, ast.Name):
+        if target.id == context.draft.database and isinstance(
+            context.scope.names.get(target.id), Data
+        ):
+            raise refuse("name", target, f"'{target.id}' is the database.", "Use another name.")
+        context.draft.weigh(value, target)
+        context.scope.bind(target.id, value)
+    elif isinstance(target, ast.Tuple | ast.List):
+        parts = entries(value, target)
+        if len(parts) != len(target.elts):
+            raise refuse("construct", target, f"There are {len(parts)} values to unpack.")
+        for one, part in zip(target.elts, parts, strict=True):
+            assign(one, part, context)
+    else:
+        raise refuse(
+            "effect",
+            target,
+            "Only names are assigned: changing a column or an entry would change the data.",
+            "Give the new value a name.",
+        )
+
+
+def entries(found: Value, node: ast.AST) -> tuple[Value, ...]:
+    """The entries of a tuple or vector."""
+    if isinstance(found, Items):
+        return found.items
+    if isinstance(found, Scalar) and found.type.kind == "vector":
+        return entries_of(found, place(node))
+    raise refuse("type", node, f"{described(found).capitalize()} can't be unpacked.")
+
+
+def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[Value, ...]:
+    """What a loop goes over: private data, the pieces of a partition, or static entries."""
+    called = node.func if isinstance(node, ast.Call) else None
+    if isinstance(called, ast.Name) and called.id in ("zip", "enumerate"):
+        assert isinstance(node, ast.Call)
+        return _zipped(node, context)
+    found = context.value(node)
+    if isinstance(found, Parted | Data):
+        return found
+    if isinstance(found, Thing) and found.kind == "candidates" and found.expr.op == "range":
+        ends = [one.data[0] for one in found.expr.args]
+        start, stop, step = (int(one) for one in ends if isinstance(one, Fraction))
+        steps = range(start, stop, step)
+        if abs(stop - start) > MOST_STEPS * abs(step):
+            raise refuse("size", node, f"This loop has more than {MOST_STEPS} steps.")
+        return tuple(static(Fraction(one), node) for one in steps)
+    if isinstance(found, Items):
+        return found.items
+    if isinstance(found, Scalar) and found.type.kind == "vector":
+        return entries(found, node)
+    raise refuse(
+        "private-control" if isinstance(found, Scalar) and found.level == "private" else "type",
+        node,
+        f"A loop goes over what is known beforehand, and here stands {described(found)}.",
+        "A tuple, range(...) of literals, or partition(people, by=...).",
+    )
+
+
+def _zipped(node: ast.Call, context: Context) -> tuple[Value, ...]:
+    assert isinstance(node.func, ast.Name)
+    lists = []
+    for one in node.args:
+        found = sequence(one, context)
+        if isinstance(found, Data):
+            raise pairs(node)
+        if isinstance(found, Parted):
+            raise refuse("construct", one, "A partition is looped over by itself.")
+        lists.append(found)
+    if node.keywords or not lists:
+        raise refuse("arguments", node, f"{node.func.id} takes tuples.")
+    if node.func.id == "enumerate":
+        if len(lists) != 1:
+            raise refuse("arguments", node, "enumerate takes one tuple.")
+        lists.insert(0, tuple(static(Fraction(i), node) for i in range(len(lists[0]))))
+    if len({len(one) for one in lists}) > 1:
+        raise refuse("type", node, "zip takes tuples of one length.")
+    return tuple(Items(tuple(parts)) for parts in zip(*lists, strict=True))
+
+
+def call_zip(node: ast.Call, context: Context) -> Value:
+    """zip(a, b) and enumerate(a) of static tuples."""
+    return Items(_zipped(node, context))
+
+
+def call_range(node: ast.Call, context: Context) -> Value:
+    """range(stop), range(start, stop[, step]) of public whole numbers."""
+    if node.keywords or not 1 <= len(node.args) <= 3:
+        raise refuse("arguments", node, "range takes one to three whole numbers.")
+    parts = []
+    for one in node.args:
+        found = scalar(context.value(one), one)
+        if found.level in ("row", "private"):
+            raise refuse(
+                "private-control",
+                one,
+                "How often this loop runs would depend on private data.",
+                "Use a literal or a public argument.",
+            )
+        value = found.expr.data[0] if found.level == "static" else None
+        if found.released or found.level != "static":
+            raise refuse(
+                "static", one, "A range is known before the data is read.", "Use literals."
+            )
+        if not isinstance(value, Fraction) or value.denominator != 1:
+            raise refuse("type", one, "A range is of whole numbers.")
+        parts.append(value)
+    start, stop = (Fraction(0), parts[0]) if len(parts) == 1 else (parts[0], parts[1])
+    step = parts[2] if len(parts) == 3 else Fraction(1)
+    if step == 0:
+        raise refuse("arguments", node, "A range's step is not 0.")
+    args = tuple(Expr("const", (), (one,)) for one in (start, stop, step))
+    return Thing("candidates", Expr("range", args, (), place(node)), "int")
+
+
+def call_tuple(node: ast.Call, context: Context) -> Value:
+    """tuple(...) and list(...) of a static sequence."""
+    assert isinstance(node.func, ast.Name)
+    changes = node.func.id == "list"
+    if not node.args and not node.keywords:
+        return Items((), changes)
+    found = sequence(bind(node, ["items"], needed=1).given["items"], context)
+    if isinstance(found, Data):
+        raise refuse("private-output", node, "Private rows are not collected.", "Sum them up.")
+    if isinstance(found, Parted):
+        raise refuse("type", node, "A partition is looped over.", "for piece in partition(...)")
+    return Items(found, changes)
+
+
+def pieces(
+    over: Parted, target: ast.expr, node: ast.AST, context: Context, run: Callable[[], None]
+) -> None:
+    """One list of commands for each label; names that stand for a piece end with the loop."""
+    parts = []
+    pair = isinstance(target, ast.Tuple)
+    data = over.data
+    for label in over.labels:
+        context.draft.tick(node)
+        piece = Data((*data.pieces, (over.column, label)), data.filter, data.row)
+        shown = static(label, node)
+        with context.draft.apart() as commands:
+            assign(target, Items((shown, piece)) if pair else piece, context)
+            run()
+        parts.append((label, tuple(commands)))
+    for one in ast.walk(target):
+        if isinstance(one, ast.Name):
+            context.scope.lose(one.id, ENDED)
+    # What was made of a piece inside the loop is private to it and can't be used after it.
+    for name, value in list(context.scope.names.items()):
+        if _holds_piece(value, (over.column,), data.pieces):
+            context.scope.lose(name, ENDED)
+    context.draft.commands.append(Parts(over.column, over.public, tuple(parts), place(node)))
+
+
+def _holds_piece(value: Value, columns: tuple[str, ...], outside: object) -> bool:
+    if isinstance(value, Items):
+        return any(_holds_piece(one, columns, outside) for one in value.items)
+    if isinstance(value, Data):
+        return value.pieces != outside and any(c in columns for c, _ in value.pieces)
+    if isinstance(value, Scalar):
+        return value.level == "private" and _reads_piece(value.expr, columns)
+    if isinstance(value, Thing):
+        return not value.kind.startswith("released") and _reads_piece(value.expr, columns)
+    return False
+
+
+def _reads_piece(expr: Expr, columns: tuple[str, ...]) -> bool:
+    if expr.op == "data":
+        pieces = expr.data[0]
+        assert isinstance(pieces, tuple)
+        return any(isinstance(one, tuple) and one[0] in columns for one in pieces)
+    return any(_reads_piece(one, columns) for one in expr.args)
+
+
+def pairs(node: ast.AST) -> ProgramError:
+    """The refusal of a second walk over the data inside the first."""
+    return refuse(
+        "construct",
+        node,
+        "A generator goes over private data once: pairs of records have no bound.",
+        "Write one `for` over the data; a sum of squares or products is taken inside one row.",
+    )

@@ -1,0 +1,142 @@
+"""Private data: rows, columns, sizes and sums over all rows."""
+
+from __future__ import annotations
+
+import ast
+from fractions import Fraction
+
+from bayesdp.errors import did_you_mean
+from bayesdp.programs.ir import Expr, Type, columns
+from bayesdp.programs.source.context import Context
+from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.values import (
+    INT,
+    REAL,
+    TRUE,
+    Data,
+    Level,
+    Row,
+    Scalar,
+    Thing,
+    Value,
+    constant,
+    described,
+    scalar,
+)
+
+BY_A_MODEL = (
+    "Noisy answers are observed, observe(answers, bernoulli, prior=...), or returned one by one as "
+    "Private[Vector]; sums and counts are taken of what is returned."
+)
+ONE = constant(Fraction(1))
+
+
+def private_data(node: ast.expr, context: Context) -> Data:
+    """An argument that is a sequence of private rows."""
+    found = context.value(node)
+    if isinstance(found, Data):
+        return found
+    raise refuse(
+        "type",
+        node,
+        f"Here stands {described(found)}, and private data is wanted.",
+        BY_A_MODEL
+        if is_answers(found)
+        else "Write the database or a generator over it: (row.height for row in people).",
+    )
+
+
+def row_value(data: Data, node: ast.AST) -> tuple[Expr, Type]:
+    """The value of one row as an expression; a record as such is none."""
+    if isinstance(data.row, Row):
+        raise refuse(
+            "type",
+            node,
+            "A record is no number.",
+            "Take a column: (row.height for row in people).",
+        )
+    found = scalar(data.row, node)
+    return found.expr, found.type
+
+
+def column_of(row: Row, name: str, node: ast.AST) -> Scalar:
+    """A column of a record."""
+    fields = dict(row.fields)
+    if name not in fields or name == "":
+        raise refuse(
+            "attribute",
+            node,
+            f"The record has no column '{name}'.",
+            did_you_mean(name, sorted(one for one in fields if one))
+            or "A scalar record is used as it is.",
+        )
+    return Scalar("row", Expr("field", (), (name,), place(node)), fields[name])
+
+
+def size_of(data: Data, node: ast.AST, context: Context) -> Scalar:
+    """How many rows: public under replace-one unless a private column decides it."""
+    if context.draft.adjacency == "replace-one" and not data.pieces and data.filter == TRUE:
+        return Scalar("public", Expr("public", (), ("db.size",), place(node)), INT)
+    one = constant(Fraction(1))
+    counted = Expr("count", (data_expr(data, one, node),), (), place(node))
+    level: Level = "public" if is_public_data(data, one, context) else "private"
+    return Scalar(level, counted, INT, reads_released(counted))
+
+
+def is_public_data(data: Data, mapped: Expr, context: Context) -> bool:
+    """Whether a sum over this data moves under no adjacency."""
+    if context.draft.adjacency != "replace-one":
+        return False
+    public = context.draft.public_columns
+    return (
+        all(column in public for column, _ in data.pieces)
+        and columns(data.filter) <= public
+        and columns(mapped) <= public
+    )
+
+
+def data_expr(data: Data, mapped: Expr, node: ast.AST) -> Expr:
+    """The `data` expression of a sequence with this row value."""
+    return Expr("data", (data.filter, mapped), (data.pieces,), place(node))
+
+
+def summed(data: Data, mapped: Expr, kind: Type, node: ast.AST, context: Context) -> Scalar:
+    """The sum of a row value over data."""
+    total = Expr("sum", (data_expr(data, mapped, node),), (), place(node))
+    level = "public" if is_public_data(data, mapped, context) else "private"
+    of = (
+        Type("vector", items=tuple(sum_type(one) for one in kind.items))
+        if kind.kind == "vector"
+        else sum_type(kind)
+    )
+    return Scalar("public" if level == "public" else "private", total, of)
+
+
+def check_all_rows(data: Data, node: ast.AST, context: Context) -> None:
+    """Refuse an answer for each record where the number of records is private."""
+    public = Expr("const", (), (Fraction(1),))
+    if context.draft.adjacency != "replace-one" or not is_public_data(data, public, context):
+        raise refuse(
+            "private-output",
+            node,
+            "One answer for each record tells how many records there are, and that is private "
+            "here.",
+            "Answer about every record of the database (replace-one, no private filter).",
+        )
+
+
+def sum_type(kind: Type) -> Type:
+    """The type of a sum of values of this type."""
+    return INT if kind.kind in ("bool", "int") else REAL
+
+
+def reads_released(expr: Expr) -> bool:
+    """Whether a released or derived value stands in an expression."""
+    if expr.op == "public" and expr.data[0] != "db.size":
+        return True
+    return any(reads_released(one) for one in expr.args)
+
+
+def is_answers(value: Value) -> bool:
+    """Whether a value is a list of noisy answers, which look like data."""
+    return isinstance(value, Thing) and value.kind == "noisy-data"

@@ -1,0 +1,69 @@
+"""The table of the language is complete, and its files import each other one way."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import bayesdp.programs.source
+from bayesdp.programs import surface_names as names
+from bayesdp.programs.source import core_of, read_text
+from bayesdp.programs.source.handlers import HANDLERS
+from bayesdp.programs.source.syntax import ALLOWED
+
+FOLDER = Path(bayesdp.programs.source.__file__).parent
+ROOM = "bayesdp.programs.source"
+
+
+def test_every_function_of_the_language_has_a_handler_and_nothing_else_has() -> None:
+    functions = {*names.DATA, *names.MODEL, *names.RELEASES, *names.CANDIDATES, *names.AFTER}
+    assert set(HANDLERS.calls) == functions | names.BUILTINS
+
+
+@pytest.mark.parametrize(
+    ("base", "table", "elsewhere"),
+    [
+        (ast.expr, HANDLERS.expressions, set()),
+        (ast.stmt, HANDLERS.statements, {ast.FunctionDef}),  # read with the file
+    ],
+)
+def test_all_syntax_that_is_allowed_has_a_handler(
+    base: type[ast.AST], table: dict[type[ast.AST], object], elsewhere: set[type[ast.AST]]
+) -> None:
+    assert {kind for kind in ALLOWED if issubclass(kind, base)} == set(table) | elsewhere
+
+
+def imports(path: Path) -> set[str]:
+    """The files of the room that a file imports, inside functions and for types as well."""
+    files: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == ROOM:
+            files |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and str(node.module).startswith(f"{ROOM}."):
+            files.add(str(node.module).removeprefix(f"{ROOM}."))
+        elif isinstance(node, ast.Import):
+            assert not any(alias.name.startswith(ROOM) for alias in node.names)
+    return files
+
+
+def test_no_file_imports_itself_on_any_way() -> None:
+    graph = {path.stem: imports(path) for path in FOLDER.glob("*.py")}
+    assert all(files <= set(graph) for files in graph.values())
+    assert all("__init__" not in files for files in graph.values())
+    while graph:
+        last = {name for name, files in graph.items() if not files & set(graph)}
+        assert last, f"these import each other: {sorted(graph)}"
+        graph = {name: files for name, files in graph.items() if name not in last}
+
+
+@pytest.mark.parametrize("row", ["self", "more", "names", "target", "node"])
+def test_a_row_may_have_any_name(row: str) -> None:
+    text = (
+        "from bayesdp.programs import Bool, Database, Int, Private, laplace, program\n\n\n"
+        "@program\n"
+        "def ill(people: Database[Bool]) -> Private[Int]:\n"
+        f"    return laplace(sum({row} for {row} in people), epsilon=1)\n"
+    )
+    assert len(core_of(read_text(text), None, {}).body) == 1

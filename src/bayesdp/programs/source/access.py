@@ -118,7 +118,7 @@ def entry(node: ast.Subscript, context: Context) -> Value:
 
 def _index(node: ast.expr, context: Context) -> int:
     found = context.value(node)
-    if isinstance(found, Scalar) and found.level in ("row", "private"):
+    if isinstance(found, Scalar) and found.of_records:
         raise refuse(
             "private-control",
             node,

@@ -9,6 +9,7 @@ from bayesdp.programs.ir import Branch, Command, Derive, Expr, names_of
 from bayesdp.programs.source.arguments import Bound, bind, fixed_number
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
+from bayesdp.programs.source.models import parts_of
 from bayesdp.programs.source.values import Scalar, Thing, Value
 
 
@@ -45,9 +46,8 @@ def _after(op: str, bound: Bound, context: Context, data: tuple[Fraction, ...]) 
             "epsilon=...)).",
         )
     if isinstance(found, Thing) and found.kind == "noisy-model":
-        family = found.about[2]
-        assert isinstance(family, Thing)
-        return _derived(op, bound.node, (found.expr,), family.family, data, context)
+        _, prior = parts_of(found)
+        return _derived(op, bound.node, (found.expr,), prior.family, data, context)
     model = None
     if isinstance(found, Scalar) and found.level == "public" and found.expr.op == "public":
         model = context.draft.models.get(str(found.expr.data[0]))
@@ -75,9 +75,7 @@ def _after(op: str, bound: Bound, context: Context, data: tuple[Fraction, ...]) 
 def _of_statistics(
     op: str, node: ast.Call, noisy: Expr, model: Thing, data: tuple[Fraction, ...], context: Context
 ) -> Thing:
-    prior, likelihood = model.about[2], model.about[1]
-    assert isinstance(prior, Thing)
-    assert isinstance(likelihood, Thing)
+    likelihood, prior = parts_of(model)
     where = place(node.args[0] if node.args else node)
     about = Expr("observe", (Expr("nothing"), likelihood.expr, prior.expr), (), where)
     return _derived(op, node, (noisy, about), prior.family, data, context)
@@ -108,11 +106,10 @@ def _in_branches(
         each = [_value_of(name, side) for side in sides]
         if None in each:
             continue
-        found_in = [
-            None if one is None else _in_branches(side, one, op, node, data, context)
-            for side, one in zip(sides, each, strict=True)
-        ]
-        first, second = found_in
+        first, second = (
+            None if value is None else _in_branches(side, value, op, node, data, context)
+            for side, value in zip(sides, each, strict=True)
+        )
         if first is None or second is None or first.family != second.family:
             return None
         both = Expr("public", (), (context.draft.fresh(op.replace("-", "_")),), place(node))

@@ -7,13 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.programs.ir import Expr, Type
-from bayesdp.programs.source.arguments import bind
+from bayesdp.programs.source.arguments import bind, single
 from bayesdp.programs.source.arithmetic import calculated
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.helpers import applied
 from bayesdp.programs.source.rows import (
     BY_A_MODEL,
+    ONE,
     column_of,
     data_expr,
     is_answers,
@@ -35,9 +36,10 @@ from bayesdp.programs.source.values import (
     Value,
     check_numeric,
     combined,
-    constant,
     described,
+    number_of,
     scalar,
+    static_number,
     static_of,
 )
 
@@ -46,7 +48,7 @@ MOST_LISTED = 6
 
 def call_sum(node: ast.Call, context: Context) -> Value:
     """sum(data): private, unless only public columns are read; of a static tuple: a number."""
-    over = context.value(bind(node, ["data"], needed=1).given["data"])
+    over = context.value(single(node, "data"))
     if isinstance(over, Items):
         parts = [scalar(one, node) for one in over.items]
         for one in parts:
@@ -67,23 +69,18 @@ def call_sum(node: ast.Call, context: Context) -> Value:
 
 
 def _added(node: ast.AST, parts: list[Scalar], context: Context) -> Value:
-    total = Scalar("static", constant(Fraction(0)), INT)
-    for one in parts:
-        if one.level == "static" and total.level == "static":
-            x, y = total.expr.data[0], one.expr.data[0]
-            assert isinstance(x, bool | Fraction)
-            assert isinstance(y, bool | Fraction)
-            value = Fraction(x) + Fraction(y)
-            kind = INT if value.denominator == 1 else REAL
-            total = Scalar("static", constant(value, node), kind)
+    total = static_number(Fraction(0))
+    for part in parts:
+        if total.level == part.level == "static":
+            total = static_number(number_of(total) + number_of(part), node)
         else:
-            total = calculated("add", node, total, one, context)
+            total = calculated("add", node, total, part, context)
     return total
 
 
 def call_count(node: ast.Call, context: Context) -> Value:
     """count(data): how many rows; of truth values: how many are true."""
-    data = private_data(bind(node, ["data"], needed=1).given["data"], context)
+    data = private_data(single(node, "data"), context)
     # The kept rows of a filtered Database[Bool] are rows: (x for x in obs if not x).
     rows = isinstance(data.row, Scalar) and data.row.expr.data == ("",) and data.filter != TRUE
     if isinstance(data.row, Scalar) and data.row.type.kind == "bool" and not rows:
@@ -93,11 +90,11 @@ def call_count(node: ast.Call, context: Context) -> Value:
 
 def call_len(node: ast.Call, context: Context) -> Value:
     """len(tuple) is static; a database has .size."""
-    found = context.value(bind(node, ["items"], needed=1).given["items"])
+    found = context.value(single(node, "items"))
     if isinstance(found, Items):
-        return Scalar("static", constant(Fraction(len(found.items)), node), INT)
+        return static_number(Fraction(len(found.items)), node)
     if isinstance(found, Scalar) and found.type.kind == "vector":
-        return Scalar("static", constant(Fraction(len(found.type.items)), node), INT)
+        return static_number(Fraction(len(found.type.items)), node)
     if isinstance(found, Data):
         return size_of(found, node, context)
     raise refuse("type", node, f"{described(found).capitalize()} has no length.")
@@ -175,6 +172,6 @@ def call_fold(node: ast.Call, context: Context) -> Value:
     found = scalar(applied(step.name, [so_far, data.row], node, context), node)
     if found.type.kind == "vector":
         raise refuse("type", node, "fold's step gives one number.")
-    folded = data_expr(data, constant(Fraction(1)), node)
+    folded = data_expr(data, ONE, node)
     kind = combined("add", counted, found.type)
     return Scalar("private", Expr("fold", (folded, found.expr), (start,), place(node)), kind)

@@ -20,7 +20,6 @@ class Bound:
 
     node: ast.Call
     given: dict[str, ast.expr]
-    extra: tuple[ast.expr, ...] = ()
 
 
 def bind(
@@ -59,6 +58,11 @@ def bind(
     return Bound(node, given)
 
 
+def single(node: ast.Call, name: str) -> ast.expr:
+    """The argument of a function that takes no other."""
+    return bind(node, [name], needed=1).given[name]
+
+
 def needed(bound: Bound, name: str) -> ast.expr:
     """An argument that a keyword must give."""
     if name not in bound.given:
@@ -69,7 +73,7 @@ def needed(bound: Bound, name: str) -> ast.expr:
 def public_number(node: ast.expr, context: Context, what: str) -> Scalar:
     """A public number for a parameter."""
     found = scalar(context.value(node), node)
-    if found.level in ("row", "private"):
+    if found.of_records:
         raise refuse(
             "private-parameter",
             node,
@@ -94,7 +98,7 @@ def fixed_number(bound: Bound, name: str, context: Context, *, positive: bool = 
     """A number known before the data is read."""
     node = bound.given[name]
     found = scalar(context.value(node), node)
-    if found.level in ("row", "private"):
+    if found.of_records:
         raise refuse(
             "private-parameter",
             node,

@@ -110,7 +110,7 @@ def calculated(op: str, node: ast.AST, a: Scalar, b: Scalar, context: Context) -
         )
     read = columns(b.expr)
     shared = b.level == "row" and bool(read) and read <= context.draft.public_columns
-    if op == "div" and b.level in ("row", "private") and not shared:
+    if op == "div" and b.of_records and not shared:
         raise refuse(
             "nonlinear",
             node,

@@ -18,6 +18,7 @@ from bayesdp.programs.source.values import (
     Scalar,
     Thing,
     Value,
+    constant,
     described,
     scalar,
     static_of,
@@ -44,7 +45,7 @@ def candidates_of(bound: Bound, context: Context) -> Thing:
             and all(isinstance(one, Fraction) for one in values)
         ):
             whole = all(isinstance(v, Fraction) and v.denominator == 1 for v in values)
-            parts = tuple(Expr("const", (), (one,)) for one in values)
+            parts = tuple(constant(one) for one in values)
             expr = Expr("values", parts, (), place(node))
             return Thing("candidates", expr, "int" if whole else "real")
     if isinstance(found, Scalar | Items | Data | Thing):
@@ -72,7 +73,7 @@ def _fixed_entries(found: Items, node: ast.expr) -> None:
         places = node.elts
     for one, at in zip(found.items, places, strict=True):
         private = isinstance(one, Data | Row)
-        private = private or (isinstance(one, Scalar) and one.level in ("row", "private"))
+        private = private or (isinstance(one, Scalar) and one.of_records)
         if private:
             raise refuse(
                 "private-parameter",
@@ -108,7 +109,7 @@ def call_posteriors_of(node: ast.Call, context: Context) -> Value:
 
 def _public_size(node: ast.expr, context: Context) -> Expr:
     found = scalar(context.value(node), node)
-    if found.level in ("row", "private"):
+    if found.of_records:
         raise refuse(
             "private-parameter",
             node,
@@ -178,5 +179,5 @@ def among(name: Expr, candidates: Expr) -> Expr:
     ends = [one for one in numbers if isinstance(one, Fraction)]
     if not ends or len(ends) != len(listed):
         return name
-    low, high = (Expr("const", (), (one,)) for one in (min(ends), max(ends)))
+    low, high = (constant(one) for one in (min(ends), max(ends)))
     return Expr("clip", (name, low, high), (), name.where)

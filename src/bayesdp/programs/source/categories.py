@@ -11,7 +11,7 @@ from bayesdp.programs.source.arguments import bind
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.literals import Literal
-from bayesdp.programs.source.values import Scalar, Value, scalar, static_of
+from bayesdp.programs.source.values import Scalar, Value, indicators, scalar, static_of
 
 MOST_CELLS = 1024
 
@@ -39,9 +39,8 @@ def call_onehot(node: ast.Call, context: Context) -> Value:
         )
     if "k" in bound.given and size != Fraction(labels):
         raise refuse("type", node, f"There are {labels} values.", f"Write k={labels}, or no k.")
-    items = tuple(Type("int", Fraction(0), Fraction(1)) for _ in range(labels))
     expr = Expr("onehot", (value.expr,), (Fraction(labels),), place(node))
-    return Scalar("row", expr, Type("vector", items=items))
+    return Scalar("row", expr, indicators(labels))
 
 
 def _cells(kind: Type, size: Literal | None, node: ast.AST) -> int:

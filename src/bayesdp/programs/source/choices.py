@@ -14,12 +14,13 @@ from bayesdp.programs.source.arguments import (
     epsilon_of,
     fixed_number,
     needed,
+    single,
 )
 from bayesdp.programs.source.candidates import among, candidates_of
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.models import POSTERIOR, model_of
-from bayesdp.programs.source.rows import check_all_rows, data_expr, private_data
+from bayesdp.programs.source.rows import ONE, check_all_rows, data_expr, private_data
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
     INT,
@@ -28,6 +29,7 @@ from bayesdp.programs.source.values import (
     Thing,
     Value,
     check_numeric,
+    constant,
     described,
     scalar,
     static_of,
@@ -103,7 +105,7 @@ def _score_of(body: ast.expr, context: Context) -> Value:
 
 def call_hellinger(node: ast.Call, context: Context) -> Value:
     """hellinger(posterior): the closer, the better."""
-    found = context.value(bind(node, ["posterior"], needed=1).given["posterior"])
+    found = context.value(single(node, "posterior"))
     if isinstance(found, Thing) and found.kind == "model":
         raise refuse("type", node, "hellinger takes a posterior.", "hellinger(infer(model))")
     if not isinstance(found, Thing) or found.kind != "posterior":
@@ -139,7 +141,7 @@ def call_per_record_exponential(node: ast.Call, context: Context) -> Value:
     if body.level == "private" or body.type.kind == "vector":
         raise refuse("type", score.body, "A record's score is one number of its own values.")
     scored = Expr("row-score", (body.expr,), (variable,), place(score))
-    rows = data_expr(data, Expr("const", (), (Fraction(1),)), node)
+    rows = data_expr(data, ONE, node)
     options = {"epsilon": epsilon_of(bound, context)}
     name = context.draft.emit(
         "per-record-exponential", node, [rows, scored, candidates.expr], options
@@ -186,9 +188,9 @@ def call_posterior_sample(node: ast.Call, context: Context) -> Value:
             "log_likelihood=(-3, 0)",
         )
     options = {
-        "low": Expr("const", (), (ends[0],)),
-        "high": Expr("const", (), (ends[1],)),
-        "power": Expr("const", (), (Fraction(1),)),
+        "low": constant(ends[0]),
+        "high": constant(ends[1]),
+        "power": ONE,
     }
     if "power" in bound.given:
         options["power"] = fixed_number(bound, "power", context)

@@ -6,12 +6,11 @@ import ast
 from dataclasses import replace
 
 from bayesdp.programs.ir import Expr, Type
-from bayesdp.programs.source.arguments import bind
+from bayesdp.programs.source.arguments import bind, single
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.values import (
     INT,
-    REAL,
     Data,
     Items,
     Scalar,
@@ -21,6 +20,7 @@ from bayesdp.programs.source.values import (
     highest,
     number_of,
     scalar,
+    whole_or_real,
 )
 
 
@@ -30,7 +30,7 @@ def call_clip(node: ast.Call, context: Context) -> Value:
     value = scalar(context.value(bound.given["value"]), bound.given["value"])
     ends = [scalar(context.value(bound.given[one]), node) for one in ("low", "high")]
     for one, at in zip(ends, ("low", "high"), strict=True):
-        if one.level in ("row", "private"):
+        if one.of_records:
             raise refuse(
                 "private-parameter",
                 bound.given[at],
@@ -45,7 +45,7 @@ def call_clip(node: ast.Call, context: Context) -> Value:
     if low.level == high.level == "static" and number_of(low) > number_of(high):
         raise refuse("bounds", node, "The lower end of the clip lies above the upper one.")
     level = highest(value.level, low.level, high.level)
-    kind = _plain(value.type, low.type, high.type)
+    kind = whole_or_real(value.type, low.type, high.type)
     if kind == INT and low.level == high.level == "static":
         kind = Type("int", number_of(low), number_of(high))
     released = value.released or low.released or high.released
@@ -58,13 +58,15 @@ def call_clip(node: ast.Call, context: Context) -> Value:
 
 def call_abs(node: ast.Call, context: Context) -> Value:
     """abs(value)."""
-    value = scalar(context.value(bind(node, ["value"], needed=1).given["value"]), node)
+    value = scalar(context.value(single(node, "value")), node)
     check_numeric(value, node)
     if value.type.kind == "vector":
         raise refuse("type", node, "abs takes one number.")
     if value.level == "static":
-        return Scalar("static", constant(abs(number_of(value)), node), _plain(value.type))
-    return replace(value, expr=Expr("abs", (value.expr,), (), place(node)), type=_plain(value.type))
+        return Scalar("static", constant(abs(number_of(value)), node), whole_or_real(value.type))
+    return replace(
+        value, expr=Expr("abs", (value.expr,), (), place(node)), type=whole_or_real(value.type)
+    )
 
 
 def call_min(node: ast.Call, context: Context) -> Value:
@@ -100,13 +102,9 @@ def _extreme(op: str, node: ast.Call, context: Context) -> Value:
     level = highest(*(one.level for one in values))
     if {"row", "private"} <= {one.level for one in values}:
         raise refuse("nonlinear", node, "This mixes one record's value with a private sum.")
-    kind = _plain(*(one.type for one in values))
+    kind = whole_or_real(*(one.type for one in values))
     if level == "static":
         found = (min if op == "min" else max)(number_of(one) for one in values)
         return Scalar("static", constant(found, node), kind)
     expr = Expr(op, tuple(one.expr for one in values), (), place(node))
     return Scalar(level, expr, kind, any(one.released for one in values))
-
-
-def _plain(*kinds: Type) -> Type:
-    return INT if all(one.kind in ("int", "bool") for one in kinds) else REAL

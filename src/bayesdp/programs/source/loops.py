@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from bayesdp.programs.ir import Expr, Parts
-from bayesdp.programs.source.arguments import bind
+from bayesdp.programs.source.arguments import single
 from bayesdp.programs.source.context import MOST_STEPS, Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.values import (
@@ -17,10 +17,12 @@ from bayesdp.programs.source.values import (
     Scalar,
     Thing,
     Value,
+    constant,
     described,
     entries_of,
     scalar,
     static,
+    static_number,
 )
 
 ENDED = (
@@ -98,7 +100,7 @@ def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[Value, .
         steps = range(start, stop, step)
         if abs(stop - start) > MOST_STEPS * abs(step):
             raise refuse("size", node, f"This loop has more than {MOST_STEPS} steps.")
-        return tuple(static(Fraction(one), node) for one in steps)
+        return tuple(static_number(Fraction(one), node) for one in steps)
     if isinstance(found, Items):
         return found.items
     if isinstance(found, Scalar) and found.type.kind == "vector":
@@ -126,7 +128,7 @@ def _zipped(node: ast.Call, context: Context) -> tuple[Value, ...]:
     if node.func.id == "enumerate":
         if len(lists) != 1:
             raise refuse("arguments", node, "enumerate takes one tuple.")
-        lists.insert(0, tuple(static(Fraction(i), node) for i in range(len(lists[0]))))
+        lists.insert(0, tuple(static_number(Fraction(i), node) for i in range(len(lists[0]))))
     if len({len(one) for one in lists}) > 1:
         raise refuse("type", node, "zip takes tuples of one length.")
     return tuple(Items(tuple(parts)) for parts in zip(*lists, strict=True))
@@ -144,7 +146,7 @@ def call_range(node: ast.Call, context: Context) -> Value:
     parts = []
     for one in node.args:
         found = scalar(context.value(one), one)
-        if found.level in ("row", "private"):
+        if found.of_records:
             raise refuse(
                 "private-control",
                 one,
@@ -163,7 +165,7 @@ def call_range(node: ast.Call, context: Context) -> Value:
     step = parts[2] if len(parts) == 3 else Fraction(1)
     if step == 0:
         raise refuse("arguments", node, "A range's step is not 0.")
-    args = tuple(Expr("const", (), (one,)) for one in (start, stop, step))
+    args = tuple(constant(one) for one in (start, stop, step))
     return Thing("candidates", Expr("range", args, (), place(node)), "int")
 
 
@@ -173,7 +175,7 @@ def call_tuple(node: ast.Call, context: Context) -> Value:
     changes = node.func.id == "list"
     if not node.args and not node.keywords:
         return Items((), changes)
-    found = sequence(bind(node, ["items"], needed=1).given["items"], context)
+    found = sequence(single(node, "items"), context)
     if isinstance(found, Data):
         raise refuse("private-output", node, "Private rows are not collected.", "Sum them up.")
     if isinstance(found, Parted):

@@ -7,11 +7,11 @@ from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.programs.ir import Expr, Type
-from bayesdp.programs.source.arguments import Bound, bind, positive_number, public_number
+from bayesdp.programs.source.arguments import Bound, bind, positive_number, public_number, single
 from bayesdp.programs.source.arithmetic import calculated
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
-from bayesdp.programs.source.rows import ONE, data_expr, is_public_data, row_value, sum_type, summed
+from bayesdp.programs.source.rows import ONE, data_expr, is_public_data, row_value, summed
 from bayesdp.programs.source.values import (
     INT,
     REAL,
@@ -23,8 +23,10 @@ from bayesdp.programs.source.values import (
     Value,
     check_numeric,
     described,
+    indicators,
     number_of,
     scalar,
+    whole_or_real,
 )
 
 PAIRS = {
@@ -98,7 +100,7 @@ def call_dirichlet(node: ast.Call, context: Context) -> Value:
     parts = []
     for one in args:
         found = scalar(one, node)
-        if found.level in ("row", "private"):
+        if found.of_records:
             raise refuse("private-parameter", node, "The prior depends on private data.")
         check_numeric(found, node)
         if found.type.kind == "vector":
@@ -220,7 +222,7 @@ def _fits(likelihood: Thing, prior: Thing, kind: Type, node: ast.AST) -> None:
 
 def call_infer(node: ast.Call, context: Context) -> Value:
     """infer(model): the exact posterior, private until it is released."""
-    found = context.value(bind(node, ["model"], needed=1).given["model"])
+    found = context.value(single(node, "model"))
     if isinstance(found, Thing) and found.kind == "noisy-model":
         raise refuse("type", node, "This model is of noisy data.", "Use noise_aware(model).")
     if not isinstance(found, Thing) or found.kind != "model":
@@ -232,8 +234,7 @@ def call_infer(node: ast.Call, context: Context) -> Value:
             "A regression's posterior is released through its statistics.",
             "nuts(gaussian(statistics(model), epsilon=, delta=), draws=).",
         )
-    prior = found.about[2]
-    assert isinstance(prior, Thing)
+    _, prior = parts_of(found)
     expr = Expr("posterior", (found.expr,), (), place(node))
     return Thing("posterior", expr, prior.family, (found,), found.released)
 
@@ -246,23 +247,36 @@ def model_of(node: ast.expr, context: Context, what: str) -> Thing:
     raise refuse("type", node, f"{what} takes a model, and here stands {described(found)}.")
 
 
+def parts_of(model: Thing) -> tuple[Thing, Thing]:
+    """A model's likelihood and prior."""
+    _, likelihood, prior = model.about
+    assert isinstance(likelihood, Thing)
+    assert isinstance(prior, Thing)
+    return likelihood, prior
+
+
+def _observed(model: Thing) -> Data:
+    """The private data that a model observes."""
+    data = model.about[0]
+    assert isinstance(data, Data)
+    return data
+
+
 def call_statistics(node: ast.Call, context: Context) -> Value:
     """statistics(model): the minimal sufficient statistics, given what is public."""
-    model = model_of(bind(node, ["model"], needed=1).given["model"], context, "statistics")
+    model = model_of(single(node, "model"), context, "statistics")
     found = statistics_of(model, node, context)
     return replace(found, statistics=(found.expr, model))
 
 
 def statistics_of(model: Thing, node: ast.AST, context: Context) -> Scalar:
     """The sums behind a model."""
-    data = model.about[0]
-    assert isinstance(data, Data)
+    data = _observed(model)
     mapped, kind = row_value(data, node)
     if model.family == "categorical":
         labels = len(kind.labels) or 2
-        items = tuple(Type("int", Fraction(0), Fraction(1)) for _ in range(labels))
         hot = Expr("onehot", (mapped,), (Fraction(labels),), place(node))
-        return summed(data, hot, Type("vector", items=items), node, context)
+        return summed(data, hot, indicators(labels), node, context)
     if model.family == "linear_model":
         d = len(kind.items)
         items = (REAL,) * (d * (d + 1) // 2)
@@ -272,16 +286,16 @@ def statistics_of(model: Thing, node: ast.AST, context: Context) -> Scalar:
     if model.family == "poisson" or is_public_data(data, ONE, context):
         return total
     if model.family == "bernoulli":
-        rows = Expr("tuple", (mapped, Expr("not", (mapped,), (), place(node))), (), place(node))
+        rows = _both_truths(mapped, node)
     else:
         rows = Expr("tuple", (ONE, mapped), (), place(node))
-    items = (INT, INT if model.family == "bernoulli" else sum_type(kind))
+    items = (INT, INT if model.family == "bernoulli" else whole_or_real(kind))
     return summed(data, rows, Type("vector", items=items), node, context)
 
 
 def call_parameters(node: ast.Call, context: Context) -> Value:
     """parameters(posterior): all its parameters, as a private vector."""
-    found = context.value(bind(node, ["posterior"], needed=1).given["posterior"])
+    found = context.value(single(node, "posterior"))
     if not isinstance(found, Thing) or found.kind != "posterior":
         released = isinstance(found, Thing) and found.kind == "released-posterior"
         raise refuse(
@@ -294,9 +308,7 @@ def call_parameters(node: ast.Call, context: Context) -> Value:
         )
     model = found.about[0]
     assert isinstance(model, Thing)
-    data, prior = model.about[0], model.about[2]
-    assert isinstance(data, Data)
-    assert isinstance(prior, Thing)
+    data, (_, prior) = _observed(model), parts_of(model)
     if prior.family not in ("beta", "dirichlet") or not prior.about:
         raise refuse(
             "nonlinear",
@@ -306,15 +318,18 @@ def call_parameters(node: ast.Call, context: Context) -> Value:
         )
     mapped, kind = row_value(data, node)
     if model.family == "bernoulli":
-        hot = Expr("tuple", (mapped, Expr("not", (mapped,), (), place(node))), (), place(node))
-        labels = 2
+        hot, labels = _both_truths(mapped, node), 2
     else:
         labels = len(kind.labels) or 2
         hot = Expr("onehot", (mapped,), (Fraction(labels),), place(node))
-    items = tuple(Type("int", Fraction(0), Fraction(1)) for _ in range(labels))
-    total = summed(data, hot, Type("vector", items=items), node, context)
+    total = summed(data, hot, indicators(labels), node, context)
     start = scalar(Items(prior.about), node)
     return calculated("add", node, start, total, context)
+
+
+def _both_truths(mapped: Expr, node: ast.AST) -> Expr:
+    """Of each row whether it is true, and whether it is false."""
+    return Expr("tuple", (mapped, Expr("not", (mapped,), (), place(node))), (), place(node))
 
 
 def _miscounted(labels: int, numbers: int, node: ast.AST) -> ProgramError:

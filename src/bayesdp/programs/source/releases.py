@@ -11,8 +11,6 @@ from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse
 from bayesdp.programs.source.rows import check_all_rows, data_expr, private_data, row_value
 from bayesdp.programs.source.values import (
-    INT,
-    REAL,
     Data,
     Scalar,
     Thing,
@@ -20,6 +18,7 @@ from bayesdp.programs.source.values import (
     check_numeric,
     scalar,
     static,
+    whole_or_real,
 )
 
 
@@ -86,13 +85,8 @@ def _noised(op: str, bound: Bound, context: Context, options: dict[str, Expr]) -
 def _noisy_type(kind: Type) -> Type:
     """Noise on a vector has one step for all entries: they are whole only if all of them are."""
     if kind.kind != "vector":
-        return _plain_kind(kind)
-    whole = all(one.kind in ("int", "bool") for one in kind.items)
-    return Type("vector", items=(INT if whole else REAL,) * len(kind.items))
-
-
-def _plain_kind(kind: Type) -> Type:
-    return INT if kind.kind in ("int", "bool") else REAL
+        return whole_or_real(kind)
+    return Type("vector", items=(whole_or_real(*kind.items),) * len(kind.items))
 
 
 def call_randomized_response(node: ast.Call, context: Context) -> Value:

@@ -55,7 +55,7 @@ def _matrix(value: Items, node: ast.expr) -> Expr:
     """Rows of one length, each released: one vector, row after row."""
     rows = [scalar(one, node) for one in value.items]
     for one in rows:
-        if one.level in ("row", "private"):
+        if one.of_records:
             raise refuse(
                 "private-output", node, "A private value is returned as it is.", "Release it."
             )
@@ -120,7 +120,7 @@ def _result(value: Value, wanted: str, node: ast.expr) -> Expr:
             f"{described(value).capitalize()} is returned.",
             "Release it.",
         )
-    if found.level in ("row", "private"):
+    if found.of_records:
         raise refuse(
             "private-output",
             node,

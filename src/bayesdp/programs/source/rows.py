@@ -11,7 +11,6 @@ from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.values import (
     INT,
-    REAL,
     TRUE,
     Data,
     Level,
@@ -22,6 +21,7 @@ from bayesdp.programs.source.values import (
     constant,
     described,
     scalar,
+    whole_or_real,
 )
 
 BY_A_MODEL = (
@@ -77,9 +77,8 @@ def size_of(data: Data, node: ast.AST, context: Context) -> Scalar:
     """How many rows: public under replace-one unless a private column decides it."""
     if context.draft.adjacency == "replace-one" and not data.pieces and data.filter == TRUE:
         return Scalar("public", Expr("public", (), ("db.size",), place(node)), INT)
-    one = constant(Fraction(1))
-    counted = Expr("count", (data_expr(data, one, node),), (), place(node))
-    level: Level = "public" if is_public_data(data, one, context) else "private"
+    counted = Expr("count", (data_expr(data, ONE, node),), (), place(node))
+    level: Level = "public" if is_public_data(data, ONE, context) else "private"
     return Scalar(level, counted, INT, reads_released(counted))
 
 
@@ -103,19 +102,16 @@ def data_expr(data: Data, mapped: Expr, node: ast.AST) -> Expr:
 def summed(data: Data, mapped: Expr, kind: Type, node: ast.AST, context: Context) -> Scalar:
     """The sum of a row value over data."""
     total = Expr("sum", (data_expr(data, mapped, node),), (), place(node))
-    level = "public" if is_public_data(data, mapped, context) else "private"
-    of = (
-        Type("vector", items=tuple(sum_type(one) for one in kind.items))
-        if kind.kind == "vector"
-        else sum_type(kind)
-    )
-    return Scalar("public" if level == "public" else "private", total, of)
+    level: Level = "public" if is_public_data(data, mapped, context) else "private"
+    of = whole_or_real(kind)
+    if kind.kind == "vector":
+        of = Type("vector", items=tuple(whole_or_real(entry) for entry in kind.items))
+    return Scalar(level, total, of)
 
 
 def check_all_rows(data: Data, node: ast.AST, context: Context) -> None:
     """Refuse an answer for each record where the number of records is private."""
-    public = Expr("const", (), (Fraction(1),))
-    if context.draft.adjacency != "replace-one" or not is_public_data(data, public, context):
+    if not is_public_data(data, ONE, context):
         raise refuse(
             "private-output",
             node,
@@ -123,11 +119,6 @@ def check_all_rows(data: Data, node: ast.AST, context: Context) -> None:
             "here.",
             "Answer about every record of the database (replace-one, no private filter).",
         )
-
-
-def sum_type(kind: Type) -> Type:
-    """The type of a sum of values of this type."""
-    return INT if kind.kind in ("bool", "int") else REAL
 
 
 def reads_released(expr: Expr) -> bool:

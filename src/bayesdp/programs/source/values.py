@@ -36,6 +36,11 @@ class Scalar:
     statistics: tuple[Expr, Thing] | None = None
 
     @property
+    def of_records(self) -> bool:
+        """Whether private records stand in it: one of them, or all."""
+        return self.level in ("row", "private")
+
+    @property
     def model(self) -> Thing | None:
         """The model whose statistics this is, or None."""
         if self.statistics is None or self.statistics[0] is not self.expr:
@@ -120,6 +125,11 @@ def static(value: Literal, node: ast.AST | None = None) -> Value:
         return Scalar("static", constant(value, node), BOOL)
     if isinstance(value, str):
         return Scalar("static", constant(value, node), TEXT)
+    return static_number(value, node)
+
+
+def static_number(value: Fraction, node: ast.AST | None = None) -> Scalar:
+    """A literal number as a value."""
     kind = INT if value.denominator == 1 else REAL
     return Scalar("static", constant(value, node), kind)
 
@@ -189,8 +199,17 @@ def combined(op: str, a: Type, b: Type) -> Type:
         return Type(
             "vector", items=tuple(combined(op, x, y) for x, y in zip(items, others, strict=True))
         )
-    whole = all(one.kind in ("int", "bool") for one in (a, b)) and op != "div"
-    return INT if whole else REAL
+    return REAL if op == "div" else whole_or_real(a, b)
+
+
+def whole_or_real(*kinds: Type) -> Type:
+    """The type of a sum, or of one, of numbers of these types."""
+    return INT if all(kind.kind in ("int", "bool") for kind in kinds) else REAL
+
+
+def indicators(count: int) -> Type:
+    """The type of a vector of zeros and ones."""
+    return Type("vector", items=(Type("int", Fraction(0), Fraction(1)),) * count)
 
 
 def described(value: Value) -> str:

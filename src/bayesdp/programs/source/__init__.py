@@ -42,20 +42,23 @@ def core_of(source: SourceFile, name: str | None, parameters: Mapping[str, objec
         raise InputError(
             "program", chosen, expected="a program of this file", remedy=did_you_mean(chosen, known)
         )
-    return lower(source, chosen, {key: exact(key, one) for key, one in parameters.items()})
+    return lower(source, chosen, {key: exact(key, value) for key, value in parameters.items()})
 
 
 def exact(key: str, value: object) -> Literal:
     """A public argument's value, exact: a float means the decimal that it is shown as."""
     if isinstance(value, bool | str):
         return value
-    found = Fraction(value) if isinstance(value, int | Fraction) else None
+    rational = Fraction(value) if isinstance(value, int | Fraction) else None
     if isinstance(value, float | Decimal):
         number = Decimal(repr(value)) if isinstance(value, float) else value
         short = number.is_finite() and abs(number.adjusted()) < MOST_DIGITS
-        found = Fraction(number) if short else None
-    if found is not None and max(abs(found.numerator), found.denominator) < 10**MOST_DIGITS:
-        return found
+        rational = Fraction(number) if short else None
+    if (
+        rational is not None
+        and max(abs(rational.numerator), rational.denominator) < 10**MOST_DIGITS
+    ):
+        return rational
     raise InputError(
         key, value, expected=f"a number of at most {MOST_DIGITS} digits, a truth value or a text"
     )

@@ -56,12 +56,14 @@ def _placed(value: Value, node: ast.Name) -> Value:
 
 def tuple_or_list(node: ast.Tuple | ast.List, context: Context) -> Value:
     """A tuple or a list of values."""
-    entries = tuple(context.value(entry) for entry in node.elts)
-    return Items(entries, isinstance(node, ast.List))
+    entries: list[Value] = []
+    for entry in node.elts:  # a loop, for a generator would take a second frame at each depth
+        entries.append(context.value(entry))
+    return Items(tuple(entries), isinstance(node, ast.List))
 
 
 def misplaced_lambda(node: ast.Lambda, context: Context) -> Value:
-    """Refuse a lambda: a score's one is read by the release that takes it."""
+    """Refuse a lambda outside score=, where the release itself reads it."""
     raise refuse("construct", node, "A lambda stands only in score=.", "Write a @helper.")
 
 
@@ -117,22 +119,22 @@ def entry(node: ast.Subscript, context: Context) -> Value:
 
 
 def _index(node: ast.expr, context: Context) -> int:
-    found = context.value(node)
-    if isinstance(found, Scalar) and found.of_records:
+    value = context.value(node)
+    if isinstance(value, Scalar) and value.of_records:
         raise refuse(
             "private-control",
             node,
             "This index is private: which entry is taken would tell about the data.",
             "Release it first; then choose by a condition: a if k > 1 else b.",
         )
-    if isinstance(found, Scalar) and found.released:
+    if isinstance(value, Scalar) and value.released:
         raise refuse(
             "static",
             node,
             "This index depends on a released value, and an index is known beforehand.",
             "Choose by a condition on it: a if k > 1 else b.",
         )
-    index = static_of(found)
+    index = static_of(value)
     if not isinstance(index, Fraction) or index.denominator != 1:
         raise refuse("static", node, "An index is a whole number known beforehand.")
     return int(index)

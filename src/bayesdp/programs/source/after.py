@@ -36,24 +36,24 @@ def call_nuts(node: ast.Call, context: Context) -> Value:
 
 def _after(op: str, bound: Bound, context: Context, data: tuple[Fraction, ...]) -> Value:
     node = bound.given["noisy"]
-    found = context.value(node)
-    if isinstance(found, Thing) and found.kind in ("model", "posterior"):
+    noisy = context.value(node)
+    if isinstance(noisy, Thing) and noisy.kind in ("model", "posterior"):
         raise refuse(
             "private-output",
             node,
-            f"This {found.kind} is of private data that nothing has been added to.",
+            f"This {noisy.kind} is of private data that nothing has been added to.",
             f"Release its statistics first: {op.replace('-', '_')}(laplace(statistics(model), "
             "epsilon=...)).",
         )
-    if isinstance(found, Thing) and found.kind == "noisy-model":
-        _, prior = parts_of(found)
-        return _derived(op, bound.node, (found.expr,), prior.family, data, context)
+    if isinstance(noisy, Thing) and noisy.kind == "noisy-model":
+        _, prior = parts_of(noisy)
+        return _derived(op, bound.node, (noisy.expr,), prior.family, data, context)
     model = None
-    if isinstance(found, Scalar) and found.level == "public" and found.expr.op == "public":
-        model = context.draft.models.get(str(found.expr.data[0]))
-    if model is None or not isinstance(found, Scalar):
-        if isinstance(found, Scalar) and names_of(found.expr) & context.draft.joined:
-            either = _in_branches(context.draft.commands, found.expr, op, bound.node, data, context)
+    if isinstance(noisy, Scalar) and noisy.level == "public" and noisy.expr.op == "public":
+        model = context.draft.models.get(str(noisy.expr.data[0]))
+    if model is None or not isinstance(noisy, Scalar):
+        if isinstance(noisy, Scalar) and names_of(noisy.expr) & context.draft.joined:
+            either = _in_branches(context.draft.commands, noisy.expr, op, bound.node, data, context)
             if either is not None:
                 return either
             raise refuse(
@@ -69,7 +69,7 @@ def _after(op: str, bound: Bound, context: Context, data: tuple[Fraction, ...]) 
             "This is not the noisy statistics of a model.",
             "Release laplace(statistics(model), epsilon=...) and hand that on as it is.",
         )
-    return _of_statistics(op, bound.node, found.expr, model, data, context)
+    return _of_statistics(op, bound.node, noisy.expr, model, data, context)
 
 
 def _of_statistics(
@@ -89,9 +89,9 @@ def _in_branches(
     data: tuple[Fraction, ...],
     context: Context,
 ) -> Thing | None:
-    """What is derived of one of two noisy statistics, at the end of the branch that has them.
+    """The posterior from noisy statistics that a branch chose, derived inside that branch.
 
-    Each side derives it of its own, and both under one name. None where that is not possible.
+    Each side derives its own, under a name that both share. None where that is not possible.
     """
     if noisy.op != "public":
         return None
@@ -136,7 +136,7 @@ def _derived(
 
 def _value_of(name: str, commands: list[Command]) -> Expr | None:
     """What a side of a branch derives under a name."""
-    for one in commands:
-        if isinstance(one, Derive) and one.name == name:
-            return one.value
+    for command in commands:
+        if isinstance(command, Derive) and command.name == name:
+            return command.value
     return None

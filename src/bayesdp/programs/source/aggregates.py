@@ -50,9 +50,9 @@ def call_sum(node: ast.Call, context: Context) -> Value:
     """sum(data): private, unless only public columns are read; of a static tuple: a number."""
     over = context.value(single(node, "data"))
     if isinstance(over, Items):
-        parts = [scalar(one, node) for one in over.items]
-        for one in parts:
-            check_numeric(one, node)
+        parts = [scalar(part, node) for part in over.items]
+        for part in parts:
+            check_numeric(part, node)
         return _added(node, parts, context)
     if isinstance(over, Scalar) and over.type.kind == "vector" and over.level != "row":
         parts = [
@@ -90,14 +90,14 @@ def call_count(node: ast.Call, context: Context) -> Value:
 
 def call_len(node: ast.Call, context: Context) -> Value:
     """len(tuple) is static; a database has .size."""
-    found = context.value(single(node, "items"))
-    if isinstance(found, Items):
-        return static_number(Fraction(len(found.items)), node)
-    if isinstance(found, Scalar) and found.type.kind == "vector":
-        return static_number(Fraction(len(found.type.items)), node)
-    if isinstance(found, Data):
-        return size_of(found, node, context)
-    raise refuse("type", node, f"{described(found).capitalize()} has no length.")
+    items = context.value(single(node, "items"))
+    if isinstance(items, Items):
+        return static_number(Fraction(len(items.items)), node)
+    if isinstance(items, Scalar) and items.type.kind == "vector":
+        return static_number(Fraction(len(items.type.items)), node)
+    if isinstance(items, Data):
+        return size_of(items, node, context)
+    raise refuse("type", node, f"{described(items).capitalize()} has no length.")
 
 
 def call_partition(node: ast.Call, context: Context) -> Value:
@@ -133,7 +133,7 @@ def _unlisted(column: str, kind: Type, node: ast.AST) -> ProgramError:
         )
     low, high = int(kind.low), int(kind.high)
     ends = range(low, high + 1) if high - low < MOST_LISTED else (low, low + 1)
-    labels = ", ".join(f'"{one}"' for one in ends)
+    labels = ", ".join(f'"{label}"' for label in ends)
     labels += "" if high - low < MOST_LISTED else ", ..."
     new = f"Category[{labels}]"
     return refuse(
@@ -169,9 +169,9 @@ def call_fold(node: ast.Call, context: Context) -> Value:
     # Whole numbers stay whole if a step makes a whole number of one.
     counted = INT if start.denominator == 1 else REAL
     so_far = Scalar("row", Expr("acc", (), (), place(node)), counted)
-    found = scalar(applied(step.name, [so_far, data.row], node, context), node)
-    if found.type.kind == "vector":
+    stepped = scalar(applied(step.name, [so_far, data.row], node, context), node)
+    if stepped.type.kind == "vector":
         raise refuse("type", node, "fold's step gives one number.")
     folded = data_expr(data, ONE, node)
-    kind = combined("add", counted, found.type)
-    return Scalar("private", Expr("fold", (folded, found.expr), (start,), place(node)), kind)
+    kind = combined("add", counted, stepped.type)
+    return Scalar("private", Expr("fold", (folded, stepped.expr), (start,), place(node)), kind)

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import Protocol
 
 from bayesdp.programs.ir import Type
 from bayesdp.programs.source.diagnostics import refuse, written
@@ -29,24 +30,35 @@ RESULTS = (
 MOST_LABELS = 1024
 
 
-def read_type(
-    node: ast.expr,
-    surface: Mapping[str, str],
-    types: Mapping[str, Type],
-    constants: Mapping[str, Literal],
-) -> Type:
+class Names(Protocol):
+    """What the names in an annotation stand for: those of a file, or of the part that is read."""
+
+    @property
+    def surface(self) -> Mapping[str, str]:
+        """Names of the language, as they are imported."""
+
+    @property
+    def types(self) -> Mapping[str, Type]:
+        """Type aliases."""
+
+    @property
+    def constants(self) -> Mapping[str, Literal]:
+        """Constants, as bounds are written with."""
+
+
+def read_type(node: ast.expr, names: Names) -> Type:
     """A column's or a scalar record's type. Raises `ProgramError`."""
-    if isinstance(node, ast.Name) and node.id in types:
-        return types[node.id]
+    if isinstance(node, ast.Name) and node.id in names.types:
+        return names.types[node.id]
     head, inner = _split(node)
-    if head == "Bool" and inner is None and "Bool" in surface:
+    if head == "Bool" and inner is None and "Bool" in names.surface:
         return Type("bool", Fraction(0), Fraction(1))
-    if head in ("Int", "Real") and head in surface and inner is not None:
-        return _bounded(node, head, inner, constants)
-    if head == "Category" and head in surface and inner is not None:
-        return _category(node, inner, constants)
-    if head == "Public" and head in surface and inner is not None:
-        return replace(read_type(inner, surface, types, constants), public=True)
+    if head in ("Int", "Real") and head in names.surface and inner is not None:
+        return _bounded(node, head, inner, names.constants)
+    if head == "Category" and head in names.surface and inner is not None:
+        return _category(node, inner, names.constants)
+    if head == "Public" and head in names.surface and inner is not None:
+        return replace(read_type(inner, names), public=True)
     if head in ("Int", "Real") and inner is None:
         raise refuse(
             "bounds",
@@ -76,7 +88,7 @@ def _bounded(node: ast.expr, head: str, inner: ast.expr, constants: Mapping[str,
     if not (
         isinstance(ends, tuple)
         and len(ends) == 2
-        and all(isinstance(one, Fraction) for one in ends)
+        and all(isinstance(end, Fraction) for end in ends)
     ):
         raise refuse("annotation", node, f"{head} takes two numbers: {head}[low, high].")
     low, high = ends
@@ -92,11 +104,11 @@ def _bounded(node: ast.expr, head: str, inner: ast.expr, constants: Mapping[str,
 
 
 def _category(node: ast.expr, inner: ast.expr, constants: Mapping[str, Literal]) -> Type:
-    found = literal(inner, constants)
-    labels = found if isinstance(found, tuple) else (found,)
-    if not all(isinstance(one, str) and one for one in labels):
+    written_labels = literal(inner, constants)
+    labels = written_labels if isinstance(written_labels, tuple) else (written_labels,)
+    if not all(isinstance(label, str) and label for label in labels):
         raise refuse("annotation", node, 'A Category lists texts: Category["a", "b"].')
-    texts = tuple(str(one) for one in labels)
+    texts = tuple(str(label) for label in labels)
     if len(set(texts)) != len(texts) or not 2 <= len(texts) <= MOST_LABELS:
         raise refuse(
             "annotation", node, f"A Category has 2 to {MOST_LABELS} labels, each of them once."
@@ -104,12 +116,7 @@ def _category(node: ast.expr, inner: ast.expr, constants: Mapping[str, Literal])
     return Type("category", Fraction(0), Fraction(len(texts) - 1), texts)
 
 
-def record_fields(
-    node: ast.ClassDef,
-    surface: Mapping[str, str],
-    types: Mapping[str, Type],
-    constants: Mapping[str, Literal],
-) -> tuple[tuple[str, Type], ...]:
+def record_fields(node: ast.ClassDef, names: Names) -> tuple[tuple[str, Type], ...]:
     """The columns of a @record class."""
     fields: list[tuple[str, Type]] = []
     for statement in node.body:
@@ -131,7 +138,7 @@ def record_fields(
         name = statement.target.id
         if name in dict(fields):
             raise refuse("name", statement, f"The column '{name}' is listed twice.")
-        fields.append((name, read_type(statement.annotation, surface, types, constants)))
+        fields.append((name, read_type(statement.annotation, names)))
     if not fields:
         raise refuse("annotation", node, "A @record has at least one column.")
     return tuple(fields)
@@ -159,7 +166,7 @@ def read_results(node: ast.expr | None, at: ast.AST, surface: Mapping[str, str])
         items = parts.elts if isinstance(parts, ast.Tuple) else [parts]
         if len(items) == 2 and isinstance(items[1], ast.Constant) and items[1].value is Ellipsis:
             return (_result(items[0], surface), "...")
-        return tuple(_result(one, surface) for one in items)
+        return tuple(_result(item, surface) for item in items)
     return (_result(inner, surface),)
 
 

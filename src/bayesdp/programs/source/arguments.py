@@ -37,21 +37,24 @@ def bind(
         )
     given: dict[str, ast.expr] = dict(zip(names, node.args, strict=False))
     known = (*names, *keyword)
-    for one in node.keywords:
-        if one.arg is None:
+    for argument in node.keywords:
+        if argument.arg is None:
             raise refuse(
-                "construct", one, "Starred arguments are not part of the language.", "List them."
+                "construct",
+                argument,
+                "Starred arguments are not part of the language.",
+                "List them.",
             )
-        if one.arg not in known:
+        if argument.arg not in known:
             raise refuse(
                 "arguments",
-                one,
-                f"{call} has no argument {one.arg!r}.",
-                did_you_mean(str(one.arg), known) or f"It has {', '.join(known)}.",
+                argument,
+                f"{call} has no argument {argument.arg!r}.",
+                did_you_mean(str(argument.arg), known) or f"It has {', '.join(known)}.",
             )
-        if one.arg in given:
-            raise refuse("arguments", one, f"{call} is given {one.arg} twice.")
-        given[one.arg] = one.value
+        if argument.arg in given:
+            raise refuse("arguments", argument, f"{call} is given {argument.arg} twice.")
+        given[argument.arg] = argument.value
     for name in names[:needed]:
         if name not in given:
             raise refuse("arguments", node, f"{call} needs {name}.", f"{call}({', '.join(names)})")
@@ -72,52 +75,52 @@ def needed(bound: Bound, name: str) -> ast.expr:
 
 def public_number(node: ast.expr, context: Context, what: str) -> Scalar:
     """A public number for a parameter."""
-    found = scalar(context.value(node), node)
-    if found.of_records:
+    value = scalar(context.value(node), node)
+    if value.of_records:
         raise refuse(
             "private-parameter",
             node,
             f"{what} depends on private data.",
             "Use a literal, a public or a released value.",
         )
-    check_numeric(found, node)
-    if found.type.kind == "vector":
+    check_numeric(value, node)
+    if value.type.kind == "vector":
         raise refuse("type", node, f"{what} is one number.", "")
-    return found
+    return value
 
 
 def positive_number(node: ast.expr, context: Context, what: str) -> Scalar:
     """A public number that is above 0, where that is known already."""
-    found = public_number(node, context, what)
-    if found.level == "static" and number_of(found) <= 0:
+    value = public_number(node, context, what)
+    if value.level == "static" and number_of(value) <= 0:
         raise refuse("prior", node, f"{what} must be above 0.", "")
-    return found
+    return value
 
 
 def fixed_number(bound: Bound, name: str, context: Context, *, positive: bool = True) -> Expr:
     """A number known before the data is read."""
     node = bound.given[name]
-    found = scalar(context.value(node), node)
-    if found.of_records:
+    given = scalar(context.value(node), node)
+    if given.of_records:
         raise refuse(
             "private-parameter",
             node,
             f"{name} depends on private data, so its value would tell about them.",
             "Use a literal or a public parameter.",
         )
-    if found.level != "static" or found.type.kind not in ("int", "real"):
+    if given.level != "static" or given.type.kind not in ("int", "real"):
         raise refuse(
             "static",
             node,
             f"{name} must be a number that is known before anything is released.",
             "Use a literal or a public parameter"
-            + ("; or an `if` with one release in each branch." if found.released else "."),
+            + ("; or an `if` with one release in each branch." if given.released else "."),
         )
-    value = found.expr.data[0]
+    value = given.expr.data[0]
     assert isinstance(value, Fraction)
     if positive and value <= 0:
         raise refuse("arguments", node, f"{name} must be above 0.", "")
-    return found.expr
+    return given.expr
 
 
 def epsilon_of(bound: Bound, context: Context) -> Expr:
@@ -136,12 +139,12 @@ def asserted(bound: Bound, name: str, context: Context) -> dict[str, Expr]:
     """sensitivity= or sigma=: a public number, held against the derived one."""
     if name not in bound.given:
         return {}
-    found = public_number(bound.given[name], context, name)
-    if found.released:
+    number = public_number(bound.given[name], context, name)
+    if number.released:
         raise refuse("static", bound.given[name], f"{name} must not depend on a released value.")
-    value = static_of(found)
+    value = static_of(number)
     if isinstance(value, Fraction) and (value < 0 or (name == "sigma" and value == 0)):
         code = "noise" if name == "sigma" else "sensitivity"
         least = "above 0" if name == "sigma" else "at least 0"
         raise refuse(code, bound.given[name], f"{name} is {least}.", "Leave it out.")
-    return {name: found.expr}
+    return {name: number.expr}

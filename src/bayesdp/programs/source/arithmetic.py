@@ -41,22 +41,22 @@ OPERATIONS: dict[type[ast.AST], str] = {
 
 def unary(node: ast.UnaryOp, context: Context) -> Value:
     """`not a`, `-a`, `+a`."""
-    found = scalar(context.value(node.operand), node.operand)
+    operand = scalar(context.value(node.operand), node.operand)
     if isinstance(node.op, ast.Not):
-        check_truth_value(found, node.operand)
-        if found.level == "static":
-            return static(not found.expr.data[0], node)
-        return Scalar(found.level, operation("not", node, found), BOOL, found.released)
-    check_numeric(found, node.operand)
+        check_truth_value(operand, node.operand)
+        if operand.level == "static":
+            return static(not operand.expr.data[0], node)
+        return Scalar(operand.level, operation("not", node, operand), BOOL, operand.released)
+    check_numeric(operand, node.operand)
     if isinstance(node.op, ast.UAdd):
-        return found
-    if found.level == "static" and found.type.kind != "vector":
-        return static(-number_of(found), node)
+        return operand
+    if operand.level == "static" and operand.type.kind != "vector":
+        return static(-number_of(operand), node)
     return replace(
-        found,
-        level=_computed(found.level),
-        expr=operation("neg", node, found),
-        type=_loose(found.type),
+        operand,
+        level=_computed(operand.level),
+        expr=operation("neg", node, operand),
+        type=_loose(operand.type),
     )
 
 
@@ -156,5 +156,5 @@ def _computed(level: Level) -> Level:
 
 def _loose(kind: Type) -> Type:
     if kind.kind == "vector":
-        return Type("vector", items=tuple(_loose(one) for one in kind.items))
+        return Type("vector", items=tuple(_loose(entry) for entry in kind.items))
     return REAL if kind.kind == "real" else INT

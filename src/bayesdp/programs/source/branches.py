@@ -47,7 +47,9 @@ def _join(
             "Release outside the row's function.",
         )
     names = dict.fromkeys((*first, *second))
-    changed = [one for one in names if not first.get(one) is second.get(one) is before.get(one)]
+    changed = [
+        name for name in names if not first.get(name) is second.get(name) is before.get(name)
+    ]
     for name in changed:
         a, b = first.get(name), second.get(name)
         if a is None or b is None:
@@ -84,8 +86,8 @@ def _either(node: ast.IfExp, test: Scalar, context: Context) -> Value:
             values.append(context.value(side))
         sides.append(commands)
     both = (values[0], values[1])
-    words = all(is_word(one) for one in both) and test.level == "public"
-    things = all(isinstance(one, Thing) for one in both) and test.level != "row"
+    words = all(is_word(value) for value in both) and test.level == "public"
+    things = all(isinstance(value, Thing) for value in both) and test.level != "row"
     if not (sides[0] or sides[1] or words or things):
         return chosen(node, test, both)
     if test.level == "row":
@@ -122,7 +124,7 @@ def _joined(
             _joined(node, test, name, both, sides, context)
             for both in zip(a.items, b.items, strict=True)
         ]
-        kept = tuple(one for one in parts if one is not None)
+        kept = tuple(part for part in parts if part is not None)
         return Items(kept) if len(kept) == len(parts) else None
     if isinstance(a, Scalar) and isinstance(b, Scalar):
         if "private" in (a.level, b.level):
@@ -150,9 +152,9 @@ def _joined(
     if isinstance(a, Thing) and isinstance(b, Thing) and alike_priors(a, b, test):
         numbers = _joined(node, test, name, (Items(a.about), Items(b.about)), sides, context)
         if isinstance(numbers, Items):
-            where, given = place(node), [scalar(one, node) for one in numbers.items]
-            given = [replace(one, expr=replace(one.expr, where=where)) for one in given]
-            return prior_of(a.family, node, tuple(given))
+            given = [scalar(number, node) for number in numbers.items]
+            placed = (replace(g, expr=replace(g.expr, where=place(node))) for g in given)
+            return prior_of(a.family, node, tuple(placed))
     return None
 
 
@@ -163,9 +165,9 @@ def _named(
     context: Context,
 ) -> Expr:
     """One name for a value that each side of a branch derives."""
-    one = context.draft.fresh(name)
+    shared = context.draft.fresh(name)
     if all(names_of(value) & {*context.draft.models, *context.draft.joined} for value in values):
-        context.draft.joined.add(one)
+        context.draft.joined.add(shared)
     for value, side in zip(values, sides, strict=True):
-        side.append(Derive(one, value))
-    return Expr("public", (), (one,))
+        side.append(Derive(shared, value))
+    return Expr("public", (), (shared,))

@@ -33,23 +33,23 @@ BY_STATISTICS = (
 def candidates_of(bound: Bound, context: Context) -> Thing:
     """The argument `candidates`, fixed without the data."""
     node = needed(bound, "candidates")
-    found = context.value(node)
-    if isinstance(found, Thing) and found.kind == "candidates":
-        return found
-    if isinstance(found, Items):
-        _fixed_entries(found, node)
-        values = static_of(found)
+    candidates = context.value(node)
+    if isinstance(candidates, Thing) and candidates.kind == "candidates":
+        return candidates
+    if isinstance(candidates, Items):
+        _fixed_entries(candidates, node)
+        values = static_of(candidates)
         if (
             isinstance(values, tuple)
             and values
-            and all(isinstance(one, Fraction) for one in values)
+            and all(isinstance(number, Fraction) for number in values)
         ):
             whole = all(isinstance(v, Fraction) and v.denominator == 1 for v in values)
-            parts = tuple(constant(one) for one in values)
+            parts = tuple(constant(number) for number in values)
             expr = Expr("values", parts, (), place(node))
             return Thing("candidates", expr, "int" if whole else "real")
-    if isinstance(found, Scalar | Items | Data | Thing):
-        if isinstance(values := static_of(found), tuple) and values and _texts(values):
+    if isinstance(candidates, Scalar | Items | Data | Thing):
+        if isinstance(values := static_of(candidates), tuple) and values and _texts(values):
             raise refuse(
                 "type",
                 node,
@@ -58,22 +58,22 @@ def candidates_of(bound: Bound, context: Context) -> Thing:
                 f'count(x for x in data if (x == "{values[0]}" and t == 0) or ...).',
             )
         raise refuse(
-            "private-parameter" if isinstance(found, Data) else "type",
+            "private-parameter" if isinstance(candidates, Data) else "type",
             node,
-            f"Candidates are fixed without the data; here stands {described(found)}.",
+            f"Candidates are fixed without the data; here stands {described(candidates)}.",
             "posteriors_of(prior, n=db.size), grid_of(...), linspace(lo, hi, k), or numbers.",
         )
     raise refuse("type", node, "Candidates are wanted here.")
 
 
-def _fixed_entries(found: Items, node: ast.expr) -> None:
+def _fixed_entries(listed: Items, node: ast.expr) -> None:
     """Point at the entry of a list of candidates that is not known beforehand."""
-    places: list[ast.expr] = [node] * len(found.items)
+    places: list[ast.expr] = [node] * len(listed.items)
     if isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(places):
         places = node.elts
-    for one, at in zip(found.items, places, strict=True):
-        private = isinstance(one, Data | Row)
-        private = private or (isinstance(one, Scalar) and one.of_records)
+    for entry, at in zip(listed.items, places, strict=True):
+        private = isinstance(entry, Data | Row)
+        private = private or (isinstance(entry, Scalar) and entry.of_records)
         if private:
             raise refuse(
                 "private-parameter",
@@ -81,11 +81,11 @@ def _fixed_entries(found: Items, node: ast.expr) -> None:
                 "This candidate depends on private data, and the list would tell about them.",
                 "Use literals; linspace(lo, hi, k) may have public or released ends.",
             )
-        if not isinstance(one, Scalar) or one.level != "static":
+        if not isinstance(entry, Scalar) or entry.level != "static":
             raise refuse(
                 "static",
                 at,
-                f"Listed candidates are literals; here stands {described(one)}.",
+                f"Listed candidates are literals; here stands {described(entry)}.",
                 "linspace(lo, hi, k) may have public or released ends.",
             )
 
@@ -108,23 +108,23 @@ def call_posteriors_of(node: ast.Call, context: Context) -> Value:
 
 
 def _public_size(node: ast.expr, context: Context) -> Expr:
-    found = scalar(context.value(node), node)
-    if found.of_records:
+    size = scalar(context.value(node), node)
+    if size.of_records:
         raise refuse(
             "private-parameter",
             node,
             "This number of records is private, and the list of candidates would tell it.",
             "Use the size of a database under replace-one, or a literal.",
         )
-    if found.type.kind != "int":
+    if size.type.kind != "int":
         raise refuse("type", node, "A number of records is a whole number.")
-    return found.expr
+    return size.expr
 
 
 def call_linspace(node: ast.Call, context: Context) -> Value:
     """linspace(lo, hi, k): k evenly spaced numbers."""
     bound = bind(node, ["low", "high", "k"], needed=3)
-    parts = [public_number(bound.given[one], context, "A grid") for one in ("low", "high", "k")]
+    parts = [public_number(bound.given[name], context, "A grid") for name in ("low", "high", "k")]
     count = static_of(parts[2])
     if count is not None and (
         not isinstance(count, Fraction) or count.denominator != 1 or count < 2
@@ -137,10 +137,10 @@ def call_linspace(node: ast.Call, context: Context) -> Value:
             "k is a whole number, and this may be another.",
             "Use the size of a database, a released count, or a literal.",
         )
-    ends = [static_of(one) for one in parts[:2]]
-    if all(isinstance(one, Fraction) for one in ends) and not ends[0] < ends[1]:  # type: ignore[operator]
+    ends = [static_of(part) for part in parts[:2]]
+    if all(isinstance(part, Fraction) for part in ends) and not ends[0] < ends[1]:  # type: ignore[operator]
         raise refuse("arguments", node, "The grid's lower end lies below its upper one.")
-    expr = Expr("linspace", tuple(one.expr for one in parts), (), place(node))
+    expr = Expr("linspace", tuple(part.expr for part in parts), (), place(node))
     return Thing("candidates", expr, "real")
 
 
@@ -157,27 +157,27 @@ def call_grid_of(node: ast.Call, context: Context) -> Value:
             BY_STATISTICS if family == "dirichlet" else "grid_of(beta, ...)",
         )
     axes = []
-    for one in ("a", "b"):
-        at = bound.given[one]
+    for name in ("a", "b"):
+        at = bound.given[name]
         axis = context.value(at)
         if isinstance(axis, Items):
             axis = candidates_of(Bound(node, {"candidates": at}), context)
         if not isinstance(axis, Thing) or axis.family not in ("int", "real"):
-            raise refuse("arguments", at, f"{one} is a range, a linspace or a tuple of numbers.")
+            raise refuse("arguments", at, f"{name} is a range, a linspace or a tuple of numbers.")
         axes.append(axis.expr)
     return Thing("candidates", Expr("grid-of", tuple(axes), (family,), place(node)), family)
 
 
 def _texts(values: tuple[Literal, ...]) -> bool:
-    return all(isinstance(one, str) for one in values)
+    return all(isinstance(value, str) for value in values)
 
 
 def among(name: Expr, candidates: Expr) -> Expr:
     """What was picked lies among the candidates: a clip says so, and changes nothing."""
     listed = candidates.args[:2] if candidates.op in ("linspace", "range") else candidates.args
-    numbers = [one.data[0] for one in listed if one.op == "const"]
-    ends = [one for one in numbers if isinstance(one, Fraction)]
+    numbers = [entry.data[0] for entry in listed if entry.op == "const"]
+    ends = [number for number in numbers if isinstance(number, Fraction)]
     if not ends or len(ends) != len(listed):
         return name
-    low, high = (constant(one) for one in (min(ends), max(ends)))
+    low, high = (constant(number) for number in (min(ends), max(ends)))
     return Expr("clip", (name, low, high), (), name.where)

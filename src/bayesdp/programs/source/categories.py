@@ -63,16 +63,16 @@ def call_cross(node: ast.Call, context: Context) -> Value:
     """cross(c1, c2, ...): the pair as one category, the last running fastest."""
     if node.keywords or len(node.args) < 2:
         raise refuse("arguments", node, "cross takes two or more categories: cross(a, b).")
-    parts = [scalar(context.value(one), one) for one in node.args]
-    for one, at in zip(parts, node.args, strict=True):
-        if one.level != "row" or one.type.kind not in ("category", "bool"):
+    parts = [scalar(context.value(argument), argument) for argument in node.args]
+    for part, at in zip(parts, node.args, strict=True):
+        if part.level != "row" or part.type.kind not in ("category", "bool"):
             raise refuse("type", at, "cross takes Category or Bool columns of a row.")
-    lists = [one.type.labels or ("False", "True") for one in parts]
-    if prod(len(one) for one in lists) > MOST_CELLS:
+    lists = [part.type.labels or ("False", "True") for part in parts]
+    if prod(len(column_labels) for column_labels in lists) > MOST_CELLS:
         raise refuse("size", node, f"This has more than {MOST_CELLS} cells.", "Merge some labels.")
     labels = [""]
     for names in lists:
         labels = [f"{a}|{b}" if a else b for a in labels for b in names]
-    public = all(one.type.public for one in parts)
+    public = all(part.type.public for part in parts)
     kind = Type("category", Fraction(0), Fraction(len(labels) - 1), tuple(labels), public=public)
     return Scalar("row", Expr("cross", tuple(p.expr for p in parts), (), place(node)), kind)

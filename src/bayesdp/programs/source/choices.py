@@ -49,22 +49,22 @@ def call_exponential(node: ast.Call, context: Context) -> Value:
     if isinstance(at, ast.Lambda):
         score = _scored(at, candidates, context)
     else:
-        found = context.value(at)
-        if not isinstance(found, Thing) or found.kind != "score":
+        given = context.value(at)
+        if not isinstance(given, Thing) or given.kind != "score":
             raise refuse(
                 "type",
                 at,
-                f"Here stands {described(found)}, and a score is wanted.",
+                f"Here stands {described(given)}, and a score is wanted.",
                 "hellinger(posterior), or a lambda of one candidate.",
             )
-        if candidates.family != found.family:
+        if candidates.family != given.family:
             raise refuse(
                 "type",
                 bound.given["candidates"],
-                f"The score is of {found.family} candidates, and these are others.",
+                f"The score is of {given.family} candidates, and these are others.",
                 "posteriors_of(prior, n=...) or grid_of(...).",
             )
-        score = found
+        score = given
     name = context.draft.emit("exponential", node, [score.expr, candidates.expr], options)
     if candidates.family in POSTERIOR:
         return Thing("released-posterior", name, candidates.family, (), True)
@@ -95,22 +95,22 @@ def _score_of(body: ast.expr, context: Context) -> Value:
     try:
         return context.value(body)
     except ProgramError as error:
-        found = error.diagnostic
-        if found.code != "private-control":
+        diagnostic = error.diagnostic
+        if diagnostic.code != "private-control":
             raise
         raise ProgramError(
-            replace(found, accepted="A score is computed without: -abs(c - s), min and max.")
+            replace(diagnostic, accepted="A score is computed without: -abs(c - s), min and max.")
         ) from None
 
 
 def call_hellinger(node: ast.Call, context: Context) -> Value:
     """hellinger(posterior): the closer, the better."""
-    found = context.value(single(node, "posterior"))
-    if isinstance(found, Thing) and found.kind == "model":
+    posterior = context.value(single(node, "posterior"))
+    if isinstance(posterior, Thing) and posterior.kind == "model":
         raise refuse("type", node, "hellinger takes a posterior.", "hellinger(infer(model))")
-    if not isinstance(found, Thing) or found.kind != "posterior":
-        raise refuse("type", node, f"hellinger takes infer(model), not {described(found)}.")
-    return Thing("score", Expr("hellinger", (found.expr,), (), place(node)), found.family)
+    if not isinstance(posterior, Thing) or posterior.kind != "posterior":
+        raise refuse("type", node, f"hellinger takes infer(model), not {described(posterior)}.")
+    return Thing("score", Expr("hellinger", (posterior.expr,), (), place(node)), posterior.family)
 
 
 def call_per_record_exponential(node: ast.Call, context: Context) -> Value:
@@ -129,7 +129,7 @@ def call_per_record_exponential(node: ast.Call, context: Context) -> Value:
             "score is a lambda of one row's value and one candidate.",
             "score=lambda x, c: -abs(x - c)",
         )
-    row, candidate = (one.arg for one in _lambda_parameters(score))
+    row, candidate = (parameter.arg for parameter in _lambda_parameters(score))
     variable = context.draft.fresh("candidate")
     shown = Scalar("public", Expr("public", (), (variable,), place(score)), REAL)
     inner = context.inside(context.scope.inside_rows({row: data.row, candidate: shown}))

@@ -28,16 +28,16 @@ def call_clip(node: ast.Call, context: Context) -> Value:
     """clip(value, low, high)."""
     bound = bind(node, ["value", "low", "high"], needed=3)
     value = scalar(context.value(bound.given["value"]), bound.given["value"])
-    ends = [scalar(context.value(bound.given[one]), node) for one in ("low", "high")]
-    for one, at in zip(ends, ("low", "high"), strict=True):
-        if one.of_records:
+    ends = [scalar(context.value(bound.given[name]), node) for name in ("low", "high")]
+    for end, at in zip(ends, ("low", "high"), strict=True):
+        if end.of_records:
             raise refuse(
                 "private-parameter",
                 bound.given[at],
                 "The ends of a clip depend on private data.",
                 "Use literals, public or released values.",
             )
-        check_numeric(one, bound.given[at])
+        check_numeric(end, bound.given[at])
     check_numeric(value, bound.given["value"])
     low, high = ends
     if "vector" in (value.type.kind, low.type.kind, high.type.kind):
@@ -82,7 +82,7 @@ def call_max(node: ast.Call, context: Context) -> Value:
 def _extreme(op: str, node: ast.Call, context: Context) -> Value:
     if node.keywords or not node.args:
         raise refuse("arguments", node, f"{op} takes the values: {op}(a, b).")
-    given = [context.value(one) for one in node.args]
+    given = [context.value(argument) for argument in node.args]
     if len(given) == 1 and isinstance(given[0], Items) and given[0].items:
         given = list(given[0].items)
     elif len(given) == 1 and not isinstance(given[0], Data):
@@ -94,17 +94,17 @@ def _extreme(op: str, node: ast.Call, context: Context) -> Value:
             f"The {op} over all records can move by the whole range when one record changes.",
             "Use a score: exponential(score=..., candidates=..., epsilon=...).",
         )
-    values = [scalar(one, node) for one in given]
-    for one in values:
-        check_numeric(one, node)
-        if one.type.kind == "vector":
+    values = [scalar(part, node) for part in given]
+    for value in values:
+        check_numeric(value, node)
+        if value.type.kind == "vector":
             raise refuse("type", node, f"{op} takes numbers.")
-    level = highest(*(one.level for one in values))
-    if {"row", "private"} <= {one.level for one in values}:
+    level = highest(*(value.level for value in values))
+    if {"row", "private"} <= {value.level for value in values}:
         raise refuse("nonlinear", node, "This mixes one record's value with a private sum.")
-    kind = whole_or_real(*(one.type for one in values))
+    kind = whole_or_real(*(value.type for value in values))
     if level == "static":
-        found = (min if op == "min" else max)(number_of(one) for one in values)
-        return Scalar("static", constant(found, node), kind)
-    expr = Expr(op, tuple(one.expr for one in values), (), place(node))
-    return Scalar(level, expr, kind, any(one.released for one in values))
+        extreme = (min if op == "min" else max)(number_of(value) for value in values)
+        return Scalar("static", constant(extreme, node), kind)
+    expr = Expr(op, tuple(value.expr for value in values), (), place(node))
+    return Scalar(level, expr, kind, any(value.released for value in values))

@@ -34,7 +34,7 @@ PRIVATE_BRANCH = "Release it first (laplace, gaussian, ...), then decide on the 
 def compare(node: ast.Compare, context: Context) -> Value:
     """A comparison, or a chain of them: `0 < x < 1`."""
     operands = [node.left, *node.comparators]
-    values = [scalar(context.value(one), one) for one in operands]
+    values = [scalar(context.value(operand), operand) for operand in operands]
     parts = [
         _comparison(COMPARISONS[type(op)], node, values[i], values[i + 1])
         for i, op in enumerate(node.ops)
@@ -53,7 +53,7 @@ def _comparison(op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
         )
     if "vector" in (a.type.kind, b.type.kind):
         raise refuse("type", node, "Vectors are not compared.", "Compare their entries.")
-    labels = [one for one in (a, b) if one.type.kind in ("category", "text")]
+    labels = [side for side in (a, b) if side.type.kind in ("category", "text")]
     if labels:
         if op not in ("eq", "ne") or len(labels) < 2:
             raise refuse("type", node, "A label is compared with a label, by == or !=.")
@@ -64,16 +64,16 @@ def _comparison(op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
 
 
 def _known_label(a: Scalar, b: Scalar, node: ast.AST) -> None:
-    for one, other in ((a, b), (b, a)):
-        if one.type.kind == "category" and other.level == "static":
+    for side, other in ((a, b), (b, a)):
+        if side.type.kind == "category" and other.level == "static":
             label = str(other.expr.data[0])
-            if label not in one.type.labels:
+            if label not in side.type.labels:
                 raise refuse(
                     "type",
                     node,
                     f"{label!r} is no label of this column.",
-                    did_you_mean(label, one.type.labels)
-                    or f"Its labels are {', '.join(one.type.labels)}.",
+                    did_you_mean(label, side.type.labels)
+                    or f"Its labels are {', '.join(side.type.labels)}.",
                 )
 
 
@@ -94,17 +94,17 @@ def _static_comparison(op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
 def boolean(node: ast.BoolOp, context: Context) -> Value:
     """`a and b`, `a or b`."""
     parts = []
-    for one in node.values:
-        found = scalar(context.value(one), one, "a truth value")
-        check_truth_value(found, one)
-        parts.append(found)
+    for operand in node.values:
+        part = scalar(context.value(operand), operand, "a truth value")
+        check_truth_value(part, operand)
+        parts.append(part)
     return _connected("and" if isinstance(node.op, ast.And) else "or", node, parts)
 
 
 def _connected(op: str, node: ast.AST, parts: list[Scalar]) -> Scalar:
-    level = highest(*(one.level for one in parts))
+    level = highest(*(part.level for part in parts))
     if level == "static":
-        truths = [bool(one.expr.data[0]) for one in parts]
+        truths = [bool(part.expr.data[0]) for part in parts]
         return Scalar("static", constant(all(truths) if op == "and" else any(truths)), BOOL)
     return Scalar(level, operation(op, node, *parts), BOOL, any(p.released for p in parts))
 
@@ -129,9 +129,9 @@ def check_truth_value(value: Scalar, node: ast.AST) -> None:
 
 def truth(node: ast.expr, context: Context) -> Scalar:
     """A truth value, not private."""
-    found = scalar(context.value(node), node, "a truth value")
-    check_truth_value(found, node)
-    return found
+    value = scalar(context.value(node), node, "a truth value")
+    check_truth_value(value, node)
+    return value
 
 
 def chosen(node: ast.IfExp | ast.If, test: Scalar, sides: tuple[Value, Value]) -> Scalar:
@@ -151,7 +151,7 @@ def chosen(node: ast.IfExp | ast.If, test: Scalar, sides: tuple[Value, Value]) -
     if a.type.kind == "vector" or b.type.kind == "vector":
         raise refuse("type", node, "A condition chooses between numbers, not vectors.")
     level = highest(test.level, a.level, b.level)
-    if any(one.type.kind in ("category", "text") for one in (a, b)):
+    if any(side.type.kind in ("category", "text") for side in (a, b)):
         raise refuse(
             "type",
             node,

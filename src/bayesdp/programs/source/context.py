@@ -49,7 +49,7 @@ class Draft:
         self.models: dict[str, Thing] = {}
         """The model whose noisy statistics stand under a name."""
         self.joined: set[str] = set()
-        """Names of what is one of two noisy statistics."""
+        """Names for which a branch has chosen between two noisy statistics."""
         self.branches = 0
         """How deep the statement stands in branches."""
         self.stack: list[str] = []

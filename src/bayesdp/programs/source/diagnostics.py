@@ -76,7 +76,9 @@ class Diagnostic:
         at = f"{self.file or 'program'}:{self.where.line}:{self.where.column}"
         if not self.source_line:
             return f"{at}: {said}"
-        shown = "".join("\ufffd" if unseen(one) else one for one in self.source_line.expandtabs(4))
+        shown = "".join(
+            "\ufffd" if unseen(letter) else letter for letter in self.source_line.expandtabs(4)
+        )
         before = len(self.source_line[: self.where.column - 1].expandtabs(4))
         width = max(1, min(self.where.end, len(self.source_line) + 1) - self.where.column)
         if len(shown) > WIDEST:  # a window on the place

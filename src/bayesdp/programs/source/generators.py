@@ -23,9 +23,9 @@ def generator(node: ast.GeneratorExp | ast.ListComp, context: Context) -> Value:
     if isinstance(over, Data):
         if len(node.generators) != 1:
             raise pairs(node)
-        found = _mapped_rows(node, first, over, context)
+        rows = _mapped_rows(node, first, over, context)
         context.scope.ended(first.target, ROW_ENDED)
-        return found
+        return rows
     return _listed(node, over, context)
 
 
@@ -72,7 +72,7 @@ def _row_scope(target: ast.expr, data: Data, context: Context) -> Scope:
     if not isinstance(target, ast.Tuple) or not isinstance(data.row, Items | Scalar):
         raise refuse("construct", target, "A generator names one row at a time.")
     parts = entries(data.row, target)
-    names = [one.id for one in target.elts if isinstance(one, ast.Name)]
+    names = [name.id for name in target.elts if isinstance(name, ast.Name)]
     if len(names) != len(target.elts) or len(names) != len(parts):
         raise refuse("construct", target, f"A row here has {len(parts)} entries.")
     return context.scope.inside_rows(dict(zip(names, parts, strict=True)))
@@ -100,14 +100,14 @@ def _each(
 
     def run_entry() -> None:
         truths = [truth(test, context) for test in part.ifs]
-        if any(one.level != "static" for one in truths):
+        if any(test.level != "static" for test in truths):
             raise refuse(
                 "static",
                 node,
                 "Which entries are kept must be known beforehand.",
                 "Test literals and public parameters only.",
             )
-        if not all(one.expr.data[0] for one in truths):
+        if not all(test.expr.data[0] for test in truths):
             return
         if depth + 1 == len(node.generators):
             kept.append(context.value(node.elt))
@@ -121,7 +121,7 @@ def _each(
     if isinstance(over, Parted):
         pieces(over, part.target, node, context, run_entry)
         return
-    for one in over:
+    for entry in over:
         context.draft.tick(node)
-        assign(part.target, one, context)
+        assign(part.target, entry, context)
         run_entry()

@@ -27,20 +27,20 @@ def inlined(name: str, node: ast.Call, context: Context) -> Value:
     """A helper's body in place of its call."""
     function = _helper(name, context)
     given = function.args
-    plain = [one.arg for one in given.args]
-    named = [one.arg for one in given.kwonlyargs]
+    plain = [parameter.arg for parameter in given.args]
+    named = [parameter.arg for parameter in given.kwonlyargs]
     bound = bind(node, plain, needed=0, keyword=named)
-    values = {key: context.value(one) for key, one in bound.given.items()}
+    values = {key: context.value(argument) for key, argument in bound.given.items()}
     defaults: list[tuple[str, ast.expr | None]] = [
         *zip(plain[len(plain) - len(given.defaults) :], given.defaults, strict=True),
         *zip(named, given.kw_defaults, strict=True),
     ]
-    for one, default in defaults:
+    for parameter, default in defaults:
         if default is not None:
             values.setdefault(
-                one, static(literal(default, context.draft.source.constants), default)
+                parameter, static(literal(default, context.draft.source.constants), default)
             )
-    missing = [one for one in (*plain, *named) if one not in values]
+    missing = [parameter for parameter in (*plain, *named) if parameter not in values]
     if missing:
         raise refuse("arguments", node, f"{name} needs {', '.join(missing)}.")
     return _written_out(function, values, node, context)
@@ -49,7 +49,7 @@ def inlined(name: str, node: ast.Call, context: Context) -> Value:
 def applied(helper: str, values: Sequence[Value], node: ast.AST, context: Context) -> Value:
     """A helper applied to values."""
     function = _helper(helper, context)
-    known = [one.arg for one in function.args.args]
+    known = [parameter.arg for parameter in function.args.args]
     if len(known) != len(values):
         raise refuse("arguments", node, f"{helper} takes {len(known)} arguments.")
     with context.draft.without_release(node, "A step of fold releases nothing."):
@@ -104,8 +104,8 @@ def _helper(name: str, context: Context) -> ast.FunctionDef:
     if name not in context.draft.checked_helpers:
         given = function.args
         check_syntax(function, context.draft.source.surface)
-        for one in (*given.args, *given.kwonlyargs):
-            check_annotation(one.annotation, context.draft.source)
+        for parameter in (*given.args, *given.kwonlyargs):
+            check_annotation(parameter.annotation, context.draft.source)
         check_annotation(function.returns, context.draft.source)
         for default in (*given.defaults, *given.kw_defaults):
             if isinstance(default, ast.List | ast.Dict | ast.Set):
@@ -118,16 +118,16 @@ def check_annotation(node: ast.expr | None, file: SourceFile) -> None:
     """A helper's annotation is for readers: it names types, and clamps nothing."""
     if node is None or (isinstance(node, ast.Constant) and node.value is None):
         return
-    known = (*(one for one in file.surface if one[:1].isupper()), *file.types, *file.records)
-    for one in ast.walk(node):
-        if isinstance(one, ast.Name) and one.id not in (*known, *PLAIN_TYPES):
+    known = (*(name for name in file.surface if name[:1].isupper()), *file.types, *file.records)
+    for part in ast.walk(node):
+        if isinstance(part, ast.Name) and part.id not in (*known, *PLAIN_TYPES):
             raise refuse(
                 "annotation",
-                one,
-                f"{one.id} is no type of the language.",
+                part,
+                f"{part.id} is no type of the language.",
                 "A helper's annotations name types of bayesdp.programs, aliases and records.",
             )
-        if not isinstance(one, ANNOTATION):
+        if not isinstance(part, ANNOTATION):
             raise refuse(
                 "annotation",
                 node,

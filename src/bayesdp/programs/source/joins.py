@@ -15,16 +15,16 @@ from bayesdp.programs.source.values import (
 
 
 def unjoined(a: Value, b: Value, condition: str) -> str:
-    """Why a name has no one value after a condition that chose between two, and what to write."""
+    """Why two values that a condition chooses between are not joined, and what to write instead."""
     if is_private(a) or is_private(b):
         return (
             f"stands for private values that {condition} chooses between: release them inside it."
         )
     if isinstance(a, Items) and isinstance(b, Items) and len(a.items) == len(b.items):
-        for one, other in zip(a.items, b.items, strict=True):
-            if _shown(one) != _shown(other):
-                return f"holds an entry that {unjoined(one, other, condition)}"
-    kinds = {one.kind for one in (a, b) if isinstance(one, Thing)}
+        for entry, other in zip(a.items, b.items, strict=True):
+            if _shown(entry) != _shown(other):
+                return f"holds an entry that {unjoined(entry, other, condition)}"
+    kinds = {side.kind for side in (a, b) if isinstance(side, Thing)}
     if kinds == {"prior", "released-posterior"}:
         return (
             f"is a prior or a released posterior, as {condition} has it, and what follows takes "
@@ -43,7 +43,7 @@ def unjoined(a: Value, b: Value, condition: str) -> str:
 
 
 def _shown(value: Value) -> str:
-    """What a value is, as far as two of them can be one after a condition."""
+    """What a value is, as far as it decides whether it can be joined with another."""
     if isinstance(value, Items):
         return f"a tuple of {len(value.items)}"
     if isinstance(value, Scalar):
@@ -60,7 +60,7 @@ def _shown(value: Value) -> str:
 def is_private(value: Value) -> bool:
     """Whether something in a value is of private data, and not released."""
     if isinstance(value, Items):
-        return any(is_private(one) for one in value.items)
+        return any(is_private(entry) for entry in value.items)
     if isinstance(value, Scalar):
         return value.level == "private"
     if isinstance(value, Thing):
@@ -69,8 +69,8 @@ def is_private(value: Value) -> bool:
 
 
 def alike_priors(a: Thing, b: Thing, test: Scalar) -> bool:
-    """Whether a condition chooses between priors that are one with other numbers."""
-    written = all(one.kind == "prior" and one.expr.op == "prior" for one in (a, b))
+    """Whether two priors differ in their numbers only, so that a condition can choose those."""
+    written = all(prior.kind == "prior" and prior.expr.op == "prior" for prior in (a, b))
     same = a.family == b.family and len(a.about) == len(b.about)
     return written and same and test.level != "row"
 

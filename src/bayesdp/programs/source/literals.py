@@ -37,7 +37,7 @@ def number(node: ast.Constant) -> Fraction:
 
 def attach(tree: ast.AST, text: str) -> None:
     """Keep on each decimal literal the number that its text means."""
-    lines = [one.encode("utf-8") for one in lines_of(text)]
+    lines = [line.encode("utf-8") for line in lines_of(text)]
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, float):
             assert node.end_col_offset is not None
@@ -66,7 +66,7 @@ def literal(node: ast.expr, constants: Mapping[str, Literal]) -> Literal:
     if isinstance(node, ast.Name) and node.id in constants:
         return constants[node.id]
     if isinstance(node, ast.Tuple | ast.List):
-        return tuple(literal(one, constants) for one in node.elts)
+        return tuple(literal(entry, constants) for entry in node.elts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
         value = literal(node.operand, constants)
         if isinstance(value, Fraction):
@@ -109,26 +109,26 @@ def setting(text: str) -> Literal:
 def arithmetic(node: ast.BinOp, left: Fraction, right: Fraction) -> Fraction:
     """Exact static arithmetic."""
     if isinstance(node.op, ast.Add):
-        found = left + right
+        result = left + right
     elif isinstance(node.op, ast.Sub):
-        found = left - right
+        result = left - right
     elif isinstance(node.op, ast.Mult):
-        found = left * right
+        result = left * right
     elif isinstance(node.op, ast.Div | ast.FloorDiv | ast.Mod):
         if right == 0:
             raise refuse("division", node, "This divides by zero.")
         if isinstance(node.op, ast.Div):
-            found = left / right
+            result = left / right
         elif isinstance(node.op, ast.FloorDiv):
-            found = Fraction(left // right)
+            result = Fraction(left // right)
         else:
-            found = left % right
+            result = left % right
     elif isinstance(node.op, ast.Pow) and abs(right) > 64:
         raise refuse("static", node, "This is too large a power.", "Powers are from -64 to 64.")
     elif isinstance(node.op, ast.Pow) and right.denominator == 1:
         if left == 0 and right < 0:
             raise refuse("division", node, "This divides by zero.")
-        found = left ** int(right)
+        result = left ** int(right)
     else:
         raise refuse(
             "construct",
@@ -136,6 +136,6 @@ def arithmetic(node: ast.BinOp, left: Fraction, right: Fraction) -> Fraction:
             "This operation is not one of programs.",
             "They have + - * / // % **.",
         )
-    if max(abs(found.numerator), found.denominator) >= 10**MOST_DIGITS:
+    if max(abs(result.numerator), result.denominator) >= 10**MOST_DIGITS:
         raise refuse("static", node, f"This number has more than {MOST_DIGITS} digits.")
-    return found
+    return result

@@ -46,9 +46,9 @@ def loop(statement: ast.For, context: Context) -> None:
     if isinstance(over, Parted):
         pieces(over, statement.target, statement, context, lambda: context.run(statement.body))
         return
-    for one in over:
+    for entry in over:
         context.draft.tick(statement)
-        assign(statement.target, one, context)
+        assign(statement.target, entry, context)
         context.run(statement.body)
 
 
@@ -65,8 +65,8 @@ def assign(target: ast.expr, value: Value, context: Context) -> None:
         parts = entries(value, target)
         if len(parts) != len(target.elts):
             raise refuse("construct", target, f"There are {len(parts)} values to unpack.")
-        for one, part in zip(target.elts, parts, strict=True):
-            assign(one, part, context)
+        for inner, part in zip(target.elts, parts, strict=True):
+            assign(inner, part, context)
     else:
         raise refuse(
             "effect",
@@ -76,13 +76,13 @@ def assign(target: ast.expr, value: Value, context: Context) -> None:
         )
 
 
-def entries(found: Value, node: ast.AST) -> tuple[Value, ...]:
+def entries(value: Value, node: ast.AST) -> tuple[Value, ...]:
     """The entries of a tuple or vector."""
-    if isinstance(found, Items):
-        return found.items
-    if isinstance(found, Scalar) and found.type.kind == "vector":
-        return entries_of(found, place(node))
-    raise refuse("type", node, f"{described(found).capitalize()} can't be unpacked.")
+    if isinstance(value, Items):
+        return value.items
+    if isinstance(value, Scalar) and value.type.kind == "vector":
+        return entries_of(value, place(node))
+    raise refuse("type", node, f"{described(value).capitalize()} can't be unpacked.")
 
 
 def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[Value, ...]:
@@ -91,24 +91,24 @@ def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[Value, .
     if isinstance(called, ast.Name) and called.id in ("zip", "enumerate"):
         assert isinstance(node, ast.Call)
         return _zipped(node, context)
-    found = context.value(node)
-    if isinstance(found, Parted | Data):
-        return found
-    if isinstance(found, Thing) and found.kind == "candidates" and found.expr.op == "range":
-        ends = [one.data[0] for one in found.expr.args]
-        start, stop, step = (int(one) for one in ends if isinstance(one, Fraction))
+    over = context.value(node)
+    if isinstance(over, Parted | Data):
+        return over
+    if isinstance(over, Thing) and over.kind == "candidates" and over.expr.op == "range":
+        ends = [end.data[0] for end in over.expr.args]
+        start, stop, step = (int(end) for end in ends if isinstance(end, Fraction))
         steps = range(start, stop, step)
         if abs(stop - start) > MOST_STEPS * abs(step):
             raise refuse("size", node, f"This loop has more than {MOST_STEPS} steps.")
-        return tuple(static_number(Fraction(one), node) for one in steps)
-    if isinstance(found, Items):
-        return found.items
-    if isinstance(found, Scalar) and found.type.kind == "vector":
-        return entries(found, node)
+        return tuple(static_number(Fraction(value), node) for value in steps)
+    if isinstance(over, Items):
+        return over.items
+    if isinstance(over, Scalar) and over.type.kind == "vector":
+        return entries(over, node)
     raise refuse(
-        "private-control" if isinstance(found, Scalar) and found.level == "private" else "type",
+        "private-control" if isinstance(over, Scalar) and over.level == "private" else "type",
         node,
-        f"A loop goes over what is known beforehand, and here stands {described(found)}.",
+        f"A loop goes over what is known beforehand, and here stands {described(over)}.",
         "A tuple, range(...) of literals, or partition(people, by=...).",
     )
 
@@ -116,20 +116,20 @@ def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[Value, .
 def _zipped(node: ast.Call, context: Context) -> tuple[Value, ...]:
     assert isinstance(node.func, ast.Name)
     lists = []
-    for one in node.args:
-        found = sequence(one, context)
-        if isinstance(found, Data):
+    for argument in node.args:
+        over = sequence(argument, context)
+        if isinstance(over, Data):
             raise pairs(node)
-        if isinstance(found, Parted):
-            raise refuse("construct", one, "A partition is looped over by itself.")
-        lists.append(found)
+        if isinstance(over, Parted):
+            raise refuse("construct", argument, "A partition is looped over by itself.")
+        lists.append(over)
     if node.keywords or not lists:
         raise refuse("arguments", node, f"{node.func.id} takes tuples.")
     if node.func.id == "enumerate":
         if len(lists) != 1:
             raise refuse("arguments", node, "enumerate takes one tuple.")
         lists.insert(0, tuple(static_number(Fraction(i), node) for i in range(len(lists[0]))))
-    if len({len(one) for one in lists}) > 1:
+    if len({len(values) for values in lists}) > 1:
         raise refuse("type", node, "zip takes tuples of one length.")
     return tuple(Items(tuple(parts)) for parts in zip(*lists, strict=True))
 
@@ -144,28 +144,28 @@ def call_range(node: ast.Call, context: Context) -> Value:
     if node.keywords or not 1 <= len(node.args) <= 3:
         raise refuse("arguments", node, "range takes one to three whole numbers.")
     parts = []
-    for one in node.args:
-        found = scalar(context.value(one), one)
-        if found.of_records:
+    for argument in node.args:
+        number = scalar(context.value(argument), argument)
+        if number.of_records:
             raise refuse(
                 "private-control",
-                one,
+                argument,
                 "How often this loop runs would depend on private data.",
                 "Use a literal or a public argument.",
             )
-        value = found.expr.data[0] if found.level == "static" else None
-        if found.released or found.level != "static":
+        value = number.expr.data[0] if number.level == "static" else None
+        if number.released or number.level != "static":
             raise refuse(
-                "static", one, "A range is known before the data is read.", "Use literals."
+                "static", argument, "A range is known before the data is read.", "Use literals."
             )
         if not isinstance(value, Fraction) or value.denominator != 1:
-            raise refuse("type", one, "A range is of whole numbers.")
+            raise refuse("type", argument, "A range is of whole numbers.")
         parts.append(value)
     start, stop = (Fraction(0), parts[0]) if len(parts) == 1 else (parts[0], parts[1])
     step = parts[2] if len(parts) == 3 else Fraction(1)
     if step == 0:
         raise refuse("arguments", node, "A range's step is not 0.")
-    args = tuple(constant(one) for one in (start, stop, step))
+    args = tuple(constant(part) for part in (start, stop, step))
     return Thing("candidates", Expr("range", args, (), place(node)), "int")
 
 
@@ -175,12 +175,12 @@ def call_tuple(node: ast.Call, context: Context) -> Value:
     changes = node.func.id == "list"
     if not node.args and not node.keywords:
         return Items((), changes)
-    found = sequence(single(node, "items"), context)
-    if isinstance(found, Data):
+    over = sequence(single(node, "items"), context)
+    if isinstance(over, Data):
         raise refuse("private-output", node, "Private rows are not collected.", "Sum them up.")
-    if isinstance(found, Parted):
+    if isinstance(over, Parted):
         raise refuse("type", node, "A partition is looped over.", "for piece in partition(...)")
-    return Items(found, changes)
+    return Items(over, changes)
 
 
 def pieces(
@@ -198,9 +198,9 @@ def pieces(
             assign(target, Items((shown, piece)) if pair else piece, context)
             run()
         parts.append((label, tuple(commands)))
-    for one in ast.walk(target):
-        if isinstance(one, ast.Name):
-            context.scope.lose(one.id, ENDED)
+    for part in ast.walk(target):
+        if isinstance(part, ast.Name):
+            context.scope.lose(part.id, ENDED)
     # What was made of a piece inside the loop is private to it and can't be used after it.
     for name, value in list(context.scope.names.items()):
         if _holds_piece(value, (over.column,), data.pieces):
@@ -210,7 +210,7 @@ def pieces(
 
 def _holds_piece(value: Value, columns: tuple[str, ...], outside: object) -> bool:
     if isinstance(value, Items):
-        return any(_holds_piece(one, columns, outside) for one in value.items)
+        return any(_holds_piece(entry, columns, outside) for entry in value.items)
     if isinstance(value, Data):
         return value.pieces != outside and any(c in columns for c, _ in value.pieces)
     if isinstance(value, Scalar):
@@ -224,8 +224,8 @@ def _reads_piece(expr: Expr, columns: tuple[str, ...]) -> bool:
     if expr.op == "data":
         pieces = expr.data[0]
         assert isinstance(pieces, tuple)
-        return any(isinstance(one, tuple) and one[0] in columns for one in pieces)
-    return any(_reads_piece(one, columns) for one in expr.args)
+        return any(isinstance(piece, tuple) and piece[0] in columns for piece in pieces)
+    return any(_reads_piece(part, columns) for part in expr.args)
 
 
 def pairs(node: ast.AST) -> ProgramError:

@@ -92,22 +92,22 @@ def call_gamma(node: ast.Call, context: Context) -> Value:
 
 def call_dirichlet(node: ast.Call, context: Context) -> Value:
     """dirichlet(a1, a2, ...)."""
-    args: list[Value] = [context.value(one) for one in node.args]
+    args: list[Value] = [context.value(argument) for argument in node.args]
     if len(args) == 1 and isinstance(args[0], Items):
         args = list(args[0].items)
     if node.keywords or len(args) < 2:
         raise refuse("arguments", node, "dirichlet takes one number for each category.")
     parts = []
-    for one in args:
-        found = scalar(one, node)
-        if found.of_records:
+    for value in args:
+        number = scalar(value, node)
+        if number.of_records:
             raise refuse("private-parameter", node, "The prior depends on private data.")
-        check_numeric(found, node)
-        if found.type.kind == "vector":
+        check_numeric(number, node)
+        if number.type.kind == "vector":
             raise refuse("type", node, "A Dirichlet prior has one number for each category.")
-        if found.level == "static" and number_of(found) <= 0:
+        if number.level == "static" and number_of(number) <= 0:
             raise refuse("prior", node, "The numbers of a Dirichlet prior are above 0.")
-        parts.append(found)
+        parts.append(number)
     return prior_of("dirichlet", node, tuple(parts))
 
 
@@ -117,14 +117,14 @@ def _positives(family: str, bound: Bound, names: tuple[str, ...], context: Conte
 
 
 def _likelihood(family: str, node: ast.AST, parts: tuple[Scalar, ...]) -> Thing:
-    expr = Expr("likelihood", tuple(one.expr for one in parts), (family,), place(node))
+    expr = Expr("likelihood", tuple(part.expr for part in parts), (family,), place(node))
     return Thing("likelihood", expr, family, parts)
 
 
 def prior_of(family: str, node: ast.AST, parts: tuple[Scalar, ...]) -> Thing:
     """A prior of a family with these numbers."""
-    expr = Expr("prior", tuple(one.expr for one in parts), (family,), place(node))
-    return Thing("prior", expr, family, parts, any(one.released for one in parts))
+    expr = Expr("prior", tuple(part.expr for part in parts), (family,), place(node))
+    return Thing("prior", expr, family, parts, any(part.released for part in parts))
 
 
 def call_observe(node: ast.Call, context: Context) -> Value:
@@ -160,24 +160,24 @@ def call_observe(node: ast.Call, context: Context) -> Value:
 
 def thing_of(node: ast.expr, context: Context, kind: str) -> Thing:
     """An argument that is a likelihood or a prior."""
-    found = context.value(node)
-    if isinstance(found, Named) and kind == "likelihood" and found.name in PAIRS:
-        if found.name in ("bernoulli", "categorical"):
-            return _likelihood(found.name, node, ())
-        needs = {"normal": "sd", "poisson": "exposure", "linear_model": "noise_sd"}[found.name]
-        raise refuse("arguments", node, f"{found.name} needs {needs}: {found.name}({needs}=...).")
-    if isinstance(found, Thing) and found.kind == kind:
-        return found
-    if isinstance(found, Thing) and kind == "prior" and found.kind == "released-posterior":
-        return Thing("prior", found.expr, found.family, (), True)
-    if isinstance(found, Thing) and found.kind == "posterior":
+    thing = context.value(node)
+    if isinstance(thing, Named) and kind == "likelihood" and thing.name in PAIRS:
+        if thing.name in ("bernoulli", "categorical"):
+            return _likelihood(thing.name, node, ())
+        needs = {"normal": "sd", "poisson": "exposure", "linear_model": "noise_sd"}[thing.name]
+        raise refuse("arguments", node, f"{thing.name} needs {needs}: {thing.name}({needs}=...).")
+    if isinstance(thing, Thing) and thing.kind == kind:
+        return thing
+    if isinstance(thing, Thing) and kind == "prior" and thing.kind == "released-posterior":
+        return Thing("prior", thing.expr, thing.family, (), True)
+    if isinstance(thing, Thing) and thing.kind == "posterior":
         raise refuse(
             "private-parameter",
             node,
             "A posterior that has not been released is private, and so is a prior made of it.",
             "Release it first: exponential(...), or laplace(statistics(model), ...).",
         )
-    raise refuse("type", node, f"Here stands {described(found)}, and a {kind} is wanted.")
+    raise refuse("type", node, f"Here stands {described(thing)}, and a {kind} is wanted.")
 
 
 def _fits_noisy(likelihood: Thing, prior: Thing, data: Thing, node: ast.AST) -> None:
@@ -210,7 +210,7 @@ def _fits(likelihood: Thing, prior: Thing, kind: Type, node: ast.AST) -> None:
         raise refuse(
             "type",
             node,
-            f"{family} observes {' or '.join(_ROWS[one] for one in wanted)}, and these rows "
+            f"{family} observes {' or '.join(_ROWS[name] for name in wanted)}, and these rows "
             f"are {_ROWS.get(kind.kind, kind.kind)}.",
             _instead(family, kind),
         )
@@ -222,29 +222,29 @@ def _fits(likelihood: Thing, prior: Thing, kind: Type, node: ast.AST) -> None:
 
 def call_infer(node: ast.Call, context: Context) -> Value:
     """infer(model): the exact posterior, private until it is released."""
-    found = context.value(single(node, "model"))
-    if isinstance(found, Thing) and found.kind == "noisy-model":
+    model = context.value(single(node, "model"))
+    if isinstance(model, Thing) and model.kind == "noisy-model":
         raise refuse("type", node, "This model is of noisy data.", "Use noise_aware(model).")
-    if not isinstance(found, Thing) or found.kind != "model":
-        raise refuse("type", node, f"infer takes a model, and here stands {described(found)}.")
-    if found.family == "linear_model":
+    if not isinstance(model, Thing) or model.kind != "model":
+        raise refuse("type", node, f"infer takes a model, and here stands {described(model)}.")
+    if model.family == "linear_model":
         raise refuse(
             "prior",
             node,
             "A regression's posterior is released through its statistics.",
             "nuts(gaussian(statistics(model), epsilon=, delta=), draws=).",
         )
-    _, prior = parts_of(found)
-    expr = Expr("posterior", (found.expr,), (), place(node))
-    return Thing("posterior", expr, prior.family, (found,), found.released)
+    _, prior = parts_of(model)
+    expr = Expr("posterior", (model.expr,), (), place(node))
+    return Thing("posterior", expr, prior.family, (model,), model.released)
 
 
 def model_of(node: ast.expr, context: Context, what: str) -> Thing:
     """An argument that is a model of private data."""
-    found = context.value(node)
-    if isinstance(found, Thing) and found.kind == "model":
-        return found
-    raise refuse("type", node, f"{what} takes a model, and here stands {described(found)}.")
+    model = context.value(node)
+    if isinstance(model, Thing) and model.kind == "model":
+        return model
+    raise refuse("type", node, f"{what} takes a model, and here stands {described(model)}.")
 
 
 def parts_of(model: Thing) -> tuple[Thing, Thing]:
@@ -265,8 +265,8 @@ def _observed(model: Thing) -> Data:
 def call_statistics(node: ast.Call, context: Context) -> Value:
     """statistics(model): the minimal sufficient statistics, given what is public."""
     model = model_of(single(node, "model"), context, "statistics")
-    found = statistics_of(model, node, context)
-    return replace(found, statistics=(found.expr, model))
+    sums = statistics_of(model, node, context)
+    return replace(sums, statistics=(sums.expr, model))
 
 
 def statistics_of(model: Thing, node: ast.AST, context: Context) -> Scalar:
@@ -295,9 +295,9 @@ def statistics_of(model: Thing, node: ast.AST, context: Context) -> Scalar:
 
 def call_parameters(node: ast.Call, context: Context) -> Value:
     """parameters(posterior): all its parameters, as a private vector."""
-    found = context.value(single(node, "posterior"))
-    if not isinstance(found, Thing) or found.kind != "posterior":
-        released = isinstance(found, Thing) and found.kind == "released-posterior"
+    posterior = context.value(single(node, "posterior"))
+    if not isinstance(posterior, Thing) or posterior.kind != "posterior":
+        released = isinstance(posterior, Thing) and posterior.kind == "released-posterior"
         raise refuse(
             "type",
             node,
@@ -306,7 +306,7 @@ def call_parameters(node: ast.Call, context: Context) -> Value:
             if released
             else "",
         )
-    model = found.about[0]
+    model = posterior.about[0]
     assert isinstance(model, Thing)
     data, (_, prior) = _observed(model), parts_of(model)
     if prior.family not in ("beta", "dirichlet") or not prior.about:

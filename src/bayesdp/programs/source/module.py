@@ -47,15 +47,15 @@ class SourceFile:
 
     def located(self, error: ProgramError) -> ProgramError:
         """The same error with the file's name and the line that it points at."""
-        found = error.diagnostic
+        diagnostic = error.diagnostic
         lines = lines_of(self.text)
-        line, where = "", found.where
+        line, where = "", diagnostic.where
         if where is not None and 1 <= where.line <= len(lines):
             line = lines[where.line - 1]
             # The parser counts bytes; a reader counts characters.
-            start, end = (_characters(line, one - 1) + 1 for one in (where.column, where.end))
+            start, end = (_characters(line, column - 1) + 1 for column in (where.column, where.end))
             where = replace(where, column=start, end=end)
-        return ProgramError(replace(found, source_line=line, file=self.path, where=where))
+        return ProgramError(replace(diagnostic, source_line=line, file=self.path, where=where))
 
 
 def read_file(path: Path | str) -> SourceFile:
@@ -82,8 +82,8 @@ def read_text(text: str, path: str = "program") -> SourceFile:
     except ProgramError as error:
         raise reader.done().located(error) from None
     except RecursionError:
-        found = refuse("size", Where(1, 1, 2), "This file is nested too deeply.", "")
-        raise reader.done().located(found) from None
+        refusal = refuse("size", Where(1, 1, 2), "This file is nested too deeply.", "")
+        raise reader.done().located(refusal) from None
     return reader.done()
 
 
@@ -92,15 +92,15 @@ def _all_seen(text: str) -> None:
     if text.isascii() and text.isprintable():
         return
     for number, line in enumerate(lines_of(text), 1):
-        for place, one in enumerate(line):
-            if unseen(one):
+        for place, letter in enumerate(line):
+            if unseen(letter):
                 # Places count bytes, as the parser's do.
                 before = len(line[:place].encode()) + 1
                 raise refuse(
                     "syntax",
-                    Where(number, before, before + len(one.encode())),
+                    Where(number, before, before + len(letter.encode())),
                     "Here stands a character that is not seen "
-                    f"(U+{ord(one):04X} {name(one, 'control character').lower()}).",
+                    f"(U+{ord(letter):04X} {name(letter, 'control character').lower()}).",
                     "Delete it: a program must say what it does. In a label write its escape.",
                 )
 
@@ -125,7 +125,7 @@ def _parsed(text: str) -> ast.Module:
 
 def _check_text(node: ast.Constant, text: str) -> None:
     """Half a character (a lone surrogate) is no text: neither tables nor ledgers can hold it."""
-    half = next((one for one in text if "\ud800" <= one <= "\udfff"), None)
+    half = next((letter for letter in text if "\ud800" <= letter <= "\udfff"), None)
     if half is not None:
         raise refuse(
             "syntax",
@@ -186,12 +186,12 @@ class _Reader:
 
     def _new(self, name: str, node: ast.AST) -> None:
         taken = (self.surface, self.constants, self.types, self.records, self.helpers)
-        if any(name in one for one in (*taken, self.programs)):
+        if any(name in names for names in (*taken, self.programs)):
             raise refuse("name", node, f"'{name}' is defined twice.", "Give it another name.")
         check_name(name, node)
 
     def _import(self, statement: ast.ImportFrom) -> None:
-        names = [one.name for one in statement.names]
+        names = [alias.name for alias in statement.names]
         if (statement.level, statement.module, names) == (0, "__future__", ["annotations"]):
             return
         if statement.level or statement.module != "bayesdp.programs":
@@ -201,26 +201,26 @@ class _Reader:
                 f"Nothing is imported from {statement.module or '.'!r}.",
                 "Write `from bayesdp.programs import ...`.",
             )
-        for one in statement.names:
-            if one.name == "*":
+        for alias in statement.names:
+            if alias.name == "*":
                 raise refuse(
-                    "import", one, "Names are imported one by one.", "A reader sees what is used."
+                    "import", alias, "Names are imported one by one.", "A reader sees what is used."
                 )
-            if one.name not in SURFACE:
+            if alias.name not in SURFACE:
                 raise refuse(
                     "import",
-                    one,
-                    f"bayesdp.programs has no '{one.name}'.",
-                    did_you_mean(one.name, sorted(SURFACE)),
+                    alias,
+                    f"bayesdp.programs has no '{alias.name}'.",
+                    did_you_mean(alias.name, sorted(SURFACE)),
                 )
-            if one.asname is not None and one.asname != one.name:
+            if alias.asname is not None and alias.asname != alias.name:
                 raise refuse(
                     "import",
-                    one,
+                    alias,
                     "A name of the language keeps its name, so that programs read alike.",
-                    f"Import {one.name} without `as`.",
+                    f"Import {alias.name} without `as`.",
                 )
-            self.surface[one.name] = one.name
+            self.surface[alias.name] = alias.name
 
     def _constant(self, statement: ast.Assign | ast.AnnAssign) -> None:
         if isinstance(statement, ast.AnnAssign):
@@ -232,24 +232,20 @@ class _Reader:
             raise refuse("module", statement, "A constant is one name with one literal.")
         self._new(target.id, target)
         if _is_type(statement.value, self.surface, self.types):
-            self.types[target.id] = read_type(
-                statement.value, self.surface, self.types, self.constants
-            )
+            self.types[target.id] = read_type(statement.value, self)
             return
         self.constants[target.id] = literal(statement.value, self.constants)
 
     def _record(self, statement: ast.ClassDef) -> None:
         self._new(statement.name, statement)
-        marks = [one.id for one in statement.decorator_list if isinstance(one, ast.Name)]
+        marks = [mark.id for mark in statement.decorator_list if isinstance(mark, ast.Name)]
         if marks != ["record"] or "record" not in self.surface:
             raise refuse(
                 "module", statement, "A class here is a @record.", "Write @record above it."
             )
         if statement.bases or statement.keywords:
             raise refuse("module", statement, "A @record has no base classes.")
-        self.records[statement.name] = record_fields(
-            statement, self.surface, self.types, self.constants
-        )
+        self.records[statement.name] = record_fields(statement, self)
 
     def _function(self, statement: ast.FunctionDef) -> None:
         self._new(statement.name, statement)
@@ -282,7 +278,7 @@ class _Reader:
             self.helpers[statement.name] = statement
             return
         self.options[statement.name] = {
-            self._option(one): literal(one.value, self.constants) for one in keywords
+            self._option(keyword): literal(keyword.value, self.constants) for keyword in keywords
         }
         self.programs[statement.name] = statement
 

@@ -24,19 +24,19 @@ from bayesdp.programs.source.values import (
 
 def _private_number(node: ast.expr, context: Context) -> Scalar:
     """What is to be noised."""
-    found = context.value(node)
-    if isinstance(found, Thing) and found.kind in ("model", "posterior"):
+    given = context.value(node)
+    if isinstance(given, Thing) and given.kind in ("model", "posterior"):
         raise refuse(
             "type",
             node,
-            f"A {found.kind} is no number.",
+            f"A {given.kind} is no number.",
             "Release statistics(model) or parameters(posterior).",
         )
-    if isinstance(found, Data):
+    if isinstance(given, Data):
         raise refuse(
             "type", node, "Private data is no number.", "Release sum(...), count(...) of it."
         )
-    value = scalar(found, node)
+    value = scalar(given, node)
     check_numeric(value, node)
     if value.level == "row":
         raise refuse(
@@ -105,5 +105,5 @@ def call_randomized_response(node: ast.Call, context: Context) -> Value:
     options = {"epsilon": epsilon_of(bound, context)}
     name = context.draft.emit("randomized-response", node, [data_expr(data, mapped, node)], options)
     family = "categorical" if kind.kind == "category" else "bernoulli"
-    labels = tuple(static(one) for one in (kind.labels or ("False", "True")))
+    labels = tuple(static(label) for label in (kind.labels or ("False", "True")))
     return Thing("noisy-data", name, family, labels, True)

@@ -53,16 +53,16 @@ def returns(
 
 def _matrix(value: Items, node: ast.expr) -> Expr:
     """Rows of one length, each released: one vector, row after row."""
-    rows = [scalar(one, node) for one in value.items]
-    for one in rows:
-        if one.of_records:
+    rows = [scalar(item, node) for item in value.items]
+    for row in rows:
+        if row.of_records:
             raise refuse(
                 "private-output", node, "A private value is returned as it is.", "Release it."
             )
-    if not rows or len({len(one.type.items) for one in rows}) > 1 or not rows[0].type.items:
+    if not rows or len({len(row.type.items) for row in rows}) > 1 or not rows[0].type.items:
         raise refuse("type", node, "A Matrix has rows of one length.", "")
     where = place(node)
-    entries = tuple(entry.expr for one in rows for entry in entries_of(one, where))
+    entries = tuple(entry.expr for row in rows for entry in entries_of(row, where))
     return Expr("tuple", entries, (), where)
 
 
@@ -112,15 +112,15 @@ def _result(value: Value, wanted: str, node: ast.expr) -> Expr:
         )
     if isinstance(value, Items) and wanted == "Matrix":
         return _matrix(value, node)
-    found = scalar(value, node) if isinstance(value, Items | Scalar) else None
-    if found is None:
+    number = scalar(value, node) if isinstance(value, Items | Scalar) else None
+    if number is None:
         raise refuse(
             "private-output",
             node,
             f"{described(value).capitalize()} is returned.",
             "Release it.",
         )
-    if found.of_records:
+    if number.of_records:
         raise refuse(
             "private-output",
             node,
@@ -135,14 +135,14 @@ def _result(value: Value, wanted: str, node: ast.expr) -> Expr:
         "Matrix": ("vector",),
         "Category": ("text", "category"),
     }
-    if any(one.kind not in ("int", "real", "bool") for one in found.type.items):
+    if any(entry.kind not in ("int", "real", "bool") for entry in number.type.items):
         raise refuse("type", node, "A vector is of numbers.", "Return texts one by one.")
-    if found.type.kind not in fits.get(wanted, ()):
-        right = [one for one, kinds in fits.items() if found.type.kind in kinds]
+    if number.type.kind not in fits.get(wanted, ()):
+        right = [announced for announced, kinds in fits.items() if number.type.kind in kinds]
         raise refuse(
             "type",
             node,
-            f"A value of kind {found.type.kind} is returned as {wanted}.",
+            f"A value of kind {number.type.kind} is returned as {wanted}.",
             f"Announce Private[{right[0]}], or return another value.",
         )
-    return found.expr
+    return number.expr

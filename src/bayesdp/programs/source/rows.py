@@ -33,21 +33,21 @@ ONE = constant(Fraction(1))
 
 def private_data(node: ast.expr, context: Context) -> Data:
     """An argument that is a sequence of private rows."""
-    found = context.value(node)
-    if isinstance(found, Data):
-        return found
+    data = context.value(node)
+    if isinstance(data, Data):
+        return data
     raise refuse(
         "type",
         node,
-        f"Here stands {described(found)}, and private data is wanted.",
+        f"Here stands {described(data)}, and private data is wanted.",
         BY_A_MODEL
-        if is_answers(found)
+        if is_answers(data)
         else "Write the database or a generator over it: (row.height for row in people).",
     )
 
 
 def row_value(data: Data, node: ast.AST) -> tuple[Expr, Type]:
-    """The value of one row as an expression; a record as such is none."""
+    """The value of one row, as an expression with its type. Refuses rows that are records."""
     if isinstance(data.row, Row):
         raise refuse(
             "type",
@@ -55,8 +55,8 @@ def row_value(data: Data, node: ast.AST) -> tuple[Expr, Type]:
             "A record is no number.",
             "Take a column: (row.height for row in people).",
         )
-    found = scalar(data.row, node)
-    return found.expr, found.type
+    value = scalar(data.row, node)
+    return value.expr, value.type
 
 
 def column_of(row: Row, name: str, node: ast.AST) -> Scalar:
@@ -67,7 +67,7 @@ def column_of(row: Row, name: str, node: ast.AST) -> Scalar:
             "attribute",
             node,
             f"The record has no column '{name}'.",
-            did_you_mean(name, sorted(one for one in fields if one))
+            did_you_mean(name, sorted(column for column in fields if column))
             or "A scalar record is used as it is.",
         )
     return Scalar("row", Expr("field", (), (name,), place(node)), fields[name])
@@ -125,7 +125,7 @@ def reads_released(expr: Expr) -> bool:
     """Whether a released or derived value stands in an expression."""
     if expr.op == "public" and expr.data[0] != "db.size":
         return True
-    return any(reads_released(one) for one in expr.args)
+    return any(reads_released(part) for part in expr.args)
 
 
 def is_answers(value: Value) -> bool:

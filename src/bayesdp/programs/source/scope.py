@@ -109,8 +109,8 @@ class Scope:
 
     def ended(self, target: ast.AST, why: str) -> None:
         """Names that had a value inside an expression only."""
-        for one in ast.walk(target):
-            name = one.id if isinstance(one, ast.Name) else getattr(one, "arg", None)
+        for part in ast.walk(target):
+            name = part.id if isinstance(part, ast.Name) else getattr(part, "arg", None)
             if name is not None and name not in self.names:
                 self.gone[name] = why
 
@@ -138,5 +138,5 @@ class Scope:
 
 def _of_row(value: Value) -> bool:
     if isinstance(value, Items):
-        return any(_of_row(one) for one in value.items)
+        return any(_of_row(entry) for entry in value.items)
     return isinstance(value, Row) or (isinstance(value, Scalar) and value.level == "row")

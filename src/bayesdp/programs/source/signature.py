@@ -51,7 +51,7 @@ def database_of(
         )
     if isinstance(node.slice, ast.Name) and node.slice.id in source.records:
         return argument.arg, source.records[node.slice.id], False
-    kind = _type(source, node.slice)
+    kind = read_type(node.slice, source)
     return argument.arg, (("", kind),), True
 
 
@@ -61,7 +61,7 @@ def parameters_of(
     """The public arguments with their types and values: those chosen, else the defaults."""
     parameters: list[tuple[ast.arg, Type, bool | Fraction | str]] = []
     given = function.args
-    known = [one.arg for one in given.kwonlyargs]
+    known = [parameter.arg for parameter in given.kwonlyargs]
     for name in chosen:
         if name not in known:
             raise InputError(
@@ -99,13 +99,9 @@ def parameters_of(
     return tuple(parameters)
 
 
-def _type(source: SourceFile, node: ast.expr) -> Type:
-    return read_type(node, source.surface, source.types, source.constants)
-
-
 def _public_type(source: SourceFile, argument: ast.arg) -> Type:
     node = argument.annotation
-    kind = _type(source, node) if node is not None else None
+    kind = read_type(node, source) if node is not None else None
     if kind is None or not kind.public:
         raise refuse(
             "signature",
@@ -139,7 +135,7 @@ def _shown_value(value: Literal) -> object:
 
 def _declared(kind: Type) -> str:
     if kind.kind == "category":
-        return f"Category[{', '.join(repr(one) for one in kind.labels)}]"
+        return f"Category[{', '.join(repr(label) for label in kind.labels)}]"
     if kind.kind == "bool":
         return "Bool (true or false)"
     assert kind.low is not None

@@ -18,7 +18,7 @@ class Sizes:
         if isinstance(value, Scalar | Thing):
             return self.expression(value.expr)
         if isinstance(value, Items):
-            return 1 + sum(self.of(one) for one in value.items)
+            return 1 + sum(self.of(entry) for entry in value.items)
         if isinstance(value, Data):
             row = value.row
             return self.expression(value.filter) + (
@@ -28,9 +28,9 @@ class Sizes:
 
     def expression(self, expr: Expr) -> int:
         """How many operations an expression holds."""
-        found = self.known.get(id(expr))
-        if found is not None:
-            return found[1]
-        size = 1 + sum(self.expression(one) for one in expr.args)
+        known = self.known.get(id(expr))
+        if known is not None:
+            return known[1]
+        size = 1 + sum(self.expression(part) for part in expr.args)
         self.known[id(expr)] = (expr, size)
         return size

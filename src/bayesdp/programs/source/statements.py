@@ -30,18 +30,18 @@ def annotated(statement: ast.AnnAssign, context: Context) -> None:
     assign(statement.target, value, context)
 
 
-def _check_annotated(statement: ast.AnnAssign, found: Value) -> None:
+def _check_annotated(statement: ast.AnnAssign, value: Value) -> None:
     """An annotation inside a function clamps nothing, so it must be true as it stands."""
     node = statement.annotation
-    if isinstance(node, ast.Name) and isinstance(found, Scalar) and found.level != "row":
+    if isinstance(node, ast.Name) and isinstance(value, Scalar) and value.level != "row":
         fits = {"Bool": ("bool",), "Int": ("int", "bool"), "Real": ("real", "int", "bool")}
-        if found.type.kind in fits.get(node.id, ()):
+        if value.type.kind in fits.get(node.id, ()):
             return
     if (
         isinstance(node, ast.Name)
-        and isinstance(found, Thing)
-        and found.released
-        and POSTERIOR.get(found.family) == node.id
+        and isinstance(value, Thing)
+        and value.released
+        and POSTERIOR.get(value.family) == node.id
     ):
         return
     raise refuse(
@@ -99,8 +99,8 @@ def _require(node: ast.Call, context: Context) -> None:
     """require(condition on public values)."""
     context.scope.look_up(ast.copy_location(ast.Name("require", ast.Load()), node))
     bound = bind(node, ["condition"], needed=1)
-    found = _stated(bound.given["condition"], context)
-    if found.level not in ("static", "public") or found.released:
+    condition = _stated(bound.given["condition"], context)
+    if condition.level not in ("static", "public") or condition.released:
         raise refuse(
             "private-control",
             node,
@@ -116,29 +116,29 @@ def _require(node: ast.Call, context: Context) -> None:
         )
     if context.draft.commands:
         raise refuse("construct", node, "Preconditions stand before the first release.")
-    for one in nodes(found.expr):
-        if one.op in ("sum", "count"):
+    for part in nodes(condition.expr):
+        if part.op in ("sum", "count"):
             raise refuse(
                 "static",
-                one.where or node,
+                part.where or node,
                 "A precondition holds numbers, public arguments and db.size: a sum of public "
                 "columns, as the size of a public piece, is known with the table only.",
                 "Leave it out, and divide by max(part.size, 1); what must not be released for "
                 "an empty piece stands inside `if part.size > 0:`.",
             )
-    context.draft.requires.append(found.expr)
+    context.draft.requires.append(condition.expr)
 
 
 def _stated(node: ast.expr, context: Context) -> Scalar:
     try:
         return truth(node, context)
     except ProgramError as error:
-        found = error.diagnostic
-        if found.code != "private-control":
+        diagnostic = error.diagnostic
+        if diagnostic.code != "private-control":
             raise
         raise refuse(
             "private-control",
-            found.where,
+            diagnostic.where,
             "Only public values stand in a precondition: whether a private one holds would "
             "tell about the data.",
             "require(db.size >= 10), where the number of records is public.",

@@ -87,8 +87,8 @@ def check_syntax(function: ast.FunctionDef, imported: Collection[str]) -> None:
     """
     taken = frozenset(imported) | BUILTINS
     given = function.args
-    for one in (*given.posonlyargs, *given.args, *given.kwonlyargs):
-        check_name(one.arg, one, taken)
+    for parameter in (*given.posonlyargs, *given.args, *given.kwonlyargs):
+        check_name(parameter.arg, parameter, taken)
     if given.vararg or given.kwarg or given.posonlyargs:
         raise refuse(
             "signature",
@@ -111,7 +111,7 @@ def check_name(name: str, node: ast.AST, taken: Collection[str] = SURFACE | BUIL
         )
     if name.startswith("__"):
         raise refuse("name", node, f"'{name}' belongs to Python.", "Programs can't reach it.")
-    scripts = {_script(one) for one in name if one.isalpha()}
+    scripts = {_script(letter) for letter in name if letter.isalpha()}
     if len(scripts) > 1:
         raise refuse(
             "name",

@@ -37,7 +37,7 @@ class Scalar:
 
     @property
     def of_records(self) -> bool:
-        """Whether private records stand in it: one of them, or all."""
+        """Whether it depends on private records: on one (a row), or on all of them."""
         return self.level in ("row", "private")
 
     @property
@@ -120,7 +120,7 @@ def constant(value: Constant, node: ast.AST | None = None) -> Expr:
 def static(value: Literal, node: ast.AST | None = None) -> Value:
     """A literal as a value."""
     if isinstance(value, tuple):
-        return Items(tuple(static(one, node) for one in value))
+        return Items(tuple(static(entry, node) for entry in value))
     if isinstance(value, bool):
         return Scalar("static", constant(value, node), BOOL)
     if isinstance(value, str):
@@ -137,14 +137,16 @@ def static_number(value: Fraction, node: ast.AST | None = None) -> Scalar:
 def static_of(value: Value) -> Literal | None:
     """The literal behind a static value, or None."""
     if isinstance(value, Items):
-        parts = [static_of(one) for one in value.items]
+        parts = [static_of(part) for part in value.items]
         return (
-            None if any(one is None for one in parts) else tuple(p for p in parts if p is not None)
+            None
+            if any(part is None for part in parts)
+            else tuple(p for p in parts if p is not None)
         )
     if isinstance(value, Scalar) and value.level == "static" and value.expr.op == "const":
-        found = value.expr.data[0]
-        assert isinstance(found, bool | str | Fraction)
-        return found
+        literal_value = value.expr.data[0]
+        assert isinstance(literal_value, bool | str | Fraction)
+        return literal_value
     return None
 
 
@@ -158,14 +160,14 @@ def scalar(value: Value, node: ast.AST, what: str = "a number") -> Scalar:
     if isinstance(value, Scalar):
         return value
     if isinstance(value, Items) and value.items:
-        parts = [scalar(one, node, what) for one in value.items]
-        if any(one.type.kind == "vector" for one in parts):
+        parts = [scalar(item, node, what) for item in value.items]
+        if any(part.type.kind == "vector" for part in parts):
             raise refuse("type", node, "A vector of vectors is not part of the language.", "")
-        level = highest("public", *(one.level for one in parts))  # a static scalar is a literal
-        unmixed([one.level for one in parts], node)
-        expr = Expr("tuple", tuple(one.expr for one in parts), (), place(node))
-        kind = Type("vector", items=tuple(one.type for one in parts))
-        return Scalar(level, expr, kind, any(one.released for one in parts))
+        level = highest("public", *(part.level for part in parts))  # a static scalar is a literal
+        unmixed([part.level for part in parts], node)
+        expr = Expr("tuple", tuple(part.expr for part in parts), (), place(node))
+        kind = Type("vector", items=tuple(part.type for part in parts))
+        return Scalar(level, expr, kind, any(part.released for part in parts))
     raise refuse("type", node, f"Here stands {described(value)}, and {what} is wanted.", "")
 
 
@@ -203,7 +205,7 @@ def combined(op: str, a: Type, b: Type) -> Type:
 
 
 def whole_or_real(*kinds: Type) -> Type:
-    """The type of a sum, or of one, of numbers of these types."""
+    """Int where all types are of whole numbers or truth values, else Real."""
     return INT if all(kind.kind in ("int", "bool") for kind in kinds) else REAL
 
 
@@ -234,20 +236,20 @@ def described(value: Value) -> str:
 
 def operation(op: str, node: ast.AST, *args: Scalar, data: tuple[Constant, ...] = ()) -> Expr:
     """An operation on scalars, at the place of a node."""
-    return Expr(op, tuple(one.expr for one in args), data, place(node))
+    return Expr(op, tuple(arg.expr for arg in args), data, place(node))
 
 
 def number_of(value: Scalar) -> Fraction:
     """The number behind a static scalar."""
-    found = value.expr.data[0]
-    assert isinstance(found, bool | Fraction)
-    return Fraction(found)
+    number = value.expr.data[0]
+    assert isinstance(number, bool | Fraction)
+    return Fraction(number)
 
 
 def check_numeric(value: Scalar, node: ast.AST) -> None:
     """Refuse labels and texts where numbers are wanted."""
     kinds = [value.type, *value.type.items]
-    if any(one.kind in ("category", "text") for one in kinds):
+    if any(kind.kind in ("category", "text") for kind in kinds):
         raise refuse(
             "type",
             node,

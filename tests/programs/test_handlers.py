@@ -9,7 +9,7 @@ import pytest
 
 import bayesdp.programs.source
 from bayesdp.programs import surface_names as names
-from bayesdp.programs.source import core_of, read_text
+from bayesdp.programs.source import ProgramError, core_of, read_text
 from bayesdp.programs.source.handlers import HANDLERS
 from bayesdp.programs.source.syntax import ALLOWED
 
@@ -67,3 +67,35 @@ def test_a_row_may_have_any_name(row: str) -> None:
         f"    return laplace(sum({row} for {row} in people), epsilon=1)\n"
     )
     assert len(core_of(read_text(text), None, {}).body) == 1
+
+
+def refusal_of(body: str, returns: str) -> str:
+    text = (
+        "from bayesdp.programs import Bool, Database, Int, Private, Real, laplace, program, "
+        f"require\n\n\n@program\ndef f(obs: Database[Bool]) -> Private[{returns}]:\n{body}"
+    )
+    try:
+        core_of(read_text(text), None, {})
+    except ProgramError as error:
+        return error.diagnostic.code
+    return ""
+
+
+NOISY = "    return laplace(sum(obs), epsilon=1)\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "returns", "code"),
+    [
+        ("    return laplace(sum(obs), epsilon=1) + 2\n", "Int", ""),
+        ("    return laplace(sum(obs), epsilon=1) / 2\n", "Int", "type"),
+        ("    if obs.size > 9:\n        x = 1\n    require(obs.size > 1)\n" + NOISY, "Int", ""),
+        ("    if obs.size > 9:\n        require(obs.size > 1)\n" + NOISY, "Int", "construct"),
+        ("    for k in range(6000):\n        pass\n        pass\n" + NOISY, "Int", ""),
+        ("    for k in range(6000):\n" + "        pass\n" * 3 + NOISY, "Int", "size"),
+    ],
+    ids=["sum", "quotient", "after a branch", "in a branch", "18,000 steps", "24,000 steps"],
+)
+def test_what_is_carried_along(body: str, returns: str, code: str) -> None:
+    """Types of quotients, how deep a statement stands in branches, steps of unrolling."""
+    assert refusal_of(body, returns) == code

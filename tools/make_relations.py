@@ -1,6 +1,7 @@
 """Write docs/relations.md and docs/counterexamples.md from the registry of relations.
 
-`python tools/make_relations.py` writes them; a test says so where they are stale.
+`python -m tools.make_relations` writes them, from the root of the repository; a test says so where
+they are stale.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from pathlib import Path
 
 from bayesdp.notions.catalogue import CATALOGUE
 from bayesdp.theorems.relations import HYPOTHESES, RELATIONS, Relation
-from bayesdp.theorems.relations.counterexamples import COUNTEREXAMPLES, Counterexample
+from tests.oracles.counterexamples import COUNTEREXAMPLES, Counterexample
 
 ROOT = Path(__file__).resolve().parent.parent
 GENERATED = "<!-- Written by tools/make_relations.py from the registry: change that, not this. -->"
@@ -160,27 +161,17 @@ def _id(key: str) -> str:
 
 
 def counterexamples_page() -> str:
-    """The gallery: each model, and a block that computes its levels."""
+    """The gallery: each model and its levels, computed as the page is written."""
     lines = [
         "# What does not follow",
         "",
         GENERATED,
         "",
-        "Small models that refute plausible or published claims. The numbers are computed when",
-        "this page is checked, by the exact engine ([theory 3.9](theory.md#39-exact-leakage-of-a-",
-        "given-mechanism)); the models are in",
-        "[`counterexamples.py`](../src/bayesdp/theorems/relations/counterexamples.py). What",
+        "Small models that refute plausible or published claims. The tests compute every number",
+        "anew by the exact engine ([theory 3.9](theory.md#39-exact-leakage-of-a-given-mechanism));",
+        "the models are in",
+        "[`tests/oracles/counterexamples.py`](../tests/oracles/counterexamples.py). What",
         "*does* follow is in [the lattice](relations.md). Levels are in nats.",
-        "",
-        "```python",
-        ">>> from bayesdp.theorems.relations.counterexamples import COUNTEREXAMPLES",
-        ">>> gallery = {example.name: example for example in COUNTEREXAMPLES}",
-        ">>> def show(name):",
-        "...     levels = gallery[name].levels()",
-        "...     assert gallery[name].refutes(levels)",
-        "...     for what, level in levels.items():",
-        '...         print(f"{what}: {level:.4f}")',
-        "```",
     ]
     for example in COUNTEREXAMPLES:
         lines += ["", *_example(example)]
@@ -195,8 +186,7 @@ def _example(example: Counterexample) -> Iterator[str]:
         "",
         f"*The model:* {_code(example.model)}.",
         "",
-        "```python",
-        f'>>> show("{example.name}")',
+        "```text",
     )
     yield from (f"{what}: {level:.4f}" for what, level in example.levels().items())
     yield from ("```", "", f"*Why:* {example.why}.", "", f"*Source:* {example.source}.")

@@ -41,8 +41,7 @@ from bayesdp.populations import (
     Unknown,
 )
 from bayesdp.theorems.markov_count import count_mechanism
-from bayesdp.theorems.relations import counterexamples
-from tests.oracles import finite
+from tests.oracles import counterexamples, finite
 from tests.oracles.mechanisms import randomized_response
 
 CHAIN = MarkovChain(transition=((0.9, 0.1), (0.3, 0.7)), length=5)

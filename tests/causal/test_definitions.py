@@ -9,7 +9,11 @@ import numpy as np
 import pytest
 
 from bayesdp.causal import CausalModel, weakened
-from bayesdp.causal.definitions import (
+from tests.causal.models import random_channel, random_model, relatives
+from tests.effort import runs
+from tests.oracles import causal as oracle
+from tests.oracles import finite
+from tests.oracles.causal_definitions import (
     DEFINITIONS,
     IMPLICATIONS,
     MISSING,
@@ -19,10 +23,6 @@ from bayesdp.causal.definitions import (
     diagram,
     levels,
 )
-from tests.causal.models import random_channel, random_model, relatives
-from tests.effort import runs
-from tests.oracles import causal as oracle
-from tests.oracles import finite
 
 PAGE = Path(__file__).parents[2] / "docs" / "causality.md"
 NAMES = [one.name for one in DEFINITIONS]

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bayesdp.causal import CausalModel, NoisyCount, NoisySum
-from bayesdp.causal.mechanism import as_channel, dp_level
+from bayesdp.causal.mechanism import dp_level
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.leakage.profile import profile
 from bayesdp.leakage.tensor import tensor_leakage
@@ -17,6 +17,7 @@ from tests.causal.models import oracle_nodes, random_channel, random_model, rela
 from tests.effort import runs
 from tests.oracles import causal as oracle
 from tests.oracles import finite
+from tests.oracles.causal_definitions import as_channel
 
 
 def lookup(channel: np.ndarray) -> Callable[..., np.ndarray]:

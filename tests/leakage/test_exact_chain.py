@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from bayesdp.leakage.chain import two_state_level
-from bayesdp.leakage.exact_chain import Ends, LocalChain, local_level
-from bayesdp.leakage.exact_sums import _Sums, sum_level
 from tests.effort import runs
 from tests.oracles import chains, finite, mechanisms
+from tests.oracles.exact_chain import Ends, LocalChain, local_level
+from tests.oracles.exact_sums import _Sums, sum_level
 
 ADVERSARIES = ("any", "uninformed", "informed")
 

@@ -11,12 +11,12 @@ from scipy.integrate import quad
 from scipy.stats import norm
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.leakage.exact_normal import clipped_sum_level, linear_query_curve
 from bayesdp.leakage.normal_curve import normal_delta
 from bayesdp.populations import Autoregressive, Clusters, Gaussian
 from bayesdp.theorems.gaussian_noise import gaussian_noise
 from tests.effort import runs
 from tests.oracles import gaussian as oracle
+from tests.oracles.exact_normal import clipped_sum_level, linear_query_curve
 
 
 def random_covariance(rng, size):

@@ -9,12 +9,12 @@ import flint
 import numpy as np
 import pytest
 
-from bayesdp.leakage.exact_normal import linear_query_curve
 from bayesdp.leakage.normal_curve import normal_delta
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta
 from bayesdp.populations import Gaussian
 from bayesdp.theorems.gaussian_noise import gaussian_noise
 from tests.effort import runs
+from tests.oracles.exact_normal import linear_query_curve
 
 BITS = 2000
 SMALLEST = math.ulp(0.0)

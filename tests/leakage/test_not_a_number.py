@@ -8,12 +8,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from bayesdp.leakage import exact_sums, graph_delta, windows
+from bayesdp.leakage import graph_delta, windows
 from bayesdp.leakage.approximate import best_order, chain_level
 from bayesdp.leakage.chain import two_state_level
 from bayesdp.leakage.contraction import messages_of
-from bayesdp.leakage.exact_chain import Ends, LocalChain, local_level
-from bayesdp.leakage.exact_sums import sum_level
 from bayesdp.leakage.lipschitz import certified
 from bayesdp.leakage.rounding import NotANumberError, largest
 from bayesdp.leakage.tree import _take
@@ -22,6 +20,9 @@ from bayesdp.leakage.worst_case import _Best
 from bayesdp.populations import Graph
 from bayesdp.theorems.markov import interval_ratio
 from bayesdp.theorems.markov_contraction import cross_ratio
+from tests.oracles import exact_sums
+from tests.oracles.exact_chain import Ends, LocalChain, local_level
+from tests.oracles.exact_sums import sum_level
 
 NAN, INF = math.nan, math.inf
 PAIR = np.array([[[NAN, 0.5], [0.5, 0.5]], [[0.5, 0.5], [0.5, 0.5]]])

@@ -10,9 +10,9 @@ from scipy.stats import binom
 
 from bayesdp.calibration import calibrate_randomized_response
 from bayesdp.errors import InputError
-from bayesdp.leakage.exact_chain import local_level
 from bayesdp.mechanisms.randomized_response import RandomizedResponse
 from bayesdp.populations import MarkovChain
+from tests.oracles.exact_chain import local_level
 
 
 @pytest.mark.parametrize(("states", "flip"), [((0, 1), 0.2), (("a", "b", "c"), 0.5)])

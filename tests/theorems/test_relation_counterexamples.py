@@ -7,9 +7,9 @@ import pytest
 
 from bayesdp.notions.catalogue import CATALOGUE
 from bayesdp.theorems.relations import RELATIONS
-from bayesdp.theorems.relations import counterexamples as gallery
-from bayesdp.theorems.relations.counterexamples import COUNTEREXAMPLES, Counterexample
+from tests.oracles import counterexamples as gallery
 from tests.oracles import finite
+from tests.oracles.counterexamples import COUNTEREXAMPLES, Counterexample
 
 LEVELS = {
     "dp-without-bdp": {"dp": 1.0, "bdp": 2.0},

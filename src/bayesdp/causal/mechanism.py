@@ -142,20 +142,6 @@ def compiled(mechanism: Mechanism, labels: Sequence[Sequence[str]]) -> Compiled:
     return _of_total(_scores(mechanism, sizes), mechanism.epsilon)
 
 
-def as_channel(mechanism: Compiled, sizes: Sequence[int]) -> Floats:
-    """The same as a table over all databases; `UnsupportedError` if that is too large."""
-    if isinstance(mechanism, Table):
-        return mechanism.channel
-    if math.prod(sizes) * mechanism.kernel.shape[1] > MOST_CELLS:
-        raise UnsupportedError(
-            _KEY, f"{math.prod(sizes):.6g} databases", expected=f"at most {MOST_CELLS} cells"
-        )
-    total = np.zeros((), dtype=np.int64)
-    for scores in mechanism.scores:
-        total = total[..., None] + np.asarray(scores)
-    return mechanism.kernel[total]
-
-
 def dp_level(channel: Floats) -> float:
     """The largest log ratio between databases that differ in one data point; maybe infinite."""
     return max((log_range(channel, axis) for axis in range(channel.ndim - 1)), default=0.0)

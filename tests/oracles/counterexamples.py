@@ -1,7 +1,7 @@
 """What does not follow: small models, computed exactly, that refute what one might think.
 
 Each is a law and one or more mechanisms on a few records, and the levels that refute the claim
-(theory 5.2 f). docs/counterexamples.md runs them all.
+(theory 5.2 f). docs/counterexamples.md shows them all.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ FLIP, RESPONSE_FLIP, KNOWN_AT = 0.1, 0.313112, 8
 
 def _least_informed() -> dict[str, float]:
     """Randomized response along a symmetric chain: forward and backward messages (theory 3.9 c)."""
-    from bayesdp.leakage.exact_chain import LocalChain
+    from tests.oracles.exact_chain import LocalChain
 
     rows = [[1.0 - FLIP, FLIP], [FLIP, 1.0 - FLIP]]
     answers = [[1.0 - RESPONSE_FLIP, RESPONSE_FLIP], [RESPONSE_FLIP, 1.0 - RESPONSE_FLIP]]

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from bayesdp.causal.elimination import Floats
-from bayesdp.causal.mechanism import as_channel, dp_level, log_range
+from bayesdp.causal.mechanism import Compiled, Table, dp_level, log_range
 from bayesdp.causal.model import CausalModel
 from bayesdp.causal.strength import weakened
 
@@ -324,6 +324,18 @@ MISSING: tuple[Missing, ...] = (
 def definition(name: str) -> Definition:
     """The definition of this name; `KeyError` for others."""
     return {one.name: one for one in DEFINITIONS}[name]
+
+
+def as_channel(mechanism: Compiled, sizes: Sequence[int]) -> Floats:
+    """A mechanism as a table over all databases, of which there are few."""
+    if isinstance(mechanism, Table):
+        return mechanism.channel
+    total = np.zeros((), dtype=np.int64)
+    for scores in mechanism.scores:
+        total = total[..., None] + np.asarray(scores)
+    channel: Floats = mechanism.kernel[total]
+    assert channel.shape[:-1] == tuple(sizes)
+    return channel
 
 
 def levels(model: CausalModel, mechanism: Any = None) -> dict[str, float]:

@@ -28,7 +28,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesdp.leakage.exact_chain import (
+from bayesdp.leakage.rounding import UNIT, largest, up
+from bayesdp.notions import Adversary
+from tests.oracles.exact_chain import (
     End,
     Ends,
     Floats,
@@ -41,8 +43,6 @@ from bayesdp.leakage.exact_chain import (
     two_state_sides,
     words,
 )
-from bayesdp.leakage.rounding import UNIT, largest, up
-from bayesdp.notions import Adversary
 
 MOST_UNKNOWN = 60
 """Runs of unknown records followed on one side of the target, for more than two states."""

@@ -16,11 +16,12 @@ from scipy.integrate import quad
 from bayesdp.programs.check.rows import evaluate
 from bayesdp.programs.check.verdict import Verdict, check
 from bayesdp.programs.falsify import Findings, falsify, laws
-from bayesdp.programs.falsify.posteriors import distance, distance_at_least
+from bayesdp.programs.falsify.posteriors import distance_at_least
 from bayesdp.programs.falsify.values import Evaluator
 from bayesdp.programs.falsify.witnesses import turning_points, witness_rows
 from bayesdp.programs.ir import Expr, Program, nodes, plain
 from tests.effort import runs
+from tests.oracles.posteriors import distance
 from tests.programs.mutant_probes import PROBES
 from tests.programs.probes import GRID, coin, core
 

@@ -20,7 +20,7 @@ from bayesdp.programs.check.lemmas import Size
 from bayesdp.programs.check.noise import gaussian_delta
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.falsify import laws
-from bayesdp.programs.falsify.posteriors import distance, distance_at_least
+from bayesdp.programs.falsify.posteriors import distance_at_least
 from bayesdp.programs.ir import Expr, Release, expression
 from bayesdp.programs.run.choose import exact_posterior
 from bayesdp.programs.run.distributions import single
@@ -28,6 +28,7 @@ from bayesdp.programs.run.divergences import Kind, of_masses
 from bayesdp.programs.run.private import PrivateValues
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.table import load
+from tests.oracles.posteriors import distance
 from tests.programs.probes import GRID, coin, core
 
 F = Fraction

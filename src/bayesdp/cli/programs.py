@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayesdp.cli.common import Json, app, guarded, print_json
 from bayesdp.errors import InputError
+
+if TYPE_CHECKING:
+    from bayesdp.programs.check.verdict import Verdict
+    from bayesdp.programs.source.module import SourceFile
 
 program_app = typer.Typer(
     help="Programs of private Bayesian inference: checked before they touch data.",
@@ -23,17 +28,24 @@ SettingsOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="The value of a public argument."),
 ]
-COLOURS = {"ACCEPTED": "green", "REJECTED": "red", "UNKNOWN": "yellow"}
+SizeOption = Annotated[
+    int | None,
+    typer.Option("--n", help="The public number of records: constants may then be sharper."),
+]
+COLOURS = {
+    "ACCEPTED": "green",
+    "REJECTED": "red",
+    "UNKNOWN": "yellow",
+    "NOTHING FOUND": "green",
+    "COUNTEREXAMPLE": "red",
+}
 
 
 @program_app.command("check")
 @guarded
 def program_check(
     program: ProgramText,
-    n: Annotated[
-        int | None,
-        typer.Option("--n", help="The public number of records: constants may then be sharper."),
-    ] = None,
+    n: SizeOption = None,
     settings: SettingsOption = None,
     certificate: Annotated[
         Path | None,
@@ -47,39 +59,101 @@ def program_check(
 
     ACCEPTED with its (epsilon, delta), REJECTED with the line, or UNKNOWN: never accepted.
     """
-    from bayesdp.programs.source import ProgramError, read_file
-    from bayesdp.programs.verdicts import refused, verdict_in
+    path, name = split(program)
+    chosen = values_of(settings or [])
+    source, found = verdicts(path, name, n, chosen)
+    if certificate is not None:
+        if len(found) != 1:
+            names_of = " or ".join(f"{path}:{one.name}" for one in found)
+            raise InputError("--certificate", str(certificate), expected=f"one program: {names_of}")
+        if source is not None and found[0].verdict == "ACCEPTED":
+            from bayesdp.programs.certificate import write_program_certificate
+            from bayesdp.programs.source import core_of
+
+            write_program_certificate(core_of(source, name, chosen), found[0], certificate)
+    if as_json:
+        print_documents([verdict.to_dict() for verdict in found])
+    else:
+        print_answers([(verdict.verdict, str(verdict)) for verdict in found])
+    if any(one.verdict != "ACCEPTED" for one in found):
+        raise typer.Exit(1)
+
+
+@program_app.command("falsify")
+@guarded
+def program_falsify(
+    program: ProgramText,
+    n: SizeOption = None,
+    settings: SettingsOption = None,
+    as_json: Json = False,
+) -> None:
+    """Look for two small neighbouring tables on which an accepted program's claims are wrong.
+
+    The tables are made up from the columns' types; no data is read. Nothing found proves nothing
+    about other tables. Exit status 1: a counterexample, which is a mistake of bayesdp.
+    """
+    from bayesdp.programs.falsify import falsify
+    from bayesdp.programs.falsify.words import FOUND, NOTHING, as_data, in_words
+    from bayesdp.programs.source import core_of
 
     path, name = split(program)
     chosen = values_of(settings or [])
+    source, found = verdicts(path, name, n, chosen)
+    for verdict in found:
+        if source is None or verdict.verdict != "ACCEPTED":
+            raise InputError(
+                "program",
+                f"{path}:{verdict.name}" if verdict.name else str(path),
+                expected=f"a program that is accepted; this one is {verdict.verdict}",
+                remedy="It claims nothing that could be wrong; `bayesdp program check` says why.",
+            )
+    assert source is not None
+    tried = [(one, falsify(core_of(source, one.name, chosen), one)) for one in found]
+    if as_json:
+        print_documents([as_data(verdict, findings) for verdict, findings in tried])
+    else:
+        print_answers(
+            [
+                (FOUND if findings.excess else NOTHING, in_words(verdict, findings))
+                for verdict, findings in tried
+            ]
+        )
+    if any(findings.excess for _, findings in tried):
+        raise typer.Exit(1)
+
+
+def verdicts(
+    path: Path, name: str | None, n: int | None, chosen: Mapping[str, object]
+) -> tuple[SourceFile | None, list[Verdict]]:
+    """A file, and the verdict on each of its programs or on one; no file where it isn't readable.
+
+    Raises `InputError` where public arguments are chosen for several programs.
+    """
+    from bayesdp.programs.source import ProgramError, read_file
+    from bayesdp.programs.verdicts import refused, verdict_in
+
     try:
         source = read_file(path)
         if chosen and name is None and len(source.programs) > 1:
             one_of = " or ".join(f"{path}:{one}" for one in source.programs)
             raise InputError("--set", ", ".join(chosen), expected=f"one program: {one_of}")
         names: list[str | None] = [name] if name is not None else [*source.programs] or [None]
-        found = [verdict_in(source, one, n, chosen) for one in names]
+        return source, [verdict_in(source, one, n, chosen) for one in names]
     except ProgramError as error:
-        found = [refused(error, name)]
-    if certificate is not None:
-        if len(found) != 1:
-            names_of = " or ".join(f"{path}:{one.name}" for one in found)
-            raise InputError("--certificate", str(certificate), expected=f"one program: {names_of}")
-        if found[0].verdict == "ACCEPTED":
-            from bayesdp.programs.certificate import write_program_certificate
-            from bayesdp.programs.source import core_of
+        return None, [refused(error, name)]
 
-            write_program_certificate(core_of(source, name, chosen), found[0], certificate)
-    if as_json:
-        told = [one.to_dict() for one in found]
-        print_json(told[0] if len(told) == 1 else {"programs": told})
-    else:
-        for i, one in enumerate(found):
-            head, _, rest = str(one).partition(one.verdict)
-            styled = typer.style(one.verdict, fg=COLOURS[one.verdict], bold=True)
-            typer.echo(("\n" if i else "") + head + styled + rest)
-    if any(one.verdict != "ACCEPTED" for one in found):
-        raise typer.Exit(1)
+
+def print_documents(documents: list[dict[str, Any]]) -> None:
+    """One program's document, or those of several in one."""
+    print_json(documents[0] if len(documents) == 1 else {"programs": documents})
+
+
+def print_answers(answers: list[tuple[str, str]]) -> None:
+    """Each text, its answer (the word that it begins with) in colour."""
+    for i, (answer, text) in enumerate(answers):
+        head, _, rest = text.partition(answer)
+        styled = typer.style(answer, fg=COLOURS[answer], bold=True)
+        typer.echo(("\n" if i else "") + head + styled + rest)
 
 
 def split(text: str) -> tuple[Path, str | None]:

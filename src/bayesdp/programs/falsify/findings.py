@@ -59,6 +59,8 @@ class Findings:
     """Whether all databases over the witnesses up to the largest size were tried."""
     skipped: set[str] = field(default_factory=set)
     """Releases whose law depends on a released distribution: their obligations are not checked."""
+    sizes: list[int] = field(default_factory=list)
+    """The numbers of records of the (larger) databases."""
 
     def see(self, found: Finding, pair: Pair | None, rows: tuple[Row, ...], names: object) -> None:
         """Keep it if it is worse than what was seen."""

@@ -70,11 +70,6 @@ def floats(one: Posterior) -> Floats:
     return family, parameters, _log_beta(parameters) / 2
 
 
-def distance(a: Posterior, b: Posterior) -> float:
-    """Hellinger distance, as a double."""
-    return apart(floats(a), floats(b))
-
-
 def apart(a: Floats, b: Floats) -> float:
     """Hellinger distance of two members of one family."""
     family, x, first = a

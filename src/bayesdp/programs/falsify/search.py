@@ -36,7 +36,8 @@ def falsify(
     `complete` says whether it did. No finding proves nothing beyond these databases.
     """
     search = _Search(program, verdict, most_pairs)
-    for size in search.sizes(n_max):
+    search.findings.sizes = search.sizes(n_max)
+    for size in search.findings.sizes:
         search.of_size(size)
     return search.findings
 
@@ -101,8 +102,8 @@ class _Search:
             except Fails:
                 failed = Finding("row can't fail", "", inf, Fraction(0))
                 self.findings.see(failed, None, self.witnesses.rows, path.names)
-            except ZeroDivisionError:
-                self.findings.complete = False  # nothing was compared on this path
+            except ArithmeticError:  # it divides by 0, or leaves the range of doubles
+                self.findings.complete = False  # not everything was compared on this path
 
     # -- pairs -----------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ def test_round_trip(given):
     population = parse(given)
     again = parse(json.loads(json.dumps(population.spec())))
     assert again == population
-    assert again.fingerprint() == population.fingerprint()
+    assert again.spec() == population.spec()
     assert again.group_size == population.group_size
 
 

@@ -6,6 +6,7 @@ laws here, and once more from quadrature. The classical Gaussian is an oracle's:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import exp, log, pi, sqrt
@@ -24,7 +25,7 @@ from bayesdp.programs.falsify.posteriors import distance_at_least
 from bayesdp.programs.ir import Expr, Release, expression
 from bayesdp.programs.run.choose import exact_posterior
 from bayesdp.programs.run.distributions import single
-from bayesdp.programs.run.divergences import Kind, of_masses
+from bayesdp.programs.run.divergences import Kind, _at
 from bayesdp.programs.run.private import PrivateValues
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.table import load
@@ -240,6 +241,11 @@ def test_the_variance_of_a_normal_posterior_does_not_move() -> None:
             found.append(variance)
             assert mean == pytest.approx(((n - 1) / 2 + min(last, 1.0)) / (1 + n))
         assert set(found) == {F(1, 1 + n)}
+
+
+def of_masses(kind: Kind, p: Sequence[float], q: Sequence[float], epsilon: float = 0.0) -> float:
+    """The divergence of two laws on the same finitely many values."""
+    return sum(_at(kind, epsilon, x, y) for x, y in zip(p, q, strict=True))
 
 
 @pytest.mark.parametrize("kind", ["statistical", "squared-hellinger", "kl"])

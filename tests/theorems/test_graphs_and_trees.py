@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from bayesdp.leakage.contraction import contraction, graph_level, hockey_stick, messages_of
+from bayesdp.leakage.contraction import _contract, _Weights, graph_level, hockey_stick, messages_of
 from bayesdp.leakage.graph_delta import approximate_graph_level
 from bayesdp.leakage.influence import influence_factor, influence_matrix
 from bayesdp.leakage.tree import tree_level
@@ -179,6 +179,12 @@ def test_reference_trees(case):
 
 
 # ------------------------------------------------------ the messages
+
+
+def contraction(c: float, ratio: float) -> float:
+    """`f(c; R)`, from the logarithms that the engine takes."""
+    log_c, log_ratio = np.array([math.log(c)]), np.array([math.log(ratio)])
+    return float(np.exp(_contract(log_c, _Weights.of(log_ratio), log_ratio)[0]))
 
 
 def test_the_contraction_function_by_its_definition():

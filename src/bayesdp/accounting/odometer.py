@@ -63,10 +63,6 @@ class Odometer:
         """The level of everything so far, in nats of the reading's notion, rounded up."""
         return level(reading, self._spends)
 
-    def level_after(self, reading: Reading, *spends: Spend) -> float:
-        """What the level would be after one more step."""
-        return level(reading, self._with(spends))
-
     def within(self, reading: Reading) -> bool:
         """Whether the level is within the reading's total; with a delta it means nothing beyond.
 

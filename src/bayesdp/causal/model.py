@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from bayesdp.causal.effects import Effect, SeeingAndDoing
 
 Role = Literal["latent", "attribute", "data"]
-ROLES: tuple[Role, ...] = get_args(Role)
 OUTPUT = "output"
 """What the mechanism's output is called; no node may have this name."""
 

@@ -55,22 +55,12 @@ def ball(value: Fraction | int) -> arb:
     return arb(fmpq(fraction.numerator, fraction.denominator))
 
 
-def at_most(value: arb, bound: arb) -> bool:
-    """Certainly `value <= bound`."""
-    return bool(value <= bound)
-
-
 def largest(values: Sequence[arb]) -> arb:
     """A ball that is at least every one of them."""
     best = values[0]
     for value in values[1:]:
         best = best.max(value)
     return best
-
-
-def smallest(first: arb, second: arb) -> arb:
-    """A ball that contains the smaller of two true values."""
-    return first.min(second)
 
 
 def double_up(value: arb) -> float:

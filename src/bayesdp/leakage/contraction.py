@@ -38,21 +38,6 @@ _HOPELESS = 1e4
 _TINY = 1e-280
 
 
-def contraction(c: float, ratio: float) -> float:
-    """`f(c; R)`: how far reweighting with odds ratio `R` moves the mean of a function.
-
-    `c >= 1` is the largest ratio of two values of the function. Rounded to nearest, not outward.
-    """
-    log = log_contraction(np.array([math.log(c)]), np.array([math.log(ratio)]))
-    return float(np.exp(log[0]))
-
-
-def log_contraction(log_c: Floats, log_ratio: Floats) -> Floats:
-    """`ln f(c; R)` from `ln c >= 0` and `ln R >= 0`, rounded up; infinite values allowed."""
-    weights = _Weights.of(log_ratio)
-    return _contract(np.array(log_c, dtype=float), weights, np.array(log_ratio, dtype=float))
-
-
 def hockey_stick(log_c: Floats, log_ratio: Floats) -> Floats:
     """`h = (sqrt R - sqrt C)^2 / (R - 1)` from `ln C <= ln R`, rounded up; 1 for infinite `R`.
 

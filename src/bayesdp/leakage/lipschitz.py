@@ -135,11 +135,6 @@ def _reuse(
     return flows, ~broken & (primal > 0.0).all(axis=1) & np.isfinite(lower) & close
 
 
-def largest_ratios(p: Floats, q: Floats, cost: Floats) -> Floats:
-    """Certified upper bounds for one batch, solved once."""
-    return LipschitzRatios(len(p), p.shape[1]).upper(p, q, cost)
-
-
 def threshold_bound(p: Floats, q: Floats, cost: Floats) -> Floats:
     """The bound with every cost replaced by the largest: a set of states against the others.
 

@@ -34,15 +34,6 @@ def reserve(alpha: float, delta: float) -> float:
     return largest(0.0, math.nextafter(value + error, math.inf))
 
 
-def tail(alpha: float, tau: float, epsilon: float) -> float:
-    """The `delta` at `epsilon` of two laws with `D_alpha <= tau`, rounded up; at most 1."""
-    excess = alpha - 1.0
-    log = excess * (tau - epsilon) - excess * math.log1p(1.0 / excess) - math.log(alpha)
-    size = excess * (tau + epsilon) + excess * math.log1p(1.0 / excess) + math.log(alpha)
-    log += 16.0 * UNIT * size
-    return min(1.0, max(up(math.exp(min(log, 0.0)), 4), 5e-324))
-
-
 def least_epsilon(tau: Callable[[float], float], delta: float) -> tuple[float, float]:
     """The least `tau(alpha) + reserve(alpha, delta)` found, rounded up, and its `alpha`.
 

@@ -6,8 +6,6 @@ can be published, diffed and attacked. It says who depends on whom; it computes 
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
@@ -118,12 +116,6 @@ class Population(BaseModel):
         return self.model_dump(mode="json", exclude_defaults=True, exclude_none=True) | {
             "model": self.model
         }
-
-    def fingerprint(self) -> str:
-        """SHA-256 of the spec without its `source`: two populations that say the same are equal."""
-        plain = {key: value for key, value in self.spec().items() if key != "source"}
-        text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
 
     def leakage(
         self,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -263,14 +262,6 @@ class Graph(Population):
             mode="json", exclude={"edges"}, exclude_defaults=True, exclude_none=True
         ) | {"model": self.model}
         return plain if self.edges is None else plain | {"edges": self.edges.to_spec()}
-
-    def fingerprint(self) -> str:
-        """As in every population; edges count by their content, not by the name of their file."""
-        plain = {key: value for key, value in self.spec().items() if key != "source"}
-        if self.edges is not None:
-            plain["edges"] = self.edges.sha256
-        text = json.dumps(plain, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()
 
     @property
     def table_size(self) -> int:

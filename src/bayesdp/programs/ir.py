@@ -248,7 +248,6 @@ class Program:
     declared_epsilon: Fraction | None
     declared_delta: Fraction | None
     source_hash: str
-    doc: str = ""
 
 
 # -- plain data --------------------------------------------------------------------------------

@@ -112,10 +112,6 @@ class ProgramAnswer:
             )
         return found[0] if len(found) == 1 else found
 
-    def named(self) -> list[tuple[str, Any]]:
-        """Each output with the query's name, and its piece's labels or its place among several."""
-        return [(one.name, one.value) for one in self.each()]
-
     def each(self) -> list[Output]:
         """The outputs one by one, with what is known of each."""
         many = len(self.outputs)

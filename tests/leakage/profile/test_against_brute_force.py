@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from bayesdp.leakage.profile import classical, deltas, effects, membership, puff
 from bayesdp.leakage.profile.model import Model, Witness
 from tests.effort import runs
 from tests.oracles import finite, mechanisms, notions
+from tests.oracles.membership import largest_ratio, level_of
 
 ROUNDING = 1e-11
 SHAPES = [(2,), (3,), (2, 2), (2, 3), (3, 2), (2, 2, 2)]
@@ -126,7 +128,7 @@ def test_lemma_1_by_its_two_conditions():
     rng = np.random.default_rng(54)
     for _ in range(2000):
         belief, level = float(rng.uniform(0.001, 0.999)), float(rng.uniform(0.0, 4.0))
-        g = membership.largest_ratio(level, belief)
+        g = largest_ratio(level, belief)
         assert g >= math.exp(level) - 1e-9
         for ratio, allowed in ((g * (1.0 - 1e-9), True), (g * (1.0 + 1e-9), False)):
             game = np.array([ratio, 1.0]) / max(ratio, 1.0)
@@ -135,10 +137,30 @@ def test_lemma_1_by_its_two_conditions():
             two = math.log1p(belief * (ratio - 1.0)) <= level
             assert (one and two) == allowed or level < 1e-6
             if ratio >= 1.0:
-                assert table >= membership.level_of(ratio, belief) - ROUNDING
-        assert abs(membership.level_of(g, belief) - level) < 1e-9
-    assert membership.level_of(0.5, 0.3) == 0.0
-    assert membership.level_of(math.inf, 0.3) == math.inf
+                assert table >= level_of(ratio, belief) - ROUNDING
+        assert abs(level_of(g, belief) - level) < 1e-9
+    assert level_of(0.5, 0.3) == 0.0
+    assert level_of(math.inf, 0.3) == math.inf
+
+
+def value_is(sizes: tuple[int, ...], record: int, value: int) -> pufferfish.Secret:
+    return pufferfish.some(sizes, (record,), (value,), f"record {record} is {value}")
+
+
+def bayesian_pairs(sizes: tuple[int, ...]) -> Iterator[pufferfish.Pair]:
+    """The pairs that make Pufferfish BDP: two values of a record beside the same known ones.
+
+    `(W + 1)^(n - 1)` conditions for each record; for small domains.
+    """
+    for i in range(len(sizes)):
+        others = [j for j in range(len(sizes)) if j != i]
+        for setting in itertools.product(*((None, *range(sizes[j])) for j in others)):
+            known = pufferfish.Secret("nothing known", np.ones(sizes, dtype=bool))
+            for j, value in zip(others, setting, strict=True):
+                if value is not None:
+                    known = known & value_is(sizes, j, value)
+            for a, b in itertools.combinations(range(sizes[i]), 2):
+                yield value_is(sizes, i, a) & known, value_is(sizes, i, b) & known
 
 
 def posterior_of(belief: float, ratio: float) -> float:
@@ -195,7 +217,7 @@ def test_setting_secrets_and_deltas():
         ]
         household = pufferfish.pufferfish([model], pufferfish.household_pairs(model.sizes))
         assert same(household.level, notions.secrets_level(joint, channel, predicates)), case
-        pairs = list(pufferfish.bayesian_pairs(model.sizes))
+        pairs = list(bayesian_pairs(model.sizes))
         bdp, _, _ = finite.leakage(joint, channel, "any")
         assert same(pufferfish.pufferfish([model], pairs).level, bdp), case
         epsilon = float(rng.uniform(0.0, 1.5))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from bayesdp.programs.check.verdict import Verdict, check
-from bayesdp.programs.ir import Program
-from bayesdp.programs.run import ProgramResult, load, run_on
+from bayesdp.programs.ir import Program, Release
+from bayesdp.programs.run import Machine, OpenDP, ProgramResult, Rows, Samplers, load
+from bayesdp.programs.run.readiness import ready
 from bayesdp.programs.source import core_of, read_text
 from bayesdp.programs.surface_names import SURFACE
 
@@ -22,6 +24,35 @@ def accepted(text: str, n: int | None = None, **parameters: object) -> tuple[Pro
     verdict = check(core, n)
     assert verdict.verdict == "ACCEPTED", verdict
     return core, verdict
+
+
+def run_on(
+    program: Program, verdict: Verdict, rows: Rows, *, samplers: Samplers | None = None
+) -> ProgramResult:
+    """Run an accepted program once on its rows. Nothing is debited.
+
+    `samplers` replaces OpenDP's noise. Raises `Refusal` for a verdict other than ACCEPTED, and
+    `InputError` where the public preconditions don't hold.
+    """
+    ready(program, verdict, rows)
+    return Machine(program, verdict, rows, samplers or OpenDP()).run()
+
+
+def exponential_channel(
+    program: Program, verdict: Verdict, source: object
+) -> tuple[Sequence[Any], tuple[float, ...]]:
+    """Candidates and their probabilities: of the very scores and scale that the sampler is given.
+
+    The program's first command is `exponential` or `posterior_sample`.
+    """
+    rows = load(program, source)
+    ready(program, verdict, rows)
+    command, node = program.body[0], verdict.derivation["sequence"][0]
+    assert isinstance(command, Release)
+    assert command.op in ("exponential", "posterior-sample")
+    found = Machine(program, verdict, rows, OpenDP()).selection(command, node)
+    weights = np.exp([(score - max(found.scores)) / found.scale for score in found.scores])
+    return found.candidates, tuple((weights / weights.sum()).tolist())
 
 
 @dataclass

@@ -10,8 +10,7 @@ from math import exp, log, pi, sqrt
 import pytest
 
 from bayesdp.programs.check.noise import fine_delta, gaussian_delta
-from bayesdp.programs.run import exponential_channel
-from tests.programs.run.helpers import accepted, seen
+from tests.programs.run.helpers import accepted, exponential_channel, seen
 
 COIN = """
 @program

@@ -15,10 +15,10 @@ import pytest
 from scipy import stats
 
 from bayesdp.errors import InputError
-from bayesdp.programs.run import OpenDP, load, run_on
+from bayesdp.programs.run import OpenDP, load
 from bayesdp.programs.run.noise import Calibration, in_units, response
 from bayesdp.programs.run.result import shown
-from tests.programs.run.helpers import accepted
+from tests.programs.run.helpers import accepted, run_on
 
 FALSE_ALARM = 1e-9
 

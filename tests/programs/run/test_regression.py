@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from bayesdp.errors import UnsupportedError
-from bayesdp.programs.run import distributions, prepared, run_on
+from bayesdp.programs.run import distributions, prepared
 from bayesdp.programs.run.latent import Noise
 from bayesdp.programs.run.posteriors import Noisy
 from bayesdp.programs.run.table import load
-from tests.programs.run.helpers import Noted, accepted, rng
+from tests.programs.run.helpers import Noted, accepted, rng, run_on
 
 TEXT = """
 @record

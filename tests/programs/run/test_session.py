@@ -21,11 +21,11 @@ from bayesdp.errors import (
     Refusal,
     TableMismatchError,
 )
-from bayesdp.programs.run import run, run_on, spends_of
+from bayesdp.programs.run import run, spends_of
 from bayesdp.programs.run.readiness import Rehearsal
 from bayesdp.programs.run.table import load
 from bayesdp.programs.surface import ProgramSource
-from tests.programs.run.helpers import IMPORTS, Noted, accepted
+from tests.programs.run.helpers import IMPORTS, Noted, accepted, run_on
 
 COIN = """
 @program

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.programs.run import load, run, run_on
+from bayesdp.programs.run import load, run
 from bayesdp.programs.run.noise import Calibration
 from bayesdp.programs.run.private import (
     MOST,
@@ -21,7 +21,7 @@ from bayesdp.programs.run.private import (
     in_steps,
 )
 from bayesdp.programs.run.public import Values
-from tests.programs.run.helpers import Noted, accepted, seen
+from tests.programs.run.helpers import Noted, accepted, run_on, seen
 
 SUM = """
 @program(ADJACENCY)

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from bayesdp.errors import InputError, TableError, TableMismatchError, UnsupportedError
-from bayesdp.programs.run import inspect_table, load, prepared, run_on
-from tests.programs.run.helpers import Noted, accepted, done
+from bayesdp.programs.run import inspect_table, load, prepared
+from tests.programs.run.helpers import Noted, accepted, done, run_on
 
 PERSON = """
 @record

@@ -6,11 +6,8 @@ on `rho`: `P[x_i | y] <= e^level P[x_i]` and `P[not x_i | y] >= e^-level P[not x
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from bayesdp.errors import InputError
 from bayesdp.leakage.profile.model import (
     NOTHING,
     Floats,
@@ -22,41 +19,6 @@ from bayesdp.leakage.profile.model import (
     pick,
     worse,
 )
-
-
-def largest_ratio(level: float, belief: float) -> float:
-    """Lemma 1 of Zhao (2019): the largest `rho` that the level allows at this belief, `g(b)`.
-
-    `(1 - b) / (e^-level - b)` for `b <= 1 / (1 + e^level)`, `(e^level - 1 + b) / b` above. Errors:
-    `InputError` unless `0 < belief < 1` and the level is at least 0.
-    """
-    _checked(level, belief)
-    if belief <= 1.0 / (1.0 + math.exp(min(level, 700.0))):
-        return (1.0 - belief) / (math.exp(-level) - belief)
-    return (math.expm1(level) + belief) / belief if level < 700.0 else math.inf
-
-
-def level_of(ratio: float, belief: float) -> float:
-    """The smallest level that allows `rho = ratio` at this belief: the inverse of `largest_ratio`.
-
-    0 for a ratio of at most 1: the two conditions bound only what speaks for `x_i`.
-    """
-    _checked(0.0, belief)
-    if not ratio >= 0.0:
-        raise InputError("ratio", ratio, expected="a likelihood ratio of at least 0")
-    if ratio <= 1.0:
-        return 0.0
-    if math.isinf(ratio):
-        return math.inf
-    mean = belief * ratio + (1.0 - belief)
-    return max(math.log(ratio / mean), math.log(mean))
-
-
-def _checked(level: float, belief: float) -> None:
-    if not level >= 0.0:
-        raise InputError("level", level, expected="a level of at least 0")
-    if not 0.0 < belief < 1.0:
-        raise InputError("belief", belief, expected="a probability strictly between 0 and 1")
 
 
 def membership_privacy(model: Model) -> Found:

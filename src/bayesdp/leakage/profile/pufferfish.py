@@ -7,8 +7,7 @@ two differ, under each member of a family of laws.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,11 +46,6 @@ def some(
     return Secret(name, np.asarray(count >= at_least))
 
 
-def value_is(sizes: Index, record: int, value: int) -> Secret:
-    """That one record has one value."""
-    return some(sizes, (record,), (value,), f"record {record} is {value}")
-
-
 def pufferfish(models: Sequence[Model], pairs: Sequence[Pair]) -> Found:
     """The largest `|ln P[y | s] - ln P[y | s']|` over pairs, outcomes and members.
 
@@ -82,22 +76,6 @@ def pufferfish(models: Sequence[Model], pairs: Sequence[Pair]) -> Found:
         )
         found = larger(found, Found(float(apart[row, outcome]), by))
     return found
-
-
-def bayesian_pairs(sizes: Index) -> Iterator[Pair]:
-    """The pairs that make Pufferfish BDP: two values of a record beside the same known ones.
-
-    `(W + 1)^(n - 1)` conditions for each record; for small domains.
-    """
-    for i in range(len(sizes)):
-        others = [j for j in range(len(sizes)) if j != i]
-        for setting in itertools.product(*((None, *range(sizes[j])) for j in others)):
-            known = Secret("nothing known", np.ones(sizes, dtype=bool))
-            for j, value in zip(others, setting, strict=True):
-                if value is not None:
-                    known = known & value_is(sizes, j, value)
-            for a, b in itertools.combinations(range(sizes[i]), 2):
-                yield value_is(sizes, i, a) & known, value_is(sizes, i, b) & known
 
 
 def household_pairs(sizes: Index) -> tuple[Pair, ...]:

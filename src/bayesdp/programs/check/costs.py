@@ -14,7 +14,6 @@ from bayesdp.programs.check.sensitivity import pieces_of
 from bayesdp.programs.ir import AFTER, Branch, Command, Derive, Expr, Parts, Release, flat
 
 NOTHING: Pair = (Fraction(0), Fraction(0))
-Names = Mapping[str, Bounds | None]
 
 
 class Costs(Prices):

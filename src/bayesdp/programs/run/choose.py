@@ -2,7 +2,7 @@
 
 All are softmax draws over whole scores, P(i) proportional to exp(score_i / scale), by OpenDP's
 Gumbel noise. If one record moves every score by at most D steps, each probability moves by at most
-exp(2 D / scale). `exponential_channel` gives those probabilities, for tests and the falsifier.
+exp(2 D / scale).
 """
 
 from __future__ import annotations
@@ -56,12 +56,6 @@ class Selection:
         return self.candidates[
             samplers.choose([max(one - top, -MOST) for one in self.scores], self.scale)
         ]
-
-    def probabilities(self) -> tuple[float, ...]:
-        """The law that is sampled. Private."""
-        top = max(self.scores)
-        weights = np.exp([(one - top) / self.scale for one in self.scores])
-        return tuple((weights / weights.sum()).tolist())
 
 
 # -- candidates ------------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ in nats; eps-skew, that of max(p - e^eps q, 0), the least delta at this epsilon 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
 from math import exp, inf, log, sqrt
 from typing import TYPE_CHECKING, Literal
 
@@ -21,11 +20,6 @@ if TYPE_CHECKING:
 
 Kind = Literal["statistical", "squared-hellinger", "kl", "skew"]
 KINDS: tuple[Kind, ...] = ("statistical", "squared-hellinger", "kl", "skew")
-
-
-def of_masses(kind: Kind, p: Sequence[float], q: Sequence[float], epsilon: float = 0.0) -> float:
-    """The divergence of two laws on the same finitely many values."""
-    return sum(_at(kind, epsilon, x, y) for x, y in zip(p, q, strict=True))
 
 
 def of_densities(kind: Kind, p: Univariate, q: Univariate, epsilon: float = 0.0) -> float:

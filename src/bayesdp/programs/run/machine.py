@@ -1,8 +1,7 @@
 """The interpreter: runs a checked program's commands, one after the other, and nothing else.
 
 It reads the same representation as the checker and takes the noise's sensitivity from the
-checker's derivation, node by node. It is started by `session.run_on` (the caller has debited) and
-by `session.run` (which debits), both after `readiness.ready`.
+checker's derivation, node by node. `session.run` starts it, after `readiness.ready` and the debit.
 """
 
 from __future__ import annotations

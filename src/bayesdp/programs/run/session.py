@@ -18,7 +18,7 @@ from bayesdp.programs.run.noise import OpenDP, Samplers
 from bayesdp.programs.run.readiness import prepared, ready
 from bayesdp.programs.run.result import ProgramResult, plain, require_finite
 from bayesdp.programs.run.spends import private_columns, spends_of
-from bayesdp.programs.run.table import Rows, load
+from bayesdp.programs.run.table import load
 from bayesdp.programs.words import suggested
 
 if TYPE_CHECKING:
@@ -97,18 +97,6 @@ def run(
             kept = stored or {"releases": {k: plain(one) for k, one in machine.released.items()}}
             book.store(release, kept)
     return _numbered(found, release)
-
-
-def run_on(
-    program: Program, verdict: Verdict, rows: Rows, *, samplers: Samplers | None = None
-) -> ProgramResult:
-    """Run an accepted program once on its rows. The caller has debited its cost.
-
-    `samplers` replaces OpenDP's noise, for tests and the falsifier. Raises `Refusal` for a verdict
-    other than ACCEPTED, and `InputError` where the public preconditions don't hold.
-    """
-    ready(program, verdict, rows)
-    return Machine(program, verdict, rows, samplers or OpenDP()).run()
 
 
 def _failed(machine: Machine, release: str, error: Exception) -> FailedError:

@@ -26,7 +26,6 @@ FEW = 256
 _DROP = 45.0
 _NODES = 12
 _TABLE = 512
-_CELLS = 2**19
 _FAR = {"laplace": (2.0, 6.0, 16.0, 50.0), "gaussian": (2.0, 4.5, 9.0)}
 
 

@@ -77,7 +77,6 @@ def _lowered(
         _declared(options, "epsilon"),
         _declared(options, "delta"),
         source.digest,
-        ast.get_docstring(function) or "",
     )
 
 

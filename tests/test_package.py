@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import bayesdp
+from tools.import_circles import SOURCE, circles, circles_of, import_graph
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCKS = ["requirements.lock", "requirements-dev.lock"]
@@ -92,3 +93,46 @@ def test_developers_have_the_versions_that_users_have() -> None:
     user, developer = (pins(lock) for lock in LOCKS)
     assert user
     assert user <= developer
+
+
+# -- imports ---------------------------------------------------------------------------------------
+
+ROOMS_WITHOUT_CIRCLES = ["accounting", "release", "tables"]
+
+
+@pytest.fixture(scope="module")
+def graph() -> dict[str, dict[str, int]]:
+    return import_graph(SOURCE)
+
+
+@pytest.mark.parametrize("room", ROOMS_WITHOUT_CIRCLES)
+def test_no_circle_of_imports_in_a_room(room: str, graph: dict[str, dict[str, int]]) -> None:
+    """Not through imports inside functions or for types alone either."""
+    assert sum(module.startswith(f"bayesdp.{room}.") for module in graph) > 9
+    assert circles_of(room, graph) == []
+
+
+def test_every_way_of_importing_counts_as_one(tmp_path: Path) -> None:
+    files = {
+        "__init__": "",
+        "a": "from .b import x",
+        "b": "def f():\n    from bayesdp import c",
+        "c": "if TYPE_CHECKING:\n    import bayesdp.inner.d",
+        "inner/__init__": "from .d import y",
+        "inner/d": "from ..a import z",
+        "outside": "from bayesdp.a import x",
+    }
+    for name, text in files.items():
+        file = tmp_path / "bayesdp" / f"{name}.py"
+        file.parent.mkdir(exist_ok=True, parents=True)
+        file.write_text(text, encoding="utf-8")
+    graph = import_graph(tmp_path)
+    circle = [f"bayesdp.{name}" for name in ("a", "b", "c", "inner.d")]
+    assert circles(graph) == [circle]
+    assert circles_of("inner", graph) == [circle]
+    assert circles_of("outside", graph) == circles_of("in", graph) == []
+    for name in files:
+        if f"bayesdp.{name.replace('/', '.')}" in circle:  # each of its imports makes it
+            less = {module: dict(imports) for module, imports in graph.items()}
+            less[f"bayesdp.{name.replace('/', '.')}"] = {}
+            assert circles(less) == []

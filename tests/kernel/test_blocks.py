@@ -16,7 +16,7 @@ from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.blocks import cell, check_block, heaviest
 from bayesdp.kernel.composition import compose
 from bayesdp.statements import read_population
-from bayesdp.tables.columns import parse_columns
+from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.predicates import Predicate
 from tests.effort import runs
 

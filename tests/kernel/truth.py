@@ -21,7 +21,7 @@ from bayesdp.programs import ir
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.check.verdict import check as check_program
 from bayesdp.programs.run.spends import spends_of
-from bayesdp.tables.columns import parse_columns
+from bayesdp.tables.declarations import parse_columns
 from bayesdp.theorems import Question, report
 from bayesdp.theorems.relations.search import implied
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta

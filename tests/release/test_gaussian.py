@@ -17,7 +17,7 @@ from bayesdp.accounting.composition import cost_for
 from bayesdp.certificate import Certificate
 from bayesdp.errors import BayesdpError, InputError, TableMismatchError
 from bayesdp.tables.checks import Structure, inspect
-from bayesdp.tables.columns import parse_columns
+from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.source import open_table
 from tests.kernel.mutations import sealed
 

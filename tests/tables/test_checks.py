@@ -12,9 +12,10 @@ import pytest
 
 from bayesdp.errors import InputError, TableMismatchError
 from bayesdp.tables.checks import Structure, count_records, inspect, structure_findings
-from bayesdp.tables.columns import parse_columns
+from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.queries import CountQuery
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import CountQuery, run
+from bayesdp.tables.sums import run
 
 COLUMNS = {
     "x": {"bounds": [0, 10]},

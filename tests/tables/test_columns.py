@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.tables.columns import Column, group_keys, parse_columns
+from bayesdp.tables.columns import Column, group_keys
+from bayesdp.tables.declarations import parse_columns
 
 
 def test_every_kind_is_read() -> None:

@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.tables.columns import parse_columns
+from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.queries import CountQuery
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import CountQuery, run
+from bayesdp.tables.sums import run
 
 COLUMNS = parse_columns(
     {

@@ -18,10 +18,11 @@ import pytest
 
 from bayesdp.errors import TableError, TableMismatchError
 from bayesdp.tables.checks import Structure, inspect, mismatch
-from bayesdp.tables.columns import parse_columns
+from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.queries import CountQuery
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
-from bayesdp.tables.sums import CountQuery, run
+from bayesdp.tables.sums import run
 
 NUMBER = {"x": {"bounds": [0, 10]}}
 DAYS = {**NUMBER, "t": {"role": "order", "step": 1}}

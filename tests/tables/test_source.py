@@ -12,7 +12,7 @@ import pytest
 
 from bayesdp.errors import InputError, TableError
 from bayesdp.tables.checks import Structure, inspect
-from bayesdp.tables.columns import parse_columns
+from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.source import open_table
 
 NUMBER = {"x": {"bounds": [0, 10]}}

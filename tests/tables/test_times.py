@@ -13,10 +13,12 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.tables.checks import Structure, inspect
-from bayesdp.tables.columns import group_keys, is_time, parse_columns
+from bayesdp.tables.columns import group_keys, is_time
+from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.queries import CountQuery
 from bayesdp.tables.source import open_table
-from bayesdp.tables.sums import CountQuery, run
+from bayesdp.tables.sums import run
 
 DAYS = ["2026-01-30", "2026-01-31", "2026-02-01", "2026-02-02"]
 COLUMNS: dict[str, Any] = {

@@ -22,7 +22,7 @@ from bayesdp.release.noise import Noise, NoiseKind
 from bayesdp.release.queries import Shape, label
 from bayesdp.release.spec import StudySpec
 from bayesdp.tables.grid import Grid
-from bayesdp.tables.sums import CountQuery, HistogramQuery, Query, SumQuery
+from bayesdp.tables.queries import CountQuery, HistogramQuery, Query, SumQuery
 
 CONFIDENCE = 0.95
 SMALLEST_COST = 1e-100

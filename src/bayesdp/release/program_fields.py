@@ -6,7 +6,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from bayesdp.errors import InputError, did_you_mean
-from bayesdp.release.spec import QuerySpec, StudySpec
+from bayesdp.release.spec import StudySpec
+from bayesdp.release.spec_parts import QuerySpec
 from bayesdp.tables.columns import Column, value_kind
 
 if TYPE_CHECKING:

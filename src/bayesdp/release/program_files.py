@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bayesdp.errors import InputError, Refusal
-
-if TYPE_CHECKING:
-    from bayesdp.release.spec import QuerySpec
+from bayesdp.release.spec_parts import QuerySpec
 
 
 class ProgramRefusedError(Refusal):

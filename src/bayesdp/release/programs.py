@@ -24,7 +24,8 @@ from bayesdp.release.program_fields import agreed, fields_read
 from bayesdp.release.program_files import ProgramFile, ProgramRefusedError, file_and_name
 from bayesdp.release.program_outputs import output_units
 from bayesdp.release.queries import label, labels
-from bayesdp.release.spec import QuerySpec, StudySpec
+from bayesdp.release.spec import StudySpec
+from bayesdp.release.spec_parts import QuerySpec
 
 if TYPE_CHECKING:
     from bayesdp.programs.check.verdict import Verdict

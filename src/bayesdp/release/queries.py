@@ -15,7 +15,8 @@ from bayesdp.accounting.composition import THREE_WAYS_OUT
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.notions import Kind
 from bayesdp.populations import MarkovChain
-from bayesdp.release.spec import QuerySpec, StudySpec
+from bayesdp.release.spec import StudySpec
+from bayesdp.release.spec_parts import QuerySpec
 from bayesdp.tables.columns import Column, Value, group_keys
 from bayesdp.tables.predicates import Predicate
 from bayesdp.theorems.markov_count import count_mechanism

@@ -21,15 +21,9 @@ from bayesdp.populations.base import explain_validation
 from bayesdp.populations.files import search_in
 from bayesdp.release.consistency import consistent
 from bayesdp.release.program_files import check_program_keys, named, read_programs
-from bayesdp.release.spec import (
-    FROM_DATA,
-    MOST_RECORDS,
-    BudgetSpec,
-    DataSpec,
-    QuerySpec,
-    StudySpec,
-)
-from bayesdp.tables.columns import parse_columns
+from bayesdp.release.spec import FROM_DATA, MOST_RECORDS, StudySpec
+from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
+from bayesdp.tables.declarations import parse_columns
 
 
 def read_toml(path: Path) -> dict[str, Any]:

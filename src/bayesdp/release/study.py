@@ -28,7 +28,8 @@ from bayesdp.release.program_runs import ProgramRun, program_findings, program_r
 from bayesdp.release.queries import shape
 from bayesdp.release.reading import parse_study, read_toml
 from bayesdp.release.results import Release, Result, cost_words, counted
-from bayesdp.release.spec import FROM_DATA, BudgetSpec, QuerySpec, StudySpec
+from bayesdp.release.spec import FROM_DATA, StudySpec
+from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
 from bayesdp.tables.checks import Finding, count_records, inspect, mismatch
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table, open_table

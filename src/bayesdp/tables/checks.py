@@ -13,16 +13,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.tables import reading
 from bayesdp.tables.columns import Column
+from bayesdp.tables.literals import literal
+from bayesdp.tables.queries import Plan
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, mismatch
 from bayesdp.tables.source import Table
-
-if TYPE_CHECKING:
-    from bayesdp.tables.sums import Plan
 
 __all__ = ["Finding", "Structure", "count_records", "inspect", "mismatch", "structure_findings"]
 
@@ -283,7 +282,7 @@ def _order_key(table: Table, column: Column) -> Any:
         number = raw.cast("float64")
     else:
         raise reading.wrong_step(table, raw, column)
-    exact = (number / reading.literal(_step(column))).abs() < _MOST_STEPS
+    exact = (number / literal(_step(column))).abs() < _MOST_STEPS
     return ibis.cases((exact & ~number.isnan(), number))
 
 
@@ -333,13 +332,13 @@ def _order_findings(
             message += f' It holds dates, so its step is a text such as "1 day", not {column.step}.'
         findings.append(Finding("order-key", message))
     length = expected.series_length
-    span = ((series.end - series.start) / reading.literal(step)).round().max()
+    span = ((series.end - series.start) / literal(step)).round().max()
     longest = (table.numbers(series, span)[0] or 0) + 1
     if length is not None and longest > length:
         message = f"A series spans {int(longest)} steps, and at most {length} are declared."
         findings.append(Finding("series-span", message))
     started = staged.join(series, "series_")
-    exact = (started["order"] - started.start) / reading.literal(step)
+    exact = (started["order"] - started.start) / literal(step)
     placed = started.select("series_", exact=exact, place=exact.round())
     slots = placed.group_by("series_", "place").aggregate(
         size=lambda t: t.count(),

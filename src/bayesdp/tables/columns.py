@@ -17,7 +17,7 @@ The keys are those of `[data.columns]` in a study file:
 record's own covered columns are known, the column neither depends on nor informs about other
 records.
 
-Public names: `Column`, `Impute`, `parse_columns`, `group_keys`.
+Public names: `Column`, `Impute`, `group_keys`.
 """
 
 from __future__ import annotations
@@ -37,12 +37,11 @@ from pydantic import (
     StrictFloat,
     StrictInt,
     StrictStr,
-    ValidationError,
     model_validator,
 )
 
 from bayesdp.errors import InputError, did_you_mean, require_shown
-from bayesdp.statements.columns import DEFINED_AS, seconds_of
+from bayesdp.statements.columns import seconds_of
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 Kind = Literal[
@@ -180,40 +179,6 @@ def is_time(value: object) -> bool:
     return True
 
 
-def parse_columns(raw: Mapping[str, Any]) -> dict[str, Column]:
-    """The columns of a study's `[data.columns]`, by name, in the order declared.
-
-    Raises `InputError` with the key `data.columns.NAME.KEY`.
-    """
-    if not isinstance(raw, Mapping):
-        raise InputError("data.columns", raw, expected="a table of column declarations")
-    columns: dict[str, Column] = {}
-    for name, spec in raw.items():
-        if isinstance(spec, Column):
-            columns[name] = spec
-            continue
-        if not isinstance(spec, Mapping):
-            raise InputError(
-                f"data.columns.{name}",
-                spec,
-                expected="a table of keys such as { bounds = [0, 10] } or { public = true }",
-            )
-        if "source" in spec:
-            _fail(name, "source", spec["source"], "no key of this name", "Write 'from' instead.")
-        if "name" in spec:
-            _fail(name, "name", spec["name"], "no key of this name", _known("name"))
-        require_shown(str(name), "data.columns")
-        if not name or DEFINED_AS in name:
-            raise InputError(
-                "data.columns",
-                name,
-                expected=f"a name, without '{DEFINED_AS}' in it",
-                remedy="Budgets remember derived columns as 'name = definition': rename this one.",
-            )
-        columns[name] = _build(name, spec)
-    return _resolve_derived(columns)
-
-
 def group_keys(columns: Mapping[str, Column], by: str, key: str = "by") -> tuple[Value, ...]:
     """The declared keys of a public column used in `by`; `InputError` where there are none."""
     column = columns.get(by)
@@ -250,66 +215,13 @@ def _with_role(column: Column) -> str:
     return f"{said}, step = {step}"
 
 
-def _build(name: str, spec: Mapping[str, Any]) -> Column:
-    try:
-        return Column.model_validate({"name": name, **spec})
-    except ValidationError as error:
-        first = error.errors()[0]
-        inner = first.get("ctx", {}).get("error")
-        if isinstance(inner, InputError):
-            raise inner from None
-        key = ".".join(["data.columns", name, *(str(part) for part in first["loc"][:1])])
-        raise InputError(key, first.get("input"), expected=first["msg"]) from None
-
-
-def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:
-    """Check each `from` against the others; a column derived from a public one is public."""
-    from bayesdp.tables.predicates import Predicate
-
-    resolved = dict(columns)
-    for name, column in columns.items():
-        if column.source is None:
-            continue
-        _hold_together(name, column, resolved)
-        if column.source == name:
-            _fail(name, "from", column.source, "another column", "Give the derived one a new name.")
-        origin = columns.get(column.source)
-        if origin is not None:
-            if origin.is_derived:
-                _fail(name, "from", column.source, "a column of the table, not a derived one")
-            if column.missing != "refuse":
-                _fail(
-                    name, "missing", column.missing, f"to be declared on '{column.source}' instead"
-                )
-            if origin.is_public and not column.is_public:
-                resolved[name] = column.model_copy(update={"public": True})
-            if origin.is_private and column.public:
-                _fail(name, "public", True, f"false, since '{column.source}' is private")
-            if column.cuts is not None and origin.reads in ("text", "boolean"):
-                _fail(name, "cuts", column.cuts, f"numbers in '{column.source}' to cut")
-        if column.where is not None:
-            readable = {column.source: origin or Column(name=column.source, public=True)}
-            Predicate.parse(column.where, readable, key=f"data.columns.{name}.where")
-    return resolved
-
-
-def _hold_together(name: str, column: Column, columns: Mapping[str, Column]) -> None:
-    """What columns computed from one column have in common; no two have one definition."""
-    for other, neighbour in columns.items():
-        alike = neighbour.source != column.source or neighbour.public == column.public
-        definitions = [(one.source, one.cuts, one.where) for one in (column, neighbour)]
-        if other != name and definitions[0] == definitions[1]:
-            _fail(name, "from", column.source, f"another definition than that of '{other}'")
-        if column.source not in columns and not alike:
-            expected = f"as for '{other}', which is computed from '{column.source}' too"
-            _fail(name, "public", column.public, expected, f"Or declare '{column.source}' itself.")
-
-
-def _fail(name: str, key: str, value: object, expected: str, remedy: str = "") -> None:
+def refuse(name: str, key: str, value: object, expected: str, remedy: str = "") -> None:
+    """Raise the `InputError` of a column's key."""
     raise InputError(f"data.columns.{name}.{key}", value, expected=expected, remedy=remedy)
 
 
-def _known(key: str) -> str:
+def known_keys(key: str) -> str:
+    """What to write instead of a key that is not known."""
     return did_you_mean(key, _KEYS)
 
 
@@ -320,14 +232,14 @@ def _check(raw: dict[str, Any]) -> dict[str, Any]:
         raw["from"] = raw.pop("source")
     for key in raw:
         if key != "name" and key not in _KEYS:
-            _fail(name, key, raw[key], "a known key", _known(key))
+            refuse(name, key, raw[key], "a known key", known_keys(key))
     raw = {key: value for key, value in raw.items() if value is not None}
     for key in ("public", "independent"):
         if not isinstance(raw.get(key, False), bool):
-            _fail(name, key, raw[key], "true or false")
+            refuse(name, key, raw[key], "true or false")
     for key in ("from", "where", "unit"):
         if not (isinstance(raw.get(key, "x"), str) and raw.get(key, "x").strip()):
-            _fail(name, key, raw[key], "a text")
+            refuse(name, key, raw[key], "a text")
         require_shown(raw.get(key, "x"), f"data.columns.{name}.{key}")
     if "bounds" in raw:
         raw["bounds"] = _bounds(name, raw["bounds"])
@@ -347,20 +259,20 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
     role = raw.get("role")
     if "role" in raw and role not in _ROLES:
         expected = "'cluster', 'member', 'series' or 'order'"
-        _fail(name, "role", role, expected, did_you_mean(str(role), _ROLES))
+        refuse(name, "role", role, expected, did_you_mean(str(role), _ROLES))
     if "step" in raw and role != "order":
-        _fail(name, "step", raw["step"], "to stand with role = 'order' only")
+        refuse(name, "step", raw["step"], "to stand with role = 'order' only")
     if role == "order":
         raw["step"] = _step(name, raw.get("step"))
     declared = [key for key in ("bounds", "states", "from", "role") if key in raw]
     if role == "member" and "states" not in raw:
-        _fail(name, "states", None, "the names of the members of a cluster", "states = [...]")
+        refuse(name, "states", None, "the names of the members of a cluster", "states = [...]")
     if role is not None and "states" in declared:  # the public groups of `by`
         declared.remove("states")
     if role == "order":
         _check_positions(name, raw)
     if len(declared) > 1:
-        _fail(name, declared[1], raw[declared[1]], f"not to stand beside '{declared[0]}'")
+        refuse(name, declared[1], raw[declared[1]], f"not to stand beside '{declared[0]}'")
     if not declared and not raw.get("public", False):
         raise InputError(
             f"data.columns.{name}",
@@ -371,13 +283,13 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
         )
     ways = [key for key in ("cuts", "where") if key in raw]
     if "from" in raw and len(ways) != 1:
-        _fail(name, "from", raw["from"], "to stand with exactly one of 'cuts' and 'where'")
+        refuse(name, "from", raw["from"], "to stand with exactly one of 'cuts' and 'where'")
     if "from" not in raw and ways:
-        _fail(name, ways[0], raw[ways[0]], "to stand with 'from', the column it is computed from")
+        refuse(name, ways[0], raw[ways[0]], "to stand with 'from', the column it is computed from")
     if raw.get("independent") and (role is not None or raw.get("public") or not declared):
-        _fail(name, "independent", True, "to stand on a private column (bounds, states or from)")
+        refuse(name, "independent", True, "to stand on a private column (bounds, states or from)")
     if role is not None and raw.get("public") is False:
-        _fail(name, "public", False, "true or left out: a role is public")
+        refuse(name, "public", False, "true or left out: a role is public")
 
 
 def _check_positions(name: str, raw: dict[str, Any]) -> None:
@@ -385,9 +297,9 @@ def _check_positions(name: str, raw: dict[str, Any]) -> None:
     dated = isinstance(raw["step"], str)
     for state in raw.get("states", ()):
         if dated and not is_time(state):
-            _fail(name, "states", state, TIME_WORDS, "Midnight is the date alone.")
+            refuse(name, "states", state, TIME_WORDS, "Midnight is the date alone.")
         if not dated and value_kind(state) != "number":
-            _fail(name, "states", state, "numbers, as the step is one", 'Dates: step = "1 day".')
+            refuse(name, "states", state, "numbers, as the step is one", 'Dates: step = "1 day".')
 
 
 def _check_impute(name: str, raw: dict[str, Any]) -> None:
@@ -396,15 +308,15 @@ def _check_impute(name: str, raw: dict[str, Any]) -> None:
         return
     value = missing.impute
     if "role" in raw or not any(key in raw for key in ("bounds", "states", "from")):
-        _fail(name, "missing", value, "'refuse': only bounds, states or a derivation can impute")
+        refuse(name, "missing", value, "'refuse': only bounds, states or a derivation can impute")
     if "bounds" in raw:
         number = _number(name, "missing.impute", value)
         if not raw["bounds"][0] <= number <= raw["bounds"][1]:
-            _fail(name, "missing.impute", value, f"a value within the bounds {raw['bounds']}")
+            refuse(name, "missing.impute", value, f"a value within the bounds {raw['bounds']}")
     if "states" in raw and not any(
         value == state and value_kind(value) == value_kind(state) for state in raw["states"]
     ):
-        _fail(name, "missing.impute", value, "one of the declared states")
+        refuse(name, "missing.impute", value, "one of the declared states")
     if "cuts" in raw:
         _number(name, "missing.impute", value)
 
@@ -412,53 +324,53 @@ def _check_impute(name: str, raw: dict[str, Any]) -> None:
 def _number(name: str, key: str, value: object) -> float:
     """A finite double, from a whole number or a float and nothing else."""
     if isinstance(value, bool) or not isinstance(value, int | float):
-        _fail(name, key, value, "a number")
+        refuse(name, key, value, "a number")
     try:
         number = float(value)  # type: ignore[arg-type]  # narrowed by the check above
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        _fail(name, key, value, "a finite number")
+        refuse(name, key, value, "a finite number")
     return number
 
 
 def _bounds(name: str, value: object) -> tuple[float, float]:
     if not isinstance(value, list | tuple) or len(value) != 2:
-        _fail(name, "bounds", value, "two numbers, [lower, upper]")
+        refuse(name, "bounds", value, "two numbers, [lower, upper]")
     lower, upper = (_number(name, "bounds", bound) for bound in value)  # type: ignore[attr-defined]
     if not lower < upper:
-        _fail(name, "bounds", value, "lower < upper")
+        refuse(name, "bounds", value, "lower < upper")
     return lower, upper
 
 
 def _states(name: str, value: object) -> tuple[Value, ...]:
     if not isinstance(value, list | tuple) or not value:
-        _fail(name, "states", value, "a list of at least one state")
+        refuse(name, "states", value, "a list of at least one state")
     states = tuple(value)  # type: ignore[arg-type, var-annotated]
     for state in states:
         if not isinstance(state, bool | int | float | str):
-            _fail(name, "states", state, "texts, numbers or booleans")
+            refuse(name, "states", state, "texts, numbers or booleans")
         if value_kind(state) != value_kind(states[0]):
-            _fail(name, "states", value, "all texts, all numbers or all booleans")
+            refuse(name, "states", value, "all texts, all numbers or all booleans")
         if value_kind(state) == "number":
             number = _number(name, "states", state)
             if abs(number) > _MOST_EXACT:
-                _fail(name, "states", state, "numbers of at most 2^53", "Write them as texts.")
+                refuse(name, "states", state, "numbers of at most 2^53", "Write them as texts.")
         if isinstance(state, str):
             require_shown(state, f"data.columns.{name}.states")
         if state == "":
-            _fail(name, "states", state, "no empty text: in a table it means 'missing'")
+            refuse(name, "states", state, "no empty text: in a table it means 'missing'")
     if len(set(states)) < len(states):
-        _fail(name, "states", value, "each state once")
+        refuse(name, "states", value, "each state once")
     return states
 
 
 def _cuts(name: str, value: object) -> tuple[float, ...]:
     if not isinstance(value, list | tuple) or not value:
-        _fail(name, "cuts", value, "a list of at least one number")
+        refuse(name, "cuts", value, "a list of at least one number")
     cuts = tuple(_number(name, "cuts", cut) for cut in value)  # type: ignore[attr-defined]
     if any(left >= right for left, right in pairwise(cuts)):
-        _fail(name, "cuts", value, "strictly increasing numbers")
+        refuse(name, "cuts", value, "strictly increasing numbers")
     return cuts
 
 
@@ -470,13 +382,13 @@ def _missing(name: str, value: object) -> Impute | str:
         if isinstance(imputed, bool | int | str):
             return Impute(impute=imputed)
         return Impute(impute=_number(name, "missing.impute", imputed))
-    _fail(name, "missing", value, "'refuse' or { impute = value }")
+    refuse(name, "missing", value, "'refuse' or { impute = value }")
     raise AssertionError("unreachable")
 
 
 def _step(name: str, value: object) -> float | str:
     if value is None:
-        _fail(
+        refuse(
             name,
             "step",
             value,
@@ -485,11 +397,11 @@ def _step(name: str, value: object) -> float | str:
         )
     if isinstance(value, str):
         if _duration(value) is None:
-            _fail(name, "step", value, "a number, or a text such as '15 minutes' or '1 day'")
+            refuse(name, "step", value, "a number, or a text such as '15 minutes' or '1 day'")
         return value
     number = _number(name, "step", value)
     if number <= 0:
-        _fail(name, "step", value, "a number above 0")
+        refuse(name, "step", value, "a number above 0")
     return number
 
 

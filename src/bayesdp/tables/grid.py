@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from bayesdp.errors import InputError
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
+from bayesdp.tables.literals import literal
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -160,8 +161,6 @@ class Grid:
     def to_ibis(self, x: ir.NumericValue) -> ir.IntegerValue:
         """The same arithmetic in the data engine, for values already clipped and finite."""
         import ibis
-
-        from bayesdp.tables.reading import literal
 
         distance = x if self.masked else x - literal(self.lo)
         steps = (distance * literal(self.factor)).floor().cast("int64")

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.tables.columns import TIME_WORDS, Column, Value, is_time, value_kind
+from bayesdp.tables.literals import literal
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir
@@ -248,8 +249,6 @@ _COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _to_ibis(tree: _Comparison | _Joined, values: Mapping[str, Any]) -> Any:
-    from bayesdp.tables.reading import literal
-
     if isinstance(tree, _Joined):
         parts = [_to_ibis(part, values) for part in tree.parts]
         if tree.how == "not":

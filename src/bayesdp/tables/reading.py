@@ -5,7 +5,7 @@ clipped to the bounds; dates and times are texts whose order is theirs. It is NU
 rows that one of the `faults` marks. NaN and infinities are never imputed or clipped: they are
 faults.
 
-Public names: `Reading`, `read`, `literal`, `time_of`, `wrong_type`, `wrong_step`,
+Public names: `Reading`, `read`, `time_of`, `wrong_type`, `wrong_step`,
 `type_words`.
 """
 
@@ -17,7 +17,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayesdp.errors import TableError
-from bayesdp.tables.columns import Column, Value
+from bayesdp.tables.columns import Column
+from bayesdp.tables.literals import literal
 from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.refusals import UnreadableCellsError
 from bayesdp.tables.source import Table
@@ -42,18 +43,6 @@ class Reading:
 
     value: ir.Value
     faults: Mapping[str, ir.BooleanValue]
-
-
-def literal(value: Value) -> ir.Scalar:
-    """A literal for comparisons and arithmetic: numbers as exact doubles.
-
-    A decimal literal would be read as DECIMAL and rounded twice; a cast text is rounded once.
-    """
-    import ibis
-
-    if isinstance(value, bool | str):
-        return ibis.literal(value)
-    return ibis.literal(repr(float(value))).cast("float64")
 
 
 def read(

@@ -4,13 +4,13 @@
 columns, and checks every cell in the same scan. Nothing here is noised: what it returns is private,
 except `Total.sizes` and `Totals.rows` (theory 6, 7).
 
-Public names: `SumQuery`, `CountQuery`, `HistogramQuery`, `Plan`, `Total`, `Totals`, `run`.
+Public names: `Total`, `Totals`, `run`; queries are in `queries`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -26,49 +26,11 @@ from bayesdp.tables.checks import (
     structure_findings,
 )
 from bayesdp.tables.columns import Column, Value, group_keys
-from bayesdp.tables.grid import Grid
-from bayesdp.tables.predicates import Predicate
+from bayesdp.tables.literals import literal
+from bayesdp.tables.queries import CountQuery, HistogramQuery, Plan, Query, SumQuery
 from bayesdp.tables.source import Table, require_columns
 
 _MOST_GROUPS = 10_000
-
-
-@dataclass(frozen=True)
-class SumQuery:
-    """The sum of `column` in steps of `grid` over the rows where `where` holds, per `by` key."""
-
-    name: str
-    column: str
-    grid: Grid
-    where: Predicate | None = None
-    by: str | None = None
-
-
-@dataclass(frozen=True)
-class CountQuery:
-    """The number of rows where `where` holds, for each `by` key."""
-
-    name: str
-    where: Predicate | None = None
-    by: str | None = None
-
-
-@dataclass(frozen=True)
-class HistogramQuery:
-    """Rows per declared state of `column`, or per bin `[e0, e1), [e1, e2), ...` of its values.
-
-    Values below the first edge fall into the first bin, those at or above the last into the last.
-    """
-
-    name: str
-    column: str
-    edges: tuple[float, ...] | None = None
-    where: Predicate | None = None
-    by: str | None = None
-
-
-Query = SumQuery | CountQuery | HistogramQuery
-Plan = Sequence[Query]
 
 
 @dataclass(frozen=True)
@@ -224,7 +186,7 @@ class _Scan:
             else:
                 self.places[query.name, "value"] = len(self.aggregates)
                 for label in cells.labels:
-                    here = cells.expression == reading.literal(label)
+                    here = cells.expression == literal(label)
                     inside = here if where is None else here & where
                     self.aggregates.append(self.staged.count(where=inside))
                 return

@@ -1,0 +1,67 @@
+"""The parts of a study file as models: what keys each has, and of which type.
+
+What must hold between them is checked in `spec`.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from bayesdp.notions import Adversary, Notion, Secrets
+
+QueryKind = Literal["count", "sum", "mean", "proportion", "histogram", "program"]
+NoiseChoice = Literal["auto", "laplace", "gaussian"]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, strict=True)
+
+
+class DataSpec(_Part):
+    """`[data]`: where the table is, under which name its budget is kept, what a record is."""
+
+    source: str | None = None
+    dataset: str = Field(min_length=1)
+    n: int | Literal["from data"]
+    unit: str = "row"
+    rows_per_unit: int | None = Field(default=None, ge=1)
+
+
+class BudgetSpec(_Part):
+    """`[budget]`: the notion, its total for the data set, and what this study may spend of it.
+
+    With a `delta` the total is an epsilon at this delta, and `noise` may be Gaussian.
+    """
+
+    notion: Notion = "bdp"
+    epsilon: float = Field(gt=0, le=1e6)
+    delta: float = Field(default=0.0, ge=0, lt=1)
+    noise: NoiseChoice = "auto"
+    adversary: Adversary = "any"
+    secrets: Secrets = "bounded"
+    ledger: str | None = None
+    spend: float | None = Field(default=None, gt=0)
+
+
+class QuerySpec(_Part):
+    """`[[query]]`: one number, or one number for each declared group or cell; or a program.
+
+    A program, as `"file.py:name"`, has public `parameters`, and `columns` of the table where its
+    record's fields are named otherwise. Its cost is its own.
+    """
+
+    name: str = Field(min_length=1)
+    kind: QueryKind
+    column: str | None = None
+    where: str | None = None
+    by: str | None = None
+    bins: tuple[float, ...] | None = Field(default=None, strict=False)
+    weight: float | None = Field(default=None, gt=0)
+    error: float | None = Field(default=None, gt=0)
+    confidence: float = Field(default=0.95, gt=0.5, lt=1)
+    tightness: Literal["dp", "mechanism"] = "dp"
+    program: str | None = Field(default=None, min_length=1)
+    parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
+    columns: dict[str, str] = Field(default_factory=dict)

@@ -1,0 +1,50 @@
+"""What is summed over a table: queries as data.
+
+Public names: `SumQuery`, `CountQuery`, `HistogramQuery`, `Query`, `Plan`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from bayesdp.tables.grid import Grid
+from bayesdp.tables.predicates import Predicate
+
+
+@dataclass(frozen=True)
+class SumQuery:
+    """The sum of `column` in steps of `grid` over the rows where `where` holds, per `by` key."""
+
+    name: str
+    column: str
+    grid: Grid
+    where: Predicate | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class CountQuery:
+    """The number of rows where `where` holds, for each `by` key."""
+
+    name: str
+    where: Predicate | None = None
+    by: str | None = None
+
+
+@dataclass(frozen=True)
+class HistogramQuery:
+    """Rows per declared state of `column`, or per bin `[e0, e1), [e1, e2), ...` of its values.
+
+    Values below the first edge fall into the first bin, those at or above the last into the last.
+    """
+
+    name: str
+    column: str
+    edges: tuple[float, ...] | None = None
+    where: Predicate | None = None
+    by: str | None = None
+
+
+Query = SumQuery | CountQuery | HistogramQuery
+Plan = Sequence[Query]

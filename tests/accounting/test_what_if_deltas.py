@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from bayesdp.accounting import approximate
-from bayesdp.accounting.what_if import WhatIf, what_if
+from bayesdp.accounting.what_if import what_if
+from bayesdp.accounting.what_if_answer import WhatIf
 from bayesdp.errors import InputError, UnsupportedError
 
 PAIR = {"model": "clusters", "size": 2}

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from bayesdp.accounting.what_if import Planned, WhatIf
+from bayesdp.accounting.what_if_answer import Planned, WhatIf
 from bayesdp.report.dependence import clean
 from bayesdp.report.layout import item, say, show_table
 from bayesdp.report.numbers import level_words

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from bayesdp.accounting.transaction import error_words
 from bayesdp.errors import TableMismatchError
 from bayesdp.release.program_outputs import output_cells, output_labels
 from bayesdp.release.program_results import ProgramAnswer
@@ -126,16 +127,12 @@ class ProgramRun:
 
 
 def run_program(run: ProgramRun) -> ProgramAnswer:
-    """The program's answer; where it fails, what it released until then, with the failure said.
-
-    An error's own words are told only of what is computed from released values: others may quote
-    private ones.
-    """
+    """The program's answer; where it fails, what it released until then, with the failure said."""
     try:
         answer = run.done()
         json.dumps(answer.to_dict(), allow_nan=False)  # else it could not be stored
         return answer
     except Exception as error:  # whatever it is: what was released has been paid for
-        told = f"{type(error).__name__}: {error}" if run.machine.after else type(error).__name__
-        failed = f"The rest of the program failed ({told[:400]})."
+        told = error_words(error, quoted=run.machine.after)
+        failed = f"The rest of the program failed ({told})."
     return run.so_far(f"{failed} What it released until then has been paid for, and is kept.")

@@ -1,9 +1,9 @@
 """A study: checked without data, released once.
 
 The order of a release is fixed, because a wrong order breaks the guarantee: price the study, look
-at the budget, hold the table against its declaration, compute exact integer sums, debit durably,
-draw noise, write the certificate, store the result, and only then show it. A crash after the debit
-loses budget, never privacy.
+at the budget, hold the table against its declaration, compute exact integer sums; then the
+`Transaction`, which debits durably, draws noise and writes the certificate, stores the result, and
+only then shows it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from typing import Any
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger, Preview
 from bayesdp.accounting.rounded import up
-from bayesdp.accounting.spend import Spend
-from bayesdp.errors import BudgetExceededError, InputError, TableMismatchError
+from bayesdp.accounting.transaction import Entry, SoFar, Transaction, refusals_noted
+from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.populations import Population
 from bayesdp.release.certify import certify, derive, provable_plan
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, declared_columns, structure_of
@@ -155,14 +155,7 @@ class Study:
         """Price the study: costs, noise, errors, and what it does to the budget. Reads no data."""
         self._require_programs()
         plan = provable_plan(self.spec)
-        preview = self.ledger().preview(
-            self.spec.data.dataset,
-            self.spec.data.unit,
-            plan.reading,
-            plan.spends,
-            **declared_columns(self.spec),
-        )
-        return Check(plan, preview)
+        return Check(plan, self._entry(plan).preview(self.ledger()))
 
     def inspect(self) -> list[Finding]:
         """Hold the table against the study. What is found is private: for the curator only."""
@@ -182,28 +175,27 @@ class Study:
 
         `clock` tells the time that the certificate has; now, if it is left out.
 
-        Raises `BudgetExceededError` or `TableMismatchError` with nothing spent; `InputError` and
-        its kin for wrong input.
+        Raises `BudgetExceededError` or `TableMismatchError` with nothing spent, `InputError` and
+        its kin for wrong input, and `FailedError` for what goes wrong after the debit: what was
+        drawn until then is kept in the ledger.
         """
         ledger = self.ledger()
-        try:
+        with refusals_noted(ledger, self.spec.data.dataset, self.name):
             plan, exact = self._exact(ledger)
-        except TableMismatchError:
-            # One bit about the data, and free of charge: it must at least leave a trace.
-            ledger.refused(self.spec.data.dataset, self.name)
-            raise
-        data = self.spec.data
         derive(plan)  # the kernel must prove the level before anything is spent
-        ledger.ensure(data.dataset, data.unit, plan.reading, **declared_columns(self.spec))
-        debit = ledger.debit(
+        return Transaction(ledger, self._entry(plan), _Drawing(ledger, plan, exact, clock)).run()
+
+    def _entry(self, plan: Plan) -> Entry:
+        data = self.spec.data
+        return Entry(
             data.dataset,
             data.unit,
+            plan.reading,
             plan.spends,
             study=self.name,
             request={"queries": [query.name for query in self.spec.queries]},
+            **declared_columns(self.spec),
         )
-        time = clock() if clock is not None else datetime.now(UTC)
-        return self._finish(ledger, debit, plan, exact, time.isoformat(timespec="seconds"))
 
     def _exact(self, ledger: Ledger) -> tuple[Plan, _Exact]:
         """Before the debit: the price, a look at the budget, and what noise will be added to."""
@@ -228,29 +220,6 @@ class Study:
                 file, _ = file_and_name(query.program)
                 require_unchanged(self.spec.programs[file], position)
 
-    def _finish(self, ledger: Ledger, debit: str, plan: Plan, exact: _Exact, time: str) -> Release:
-        """After the debit: noise, certificate, storage.
-
-        What was drawn has been paid for. It is stored whatever happens then: a program that fails
-        is answered by what it released, and after any other end the ledger has the numbers, if not
-        their certificate.
-        """
-        before = ledger.spends(self.spec.data.dataset, before=debit)
-        runs = [ProgramRun(*one) for one in zip(plan.programs, exact.rows, strict=True)]
-        results: list[Result] = []
-        stored: dict[str, Any] | None = None
-        try:
-            for query in plan.queries:
-                results += noisy(query, exact.totals[query.shape.spec.name])
-            answers = [run_program(one) for one in runs]
-            release = _certified(plan, results, answers, debit, time, before)
-            stored = release.to_dict()
-        finally:
-            kept = stored or _unfinished(debit, time, results, runs)
-            if kept["results"]:
-                ledger.store(debit, kept)
-        return release
-
     def _open(self) -> Table:
         if self._table is None:
             raise InputError("data.source", expected="the table: a file, URL or frame", shown=False)
@@ -267,10 +236,7 @@ class Study:
         return totals
 
     def _require_budget(self, ledger: Ledger, plan: Plan) -> None:
-        data = self.spec.data
-        preview = ledger.preview(
-            data.dataset, data.unit, plan.reading, plan.spends, **declared_columns(self.spec)
-        )
+        preview = self._entry(plan).preview(ledger)
         if preview.refusal is not None:
             raise BudgetExceededError(preview.refusal)
 
@@ -283,41 +249,64 @@ class _Exact:
     rows: list[Any]
 
 
-def _certified(
-    plan: Plan,
-    results: Sequence[Result],
-    answers: Sequence[ProgramAnswer],
-    debit: str,
-    time: str,
-    before: Sequence[Spend],
-) -> Release:
-    """The release with its certificate."""
-    told = _told(results, answers)
-    certificate = certify(plan, told, release=debit, time=time, before=before)
-    claim = certificate.body["claim"]
-    return Release(
-        debit,
-        time,
-        tuple(replace(result, certificate=certificate) for result in results),
-        certificate,
-        claim["epsilon"],
-        plan.dp_epsilon,
-        plan.dp_rho,
-        claim["delta"],
-        tuple(replace(answer, certificate=certificate) for answer in answers),
-    )
+class _Drawing:
+    """What a study draws after its debit: noise for its numbers, a run of each program."""
 
+    def __init__(
+        self, ledger: Ledger, plan: Plan, exact: _Exact, clock: Callable[[], datetime] | None
+    ) -> None:
+        self.reads_released_only = False
+        self._ledger, self._plan, self._totals, self._clock = ledger, plan, exact.totals, clock
+        self._runs = [ProgramRun(*run) for run in zip(plan.programs, exact.rows, strict=True)]
+        self._results: list[Result] = []
+        self._time = ""
 
-def _unfinished(
-    debit: str, time: str, results: Sequence[Result], runs: Sequence[ProgramRun]
-) -> dict[str, Any]:
-    """What had been drawn when a release came to no end."""
-    answers = [run.so_far("The release was cut short.") for run in runs if run.machine.released]
-    return {"release": debit, "time": time, "results": _told(results, answers)}
+    @property
+    def paid(self) -> str:
+        """The cost in words."""
+        return cost_words(self._plan.dp_epsilon, self._plan.dp_rho)
+
+    def draw(self, release: str) -> tuple[Release, dict[str, Any]]:
+        """The release with its certificate."""
+        time = self._clock() if self._clock is not None else datetime.now(UTC)
+        self._time = time.isoformat(timespec="seconds")
+        for query in self._plan.queries:
+            self._results += noisy(query, self._totals[query.shape.spec.name])
+        answers = [run_program(run) for run in self._runs]
+        self.reads_released_only = True
+        certified = self._certified(release, answers)
+        return certified, certified.to_dict()
+
+    def so_far(self, release: str) -> SoFar:
+        """What had been drawn when the release came to no end."""
+        runs = [run for run in self._runs if run.machine.released]
+        told = _told(self._results, [run.so_far("The release was cut short.") for run in runs])
+        names = list(dict.fromkeys(query["query"] for query in told))
+        document = {"release": release, "time": self._time, "results": told}
+        return SoFar(names, document if told else None)
+
+    def _certified(self, release: str, answers: Sequence[ProgramAnswer]) -> Release:
+        plan = self._plan
+        before = self._ledger.spends(plan.spends[0].dataset, before=release)
+        certificate = certify(
+            plan, _told(self._results, answers), release=release, time=self._time, before=before
+        )
+        claim = certificate.body["claim"]
+        return Release(
+            release,
+            self._time,
+            tuple(replace(result, certificate=certificate) for result in self._results),
+            certificate,
+            claim["epsilon"],
+            plan.dp_epsilon,
+            plan.dp_rho,
+            claim["delta"],
+            tuple(replace(answer, certificate=certificate) for answer in answers),
+        )
 
 
 def _told(results: Sequence[Result], answers: Sequence[ProgramAnswer]) -> list[dict[str, Any]]:
-    return [*(one.to_dict() for one in results), *(one.to_dict() for one in answers)]
+    return [*(result.to_dict() for result in results), *(answer.to_dict() for answer in answers)]
 
 
 def noisy(query: PlannedQuery, total: Total) -> list[Result]:

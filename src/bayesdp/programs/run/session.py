@@ -1,16 +1,17 @@
 """The whole way of a program: verdict, table, debit, one run, storage.
 
-The order is a release's: everything that can be refused is refused, the cost is debited durably,
-then noise is drawn, and the result is stored before it is shown. A crash after the debit loses
-budget, never privacy.
+Everything that can be refused is refused first. Then follows the `Transaction` of every release:
+debit, draw, store, show.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.errors import FailedError, InputError, Refusal, TableMismatchError
+from bayesdp.accounting.transaction import Entry, SoFar, Transaction, refusals_noted
+from bayesdp.errors import InputError, Refusal
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import Program
 from bayesdp.programs.run.machine import Machine
@@ -55,69 +56,64 @@ def run(
     prepared(program)
     book, meaning = _budget(ledger, dataset, dp_epsilon, dp_delta, reading)
     assert dataset is not None
-    try:
+    with refusals_noted(book, dataset, program.name):
         rows = load(program, table, base_dir)
-    except TableMismatchError:
-        # One bit about the data, free of charge: it must leave a trace.
-        book.refused(dataset, program.name)
-        raise
     ready(program, verdict, rows)
     n = rows.size if program.adjacency == "replace-one" else None
     spends = spends_of(verdict, program, dataset=dataset, unit=unit, n=n)
-    machine = Machine(program, verdict, rows, samplers or OpenDP())
-    release = None
-    if spends:
-        private = private_columns(program)
-        named = {name: name or program.database for name, _ in program.record}
-        book.ensure(
-            dataset,
-            unit,
-            meaning,
-            private=[named[one] for one in sorted(private)],
-            public=[named[name] for name, kind in program.record if kind.public]
-            if program.adjacency == "replace-one"
-            else [],
-        )
-        request = {"program": program.name, "source": program.source_hash}
-        release = book.debit(dataset, unit, spends, study=program.name, request=request)
-    stored: dict[str, Any] | None = None
-    try:
-        found = machine.run()
-        told = found.to_dict()
-        require_finite(told)  # else it could not be stored
-        stored = told
-    except Exception as error:
-        # Whatever it is: those who read the error must learn that it has been paid for.
-        if release is None:
-            raise
-        raise _failed(machine, release, error) from (error if machine.after else None)
-    finally:
-        if release is not None:
-            # What was released before a failure is kept: it has been paid for.
-            kept = stored or {"releases": {k: plain(one) for k, one in machine.released.items()}}
-            book.store(release, kept)
-    return _numbered(found, release)
-
-
-def _failed(machine: Machine, release: str, error: Exception) -> FailedError:
-    """What became of a run that has been paid for.
-
-    An error's own words are told only of what is computed from released values: others may quote
-    private ones.
-    """
-    told = f"{type(error).__name__}: {error}"[:400] if machine.after else type(error).__name__
-    verdict, kept = machine.verdict, ", ".join(machine.released)
-    cost = f"epsilon {suggested(verdict.dp_epsilon)}"
-    if verdict.dp_delta:
-        cost += f", delta {suggested(verdict.dp_delta)}"
-    return FailedError(
-        f"{machine.program.name} failed after its cost had been debited ({told}). Paid: {cost}. "
-        + (
-            f"What it released until then is kept in the ledger as release {release}: {kept}."
-            if kept
-            else f"Nothing had been released until then (release {release} in the ledger)."
-        )
+    drawing = _Drawing(Machine(program, verdict, rows, samplers or OpenDP()))
+    if not spends:  # nothing private is read, so nothing is paid or kept
+        result, _ = drawing.draw(None)
+        return result
+    private = private_columns(program)
+    named = {name: name or program.database for name, _ in program.record}
+    entry = Entry(
+        dataset,
+        unit,
+        meaning,
+        spends,
+        study=program.name,
+        request={"program": program.name, "source": program.source_hash},
+        private=[named[name] for name in sorted(private)],
+        public=[named[name] for name, kind in program.record if kind.public]
+        if program.adjacency == "replace-one"
+        else [],
     )
+    return Transaction(book, entry, drawing).run()
+
+
+class _Drawing:
+    """What a program draws after its debit: one run of the machine."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+
+    @property
+    def paid(self) -> str:
+        """The cost in words."""
+        verdict = self._machine.verdict
+        cost = f"epsilon {suggested(verdict.dp_epsilon)}"
+        return f"{cost}, delta {suggested(verdict.dp_delta)}" if verdict.dp_delta else cost
+
+    @property
+    def reads_released_only(self) -> bool:
+        """Whether the machine is at what is computed from released values."""
+        return self._machine.after
+
+    def draw(self, release: str | None) -> tuple[ProgramResult, dict[str, Any]]:
+        """The program's result."""
+        result = self._machine.run()
+        document = result.to_dict()
+        require_finite(document)  # else it could not be stored
+        return replace(result, release_id=release), document
+
+    def so_far(self, release: str) -> SoFar:
+        """What the program has released until now."""
+        del release
+        released = self._machine.released
+        return SoFar(
+            list(released), {"releases": {name: plain(value) for name, value in released.items()}}
+        )
 
 
 def _approved(program: Program, verdict: Verdict | None) -> Verdict:
@@ -171,9 +167,3 @@ def _budget(
     if isinstance(ledger, Ledger):
         return ledger, reading
     return Ledger(str(ledger), level=level), reading
-
-
-def _numbered(found: ProgramResult, release: str | None) -> ProgramResult:
-    from dataclasses import replace
-
-    return replace(found, releases=dict(found.releases), release_id=release)

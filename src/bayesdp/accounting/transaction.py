@@ -1,0 +1,207 @@
+"""The way of every release through its ledger: debit, draw, store, show.
+
+The order is the promise, so it is kept in one place. The *debit* is durable before any noise is
+drawn. What was *drawn* is *stored* durably before anybody sees it, and nothing is *shown* that is
+not stored. A crash in between loses budget, never privacy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
+
+from ..errors import FailedError, LedgerError, TableMismatchError
+from .spend import Reading, Spend, canonical_json
+
+if TYPE_CHECKING:
+    from .ledger import Ledger, Preview, ReleaseId
+
+Shown = TypeVar("Shown", covariant=True)
+"""What a release hands over: the numbers of a study, or the result of a program."""
+
+Step = Literal["debit", "draw", "store", "show"]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a ledger is told of a release before anything is drawn.
+
+    `private` and `public` are the columns that the release declares so; `study` and `request` say
+    who asked for what.
+    """
+
+    dataset: str
+    unit: str
+    reading: Reading
+    spends: Sequence[Spend]
+    study: str
+    request: Mapping[str, Any]
+    private: Sequence[str] = ()
+    public: Sequence[str] = ()
+
+    def preview(self, ledger: Ledger) -> Preview:
+        """What the debit would do, without writing."""
+        return ledger.preview(
+            self.dataset,
+            self.unit,
+            self.reading,
+            self.spends,
+            private=self.private,
+            public=self.public,
+        )
+
+    def debit(self, ledger: Ledger) -> ReleaseId:
+        """Register the data set's first reading, or find it there, and write the spends."""
+        ledger.ensure(
+            self.dataset, self.unit, self.reading, private=self.private, public=self.public
+        )
+        return ledger.debit(
+            self.dataset, self.unit, self.spends, study=self.study, request=dict(self.request)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SoFar:
+    """What had been drawn when a release came to no end.
+
+    `names` are those of the values, for people; `document` is what the ledger keeps, `None` for
+    nothing.
+    """
+
+    names: Sequence[str]
+    document: dict[str, Any] | None
+
+
+class Drawing(Protocol[Shown]):
+    """What is drawn once it has been paid for: noise, and whatever is computed from it."""
+
+    @property
+    def paid(self) -> str:
+        """The cost in words."""
+
+    @property
+    def reads_released_only(self) -> bool:
+        """Whether what it does at the moment reads released and public values only."""
+
+    def draw(self, release: ReleaseId) -> tuple[Shown, dict[str, Any]]:
+        """What is shown, and the document that the ledger keeps of it."""
+
+    def so_far(self, release: ReleaseId) -> SoFar:
+        """What has been drawn until now."""
+
+
+class Transaction(Generic[Shown]):
+    """One release. Use `run`, or take the four steps one by one.
+
+    A step out of its order is refused (`RuntimeError`) and does nothing. Nothing is spent where
+    `debit` raises. Later failures are answered as `FailedError`, which says what was paid and what
+    is kept; an interrupt passes as it is, after what was drawn has been stored.
+    """
+
+    def __init__(self, ledger: Ledger, entry: Entry, drawing: Drawing[Shown]) -> None:
+        self._ledger, self._entry, self._drawing = ledger, entry, drawing
+        self._next: Step | None = "debit"
+        self._release: ReleaseId | None = None
+        self._drawn: tuple[Shown, dict[str, Any]] | None = None
+
+    def run(self) -> Shown:
+        """All four steps."""
+        self.debit()
+        try:
+            self.draw()
+        finally:
+            self.store()  # also what was drawn before a failure: it has been paid for
+        return self.show()
+
+    def debit(self) -> None:
+        """Write the spends durably. Raises the ledger's errors, with nothing spent."""
+        self._require("debit")
+        self._release = self._entry.debit(self._ledger)
+        self._next = "draw"
+
+    def draw(self) -> None:
+        """Draw the noise and compute the result, once. Raises `FailedError`."""
+        release = self._paid_for("draw")
+        self._next = "store"
+        try:
+            drawn = self._drawing.draw(release)
+            canonical_json(drawn[1])  # else it could not be stored
+        except Exception as error:
+            # Whatever it is: those who read the error must learn that it has been paid for. Its own
+            # traceback may lead to private values.
+            told = error_words(error, quoted=self._drawing.reads_released_only)
+            cause = error if self._drawing.reads_released_only else None
+            raise self._failed(release, told) from cause
+        self._drawn = drawn
+
+    def store(self) -> None:
+        """Write the result durably, or, after a failure, what was drawn until then."""
+        release = self._paid_for("store")
+        self._next = None
+        document = self._drawing.so_far(release).document if self._drawn is None else self._drawn[1]
+        if document is not None:
+            try:
+                self._ledger.store(release, document)
+            except LedgerError as error:
+                raise self._failed(release, error_words(error, quoted=True), kept=False) from error
+        if self._drawn is not None:
+            self._next = "show"
+
+    def show(self) -> Shown:
+        """The result, which is stored."""
+        self._require("show")
+        assert self._drawn is not None
+        self._next = None
+        return self._drawn[0]
+
+    def _require(self, step: Step) -> None:
+        if self._next != step:
+            due = f"'{self._next}' is next" if self._next else "it is over"
+            raise RuntimeError(f"'{step}' is out of order in a release: {due}")
+
+    def _paid_for(self, step: Step) -> ReleaseId:
+        self._require(step)
+        assert self._release is not None
+        return self._release
+
+    def _failed(self, release: ReleaseId, told: str, *, kept: bool = True) -> FailedError:
+        names = ", ".join(self._drawing.so_far(release).names)
+        if not names:
+            rest = f"Nothing had been released until then (release {release} in the ledger)."
+        elif kept:
+            rest = (
+                f"What it released until then is kept in the ledger as release {release}: {names}."
+            )
+        else:
+            rest = f"What it released is lost (release {release} in the ledger): {names}."
+        return FailedError(
+            f"{self._entry.study} failed after its cost had been debited ({told}). "
+            f"Paid: {self._drawing.paid}. {rest}"
+        )
+
+
+def error_words(error: Exception, *, quoted: bool) -> str:
+    """An error in words after the debit.
+
+    Its own words are `quoted` only where it is about released values: others may quote private
+    ones.
+    """
+    return f"{type(error).__name__}: {error}"[:400] if quoted else type(error).__name__
+
+
+@contextmanager
+def refusals_noted(ledger: Ledger, dataset: str, study: str) -> Iterator[None]:
+    """Write in the ledger that a table was refused because of what is in it.
+
+    Such a refusal is one bit about the data, free of charge: it must at least leave a trace.
+    """
+    try:
+        yield
+    except TableMismatchError:
+        ledger.refused(dataset, study)
+        raise
+
+
+__all__ = ["Drawing", "Entry", "SoFar", "Transaction", "error_words", "refusals_noted"]

@@ -93,9 +93,20 @@ NOISY = "    return laplace(sum(obs), epsilon=1)\n"
         ("    if obs.size > 9:\n        require(obs.size > 1)\n" + NOISY, "Int", "construct"),
         ("    for k in range(6000):\n        pass\n        pass\n" + NOISY, "Int", ""),
         ("    for k in range(6000):\n" + "        pass\n" * 3 + NOISY, "Int", "size"),
+        ("    x: Real\n" + NOISY, "Int", "construct"),
+        ("    y = sum(x for x in (1, 2))\n    z = x\n" + NOISY, "Int", "name"),
     ],
-    ids=["sum", "quotient", "after a branch", "in a branch", "18,000 steps", "24,000 steps"],
+    ids=[
+        "sum",
+        "quotient",
+        "after a branch",
+        "in a branch",
+        "18,000 steps",
+        "24,000 steps",
+        "no value",
+        "name of a generator",
+    ],
 )
 def test_what_is_carried_along(body: str, returns: str, code: str) -> None:
-    """Types of quotients, how deep a statement stands in branches, steps of unrolling."""
+    """Types of quotients, depth in branches, steps of unrolling, names of generators."""
     assert refusal_of(body, returns) == code

@@ -135,15 +135,10 @@ def test_a_level_never_falls_when_something_is_spent() -> None:
         for _ in range(4):
             low = float(rng.integers(-2, 2))
             column = str(rng.choice(["x", "y"]))
-            spends.append(
-                spend(
-                    float(rng.uniform(0.01, 1)),
-                    str(rng.choice(["any", "lipschitz"])),
-                    column=column,
-                    reads=(column,),
-                    interval=(low, low + float(rng.uniform(0.5, 3))),
-                )
-            )
+            epsilon, kind = float(rng.uniform(0.01, 1)), str(rng.choice(["any", "lipschitz"]))
+            high = low + float(rng.uniform(0.5, 3))
+            clipped = {"interval": (low, high) if kind == "lipschitz" else None}
+            spends.append(spend(epsilon, kind, column=column, reads=(column,), **clipped))
             after = level(read, spends)
             assert after >= before
             assert after >= sum(one.dp_epsilon for one in spends) * (1 - 1e-12)

@@ -262,9 +262,9 @@ def test_data_sets_have_budgets_of_their_own(book: Ledger) -> None:
 
 def test_spends_come_back_to_the_last_bit(book: Ledger) -> None:
     spends = [
-        spend(0.1, query="ü 'quoted'", slack=1e-300, reads=("a", "b")),
+        spend(0.1, query="ü 'quoted'", reads=("a", "b")),
         spend(1 / 3, kind="lipschitz", column="x", interval=(-1 / 3, 0.1), slack=5e-324),
-        spend(1e-17, mechanism="other", interval=(0.0, 1.0)),
+        spend(1e-17, mechanism="other"),
     ]
     book.debit("d", "row", spends, study="s", request={})
     assert book.spends("d") == spends

@@ -41,7 +41,9 @@ def test_sums_are_the_smallest_float_not_below() -> None:
 
 
 def test_kinds_are_summed_apart_and_slack_counts_for_lipschitz_only() -> None:
-    spends = [spend(0.5, slack=0.25), spend(0.125, **SUM), spend(0.125, **SUM)]
+    with pytest.raises(InputError, match="lipschitz"):
+        spend(0.5, slack=0.25)
+    spends = [spend(0.5), spend(0.125, **SUM), spend(0.125, **SUM)]
     assert total_cost(spends) == Cost(any=0.5, lipschitz=0.25, slack=0.002)
 
 

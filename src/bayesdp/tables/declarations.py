@@ -68,7 +68,6 @@ def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:
     for name, column in columns.items():
         if column.source is None:
             continue
-        _hold_together(name, column, resolved)
         if column.source == name:
             refuse(
                 name, "from", column.source, "another column", "Give the derived one a new name."
@@ -90,6 +89,7 @@ def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:
         if column.where is not None:
             readable = {column.source: origin or Column(name=column.source, public=True)}
             Predicate.parse(column.where, readable, key=f"data.columns.{name}.where")
+        _hold_together(name, column, columns)
     return resolved
 
 

@@ -10,8 +10,7 @@ import difflib
 from collections.abc import Iterable
 from unicodedata import category
 
-HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
-"""Unicode's categories of letters that break lines, or hide or turn what is shown."""
+from bayesdp.statements.base import HIDDEN, is_shown
 
 
 class BayesdpError(Exception):
@@ -88,7 +87,7 @@ def require_shown(text: str, key: str) -> None:
 
     Certificates repeat it, and no certificate with such a text is valid.
     """
-    if any(category(letter) in HIDDEN for letter in text):
+    if not is_shown(text):
         raise InputError(
             key,
             text,

@@ -12,8 +12,7 @@ import pytest
 from bayesdp.certificate import digest
 from bayesdp.kernel import assumptions, check
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
-from bayesdp.kernel.declared import _check_literals
-from bayesdp.kernel.stated import check_together, stated_columns, stated_population
+from bayesdp.kernel.stated import check_together, stated_columns, stated_population, stated_query
 from bayesdp.populations import parse
 from bayesdp.release import Study
 
@@ -128,11 +127,12 @@ COLUMNS: dict[str, Any] = {
     ],
 )
 def test_conditions_name_declared_states(text: str, holds: bool) -> None:
+    query = {"name": "q", "kind": "count", "where": text}
     if holds:
-        _check_literals(text, COLUMNS, "q")
+        assert stated_query(query, stated_columns(COLUMNS)).where == text
         return
-    with pytest.raises(InvalidError, match="no state"):
-        _check_literals(text, COLUMNS, "q")
+    with pytest.raises(InvalidError, match="a declared state"):
+        stated_query(query, stated_columns(COLUMNS))
 
 
 @pytest.mark.parametrize(

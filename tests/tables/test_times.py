@@ -12,8 +12,9 @@ import pyarrow as pa
 import pytest
 
 from bayesdp.errors import InputError
+from bayesdp.statements.conditions import is_time
 from bayesdp.tables.checks import Structure, inspect
-from bayesdp.tables.columns import group_keys, is_time
+from bayesdp.tables.columns import group_keys
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.queries import CountQuery

@@ -7,7 +7,6 @@ values is refused, and only where a record is one row: several may lie in severa
 
 from __future__ import annotations
 
-import ast
 import operator
 import re
 import unicodedata
@@ -17,18 +16,20 @@ from typing import Any
 
 from bayesdp.kernel.arithmetic import exact, require
 from bayesdp.kernel.queries import condition
+from bayesdp.statements.base import is_shown
+from bayesdp.statements.conditions import Joined, Tree
 
 Spend = Mapping[str, Any]
 Cell = tuple[str, Any]
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( (?!00:00:00)[0-9]{2}:[0-9]{2}:[0-9]{2})?")
 
-_COMPARED: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
+_COMPARED: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 
@@ -60,6 +61,8 @@ def cells_of(spend: Spend) -> tuple[str, frozenset[Cell]] | None:
     require(isinstance(block["values"], list) and bool(block["values"]), "no values", "block")
     require(spend["unit"] == "row", "a record of several rows has no block", "block")
     given = block["values"]
+    for shown in (block["column"], *(value for value in given if isinstance(value, str))):
+        require(is_shown(shown), "a letter that isn't shown as it stands", "block")
     require(
         len({repr(value) for value in given}) == len(given), "a value of a block twice", "block"
     )
@@ -106,58 +109,29 @@ def check_block(
     require(public and plain and not imputed, f"{name!r} divides no records", where)
     states = column.get("states")
     require(isinstance(states, list) and bool(states), f"{name!r} has no states", where)
-    tree = condition(query["where"]).body
+    tree = condition(query["where"])
     for state in states or ():
         if _truth(tree, name, state) is not False:
             require(cell(state) in cells, f"the query reads {state!r} too", where)
 
 
-def _truth(node: ast.expr, name: str, value: object) -> bool | None:
+def _truth(tree: Tree, name: str, value: object) -> bool | None:
     """Whether the condition holds where the column has this value; `None` if others decide."""
-    if isinstance(node, ast.BoolOp):
-        parts = [_truth(part, name, value) for part in node.values]
-        decides = isinstance(node.op, ast.Or)
+    if isinstance(tree, Joined):
+        parts = [_truth(part, name, value) for part in tree.parts]
+        if tree.how == "not":
+            return None if parts[0] is None else not parts[0]
+        decides = tree.how == "or"
         if decides in parts:
             return decides
         return None if None in parts else not decides
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        inner = _truth(node.operand, name, value)
-        return None if inner is None else not inner
-    if isinstance(node, ast.Compare):
-        sides = [node.left, *node.comparators]
-        pairs = zip(sides, node.ops, sides[1:], strict=False)
-        held = [_pair(left, one, right, name, value) for left, one, right in pairs]
-        return False if False in held else None if None in held else True
-    return None
-
-
-def _pair(
-    left: ast.expr, compared: ast.cmpop, right: ast.expr, name: str, value: object
-) -> bool | None:
-    if isinstance(compared, ast.In | ast.NotIn):
-        if not _is(left, name) or not isinstance(right, ast.List | ast.Tuple | ast.Set):
-            return None
-        equal = [_compared(value, operator.eq, _literal(item)) for item in right.elts]
-        found = True if True in equal else None if None in equal else False
-        return found if isinstance(compared, ast.In) or found is None else not found
-    compare = _COMPARED.get(type(compared))
-    if compare is None or _is(left, name) == _is(right, name):
+    if tree.column != name:
         return None
-    if _is(left, name):
-        return _compared(value, compare, _literal(right))
-    return _compared(_literal(left), compare, value)
-
-
-def _is(node: ast.expr, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
-
-
-def _literal(node: ast.expr) -> object:
-    sign = 1
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.UAdd):
-        sign, node = (-1 if isinstance(node.op, ast.USub) else 1), node.operand
-    value: Any = node.value if isinstance(node, ast.Constant) else None
-    return sign * value if _kind(value) == "number" else value
+    if tree.operator in _COMPARED:
+        return _compared(value, _COMPARED[tree.operator], tree.values[0])
+    equal = [_compared(value, operator.eq, item) for item in tree.values]
+    found = True if True in equal else None if None in equal else False
+    return found if tree.operator == "in" or found is None else not found
 
 
 def _compared(one: Any, compare: Callable[[Any, Any], bool], other: Any) -> bool | None:

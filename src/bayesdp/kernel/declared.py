@@ -6,22 +6,20 @@ prose is either derived again (`assumptions`) or always the same (`NOT_PROTECTED
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
-from unicodedata import category
 
 from bayesdp.kernel.arithmetic import require
 from bayesdp.kernel.keys import check_steps
 from bayesdp.kernel.program_queries import RULE as PROGRAM
-from bayesdp.kernel.queries import condition, states_of
 from bayesdp.kernel.stated import (
     check_together,
     stated_columns,
     stated_query,
 )
+from bayesdp.statements.base import is_shown
 
 NOT_PROTECTED = (
     "that somebody's record is in the table, and how many records there are",
@@ -72,7 +70,6 @@ _OF_A_PROGRAM = frozenset({"obligations", "labels", "columns", "population"})
 """What names of the user's, values of the data and programs stand under: it has its own readers."""
 
 _SOFTWARE = re.compile(r"bayesdp [0-9]+(\.[0-9]+)*[0-9A-Za-z.+-]{0,40}")
-_HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def check_declared(document: Mapping[str, Any]) -> None:
@@ -119,8 +116,7 @@ def _check_texts(document: Mapping[str, Any]) -> None:
 
 def _shown(told: Any, where: str) -> None:
     require(isinstance(told, str), "no text", where)
-    hidden = any(category(one) in _HIDDEN for one in told)
-    require(not hidden, "a character that isn't shown", where)
+    require(is_shown(told), "a character that isn't shown", where)
 
 
 def _shown_sources(population: Mapping[str, Any]) -> None:
@@ -143,7 +139,7 @@ def _check_kinds(node: Any, key: str = "", read: bool = True) -> None:
     if read and key in _OF_NUMBERS and isinstance(node, list):
         require(not any(isinstance(part, bool | str) for part in node), "no numbers", key)
     if isinstance(node, str):
-        require(not any(category(one) in _HIDDEN for one in node), "a hidden character", key)
+        require(is_shown(node), "a hidden character", key)
     if isinstance(node, Mapping):
         inside = read and not (node.get("rule") == PROGRAM and "program" in node["evidence"])
         for name, part in node.items():
@@ -168,12 +164,6 @@ def _check_release(document: Mapping[str, Any], population: Any) -> None:
     for query in asked:
         stated_query(query, stated)
     asked = [query for query in asked if query["kind"] != "program"]
-    for query in asked:
-        if "where" in query:
-            _check_literals(query["where"], columns, query["name"])
-    for column in columns.values():
-        if "where" in column and column["from"] in columns:
-            _check_literals(column["where"], columns, "columns")
     units = {query["name"]: _unit(query, columns) for query in asked}
     for result in document["results"]:
         if result["kind"] == "program":
@@ -203,29 +193,3 @@ def _unit(query: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]) ->
     """The unit of what is released: a column's for sums and means of it."""
     summed = query["kind"] in ("sum", "mean")
     return str(columns[query["column"]].get("unit", "") if summed else "")
-
-
-# -- states --------------------------------------------------------------------------------
-
-
-def _check_literals(text: str, columns: Mapping[str, Mapping[str, Any]], where: str) -> None:
-    """A value that a condition compares a column of states with is one of them."""
-    for node in ast.walk(condition(text)):
-        if not isinstance(node, ast.Compare):
-            continue
-        sides = [node.left, *node.comparators]
-        for left, one, right in zip(sides, node.ops, sides[1:], strict=False):
-            if not isinstance(one, ast.Eq | ast.NotEq | ast.In | ast.NotIn):
-                continue
-            named, other = (left, right) if isinstance(left, ast.Name) else (right, left)
-            states = states_of(columns[named.id]) if isinstance(named, ast.Name) else None
-            if states is None:
-                continue
-            for value in _values(other):
-                require(value in states, f"{value!r} is no state of the column", where)
-
-
-def _values(node: ast.expr) -> list[Any]:
-    if isinstance(node, ast.List | ast.Tuple | ast.Set):
-        return [ast.literal_eval(item) for item in node.elts]
-    return [ast.literal_eval(node)]

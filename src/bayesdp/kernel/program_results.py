@@ -21,8 +21,8 @@ from bayesdp.kernel.programs.reading import (
     Release,
     flat,
     items,
+    line,
     read_program,
-    text,
 )
 
 _ABOUT = frozenset({"type", "name", "unit", "cells", "error"})
@@ -81,10 +81,10 @@ def _check_output(output: Mapping[str, Any], where: str) -> None:
     """No key that means nothing."""
     said = set(output) - _ABOUT
     require(bool(said) and any(said <= shape for shape in _SHAPES), "an output's keys", where)
-    text(output["type"], "a type")
-    for key in ("name", "unit"):
-        text(output.get(key, ""), key)
-    require(all(isinstance(one, str) for one in items(output.get("cells", []), "cells")), "cells")
+    for key in ("type", "name", "unit"):
+        line(output.get(key, ""), key)
+    for one in items(output.get("cells", []), "cells"):
+        line(one, "cells")
     if "error" in output:
         error = output["error"]
         require(set(error) == {"confidence", "value"}, "an error's keys", where)

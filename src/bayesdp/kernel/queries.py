@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, exact, require, whole
+from bayesdp.statements import conditions
+from bayesdp.statements.conditions import Tree, columns_of
 
 Columns = Mapping[str, Mapping[str, Any]]
-LONGEST = 50_000
-"""Characters of a condition at most: the parser of a longer one may run out of memory."""
 
 
 @dataclass(frozen=True)
@@ -38,10 +37,10 @@ def shape(
     """The shape of a query over declared columns; `InvalidError` for one that may not be asked."""
     asked: str = query["kind"]
     name: Any = query.get("column")
-    conditions = names_in(query["where"]) if "where" in query else set()
-    for column in conditions | ({name} if name is not None else set()):
+    compared = columns_of(condition(query["where"])) if "where" in query else frozenset()
+    for column in compared | ({name} if name is not None else set()):
         require(column in columns, f"column {column!r} is not declared")
-    private = any(_is_private(columns[c]) for c in conditions)
+    private = any(_is_private(columns[c]) for c in compared)
     several = unit != "row"
     sums, cells = asked in ("sum", "mean"), None
     if asked in ("count", "proportion"):
@@ -65,7 +64,7 @@ def shape(
     return Shape(
         kind="lipschitz" if lipschitz else "any",
         masked=masked,
-        reads=labels(columns, conditions | ({name} - {None}), covers, independent),
+        reads=labels(columns, compared | ({name} - {None}), covers, independent),
         column=label(name, columns[name]) if name is not None else None,
         interval=tuple(columns[name]["bounds"]) if sums else None,
         sums=sums,
@@ -75,26 +74,12 @@ def shape(
     )
 
 
-def condition(text: object) -> ast.Expression:
-    """A condition's syntax tree; `InvalidError` for a text that is none, or is endless."""
-    require(isinstance(text, str) and len(text) <= LONGEST, "a condition is a text, not so long")
+def condition(text: str) -> Tree:
+    """A condition as it is read; `InvalidError` for a text that is none."""
     try:
-        return ast.parse(str(text).strip(), mode="eval")
-    except (SyntaxError, RecursionError, MemoryError, ValueError):
-        raise InvalidError(f"the condition {str(text)[:80]!r} can't be read") from None
-
-
-def names_in(text: str) -> set[str]:
-    """The columns that a condition names. Only comparisons, and/or/not and literals may occur."""
-    tree = condition(text)
-    allowed = (
-        ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.UAdd,
-        ast.Compare, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE, ast.In, ast.NotIn,
-        ast.Name, ast.Load, ast.Constant, ast.List, ast.Tuple, ast.Set,
-    )  # fmt: skip
-    for node in ast.walk(tree):
-        require(isinstance(node, allowed), f"the condition {text!r} does more than compare")
-    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        return conditions.parse(text)
+    except conditions.ConditionError as error:
+        raise InvalidError(str(error)) from None
 
 
 def label(name: str, column: Mapping[str, Any]) -> str:
@@ -135,7 +120,7 @@ def _cells(query: Mapping[str, Any], column: Mapping[str, Any]) -> tuple[Any, ..
 
 
 def labels(
-    columns: Columns, names: set[Any], covers: list[str], independent: list[str]
+    columns: Columns, names: Collection[Any], covers: list[str], independent: list[str]
 ) -> tuple[str, ...]:
     """Labels of the private columns read; a derived one may stand for the one it comes from."""
     found = set()

@@ -38,10 +38,11 @@ from bayesdp.kernel.program_queries import RULE as PROGRAM
 from bayesdp.kernel.program_queries import program_query
 from bayesdp.kernel.program_results import check_program_results
 from bayesdp.kernel.programs.effort import Effort
-from bayesdp.kernel.queries import Grid, Shape, label, moved, names_in, shape
+from bayesdp.kernel.queries import Grid, Shape, condition, label, moved, shape
 from bayesdp.kernel.results import NOISES, check_results
 from bayesdp.kernel.stated import stated_population
 from bayesdp.statements.chains import Chain
+from bayesdp.statements.conditions import columns_of
 from bayesdp.statements.gaussian import GaussianVectors
 
 ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
@@ -251,7 +252,7 @@ class _Release:
         roles = [column.get("role") for column in self.columns.values()]
         single = "series" not in roles and "order" in roles and self.n == length
         plain = query["kind"] in ("count", "proportion") and asked.keys is None
-        reads = names_in(query["where"]) == set(covers) and len(covers) == 1
+        reads = columns_of(condition(query["where"])) == set(covers) and len(covers) == 1
         require(self.body["unit"] == "row" and self.claim["notion"] == "bdp", "unit", query["name"])
         require(single, "no complete series", query["name"])
         require(plain and reads, "no count of a covered state over all records", query["name"])

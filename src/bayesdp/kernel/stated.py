@@ -16,11 +16,11 @@ from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require, whole
 from bayesdp.kernel.populations import MOST_RECORDS, described, group_size
-from bayesdp.kernel.queries import names_in
 from bayesdp.statements import (
     StatementError,
     chains,
     columns,
+    conditions,
     populations,
     queries,
     spends,
@@ -81,9 +81,17 @@ def stated_columns(plain: Any) -> dict[str, Any]:
         raise InvalidError(error.reason, error.place) from None
     for name, column in declared.items():
         if isinstance(column, columns.Condition):
-            of_source = names_in(column.where) == {column.source}
-            require(of_source, "a condition on other columns", f"columns.{name}")
+            source = declared.get(column.source)
+            known = conditions.Operand() if source is None else columns.operand(source)
+            _check_condition(column.where, {column.source: known}, f"columns.{name}")
     return declared
+
+
+def _check_condition(text: str, operands: Mapping[str, conditions.Operand], where: str) -> None:
+    try:
+        conditions.against(conditions.parse(text), operands)
+    except conditions.ConditionError as error:
+        raise InvalidError(str(error), where) from None
 
 
 def stated_query(plain: Any, declared: Mapping[str, Any]) -> Any:
@@ -95,6 +103,9 @@ def stated_query(plain: Any, declared: Mapping[str, Any]) -> Any:
     if isinstance(query, queries.TableQuery):
         for name in filter(None, (query.column, query.by)):
             require(name in declared, f"column {name!r} is not declared", query.name)
+        if query.where is not None:
+            operands = {name: columns.operand(column) for name, column in declared.items()}
+            _check_condition(query.where, operands, query.name)
         if query.bins is not None:
             numeric = isinstance(declared[query.column or ""], columns.Numeric)
             require(numeric, "bins of a column without bounds", query.name)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, did_you_mean, require_shown
 from bayesdp.populations.base import Population, law
 
 if TYPE_CHECKING:
@@ -64,9 +64,13 @@ class Tree(Population):
     def _a_forest(self) -> Tree:
         place: dict[str, int] = {}
         for position, node in enumerate(self.nodes):
+            key = f"population.nodes[{position}].name"
+            require_shown(node.name, key)
+            if not node.name:
+                raise InputError(key, node.name, expected="a name")
             if node.name in place:
                 raise InputError(
-                    f"population.nodes[{position}].name",
+                    key,
                     node.name,
                     expected="a name of its own",
                     remedy=f"Node {place[node.name]} has it too.",

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
-from bayesdp.tables.columns import Column, value_kind
+from bayesdp.statements.conditions import value_kind
+from bayesdp.tables.columns import Column
 
 if TYPE_CHECKING:
     from bayesdp.programs.ir import Program, Type

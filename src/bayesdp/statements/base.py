@@ -77,9 +77,14 @@ def _path(location: tuple[int | str, ...], plain: object, *, missing: bool) -> s
     return path
 
 
+def is_shown(text: str) -> bool:
+    """Whether a text is one line of letters that are shown as they stand."""
+    return not any(category(letter) in HIDDEN for letter in text)
+
+
 def visible(text: str) -> str:
     """The text; `ValueError` unless it is one line of letters that are shown as they stand."""
-    if any(category(letter) in HIDDEN for letter in text):
+    if not is_shown(text):
         raise ValueError("a letter that isn't shown as it stands")
     return text
 

@@ -36,6 +36,7 @@ from bayesdp.statements.base import (
     read,
     visible,
 )
+from bayesdp.statements.conditions import Operand, Where, value_kind
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 """What a cell of a discrete column holds. A truth value, a number and a text are never equal."""
@@ -200,7 +201,7 @@ class Cut(_Derived):
 class Condition(_Derived):
     """1 where the condition `where` on the column that it is computed `from` holds, else 0."""
 
-    where: Name
+    where: Where
 
     @property
     def levels(self) -> tuple[Value, ...]:
@@ -334,6 +335,17 @@ def _check_source(name: str, column: Any, columns: Mapping[str, Any], place: str
     dated = isinstance(source, Position) and isinstance(source.step, str)
     if isinstance(column, Cut) and (dated or not all(kind_of(one) == "number" for one in values)):
         raise StatementError(place, "cuts of values that are not numbers")
+
+
+def operand(column: Any) -> Operand:
+    """What conditions on a column have to know of it."""
+    dated = isinstance(column, Position) and isinstance(column.step, str)
+    levels = column.levels
+    if isinstance(column, Numeric | _Derived):
+        return Operand("number", levels, indicator=isinstance(column, Condition))
+    if dated:
+        return Operand("text", levels, dated=True)
+    return Operand(None if levels is None else value_kind(levels[0]), levels)
 
 
 def label(name: str, column: Any) -> str:

@@ -24,7 +24,7 @@ from bayesdp.statements.tables import require_law, rows, shape, square
 class Root(Statement):
     """A record that depends on none before it."""
 
-    name: str
+    name: Name
     law: Any
 
     @property
@@ -52,8 +52,8 @@ class Root(Statement):
 class Child(Statement):
     """A record given its parent: row `u` of `transition` is its law when the parent is `u`."""
 
-    name: str
-    parent: str
+    name: Name
+    parent: Name
     transition: Any
 
     @property

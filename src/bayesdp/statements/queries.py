@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, TypeAdapter, model_validator
 
-from bayesdp.statements.base import Name, Number, Sequence, Statement, read
+from bayesdp.statements.base import Line, Name, Number, Sequence, Statement, read
+from bayesdp.statements.conditions import Where
 
 
 def _edges(bins: tuple[float, ...]) -> tuple[float, ...]:
@@ -22,7 +23,7 @@ class TableQuery(Statement):
     name: Name
     kind: Literal["count", "sum", "mean", "proportion", "histogram"]
     column: Name | None = None
-    where: Annotated[str, Field(min_length=1)] | None = None
+    where: Where | None = None
     by: Name | None = None
     bins: (
         Annotated[tuple[Number, ...], Sequence, Field(min_length=3), AfterValidator(_edges)] | None
@@ -47,7 +48,7 @@ class ProgramQuery(Statement):
     name: Name
     kind: Literal["program"]
     program: Name
-    parameters: dict[str, bool | int | float | str] = Field(default_factory=dict)
+    parameters: dict[Name, bool | int | float | Line] = Field(default_factory=dict)
 
 
 Query = Annotated[

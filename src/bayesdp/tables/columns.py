@@ -23,9 +23,7 @@ Public names: `Column`, `Impute`, `group_keys`.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
-from datetime import datetime
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -42,6 +40,7 @@ from pydantic import (
 
 from bayesdp.errors import InputError, did_you_mean, require_shown
 from bayesdp.statements.columns import seconds_of
+from bayesdp.statements.conditions import TIME_WORDS, is_time, value_kind
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 Kind = Literal[
@@ -155,28 +154,6 @@ class Column(BaseModel):
     def step_seconds(self) -> float | None:
         """The step of an order column that holds dates or times, in seconds."""
         return _duration(self.step) if isinstance(self.step, str) else None
-
-
-def value_kind(value: object) -> Literal["number", "text", "boolean"]:
-    """Whether a literal is a number, a text or a boolean."""
-    if isinstance(value, bool):
-        return "boolean"
-    return "text" if isinstance(value, str) else "number"
-
-
-TIME_WORDS = "a date such as '2026-02-01', or a time such as '2026-02-01 08:15:00'"
-_TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?")
-
-
-def is_time(value: object) -> bool:
-    """Whether this is the one text of a date or time, midnight being the date alone."""
-    if not isinstance(value, str) or not _TIME.fullmatch(value) or value.endswith(" 00:00:00"):
-        return False
-    try:
-        datetime.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
 
 
 def group_keys(columns: Mapping[str, Column], by: str, key: str = "by") -> tuple[Value, ...]:

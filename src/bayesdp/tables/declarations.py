@@ -89,7 +89,9 @@ def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:
         if column.where is not None:
             readable = {column.source: origin or Column(name=column.source, public=True)}
             Predicate.parse(column.where, readable, key=f"data.columns.{name}.where")
-        _hold_together(name, column, columns)
+    for name, column in columns.items():
+        if column.source is not None:
+            _hold_together(name, column, columns)
     return resolved
 
 

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import UnknownError, require
+from bayesdp.statements.base import is_shown
 
 Constant = bool | Fraction | str | None | tuple[Any, ...]
 
@@ -76,6 +77,13 @@ def text(raw: object, what: str) -> str:
     """A text."""
     require(isinstance(raw, str) and len(str(raw)) <= 10_000, f"{what} is no text")
     return str(raw)
+
+
+def line(raw: object, what: str) -> str:
+    """A text of one line, in letters that are shown as they stand."""
+    told = text(raw, what)
+    require(is_shown(told), f"{what}: a letter that isn't shown as it stands")
+    return told
 
 
 def keys(raw: object, names: frozenset[str], what: str) -> Mapping[str, Any]:
@@ -308,7 +316,7 @@ def read_program(raw: object) -> Program:
         epsilon,
         delta,
         text(found["source"], "source"),
-        text(found["name"], "name"),
+        line(found["name"], "name"),
         dict(fixed),
         tuple(types),
     )
@@ -323,14 +331,14 @@ def _budget(raw: object) -> Fraction | None:
 def _pair(raw: object) -> tuple[str, Any]:
     require(isinstance(raw, list) and len(raw) == 2, "no pair")
     assert isinstance(raw, list)
-    return text(raw[0], "a name"), raw[1]
+    return line(raw[0], "a name"), raw[1]
 
 
 def _column(raw: object) -> Column:
     found = keys(raw, frozenset({"kind", "low", "high", "labels", "public"}), "a type")
     kind, public = found["kind"], found["public"]
     require(isinstance(public, bool), "public or not")
-    labels = tuple(text(one, "a label") for one in items(found["labels"], "labels"))
+    labels = tuple(line(one, "a label") for one in items(found["labels"], "labels"))
     low, high = (_constant(found[end], 0) for end in ("low", "high"))
     if kind == "bool":
         require(not labels, "a Bool has no labels")
@@ -389,14 +397,14 @@ def _command(raw: object, reader: Reader, depth: int) -> Command:
         options = found["options"]
         require(isinstance(options, Mapping), "options")
         return Release(
-            text(found["release"], "a name"),
+            line(found["release"], "a name"),
             text(found["op"], "a release"),
             tuple(reader.node(one) for one in items(found["args"], "args")),
             {text(name, "option"): reader.node(one) for name, one in options.items()},
         )
     if "derive" in raw:
         found = keys(raw, frozenset({"derive", "value"}), "a derived value")
-        return Derive(text(found["derive"], "a name"), reader.node(found["value"]))
+        return Derive(line(found["derive"], "a name"), reader.node(found["value"]))
     if "if" in raw:
         found = keys(raw, frozenset({"if", "then", "else"}), "a branch")
         then, otherwise = (_commands(found[side], reader, depth) for side in ("then", "else"))
@@ -405,7 +413,7 @@ def _command(raw: object, reader: Reader, depth: int) -> Command:
     require(isinstance(found["public"], bool), "public or not")
     parts = [_pair(one) for one in items(found["of"], "parts")]
     return Parts(
-        text(found["parts"], "a column"),
+        line(found["parts"], "a column"),
         found["public"],
         tuple((label, _commands(part, reader, depth)) for label, part in parts),
     )

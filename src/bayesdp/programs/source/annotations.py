@@ -11,6 +11,7 @@ from typing import Protocol
 from bayesdp.programs.ir import Type
 from bayesdp.programs.source.diagnostics import refuse, written
 from bayesdp.programs.source.literals import Literal, literal
+from bayesdp.statements.base import is_shown
 
 RESULTS = (
     "Beta",
@@ -109,6 +110,8 @@ def _category(node: ast.expr, inner: ast.expr, constants: Mapping[str, Literal])
     if not all(isinstance(label, str) and label for label in labels):
         raise refuse("annotation", node, 'A Category lists texts: Category["a", "b"].')
     texts = tuple(str(label) for label in labels)
+    if not all(map(is_shown, texts)):
+        raise refuse("annotation", node, "A label is one line of visible letters.")
     if len(set(texts)) != len(texts) or not 2 <= len(texts) <= MOST_LABELS:
         raise refuse(
             "annotation", node, f"A Category has 2 to {MOST_LABELS} labels, each of them once."

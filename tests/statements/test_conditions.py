@@ -1,0 +1,307 @@
+"""One grammar of conditions: what a study accepts a certificate may say, and it means the same."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from bayesdp.errors import InputError
+from bayesdp.kernel.arithmetic import InvalidError
+from bayesdp.kernel.blocks import _truth as truth
+from bayesdp.kernel.stated import stated_columns, stated_query
+from bayesdp.statements import conditions
+from bayesdp.statements.conditions import Comparison, ConditionError, Joined, columns_of, parse
+from bayesdp.tables.columns import parse_columns
+from bayesdp.tables.predicates import Predicate
+
+PLAIN: dict[str, Any] = {
+    "x": {"bounds": [-5.0, 5.0]},
+    "role": {"states": ["child", "it's", "Æ"]},
+    "grade": {"states": [1, 2, 3]},
+    "ok": {"states": [True, False]},
+    "high": {"from": "x", "where": "x > 1"},
+    "level": {"from": "x", "cuts": [0.0, 1.5]},
+    "day": {"role": "order", "step": "1 day"},
+    "fam": {"role": "cluster", "states": ["a", "b"]},
+    "site": {"public": True},
+}
+TABLE = parse_columns(PLAIN)
+STATED = stated_columns(PLAIN)
+VALUES: Mapping[str, list[Any]] = {
+    "x": [-5.0, -0.0, 0.1, 1, 2.5],
+    "role": ["child", "it's", "Æ"],
+    "grade": [1, 2, 3],
+    "ok": [True, False],
+    "high": [0, 1],
+    "level": [0, 1, 2],
+    "day": ["2026-02-01", "2026-02-02", "2026-02-01 08:15:00"],
+    "fam": ["a", "b"],
+    "site": ["n", "s", "1"],
+}
+ORDERED = ("<", "<=", ">", ">=")
+FORGED = [
+    "x > 0.5 # and g == 'a', of adults only",
+    "x > 0.5 # \u202e and g == 'a'\n# \u2066 level 0.1",
+    "(x > 0.5) or (x != '\u202e\u200b')",
+    "x",
+    "x == 'tall'",
+    "x in x",
+    "x > 0.5 if x else x",
+    "[x] == [1]",
+    "x > None",
+    "x > 1j",
+    "-x > ...",
+    "x > 1e999",
+    "x > -1e999",
+    "x > b'1'",
+]
+"""Conditions of certificates that were valid once."""
+ELSE = [
+    "x > 0.5  # \u200b",
+    "x > 0.5\n",
+    "\tx > 0.5",
+    "(x > 0.5\n)",
+    "x > \\\n0.5",
+    "site == '\u202e'",
+    "site == '\\u202e'",
+    "site == '\\n'",
+    "site == '\ud800'",
+    "site == '\\d'",
+    "ｘ > 0.5",
+    "x > 1and x < 2",
+    "x > 9007199254740993",
+    "x > -9007199254740993",
+    "x > True",
+    "x > --1",
+    "x < grade",
+    "1 < 2 < x",
+    "x == x",
+    "[1] in x",
+    "1 in x",
+    "x in 1",
+    "x in (1)",
+    "x in [1, x]",
+    "x in [*site]",
+    "x in {1: 2}",
+    "x in []",
+    "f'{x}' == 1",
+    "x is 1",
+    "(y := 1) == x",
+    "ok == 1",
+    "grade == True",
+    "grade == 4",
+    "grade in [1, 4]",
+    "'aunt' == role",
+    "role < 'child'",
+    "ok < True",
+    "site >= '2026-02-01'",
+    "site == 'n' or site == 1",
+    "day == 'monday'",
+    "day < '2026-02-30'",
+    "day < '2026-02-01 00:00:00'",
+    "day == 3",
+    "high == 2",
+    "level == 3",
+    "unknown == 1",
+    "not " * 60 + "x > 1",
+    "x > 1 or " * 2000 + "x > 1",
+    "(" * 300 + "x > 1" + ")" * 300,
+    "1" + " + 1" * 2400 + " == x",
+    "x == " + "[" * 150 + "]" * 150,
+    "x == " + "1" * 5000,
+    "x > 1; x > 2",
+    "",
+    "  ",
+]
+FINE = [
+    "  x > 1 ",
+    "'#' == site and x > 1",
+    "site != '' or x == 1_0",
+    "site == 'n' 's'",
+    "0 < x <= 2.5 != x",
+    "1 >= x",
+    "x in {1, 0.1} or x not in (-5, +2.5)",
+    "day >= '2026-02-01 08:15:00' and day in ['2026-02-01']",
+    "high == True and level >= 7",
+    "not (role == 'Æ' or ok != False)",
+    "grade < 9 and fam in ('a', 'b')",
+]
+
+
+def by_study(text: Any) -> Predicate | None:
+    try:
+        return Predicate.parse(text, TABLE)
+    except InputError:
+        return None
+
+
+def by_certificate(text: Any) -> bool:
+    try:
+        stated_query({"name": "q", "kind": "count", "where": text}, STATED)
+    except InvalidError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("text", [*FORGED, *ELSE], ids=lambda text: ascii(text)[:40])
+def test_neither_a_study_nor_a_certificate_may_say_it(text: str) -> None:
+    assert by_study(text) is None
+    assert not by_certificate(text)
+    column = {"from": "x", "where": text}
+    with pytest.raises(InvalidError):
+        stated_columns(PLAIN | {"other": column})
+    with pytest.raises(InputError):
+        parse_columns(PLAIN | {"other": column})
+
+
+@pytest.mark.parametrize("text", FINE)
+def test_both_may_say_it(text: str) -> None:
+    assert by_study(text) is not None
+    assert by_certificate(text)
+
+
+@pytest.mark.parametrize("text", [None, 1, True, ["x > 1"], {"x": 1}, b"x > 1"])
+def test_what_is_not_a_text(text: Any) -> None:
+    assert by_study(text) is None
+    with pytest.raises(ConditionError):
+        parse(text)
+    with pytest.raises(InvalidError):
+        stated_columns(PLAIN | {"other": {"from": "x", "where": text}})
+
+
+def test_a_derived_column_is_about_its_source_alone() -> None:
+    other = {"from": "x", "where": "x > 1 and grade == 1"}
+    with pytest.raises(InvalidError):
+        stated_columns(PLAIN | {"other": other})
+    with pytest.raises(InputError):
+        parse_columns(PLAIN | {"other": other})
+
+
+def test_a_source_that_is_not_declared_holds_anything() -> None:
+    other = {"from": "z", "where": "z == 'a' or z == 'b'"}
+    assert "other" in stated_columns(PLAIN | {"other": other})
+    mixed = {"from": "z", "where": "z == 'a' or z == 1"}
+    with pytest.raises(InvalidError):
+        stated_columns(PLAIN | {"other": mixed})
+
+
+def test_the_tree() -> None:
+    tree = parse("not (1 < x <= 2 or role in ['a', 'b'])")
+    between = Joined("and", (Comparison("x", ">", (1,)), Comparison("x", "<=", (2,))))
+    of_role = Comparison("role", "in", ("a", "b"))
+    assert tree == Joined("not", (Joined("or", (between, of_role)),))
+    assert columns_of(tree) == {"x", "role"}
+
+
+def test_a_comment_is_named() -> None:
+    with pytest.raises(InputError, match="without a comment"):
+        Predicate.parse("x > 1 # of adults", TABLE)
+
+
+def test_what_columns_are_is_the_same_for_study_and_certificate() -> None:
+    from bayesdp.statements.columns import operand
+    from bayesdp.tables.predicates import _operand
+
+    for name, column in STATED.items():
+        assert operand(column) == _operand(TABLE[name]), name
+    positions = {"t": {"role": "order", "step": 1, "states": [1, 2]}}
+    assert operand(stated_columns(positions)["t"]) == _operand(parse_columns(positions)["t"])
+
+
+# -- at random ------------------------------------------------------------------------------
+
+
+def literal(value: Any, rng: random.Random) -> str:
+    text = repr(value)
+    return rng.choice([text, f"({text})"]) if rng.random() < 0.1 else text
+
+
+def comparison(rng: random.Random) -> str:
+    name = rng.choice(list(VALUES))
+    values = VALUES[name]
+    kind = rng.random()
+    if kind < 0.3:
+        several = [literal(value, rng) for value in rng.choices(values, k=rng.randint(1, 3))]
+        left, right = rng.choice(["[]", "()", "{}"])
+        inside = ", ".join(several) + ("," if len(several) == 1 else "")
+        return f"{name} {rng.choice(['in', 'not in'])} {left}{inside}{right}"
+    ordered = name in ("x", "grade", "high", "level", "day")
+    operators = ("==", "!=", *(ORDERED if ordered else ()))
+    first, second = (literal(rng.choice(values), rng) for _ in range(2))
+    one, other = rng.choice(operators), rng.choice(operators)
+    if kind < 0.5:
+        return f"{first} {one} {name} {other} {second}"
+    return f"{first} {one} {name}" if kind < 0.7 else f"{name} {one} {first}"
+
+
+def condition(rng: random.Random, depth: int = 0) -> str:
+    if depth > 3 or rng.random() < 0.4:
+        return comparison(rng)
+    if rng.random() < 0.25:
+        return f"not ({condition(rng, depth + 1)})"
+    parts = [f"({condition(rng, depth + 1)})" for _ in range(rng.randint(2, 3))]
+    return f" {rng.choice(['and', 'or'])} ".join(parts)
+
+
+LETTERS = [*"x01'\"#()[]<>=!,-+.ebj \\\n\t_*:", "\u202e", "\u200b", "\u3000", "é", "ﬁ", "in", "not"]
+
+
+def mutated(text: str, rng: random.Random) -> str:
+    for _ in range(rng.randint(1, 2)):
+        at = rng.randrange(len(text) + 1)
+        upto = at + rng.choice([0, 0, 1, 2])
+        text = text[:at] + rng.choice([*LETTERS, rng.choice(FORGED), ""]) + text[upto:]
+    return text
+
+
+def row(rng: random.Random) -> dict[str, Any]:
+    return {name: rng.choice(values) for name, values in VALUES.items()}
+
+
+def test_what_is_accepted_means_what_python_says() -> None:
+    rng = random.Random(6)
+    for _ in range(600):
+        text = condition(rng)
+        predicate = by_study(text)
+        assert predicate is not None, text
+        assert by_certificate(text), text
+        code = compile(text, "condition", "eval")
+        for _ in range(8):
+            values = row(rng)
+            assert predicate.holds(values) == eval(code, {}, values), (text, values)
+            for name in VALUES:  # what the value of one column decides, is so
+                decided = truth(parse(text), name, values[name])
+                assert decided in (None, predicate.holds(values)), (text, values, name)
+
+
+def test_study_and_certificate_accept_the_same_texts() -> None:
+    rng = random.Random(7)
+    accepted = 0
+    for _ in range(4000):
+        text = mutated(comparison(rng), rng)
+        predicate = by_study(text)
+        assert (predicate is not None) == by_certificate(text), text
+        if predicate is None:
+            continue
+        accepted += 1
+        assert "#" not in text or "#" in repr(parse(text)), text
+        assert all(letter not in text for letter in "\n\t\u202e\u200b")
+        values = row(rng)
+        assert predicate.holds(values) == eval(text.strip(), {}, values), text
+    assert 100 < accepted < 3900
+
+
+def test_the_limits() -> None:
+    deepest = "not " * conditions.MOST_NESTED + "x > 1"
+    assert by_study(deepest)
+    assert by_certificate(deepest)
+    assert not by_certificate("not " + deepest)
+    longest = "x > 1".ljust(conditions.MOST_LETTERS)
+    assert by_study(longest)
+    assert by_certificate(longest)
+    assert not by_certificate(longest + " ")
+    assert by_certificate("x > 9007199254740992")
+    assert by_certificate("x > -9007199254740992")

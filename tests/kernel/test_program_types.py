@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bayesdp import kernel
+from bayesdp.errors import BayesdpError
 from bayesdp.programs.certificate import program_certificate
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.ir import plain
@@ -153,3 +154,22 @@ def test_records_share_an_exposure_only_if_their_number_is_public(
     found = kernel.check(lied(honest, swapped))
     assert found.verdict == verdict
     assert found.step != "digest"
+
+
+@pytest.mark.parametrize("name", ["a\u202eb", "a\u200bb", "a\nb"])
+def test_labels_and_names_are_shown_as_they_stand(honest: dict[str, Any], name: str) -> None:
+    def of_a_column(document: dict[str, Any]) -> None:
+        column(document, "arm")["labels"][0] = name
+
+    def of_a_release(document: dict[str, Any]) -> None:
+        program_of(document)["body"][0]["release"] = name
+
+    def of_the_program(document: dict[str, Any]) -> None:
+        program_of(document)["name"] = name
+
+    for change in (of_a_column, of_a_release, of_the_program):
+        said = kernel.check(lied(honest, change))
+        assert (said.verdict, said.step) != ("INVALID", "digest")
+        assert "shown" in said.reason or "hidden" in said.reason, said
+    with pytest.raises(BayesdpError, match="visible letters"):
+        core_of(read_text(HEAD + TYPED.replace('"c"', repr(name)), "typed"), None, {})

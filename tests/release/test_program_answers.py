@@ -107,10 +107,10 @@ def both_places(document: dict[str, Any], value: Any) -> None:
     result(document)["outputs"][0]["value"] = value
 
 
-def failed(*before: Any) -> Any:
+def failed(*before: Any, words: str = "It failed.") -> Any:
     def change(document: dict[str, Any]) -> None:
         released = [{"type": "released", "value": one} for one in before]
-        result(document)["outputs"] = [*released, {"type": "failure", "value": "It failed."}]
+        result(document)["outputs"] = [*released, {"type": "failure", "value": words}]
 
     return change
 
@@ -131,6 +131,12 @@ ANSWERS: dict[str, Any] = {
     "a unit that is no text": output(0, unit=1),
     "an error with more to it": output(0, error={"confidence": 0.95, "value": 0, "proved": True}),
     "a distribution with a value": output(2, value=3),
+    "a name that turns": output(0, name="n\u202e"),
+    "a unit of two lines": output(0, unit="cm\nnothing assumed"),
+    "a cell that hides": output(0, cells=["a", "b\u200b"]),
+    "a note of two lines": output(2, notes=["fine\nlevel 0"]),
+    "a release that hides": lambda d: result(d)["releases"].update({"a\u200b": 1.0}),
+    "a failure of two lines": lambda d: failed(*result(d)["releases"].values(), words="No.\nOK")(d),
     "outputs that are no list": lambda d: result(d).update(outputs={}),
     "a failure without the releases": failed(),
     "a failure with others": failed(1, 2, 3),

@@ -21,9 +21,10 @@ from bayesdp.kernel.programs.reading import (
     Release,
     flat,
     items,
-    line,
     read_program,
+    text,
 )
+from bayesdp.statements.base import is_shown
 
 _ABOUT = frozenset({"type", "name", "unit", "cells", "error"})
 _ANSWERS = frozenset({"labels", "answers"})
@@ -61,6 +62,7 @@ def _check_answer(result: Mapping[str, Any], program: Program, where: str) -> No
     require(set(releases) <= set(made), "a release that the program doesn't make", where)
     for name, value in releases.items():
         _check_released(made[name], value, program, f"{where}: {name}")
+    _check_shown([releases, outputs], where)
     for one in outputs:
         require(isinstance(one, Mapping), "an output", where)
         _check_output(one, where)
@@ -77,14 +79,27 @@ def _check_answer(result: Mapping[str, Any], program: Program, where: str) -> No
             require(_is(output, due), "an output that is not what was released", where)
 
 
+def _check_shown(told: Any, where: str) -> None:
+    """All texts in it are lines of visible letters, and so are its keys."""
+    if isinstance(told, str):
+        require(is_shown(told), "a letter that isn't shown as it stands", where)
+    elif isinstance(told, Mapping):
+        for key, part in told.items():
+            _check_shown(key, where)
+            _check_shown(part, where)
+    elif isinstance(told, list):
+        for part in told:
+            _check_shown(part, where)
+
+
 def _check_output(output: Mapping[str, Any], where: str) -> None:
     """No key that means nothing."""
     said = set(output) - _ABOUT
     require(bool(said) and any(said <= shape for shape in _SHAPES), "an output's keys", where)
-    for key in ("type", "name", "unit"):
-        line(output.get(key, ""), key)
-    for one in items(output.get("cells", []), "cells"):
-        line(one, "cells")
+    text(output["type"], "a type")
+    for key in ("name", "unit"):
+        text(output.get(key, ""), key)
+    require(all(isinstance(one, str) for one in items(output.get("cells", []), "cells")), "cells")
     if "error" in output:
         error = output["error"]
         require(set(error) == {"confidence", "value"}, "an error's keys", where)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.accounting.transaction import error_words
-from bayesdp.errors import TableMismatchError
+from bayesdp.errors import TableMismatchError, as_shown
 from bayesdp.release.program_outputs import output_cells, output_labels
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.programs import PlannedProgram
@@ -133,6 +133,6 @@ def run_program(run: ProgramRun) -> ProgramAnswer:
         json.dumps(answer.to_dict(), allow_nan=False)  # else it could not be stored
         return answer
     except Exception as error:  # whatever it is: what was released has been paid for
-        told = error_words(error, quoted=run.machine.after)
-        failed = f"The rest of the program failed ({told})."
+        words = as_shown(error_words(error, quoted=run.machine.after))
+        failed = f"The rest of the program failed ({words})."
     return run.so_far(f"{failed} What it released until then has been paid for, and is kept.")

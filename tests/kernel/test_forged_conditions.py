@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.blocks import cells_of
 from bayesdp.populations import parse
 from bayesdp.release import Study
+from bayesdp.statements import StatementError, read_population
 from tests.kernel.test_forgeries import (
     ALONE,
     CLUSTER,
@@ -120,3 +122,35 @@ def test_names_of_a_blocks_column_and_values(name: str) -> None:
         cells_of(spend | {"block": {"column": name, "values": ["n"]}})
     with pytest.raises(InvalidError, match="shown"):
         cells_of(spend | {"block": {"column": "g", "values": ["n", name]}})
+
+
+LAW = [[0.25, 0.25], [0.25, 0.25]]
+NAMED: dict[str, Callable[[str], Document]] = {
+    "a covered column": lambda name: {"model": "clusters", "size": 2, "covers": [name]},
+    "a node of a network": lambda name: {
+        "model": "network",
+        "nodes": [{"name": name, "states": 2, "table": [0.5, 0.5]}],
+    },
+    "a record of a joint law": lambda name: {
+        "model": "finite",
+        "probabilities": LAW,
+        "roles": ["a", name],
+    },
+    "a record of a Gaussian law": lambda name: {
+        "model": "gaussian",
+        "covariance": [[1.0, 0.5], [0.5, 1.0]],
+        "roles": ["a", name],
+    },
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+@pytest.mark.parametrize("what", NAMED)
+def test_names_that_the_tool_and_the_statement_refuse(what: str, name: str) -> None:
+    told = NAMED[what]
+    assert parse(told("b") | {"source": "someone"})
+    assert read_population(told("b"))
+    with pytest.raises(InputError):
+        parse(told(name) | {"source": "someone"})
+    with pytest.raises(StatementError):
+        read_population(told(name))

@@ -65,6 +65,7 @@ class Population(BaseModel):
     @classmethod
     def _each_once(cls, covers: tuple[str, ...]) -> tuple[str, ...]:
         for position, name in enumerate(covers):
+            require_shown(name, f"population.covers[{position}]")
             if not name or name in covers[:position]:
                 raise InputError(
                     f"population.covers[{position}]", name, expected="names of columns, each once"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import field_validator, model_validator
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, require_shown
 from bayesdp.populations.base import PROBABILITY_TOLERANCE, Population
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class Finite(Population):
     def _named(self) -> Finite:
         if self.roles is None:
             return self
+        for role in self.roles:
+            require_shown(role, "population.roles")
         distinct = len(set(self.roles)) == len(self.roles) and all(self.roles)
         if not distinct or len(self.roles) != self.group_size:
             raise InputError(

@@ -15,7 +15,7 @@ from pydantic import (
     model_validator,
 )
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, require_shown
 from bayesdp.populations.base import MOST_RECORDS, Population
 from bayesdp.populations.precision import LARGEST_DENSE, Precision, read_precision
 
@@ -185,6 +185,8 @@ class Gaussian(Population):
             raise InputError(
                 "population.roles", list(self.roles), expected="to stand beside a covariance"
             )
+        for role in self.roles:
+            require_shown(role, "population.roles")
         distinct = len(set(self.roles)) == len(self.roles) and all(self.roles)
         if not distinct or len(self.roles) != self.group_size:
             raise InputError(

@@ -99,6 +99,7 @@ class Network(Population):
     def _a_network(self) -> Network:
         place: dict[str, int] = {}
         for position, node in enumerate(self.nodes):
+            require_shown(node.name, f"population.nodes[{position}].name")
             if node.name in place:
                 raise InputError(
                     f"population.nodes[{position}].name",

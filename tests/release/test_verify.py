@@ -427,8 +427,9 @@ def test_a_weaker_claim_is_true(documents: dict[str, dict[str, Any]]) -> None:
     """More is promised than claimed: that is no lie."""
     document = copy.deepcopy(documents["means"])
     document["claim"]["epsilon"] = 0.9
-    document["results"][0]["error"]["value"] *= 2
     assert verdict(document) == "VALID ASSUMING"
+    document["results"][0]["error"]["value"] *= 2  # a number that is shown is the right one
+    assert verdict(document) != "VALID ASSUMING"
 
 
 def test_every_number_of_a_derivation_matters(documents: dict[str, dict[str, Any]]) -> None:
@@ -460,10 +461,9 @@ def test_every_number_of_a_derivation_matters(documents: dict[str, dict[str, Any
         place[path[-1]] = old - 1 if isinstance(old, int) else old * 0.99
         if changed != document and verdict(changed).startswith("VALID"):
             accepted.append(path)
-    # What is left: weaker claims (a lower confidence), and of earlier spends a wider interval than
-    # the common one and a slack beyond the last digit.
-    harmless = {"confidence"}
-    assert {p[-1] for p in accepted if "earlier_spends" not in p} == harmless, accepted
+    # What is left: of earlier spends a wider interval than the common one and a slack beyond the
+    # last digit.
+    assert not [path for path in accepted if "earlier_spends" not in path], accepted
     earlier = {p[3] for p in accepted if "earlier_spends" in p}
     assert earlier <= {"interval", "slack"}, accepted
 

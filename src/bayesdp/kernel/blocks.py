@@ -111,14 +111,14 @@ def check_block(
     require(isinstance(states, list) and bool(states), f"{name!r} has no states", where)
     tree = condition(query["where"])
     for state in states or ():
-        if _truth(tree, name, state) is not False:
+        if truth(tree, name, state) is not False:
             require(cell(state) in cells, f"the query reads {state!r} too", where)
 
 
-def _truth(tree: Tree, name: str, value: object) -> bool | None:
+def truth(tree: Tree, name: str, value: object) -> bool | None:
     """Whether the condition holds where the column has this value; `None` if others decide."""
     if isinstance(tree, Joined):
-        parts = [_truth(part, name, value) for part in tree.parts]
+        parts = [truth(part, name, value) for part in tree.parts]
         if tree.how == "not":
             return None if parts[0] is None else not parts[0]
         decides = tree.how == "or"

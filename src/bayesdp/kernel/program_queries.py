@@ -7,6 +7,7 @@ protects, and a spend that says what is read and costs no less than derived.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -42,6 +43,7 @@ from bayesdp.kernel.queries import Columns, label, labels, states_of
 
 RULE = "program"
 MECHANISM = "program"
+_FILE = re.compile(r"[^/\\:]*[^/\\:.\s][^/\\:]*\.py")
 COARSEST = Fraction(1, 2**31)
 """The interpreter's steps are at most this share of the largest value that one record may add."""
 
@@ -110,8 +112,9 @@ def program_query(
 
 def _check_query(query: Mapping[str, Any], program: Program, where: str) -> None:
     """The program is called what its query calls it, with the arguments that its query gives."""
-    named = isinstance(query["program"], str) and query["program"].endswith(f":{program.name}")
-    require(named, "another program", where)
+    file, colon, name = query["program"].rpartition(":")
+    require(colon == ":" and name == program.name, "another program", where)
+    require(_FILE.fullmatch(file) is not None, "no name of a program file", where)
     given = query.get("parameters", {})
     require(isinstance(given, Mapping), "no arguments", where)
     for name, told in given.items():

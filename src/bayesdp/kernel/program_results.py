@@ -7,13 +7,14 @@ the interpreter computed beyond that is not computed anew, and the certificate s
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from bayesdp.kernel.arithmetic import exact, require
-from bayesdp.kernel.composition import close
+from bayesdp.kernel.arithmetic import InvalidError, exact, require
 from bayesdp.kernel.core import same
 from bayesdp.kernel.programs.reading import (
+    Branch,
     Command,
     Node,
     Parts,
@@ -22,40 +23,42 @@ from bayesdp.kernel.programs.reading import (
     flat,
     items,
     read_program,
-    text,
 )
-from bayesdp.statements.base import is_shown
+from bayesdp.statements.base import StatementError, is_shown
+from bayesdp.statements.outputs import read_output, read_released
 
 _ABOUT = frozenset({"type", "name", "unit", "cells", "error"})
-_ANSWERS = frozenset({"labels", "answers"})
-_DISTRIBUTION = frozenset(
-    {"family", "mean", "sd", "interval95", "notes", "parameters", "components", "names"}
-    | {"quadrature_error", "draws", "diagnostics"}
+_FAILED = re.compile(
+    r"The rest of the program failed \(.{0,400}\)\. What it released until then has been paid for, "
+    r"and is kept\.",
 )
-_SHAPES = (frozenset({"value"}), _ANSWERS, _DISTRIBUTION)
-"""What an output may say beside what it is about: a value, answers, or a distribution."""
 
 
 def check_program_results(
-    results: Sequence[Mapping[str, Any]], steps: Sequence[Mapping[str, Any]]
+    results: Sequence[Mapping[str, Any]],
+    steps: Sequence[Mapping[str, Any]],
+    columns: Mapping[str, Mapping[str, Any]],
 ) -> None:
-    """One result for each program, in order, whose cost is not understated."""
+    """One result for each program, in order, with its step's cost and outputs that it can have."""
     require(len(results) == len(steps), "not as many as were asked for", "results")
     for result, step in zip(results, steps, strict=True):
-        query = step["evidence"]["query"]
+        evidence = step["evidence"]
+        query = evidence["query"]
         where = f"result: {query['name']}"
         require(result["query"] == query["name"], "another query", where)
         require(result["kind"] == "program", "another kind of query", where)
         for told, concluded in (("dp_epsilon", "epsilon"), ("dp_rho", "rho")):
-            proven, stated = (
-                exact(step["conclusion"].get(concluded, 0.0)), exact(result.get(told, 0.0)),
-            )  # fmt: skip
-            require(stated >= proven, "its DP cost is understated", where)
-            require(close(stated, proven), "its DP cost is overstated", where)
-        _check_answer(result, read_program(step["premises"][0]["evidence"]["program"]), where)
+            proven = exact(step["conclusion"].get(concluded, 0.0))
+            its_own = exact(result.get(told, 0.0)) == proven
+            require(its_own, "its DP cost is not that of its step", where)
+        units = {columns[name].get("unit", "") for name in evidence["fields"].values()}
+        program = read_program(step["premises"][0]["evidence"]["program"])
+        _check_answer(result, program, units, where)
 
 
-def _check_answer(result: Mapping[str, Any], program: Program, where: str) -> None:
+def _check_answer(
+    result: Mapping[str, Any], program: Program, units: Collection[str], where: str
+) -> None:
     releases, outputs = result["releases"], items(result["outputs"], "outputs")
     require(isinstance(releases, Mapping), "no releases", where)
     made = {one.name: one for one in flat(program.body) if isinstance(one, Release)}
@@ -63,10 +66,14 @@ def _check_answer(result: Mapping[str, Any], program: Program, where: str) -> No
     for name, value in releases.items():
         _check_released(made[name], value, program, f"{where}: {name}")
     _check_shown([releases, outputs], where)
-    for one in outputs:
-        require(isinstance(one, Mapping), "an output", where)
-        _check_output(one, where)
-    if outputs and outputs[-1]["type"] == "failure":
+    failed = bool(outputs) and outputs[-1].get("type") == "failure"
+    names = _names(result["query"], program, list(releases) if failed else None, len(outputs))
+    for output, known in zip(outputs, names, strict=True):
+        _check_output(output, where)
+        require(output.get("name") in known, "an output of another name", where)
+        unit = output.get("unit")
+        require(unit is None or unit in units, "a unit that no column has", where)
+    if failed:
         _check_failure(outputs, releases, where)
         return
     require(_always(program.body) <= set(releases), "a release is missing", where)
@@ -77,6 +84,9 @@ def _check_answer(result: Mapping[str, Any], program: Program, where: str) -> No
         if node.op == "public" and node.data[0] in releases:
             due = releases[str(node.data[0])]
             require(_is(output, due), "an output that is not what was released", where)
+        if "cells" in output:
+            told = tuple(output["cells"])
+            require(told == _cells(node, made, program), "cells of another table", where)
 
 
 def _check_shown(told: Any, where: str) -> None:
@@ -92,19 +102,60 @@ def _check_shown(told: Any, where: str) -> None:
             _check_shown(part, where)
 
 
-def _check_output(output: Mapping[str, Any], where: str) -> None:
-    """No key that means nothing."""
-    said = set(output) - _ABOUT
-    require(bool(said) and any(said <= shape for shape in _SHAPES), "an output's keys", where)
-    text(output["type"], "a type")
-    for key in ("name", "unit"):
-        text(output.get(key, ""), key)
-    require(all(isinstance(one, str) for one in items(output.get("cells", []), "cells")), "cells")
-    if "error" in output:
-        error = output["error"]
-        require(set(error) == {"confidence", "value"}, "an error's keys", where)
-        require(0 < exact(error["confidence"]) < 1, "no such confidence", where)
-        require(exact(error["value"]) >= 0, "its error is negative", where)
+def _names(
+    query: str, program: Program, released: Sequence[str] | None, many: int
+) -> list[Collection[str | None]]:
+    """What each output may be called: by its piece's labels, or its place among several."""
+    if released is not None:
+        named: list[Collection[str | None]] = [{f"{query}, {name}"} for name in released]
+        return [*named, {None}] if len(named) + 1 == many else [()] * many
+    if many == 1:
+        return [{None}]
+    paths = set(_paths(program.body))
+    found: list[Collection[str | None]] = []
+    for place in range(many):
+        labels = {f"{path}, {number}" for path in paths for number in range(1, many + 1)}
+        found.append({f"{query}, {one}" for one in (*paths, *labels, place + 1)})
+    return found
+
+
+def _paths(commands: Sequence[Command], above: tuple[str, ...] = ()) -> Iterator[str]:
+    """The labels of every piece of a partition, from the outside."""
+    for one in commands:
+        if isinstance(one, Parts):
+            for label, part in one.of:
+                yield ", ".join((*above, label))
+                yield from _paths(part, (*above, label))
+        elif isinstance(one, Branch):
+            for side in one.sides:
+                yield from _paths(side, above)
+
+
+def _cells(node: Node, made: Mapping[str, Release], program: Program) -> tuple[str, ...]:
+    """The labels of the entries of a released table of counts."""
+    release = made.get(str(node.data[0])) if node.op == "public" else None
+    if release is None or release.args[0].op != "sum":
+        return ()
+    row = release.args[0].args[0].args[1]
+    return _labels(row.args[0], program) if row.op == "onehot" else ()
+
+
+def _labels(node: Node, program: Program) -> tuple[str, ...]:
+    if node.op == "field":
+        return tuple(program.columns[str(node.data[0])].labels) or ("False", "True")
+    if node.op != "cross":
+        return ("False", "True")
+    found = [""]
+    for one in node.args:
+        found = [f"{a}|{b}" if a else b for a in found for b in _labels(one, program)]
+    return tuple(found)
+
+
+def _check_output(output: Any, where: str) -> None:
+    try:
+        read_output(output, where)
+    except StatementError as error:
+        raise InvalidError(error.reason, error.place) from None
 
 
 def _check_failure(
@@ -112,7 +163,9 @@ def _check_failure(
 ) -> None:
     """A program that failed hands over what it had released, and why there is no more."""
     *released, failure = outputs
-    require(isinstance(failure.get("value"), str), "a failure without words", where)
+    words = failure.get("value")
+    told = isinstance(words, str) and _FAILED.fullmatch(words) is not None
+    require(told and set(failure) == {"type", "value"}, "a failure in other words", where)
     require(len(released) == len(releases), "not what was released until it failed", where)
     for output, value in zip(released, releases.values(), strict=True):
         same_one = output["type"] == "released" and _is(output, value)
@@ -126,11 +179,15 @@ def _is(output: Mapping[str, Any], value: Any) -> bool:
 
 def _check_released(release: Release, value: Any, program: Program, where: str) -> None:
     """Numbers where noise was added to numbers; whole ones where those are counted."""
+    try:
+        read_released(value, where)
+    except StatementError as error:
+        raise InvalidError(error.reason, error.place) from None
     if isinstance(value, Mapping):
         noisy = release.op in ("randomized-response", "per-record-exponential")
-        keys = _ANSWERS if noisy else _DISTRIBUTION
-        chosen = noisy or (release.op == "exponential" and release.args[0].op == "hellinger")
-        require(chosen and set(value) <= keys, "no released value", where)
+        posterior = release.op == "exponential" and release.args[0].op == "hellinger"
+        fits = noisy if "answers" in value else posterior and "family" in value
+        require(fits, "no released value", where)
         return
     several = isinstance(value, list) and release.op in ("laplace", "gaussian")
     numbers = value if several else [value]

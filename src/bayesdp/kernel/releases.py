@@ -40,7 +40,8 @@ from bayesdp.kernel.program_results import check_program_results
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.queries import Grid, Shape, condition, label, moved, shape
 from bayesdp.kernel.results import NOISES, check_results
-from bayesdp.kernel.stated import stated_population
+from bayesdp.kernel.row_counts import check_row_counts
+from bayesdp.kernel.stated import stated_columns, stated_population
 from bayesdp.statements.chains import Chain
 from bayesdp.statements.conditions import columns_of
 from bayesdp.statements.gaussian import GaussianVectors
@@ -112,8 +113,9 @@ class _Release:
         programs = [one for one in steps if one["rule"] == PROGRAM]
         first = len(results) - len(programs)
         require(first >= 0, "not as many as were asked for", "results")
-        check_results(results[:first], self.n, numbers, shapes)
-        check_program_results(results[first:], programs)
+        shown = check_results(results[:first], self.n, numbers, shapes)
+        check_row_counts(shown, self.n, stated_columns(self.columns), self.population)
+        check_program_results(results[first:], programs, self.columns)
 
     # -- what was asked, and what it costs under DP ----------------------------------------
 

@@ -7,7 +7,6 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import ball, exact, require, whole
-from bayesdp.kernel.composition import close
 from bayesdp.kernel.core import same
 from bayesdp.kernel.queries import Grid, Shape
 from bayesdp.kernel.tails import gaussian_tail, laplace_tail
@@ -16,18 +15,25 @@ NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}
 """The rules about a query's noise, each with its law's tail."""
 
 
+Shown = tuple[Mapping[str, Any], object, int]
+"""A query, the group that a result is about, and over how many rows it is."""
+
+
 def check_results(
     results: Sequence[Mapping[str, Any]],
     n: int,
     steps: Sequence[Mapping[str, Any]],
     shapes: Sequence[Shape],
-) -> None:
-    """`InvalidError` unless each result was noised as its query's step says."""
-    _Results(results, n, steps, shapes).check()
+) -> list[Shown]:
+    """`InvalidError` unless each result was noised as its query's step says.
+
+    Gives the numbers of rows that are shown, which are for `row_counts` to check.
+    """
+    return _Results(results, n, steps, shapes).check()
 
 
 class _Results:
-    """Each released number was noised as derived, and no error is understated."""
+    """Each released number was noised as derived, and its error is that of the noise."""
 
     def __init__(
         self,
@@ -39,7 +45,7 @@ class _Results:
         self.results, self.n = results, n
         self.steps, self.shapes = steps, shapes
 
-    def check(self) -> None:
+    def check(self) -> list[Shown]:
         due = [
             (step, asked, key, cell)
             for step, asked in zip(self.steps, self.shapes, strict=True)
@@ -47,7 +53,7 @@ class _Results:
             for cell in (asked.cells or (None,))
         ]
         require(len(due) == len(self.results), "not as many as were asked for", "results")
-        sizes: dict[str, int] = {}
+        shown: list[Shown] = []
         for result, (step, asked, key, cell) in zip(self.results, due, strict=True):
             query = step["evidence"]["query"]
             where = f"result: {query['name']}"
@@ -57,17 +63,12 @@ class _Results:
             self.value(result, step, asked, where)
             gaussian = step["rule"] == "discrete-gaussian"
             cost, concluded = ("dp_rho", "rho") if gaussian else ("dp_epsilon", "epsilon")
-            stated, proven = exact(result[cost]), exact(step["conclusion"][concluded])
-            require(stated >= proven, "its DP cost is understated", where)
-            require(close(stated, proven), "its DP cost is overstated", where)
+            its_own = exact(result[cost]) == exact(step["conclusion"][concluded])
+            require(its_own, "its DP cost is not that of its step", where)
             self.noise(result, step, where)
             if "rows" in result:
-                sizes[query["name"]] = sizes.get(query["name"], 0) + result["rows"]
-        for step, asked in zip(self.steps, self.shapes, strict=True):
-            rows = sizes.get(step["evidence"]["query"]["name"])
-            if rows is not None:
-                whole_table = rows == self.n or (asked.public_part and 0 < rows <= self.n)
-                require(whole_table, f"averages over {rows} rows of {self.n}", "results")
+                shown.append((query, key, whole(result["rows"], "rows", 1)))
+        return shown
 
     def value(
         self, result: Mapping[str, Any], step: Mapping[str, Any], asked: Shape, where: str
@@ -102,9 +103,14 @@ class _Results:
             length /= whole(result["rows"], "rows", 1)
         require(noise["step"] == float(length), "another step", where)
         confidence = exact(error["confidence"])
-        require(0 < confidence < 1, "no such confidence", where)
-        steps = exact(error["value"]) / exact(noise["step"])
-        k = int(steps * (1 + Fraction(1, 2**50)))
-        require(k >= 0, "its error is negative", where)
-        tail = NOISES[step["rule"]](exact(noise["scale"]), k)
-        require(bool(tail <= ball(1 - confidence)), "its error is understated", where)
+        require(Fraction(1, 2) <= confidence < 1, "no such confidence", where)
+        value, step_length = exact(error["value"]), exact(noise["step"])
+        k = round(value / step_length)
+        on_grid = k >= 0 and abs(k * step_length - value) <= value / 2**52
+        require(on_grid, "its error is not a number of steps", where)
+        tail, scale = NOISES[step["rule"]], exact(noise["scale"])
+        allowed, unseen = ball(1 - confidence), k >> 51  # steps that a double doesn't tell apart
+        require(bool(tail(scale, k + unseen) <= allowed), "its error is understated", where)
+        # Both tails are the same function in the tool, which writes the least such number.
+        least = k == 0 or not bool(tail(scale, k - 1 - unseen) <= allowed)
+        require(least, "its error is overstated", where)

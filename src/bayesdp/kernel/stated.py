@@ -107,8 +107,13 @@ def stated_query(plain: Any, declared: Mapping[str, Any]) -> Any:
             operands = {name: columns.operand(column) for name, column in declared.items()}
             _check_condition(query.where, operands, query.name)
         if query.bins is not None:
-            numeric = isinstance(declared[query.column or ""], columns.Numeric)
-            require(numeric, "bins of a column without bounds", query.name)
+            binned = declared[query.column or ""]
+            require(
+                isinstance(binned, columns.Numeric), "bins of a column without bounds", query.name
+            )
+            low, high = binned.bounds
+            reached = low < query.bins[1] and query.bins[-2] <= high
+            require(reached, "a bin that no value between the bounds reaches", query.name)
     return query
 
 

@@ -67,6 +67,14 @@ def check_program_keys(query: QuerySpec, key: str) -> None:
             remedy='Write program = "file.py:name".',
             shown=False,
         )
+    stated, _ = file_and_name(query.program)
+    if not stated.endswith(".py"):
+        raise InputError(
+            f"{key}.program",
+            query.program,
+            expected="a file whose name ends with .py, and the program's name",
+            remedy='Write program = "file.py:name".',
+        )
     for name in ("column", "where", "by", "bins"):
         if getattr(query, name) is not None:
             raise InputError(

@@ -268,6 +268,14 @@ def _cells(query: QuerySpec, column: Column, key: str) -> tuple[Value, ...]:
         raise InputError(f"{key}.bins", list(edges), expected="bins on a column with bounds")
     if len(edges) < 3 or any(low >= high for low, high in pairwise(edges)):
         raise InputError(f"{key}.bins", list(edges), expected="at least three increasing edges")
+    low, high = column.bounds
+    if not (low < edges[1] and edges[-2] <= high):
+        raise InputError(
+            f"{key}.bins",
+            list(edges),
+            expected=f"bins that values between the bounds {low:g} and {high:g} reach",
+            remedy="Values are clipped to the bounds: leave out bins beyond them.",
+        )
     _check_cells(len(edges) - 1, f"{key}.bins")
     labels = tuple(f"[{low:g}, {high:g})" for low, high in pairwise(edges))
     if len(set(labels)) == len(labels):

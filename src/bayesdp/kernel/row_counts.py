@@ -1,0 +1,180 @@
+"""Public counts of rows, which results show: held against each other and against the population.
+
+A mean or proportion says over how many rows it is. Such counts are sums over one table of all
+records by their public values, so they must agree; and a group of rows has no more of them than the
+declared clusters or series leave room for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from bayesdp.kernel.arithmetic import require
+from bayesdp.kernel.blocks import truth
+from bayesdp.kernel.populations import group_size
+from bayesdp.kernel.queries import condition
+from bayesdp.kernel.stated import as_text
+from bayesdp.statements import columns as kinds
+from bayesdp.statements import populations
+from bayesdp.statements.conditions import Joined, Tree, columns_of
+
+Part = frozenset[tuple[str, frozenset[int]]]
+"""Rows whose public columns have one of some values: for each such column the values' places."""
+
+ALL: Part = frozenset()
+
+
+def check_row_counts(
+    shown: Sequence[tuple[Mapping[str, Any], object, int]],
+    n: int,
+    declared: Mapping[str, Any],
+    population: Any,
+) -> None:
+    """`InvalidError` unless a table of `n` rows can have the counts.
+
+    `shown` are queries with the group (or `None`) that a result is about, and its number of rows.
+    """
+    counts = _Counts(n, declared, population)
+    grouped: dict[str, tuple[Mapping[str, Any], int]] = {}
+    for query, group, rows in shown:
+        counts.add(query, group, rows)
+        if "by" in query:
+            before = grouped.get(query["name"], (query, 0))[1]
+            grouped[query["name"]] = (query, before + rows)
+    for query, rows in grouped.values():
+        counts.add(query, None, rows)
+    counts.check()
+
+
+class _Counts:
+    """The counts by part of the table."""
+
+    def __init__(self, n: int, declared: Mapping[str, Any], population: Any) -> None:
+        self.n, self.declared, self.population = n, declared, population
+        self.known: dict[Part, int] = {ALL: n}
+        self.other: dict[tuple[str, Part], int] = {}
+        self.roles = {one.role: name for name, one in declared.items() if hasattr(one, "role")}
+
+    def levels(self, column: str) -> tuple[Any, ...]:
+        found = self.declared[column].levels if column in self.declared else None
+        return tuple(found or ())
+
+    # -- which rows a count is about ----------------------------------------------------------
+
+    def add(self, query: Mapping[str, Any], group: object, rows: int) -> None:
+        where, name = query.get("where"), query["name"]
+        sets: dict[str, frozenset[int]] = {}
+        decided = True
+        if where is not None and query["kind"] == "mean":
+            decided = self.narrowed(condition(where), sets)
+        if group is not None:
+            column = query["by"]
+            place = [as_text(value) for value in self.levels(column)].index(as_text(group))
+            chosen = self.in_source(column, frozenset([place]))
+            self.narrow(sets, *chosen)
+        require(all(sets.values()), f"{rows} rows where there can be none", name)
+        full = {column: len(self.levels(column)) for column in sets}
+        part = frozenset((c, kept) for c, kept in sets.items() if len(kept) < full[c])
+        require(rows <= self.most(part), f"more rows ({rows}) than the groups have", name)
+        if decided:
+            told = self.known.setdefault(part, rows)
+        else:
+            told = self.other.setdefault((repr(condition(str(where))), part), rows)
+        require(told == rows, f"{rows} rows, which another result says are {told}", name)
+
+    def narrowed(self, node: Tree, sets: dict[str, frozenset[int]]) -> bool:
+        """The values that a condition leaves possible; whether it says no more than that."""
+        if isinstance(node, Joined) and node.how == "and":
+            return all([self.narrowed(part, sets) for part in node.parts])
+        names = columns_of(node)
+        decided = len(names) == 1
+        for column in names:
+            values = self.levels(column)
+            held = [truth(node, column, value) for value in values]
+            decided = decided and bool(values) and None not in held
+            if values:
+                left = frozenset(i for i, one in enumerate(held) if one is not False)
+                self.narrow(sets, *self.in_source(column, left))
+        return decided
+
+    @staticmethod
+    def narrow(sets: dict[str, frozenset[int]], column: str, kept: frozenset[int]) -> None:
+        sets[column] = sets[column] & kept if column in sets else kept
+
+    def in_source(self, column: str, kept: frozenset[int]) -> tuple[str, frozenset[int]]:
+        """Values of a derived column as those that it is computed from, if these are declared."""
+        derived = self.declared[column]
+        source = getattr(derived, "source", None)
+        values = self.levels(source) if source is not None else ()
+        if not values:
+            return column, kept
+        made: list[Any]
+        if isinstance(derived, kinds.Cut):
+            made = [sum(cut <= value for cut in derived.cuts) for value in values]
+        else:
+            tree = condition(derived.where)
+            made = [truth(tree, str(source), value) for value in values]
+        if None in made:
+            return column, kept
+        return str(source), frozenset(i for i, value in enumerate(made) if int(value) in kept)
+
+    # -- how many there can be ----------------------------------------------------------------
+
+    def most(self, part: Part) -> int:
+        """Of each cluster or series at most its records, each of them another member or place."""
+        structure = "none" if self.population is None else populations.structure(self.population)
+        if structure not in ("clusters", "series"):
+            return self.n
+        of = {"clusters": ("cluster", "member"), "series": ("series", "order")}[structure]
+        sets, groups, each = dict(part), self.n, group_size(self.population)
+        outer, inner = (self.roles.get(role) for role in of)
+        if outer is None and structure == "series":
+            groups = 1
+        elif outer is not None and self.levels(outer):
+            groups = len(sets.get(outer, self.levels(outer)))
+        if inner is not None and self.levels(inner):
+            each = min(each, len(sets.get(inner, self.levels(inner))))
+        return min(self.n, groups * each)
+
+    # -- whether they agree -------------------------------------------------------------------
+
+    def check(self) -> None:
+        """Of each column, with all others alike: parts of it are no more than what they are of."""
+        for (_, part), rows in self.other.items():
+            self.within(rows, part)
+        lines: dict[tuple[str, Part], dict[frozenset[int], int]] = {}
+        for part, rows in self.known.items():
+            for column, kept in part:
+                lines.setdefault((column, part - {(column, kept)}), {})[kept] = rows
+        for (column, rest), counted in lines.items():
+            places = frozenset(range(len(self.levels(column))))
+            if rest in self.known:
+                counted[places] = self.known[rest]
+            self.line(column, rest, counted)
+
+    def within(self, rows: int, part: Part) -> None:
+        over = self.known.get(part, self.n)
+        require(rows <= over, f"{rows} rows of {over}", "results")
+
+    def line(self, column: str, rest: Part, counted: Mapping[frozenset[int], int]) -> None:
+        single = {next(iter(kept)): rows for kept, rows in counted.items() if len(kept) == 1}
+        several = {kept: rows for kept, rows in counted.items() if len(kept) > 1}
+        fits = sum(single.values()) <= self.most(rest)
+        require(fits, f"the parts of {column!r} are more rows than there are", "results")
+        for kept, rows in several.items():
+            missing = [place for place in kept if place not in single]
+            least = sum(single[place] for place in kept if place in single)
+            room = sum(self.most(rest | {(column, frozenset([place]))}) for place in missing)
+            agree = least <= rows <= least + room
+            require(agree, f"the parts of {column!r} don't make up {rows} rows", "results")
+            for other, told in several.items():
+                if kept < other:
+                    require(rows <= told, f"{rows} rows, a part of {told}", "results")
+                elif not kept & other:
+                    together = counted.get(kept | other)
+                    fits = rows + told <= self.n and together in (None, rows + told)
+                    require(fits, f"the parts of {column!r} don't make up a whole", "results")
+
+
+__all__ = ["check_row_counts"]

@@ -107,9 +107,19 @@ def both_places(document: dict[str, Any], value: Any) -> None:
     result(document)["outputs"][0]["value"] = value
 
 
-def failed(*before: Any, words: str = "It failed.") -> Any:
+FAILED = (
+    "The rest of the program failed (ValueError). What it released until then has been paid for, "
+    "and is kept."
+)
+
+
+def failed(*before: Any, words: str = FAILED) -> Any:
     def change(document: dict[str, Any]) -> None:
-        released = [{"type": "released", "value": one} for one in before]
+        query, names = result(document)["query"], [*result(document)["releases"], "more", "yet"]
+        released = [
+            {"type": "released", "value": one, "name": f"{query}, {name}"}
+            for name, one in zip(names, before, strict=False)
+        ]
         result(document)["outputs"] = [*released, {"type": "failure", "value": words}]
 
     return change
@@ -151,6 +161,8 @@ def test_answers(chosen: dict[str, Any], lie: str) -> None:
 def test_a_failure_tells_what_was_released(chosen: dict[str, Any]) -> None:
     said = told(chosen, failed(*result(chosen)["releases"].values()))
     assert said.verdict == "VALID ASSUMING", said
+    said = told(chosen, failed(*result(chosen)["releases"].values(), words="All is well."))
+    assert "in other words" in said.reason
 
 
 def test_a_release_of_the_other_side_may_be_missing(chosen: dict[str, Any]) -> None:

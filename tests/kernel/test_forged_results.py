@@ -427,3 +427,14 @@ def test_notes_of_posteriors_are_known() -> None:
     found = diagnostics.diagnosed("normal", ("a",), chains)
     assert found.notes
     assert read_output({"type": "Samples", **found.to_dict()}).notes == found.notes
+
+
+def test_one_series_has_one_row_at_each_position() -> None:
+    """Eight records of one series at four positions, two at each."""
+    document = released({"t": ORDER, "s": S}, CHAIN, SHARE | {"by": "t"})
+    columns = stated_columns(document["columns"])
+    query = composed(document)["premises"][0]["evidence"]["query"]
+    population = stated_population(document["population"])
+    check_row_counts([(query, place, 1) for place in (1, 2, 3, 4)], 4, columns, population)
+    with pytest.raises(InvalidError, match="than the groups have"):
+        check_row_counts([(query, place, 2) for place in (1, 2, 3, 4)], 8, columns, population)

@@ -51,8 +51,7 @@ def exponential_channel(
     assert isinstance(command, Release)
     assert command.op in ("exponential", "posterior-sample")
     found = Machine(program, verdict, rows, OpenDP()).selection(command, node)
-    weights = np.exp([(score - max(found.scores)) / found.scale for score in found.scores])
-    return found.candidates, tuple((weights / weights.sum()).tolist())
+    return found.candidates, found.probabilities()
 
 
 @dataclass

@@ -57,6 +57,12 @@ class Selection:
             samplers.choose([max(one - top, -MOST) for one in self.scores], self.scale)
         ]
 
+    def probabilities(self) -> tuple[float, ...]:
+        """The law that is sampled. Private: benchmarks and tests hold it against the claims."""
+        top = max(self.scores)
+        weights = np.exp([(one - top) / self.scale for one in self.scores])
+        return tuple((weights / weights.sum()).tolist())
+
 
 # -- candidates ------------------------------------------------------------------------------------
 

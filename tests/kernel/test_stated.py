@@ -121,6 +121,10 @@ TOGETHER: dict[str, tuple[Document, Document, Callable[[Document], object], str]
     "more records than a graph has": (
         ROOMS, GRAPH, lambda d: d.update(n=9), "more records than described",
     ),
+    "more records than each member of a family has": (
+        ROOMS, {"model": "family", "members": [GRAPH, GRAPH]}, lambda d: d.update(n=9),
+        "more records than described",
+    ),
     "a graph of more records than are read": (
         ROOMS, GRAPH, lambda d: everywhere(d, set_(records=10**8)), "graphs of more than",
     ),

@@ -172,7 +172,9 @@ def _population(rng: Rng, document: Document, path: Path, other: Document) -> No
         for one in leaves(document):
             if one[-1] == "population" and len(one) > 1:
                 bare = {k: v for k, v in mixed.items() if k not in ("source", "covers")}
-                with suppress(LookupError):  # it stood inside of what was changed already
+                with suppress(
+                    LookupError, TypeError
+                ):  # it stood inside of what was changed already
                     at(document, one[:-1])["population"] = copy.deepcopy(bare)
 
 

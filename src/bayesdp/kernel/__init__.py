@@ -1,15 +1,17 @@
-"""Re-checks certificates. Reads one JSON document and trusts nothing else of this package.
+"""Re-checks certificates. Reads one JSON document and trusts nothing of the package but statements.
 
 `check` says VALID ASSUMING (with the list of what nobody checked), INVALID (with the step that
-fails) or UNKNOWN (a rule without a file in `rules/`, or a file that is not at hand). It uses the
+fails) or UNKNOWN (a rule without a file in `rules/`, or a file that is not at hand). Declarations
+are read once and strictly by `bayesdp.statements`, which needs pydantic; everything else uses the
 standard library and python-flint: numbers are exact fractions or balls that contain the true value.
 
 To read it: `core` (what a certificate is, conversion steps, the verdict), `composition` (how costs
-add up), `declared` and `keys` (what a certificate may say at all), `queries` (what a query reads
-and how far one record moves it), `program_queries` and `program_results` (those that are programs),
-`programs` (what a program costs), `releases` (claims, results, the data set), `populations`
-(sizes), `relations` and `hypotheses` (what one notion says of another), `arithmetic`, and one file
-for each theorem in `rules/`.
+add up), `stated` (what is declared, and whether it can all be so), `declared` and `keys` (what a
+certificate may say at all), `assumptions`, `queries` (what a query reads and how far one record
+moves it), `program_queries` and `program_results` (those that are programs), `programs` (what a
+program costs), `releases` (claims, results, the data set), `row_counts`, `populations` (sizes),
+`described` (numbers that no rule reads), `relations` and `hypotheses` (what one notion says of
+another), `arithmetic`, and one file for each theorem in `rules/`.
 """
 
 from __future__ import annotations

@@ -288,11 +288,19 @@ def test_no_column_name_is_read_as_code(name: str, tmp_path: Path) -> None:
     assert study.release()["s"].value == pytest.approx(6, abs=0.1)
 
 
-@pytest.mark.parametrize("text", ["\\x00", "\\'; DROP TABLE x; --", "%", "\\\\", "é\u202e"])
+@pytest.mark.parametrize("text", ["\\'; DROP TABLE x; --", "%", "\\\\", "é", "#"])
 def test_no_text_of_a_condition_is_read_as_code(text: str, folder: Path) -> None:
     where = json.dumps(f"town == '{text}' and smokes == 'no'")
     write((MEAN, f'name = "c"\nkind = "count"\nwhere = {where}\n'))
     assert ask("release", "study.toml").exit_code == 0
+
+
+@pytest.mark.parametrize("text", ["\\x00", "\\u202e", "é\u202e", "\u200b", "\n"])
+def test_no_text_of_a_condition_hides_letters(text: str, folder: Path) -> None:
+    """Certificates repeat conditions."""
+    where = json.dumps(f"town == '{text}' and smokes == 'no'")
+    write((MEAN, f'name = "c"\nkind = "count"\nwhere = {where}\n'))
+    assert ask("release", "study.toml").exit_code == 2
 
 
 def test_markup_in_names_is_shown_as_it_is(folder: Path) -> None:

@@ -306,10 +306,10 @@ def test_numbers_that_nothing_gives(name: str) -> None:
 
 
 def test_the_tool_makes_no_bins_beyond_the_bounds() -> None:
-    for edges in ([5.0, 6.0, 7.0], [-2.0, 0.0, 4.0], [0.0, 4.5, 5.0]):
+    for edges in ([5.0, 6.0, 7.0], [-2.0, -1.0, 0.0]):
         with pytest.raises(InputError, match="between the bounds"):
             released(PAIRED, PAIRS, BINS | {"bins": edges})
-    released(PAIRED, PAIRS, BINS | {"bins": [-1.0, 2.0, 4.0, 5.0]})
+    released(PAIRED, PAIRS, BINS | {"bins": [-1.0, 0.0, 4.0, 5.0, 6.0]})
 
 
 @pytest.mark.parametrize("noise", ["discrete-laplace", "discrete-gaussian"])

@@ -112,8 +112,8 @@ def stated_query(plain: Any, declared: Mapping[str, Any]) -> Any:
                 isinstance(binned, columns.Numeric), "bins of a column without bounds", query.name
             )
             low, high = binned.bounds
-            reached = low < query.bins[1] and query.bins[-2] <= high
-            require(reached, "a bin that no value between the bounds reaches", query.name)
+            reached = low < query.bins[-1] and query.bins[0] <= high
+            require(reached, "bins that no value between the bounds reaches", query.name)
     return query
 
 

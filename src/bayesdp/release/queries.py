@@ -269,12 +269,12 @@ def _cells(query: QuerySpec, column: Column, key: str) -> tuple[Value, ...]:
     if len(edges) < 3 or any(low >= high for low, high in pairwise(edges)):
         raise InputError(f"{key}.bins", list(edges), expected="at least three increasing edges")
     low, high = column.bounds
-    if not (low < edges[1] and edges[-2] <= high):
+    if not (low < edges[-1] and edges[0] <= high):
         raise InputError(
             f"{key}.bins",
             list(edges),
             expected=f"bins that values between the bounds {low:g} and {high:g} reach",
-            remedy="Values are clipped to the bounds: leave out bins beyond them.",
+            remedy="Values are clipped to the bounds: all of these bins would be empty.",
         )
     _check_cells(len(edges) - 1, f"{key}.bins")
     labels = tuple(f"[{low:g}, {high:g})" for low, high in pairwise(edges))

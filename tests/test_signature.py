@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bayesdp.certificate import Certificate, Step
+from bayesdp.certificate import Certificate, Step, content_of, digest
 from bayesdp.cli import app
 from bayesdp.errors import InputError, Refusal, UnsupportedError
 from bayesdp.kernel import check
@@ -171,6 +171,7 @@ def test_commands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
         loaded, _ = Certificate.load(Path("c.json"))
         loaded.body["claim"]["epsilon"] = epsilon
         forged = loaded.to_dict() | {"signature": signed["signature"]}
+        forged["digest"] = digest(content_of(forged))
         Path("forged.json").write_text(json.dumps(forged))
         for extra in ((), ("--public-key", "mine.pub")):
             said = run("verify", "forged.json", *extra, "--json", status=1).stdout

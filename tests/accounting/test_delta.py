@@ -20,7 +20,7 @@ from bayesdp.accounting.composition import converted, cost_for, dp_bound, level
 from bayesdp.accounting.spend import as_zcdp
 from bayesdp.calibration import calibrate_gaussian
 from bayesdp.errors import BudgetExceededError, InputError, Refusal
-from bayesdp.leakage.zcdp import largest_rho, least_epsilon, reserve, shifted, tail
+from bayesdp.leakage.zcdp import largest_rho, least_epsilon, reserve, shifted
 from bayesdp.notions import Cost
 from bayesdp.populations import Graph, MarkovChain, parse
 from bayesdp.theorems import Question
@@ -31,6 +31,13 @@ from tests.oracles.mechanisms import random_joint
 
 CHAIN = {"model": "markov", "transition": [[0.6, 0.4], [0.4, 0.6]], "length": 50}
 PAIR = {"model": "gaussian", "covariance": [[1.0, 0.3], [0.3, 1.0]]}
+
+
+def tail(alpha: float, tau: float, epsilon: float) -> float:
+    """The delta at `epsilon` of two laws with `D_alpha <= tau` (theory 2.5); at most 1."""
+    excess = alpha - 1.0
+    log = excess * (tau - epsilon) - excess * math.log1p(1.0 / excess) - math.log(alpha)
+    return min(1.0, math.exp(min(log, 0.0)) * (1 + 1e-12))
 
 
 def spend(eps: float = 0.0, rho: float = 0.0, kind: str = "any", **other: Any) -> Spend:

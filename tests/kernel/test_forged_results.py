@@ -292,7 +292,7 @@ NUMBERS: dict[str, tuple[Document, Callable[[Document], None], str, str]] = {
     ),
     "bins-outside": (BINS, bins, "q0", "no value between the bounds"),
     "group-true": (MEAN | {"by": "pair"}, result(group=True), "result", "stands where"),
-    "spend-booleans": (BINS, booleans, "", "no number"),
+    "spend-booleans": (BINS, booleans, "", "truth value"),
     "totals-disagree": (BINS, totals, "release", "than the ledger allows"),
 }  # fmt: skip
 

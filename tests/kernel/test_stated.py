@@ -130,7 +130,7 @@ TOGETHER: dict[str, tuple[Document, Document, Callable[[Document], object], str]
     ),
     "a condition on another column": (
         ROOMS, ALONE, lambda d: d["columns"].update(old={"from": "x", "where": "s == 1"}),
-        "condition on other",
+        "declared column is due",
     ),
     "a record that has no name in the model": (
         ROOMS, ALONE,
@@ -152,7 +152,7 @@ def named(document: Document) -> None:
     def alone(population: Document) -> None:
         kept = {key: population[key] for key in ("source", "covers") if key in population}
         population.clear()
-        population.update(kept | {"model": "gaussian", "covariance": [[1.0]], "roles": ["a"]})
+        population.update(kept | {"model": "finite", "probabilities": [0.5, 0.5], "roles": ["a"]})
 
     everywhere(document, alone)
 

@@ -10,7 +10,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.blocks import _truth as truth
+from bayesdp.kernel.blocks import truth as truth
 from bayesdp.kernel.stated import stated_columns, stated_query
 from bayesdp.statements import conditions
 from bayesdp.statements.conditions import Comparison, ConditionError, Joined, columns_of, parse

@@ -1,28 +1,34 @@
 """What relations between notions need to know of a population, re-derived from its declaration.
 
-An answer is `True`, `False`, or `None` where the declaration decides nothing.
+An answer is `True`, `False`, or `None` where the declaration decides nothing. Where several laws
+meet the declaration, a hypothesis holds if it does under all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, law, require
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, require
+from bayesdp.kernel.dependence import (
+    all_of,
+    default_among_factors,
+    finite_law,
+    keeps,
+    mutual_independence,
+)
 from bayesdp.kernel.gaussian import lower_triangle_positive, symmetric
 from bayesdp.kernel.graphs import read_model
+from bayesdp.kernel.moves import all_possible, default_possible, read_moves
 from bayesdp.kernel.populations import group_size, matrix_of
-from bayesdp.statements.chains import STATIONARY, Autoregressive, MarkovChain, MarkovIntervals
+from bayesdp.statements.chains import Chain, MarkovChain, MarkovIntervals
 from bayesdp.statements.gaussian import GaussianCorrelation, GaussianVectors
 from bayesdp.statements.graphs import Finite
 from bayesdp.statements.populations import Family
 from bayesdp.statements.tables import cells, shape
 
 Population = Any
-Cell = tuple[int, ...]
-MOST_CELLS = 2**12
 LARGEST_MATRIX = 200
 
 NAMES = {
@@ -57,7 +63,9 @@ class Facts:
 
     def rests_on(self, name: str) -> frozenset[str]:
         """The declarations that a hypothesis rests on; `InvalidError` where it isn't known."""
-        if self._shown(name):
+        shown = self._shown(name)
+        require(shown is not False, f"the population refutes {name}", "hypotheses")
+        if shown:
             return frozenset()
         if name in self.declared:
             return frozenset({name})
@@ -74,7 +82,7 @@ class Facts:
         if name == "groups-within-size":
             return group_size(population) <= self.size
         if isinstance(population, Family):
-            return _all(self._answer(name, member) for member in population.members)
+            return all_of(self._answer(name, member) for member in population.members)
         if name == "full-support":
             return full_support(population)
         if name == "mutual-independence":
@@ -97,24 +105,23 @@ class Facts:
         inside = self._in_domain(population)
         if not inside:
             return inside
-        if not isinstance(population, Finite):
-            return True if full_support(population) else None
-        possible = {cell for cell, weight in finite_law(population).items() if weight > 0}
-        value = int(self.default)
-        return all(
-            (*cell[:i], value, *cell[i + 1 :]) in possible
-            for cell in possible
-            for i in range(len(cell))
-        )
+        if population.model in ("gaussian", "autoregressive"):
+            return full_support(population)
+        default = int(self.default)
+        if isinstance(population, Finite):
+            return keeps(finite_law(population), default)
+        if isinstance(population, Chain):
+            return default_possible(read_moves(population), default)  # type: ignore[arg-type]
+        return default_among_factors(population, default)
 
 
 def full_support(population: Population) -> bool | None:
     """Whether every database is possible."""
     model = population.model
     if isinstance(population, Finite):
-        return all(weight > 0 for weight in finite_law(population).values())
+        return all(weight > 0 for weight in cells(population.probabilities))
     if model == "markov":
-        return _chain_support(population)
+        return all_possible(read_moves(population))
     if model in ("tree", "graph", "network"):
         tables = [table for _, table in read_model(population).factors]
         return all(weight > 0 for table in tables for weight in table.weights)
@@ -123,59 +130,17 @@ def full_support(population: Population) -> bool | None:
     return True if model == "autoregressive" else None
 
 
-def _chain_support(population: MarkovChain | MarkovIntervals) -> bool | None:
-    order, length = population.order, population.length
-    if population.initial != STATIONARY and not all(w > 0 for w in cells(population.initial)):
-        return False if length >= order else None
-    if isinstance(population, MarkovChain):
-        positive = all(weight > 0 for weight in cells(population.transition))
-        return True if positive else False if length > order else None
-    return True if all(weight > 0 for weight in cells(population.transition_lower)) else None
-
-
 def _gaussian_support(population: Any) -> bool | None:
     """Positive definite, so that the density is positive."""
     if isinstance(population, GaussianCorrelation):
         rho = Fraction(population.max_correlation)
-        return True if rho * (population.size - 1) < 1 else None
+        return rho * (population.size - 1) < 1  # at 1 a law may be singular
     vectors = isinstance(population, GaussianVectors)
     rows = symmetric(population.covariance if vectors else matrix_of(population))
     if len(rows) > LARGEST_MATRIX:
         raise UnknownError(f"a matrix of more than {LARGEST_MATRIX} rows", "full-support")
     lower_triangle_positive([list(map(ball, row[: i + 1])) for i, row in enumerate(rows)])
     return True
-
-
-def mutual_independence(population: Population) -> bool | None:
-    """Whether all records are mutually independent."""
-    if group_size(population) == 1:
-        return True
-    if isinstance(population, Autoregressive):
-        return population.coefficient == 0
-    if not isinstance(population, Finite):
-        return None
-    joint = finite_law(population)
-    margins: list[dict[int, Fraction]] = [{} for _ in next(iter(joint))]
-    for cell, weight in joint.items():
-        for axis, value in enumerate(cell):
-            margins[axis][value] = margins[axis].get(value, Fraction(0)) + weight
-    off = Fraction(0)
-    for cell, weight in joint.items():
-        expected = Fraction(1)
-        for axis, value in enumerate(cell):
-            expected *= margins[axis][value]
-        off = max(off, abs(weight - expected))
-    return True if off == 0 else False if off > Fraction(1, 10**6) else None
-
-
-def finite_law(population: Finite) -> dict[Cell, Fraction]:
-    """The cells of a finite law, rescaled to sum to 1."""
-    sizes = shape(population.probabilities)
-    places = list(product(*map(range, sizes)))
-    if len(places) > MOST_CELLS:
-        raise UnknownError(f"a law of more than {MOST_CELLS} cells", "hypotheses")
-    weights = law(list(cells(population.probabilities)), "probabilities")
-    return dict(zip(places, weights, strict=True))
 
 
 def fewest_states(population: Any) -> int | None:
@@ -189,11 +154,3 @@ def fewest_states(population: Any) -> int | None:
     if population.model in ("tree", "graph", "network"):
         return min(read_model(population).states)
     return None
-
-
-def _all(answers: Iterable[bool | None]) -> bool | None:
-    found = list(answers)
-    require(len(found) > 0, "a family without members")
-    if all(found):
-        return True
-    return False if any(answer is False for answer in found) else None

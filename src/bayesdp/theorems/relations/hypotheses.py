@@ -1,13 +1,13 @@
 """What relations need to know: derived from a population where it can be, else to be declared.
 
 A checker answers `True` (the population shows that it holds), `False` (the population shows that it
-does not) or `None` (nothing decides it). A declaration that the population refutes is an error.
+does not) or `None` (nothing decides it). Where several laws meet a declaration, a hypothesis
+holds if it does under all of them. A declaration that the population refutes is an error.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,6 +26,9 @@ from bayesdp.populations import (
     Population,
     Tree,
 )
+from bayesdp.populations.factors import FactorGraph, FactorGroup, live_cells
+from bayesdp.theorems.relations.independence import acyclic, independent, of_all, of_parts, settled
+from bayesdp.theorems.relations.supports import default_anywhere, every_series, series
 
 Checker = Callable[[Population, float, int], bool | None]
 """Population, default value and group size to: holds, does not hold, or undecided."""
@@ -33,12 +36,6 @@ Checker = Callable[[Population, float, int], bool | None]
 EVERYWHERE = "every-population"
 """The hypothesis about the given level itself. What follows from it with the help of anything about
 one population no longer has it."""
-
-MOST_CELLS = 2**12
-"""Larger laws are not compared with a product."""
-
-CLEARLY = 1e-6
-"""A law further from a product than this is no product whose cells were rounded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +50,11 @@ class Hypothesis:
 def full_support(population: Population, default: float, size: int) -> bool | None:
     """Whether every database is possible."""
     if isinstance(population, Family):
-        return _all(full_support(member, default, size) for member in population.members)
+        return of_all(full_support(member, default, size) for member in population.members)
     if isinstance(population, Finite):
         return bool((population.array > 0.0).all())
     if isinstance(population, MarkovChain):
-        return _chain_support(population)
+        return every_series(series(population))
     if isinstance(population, Tree | Graph | Network):
         return all(bool((group.tables > 0.0).all()) for group in population.factor_graph.groups)
     if isinstance(population, Gaussian):
@@ -65,60 +62,23 @@ def full_support(population: Population, default: float, size: int) -> bool | No
     return True if isinstance(population, Autoregressive) else None
 
 
-def _chain_support(population: MarkovChain) -> bool | None:
-    start_known = population.initial != "stationary"
-    if start_known and not all(entry > 0.0 for entry in _flat(population.initial)):
-        return False if population.length >= population.order else None
-    if population.transition is not None:
-        positive = all(entry > 0.0 for entry in _flat(population.transition))
-        return True if positive else False if population.length > population.order else None
-    return True if all(entry > 0.0 for entry in _flat(population.transition_lower)) else None
-
-
 def _gaussian_support(population: Gaussian) -> bool | None:
     """Positive definite: the density is positive. Zero-probability exceptions don't count."""
     if population.max_correlation is None:
         return True
-    dominant = population.max_correlation * (population.group_size - 1) < 1.0
-    return True if dominant else None
+    # At 1, a law that it allows may be singular.
+    return Fraction(population.max_correlation) * (population.group_size - 1) < 1
 
 
 def mutual_independence(population: Population, default: float, size: int) -> bool | None:
     """Whether all records are mutually independent."""
-    if population.group_size == 1:
-        return True
-    if isinstance(population, Family):
-        return _all(mutual_independence(member, default, size) for member in population.members)
-    if isinstance(population, Finite):
-        return _product_law(population.array)
-    if isinstance(population, Autoregressive):
-        return population.coefficient == 0.0
-    return None
-
-
-def _product_law(joint: Any) -> bool | None:
-    """`True` only where all marginals multiply to the cells exactly, as doubles show it."""
-    if joint.size > MOST_CELLS:
-        return None
-    cells = {cell: Fraction(float(joint[cell])) for cell in np.ndindex(*joint.shape)}
-    total = sum(cells.values(), Fraction(0))
-    margins: list[dict[int, Fraction]] = [{} for _ in joint.shape]
-    for cell, weight in cells.items():
-        for axis, value in enumerate(cell):
-            margins[axis][value] = margins[axis].get(value, Fraction(0)) + weight / total
-    off = Fraction(0)
-    for cell, weight in cells.items():
-        expected = math.prod(margins[axis][value] for axis, value in enumerate(cell))
-        off = max(off, abs(weight / total - expected))
-    if off == 0:
-        return True
-    return False if off > CLEARLY else None
+    return independent(population)
 
 
 def default_in_domain(population: Population, default: float, size: int) -> bool | None:
     """Whether the default is a value that every record can be given."""
     if isinstance(population, Family):
-        return _all(default_in_domain(member, default, size) for member in population.members)
+        return of_all(default_in_domain(member, default, size) for member in population.members)
     if isinstance(population, Gaussian | Autoregressive):
         return True
     states = fewest_states(population)
@@ -141,7 +101,7 @@ def fewest_states(population: Population) -> int | None:
 def default_possible(population: Population, default: float, size: int) -> bool | None:
     """Whether the default has positive probability given all possible values of the others."""
     if isinstance(population, Family):
-        return _all(default_possible(member, default, size) for member in population.members)
+        return of_all(default_possible(member, default, size) for member in population.members)
     if not default_in_domain(population, default, size):
         return default_in_domain(population, default, size)
     if isinstance(population, Finite):
@@ -150,27 +110,48 @@ def default_possible(population: Population, default: float, size: int) -> bool 
             bool((np.take(possible, int(default), axis=i) | ~possible.any(axis=i)).all())
             for i in range(possible.ndim)
         )
-    return True if full_support(population, default, size) else None
+    if isinstance(population, MarkovChain):
+        return default_anywhere(series(population), int(default))
+    if isinstance(population, Tree | Graph | Network):
+        return _default_in_graph(population.factor_graph, int(default))
+    return full_support(population, default, size)
+
+
+def _default_in_graph(graph: FactorGraph, default: int) -> bool | None:
+    """No factor may exclude the default from a cell that the factors, one by one, leave possible.
+
+    Where factors form cycles such a cell may be impossible all the same: small ones are multiplied.
+    """
+    if all(_default_in_group(group, graph.possible, default) for group in graph.groups):
+        return True
+    if acyclic(graph):
+        return False if settled(graph) else None
+
+    def replaceable(law: dict[tuple[int, ...], Fraction]) -> bool:
+        return all(
+            law[(*cell[:i], default, *cell[i + 1 :])] > 0
+            for cell, weight in law.items()
+            if weight > 0
+            for i in range(len(cell))
+        )
+
+    return of_parts(graph, replaceable)
+
+
+def _default_in_group(group: FactorGroup, possible: Any, default: int) -> bool:
+    live = live_cells(group, possible)
+    if live is None:
+        return True
+    positive = group.tables > 0.0
+    return all(
+        bool((np.take(positive, [default], axis=axis) | ~live.any(axis=axis, keepdims=True)).all())
+        for axis in range(1, group.arity + 1)
+    )
 
 
 def groups_within_size(population: Population, default: float, size: int) -> bool | None:
     """Whether no more than `size` records depend on each other."""
     return population.group_size <= size
-
-
-def _all(answers: Iterable[bool | None]) -> bool | None:
-    found = list(answers)
-    if all(found):
-        return True
-    return False if any(answer is False for answer in found) else None
-
-
-def _flat(table: Any) -> Iterator[float]:
-    for part in table:
-        if isinstance(part, list | tuple):
-            yield from _flat(part)
-        else:
-            yield part
 
 
 HYPOTHESES: dict[str, Hypothesis] = {
@@ -238,7 +219,8 @@ class Facts:
 
     def with_declared(self, names: Iterable[str]) -> Facts:
         """The same with more declarations."""
-        return Facts(closed(self.holds | dict.fromkeys(names, "declared")), self.refuted)
+        holds = self.holds | dict.fromkeys(names, "declared")
+        return Facts(closed(holds, self.refuted), self.refuted)
 
 
 def facts(population: Population | None, assume: Iterable[str], default: float, size: int) -> Facts:
@@ -266,17 +248,20 @@ def facts(population: Population | None, assume: Iterable[str], default: float, 
                 "assume",
                 name,
                 expected="something that the population doesn't contradict",
-                remedy=f"It shows that this is false: {HYPOTHESES[name].statement}.",
+                remedy=f"Under it, or under a law that it allows, this is false: "
+                f"{HYPOTHESES[name].statement}.",
             )
         holds.setdefault(name, "declared")
-    return Facts(closed(holds), frozenset(refuted))
+    return Facts(closed(holds, refuted), frozenset(refuted))
 
 
-def closed(holds: dict[str, str]) -> dict[str, str]:
-    """With everything that follows; a consequence of something declared counts as declared."""
+def closed(holds: dict[str, str], refuted: Collection[str] = ()) -> dict[str, str]:
+    """With all that follows and isn't refuted; what rests on a declaration counts as declared."""
     found = dict(holds)
     for conclusion, premises in CONSEQUENCES * 2:
-        if conclusion not in found and all(premise in found for premise in premises):
+        if conclusion in found or conclusion in refuted:
+            continue
+        if all(premise in found for premise in premises):
             declared = any(found[premise] == "declared" for premise in premises)
             found[conclusion] = "declared" if declared else "derived"
     return found

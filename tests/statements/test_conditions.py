@@ -14,7 +14,7 @@ from bayesdp.kernel.blocks import truth as truth
 from bayesdp.kernel.stated import stated_columns, stated_query
 from bayesdp.statements import conditions
 from bayesdp.statements.conditions import Comparison, ConditionError, Joined, columns_of, parse
-from bayesdp.tables.columns import parse_columns
+from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.predicates import Predicate
 
 PLAIN: dict[str, Any] = {

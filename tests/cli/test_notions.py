@@ -145,3 +145,10 @@ def test_certificates_verify():
     run(*arguments, "--to", "sp", "--to", "bsp", "--certificate", "two.json")
     claims = json.loads(Path("two.json").read_text())["claim"]["claims"]
     assert [claim["notion"] for claim in claims] == ["sp", "bsp"]
+
+
+def test_a_declaration_that_the_population_refutes_is_refused():
+    clusters = ("--population", '{"model": "clusters", "size": 50}')
+    refused = run("--given", "dp=1", "--assume", "mutual-independence", *clusters, status=2)
+    assert "expected something that the population doesn't contradict" in refused.output
+    assert "this is false: all records are mutually independent" in refused.output

@@ -161,8 +161,23 @@ def test_a_default_between_two_values():
     assert any("default-in-domain" in said for said in found.assuming)
 
 
+PINNED = {
+    "model": "markov",
+    "transition_lower": [[0.25, 0.75], [0.0, 0.5]],
+    "transition_upper": [[0.25, 0.75], [0.5, 1.0]],
+    "length": 1,
+}
+"""A record of the stationary law, in which 0 may be impossible; full support is left open."""
+
+
 def test_what_follows_from_declarations_is_not_what_the_population_refutes():
     """A default that is possible follows from full support, unless the population refutes it."""
     document = made({"bsp": 0.2}, "bdp", ["full-support", "default-in-domain"])
-    document["population"] = ALTERNATING
-    assert kernel.check(sealed(document)).verdict == "INVALID"
+    document["population"] = PINNED
+    found = kernel.check(sealed(document))
+    assert found.verdict == "INVALID"
+    assert found.reason == "the population refutes default-possible"
+    known = implied({"bsp": 0.2}, parse(PINNED), ["full-support"], size=2, default=0)
+    steps = {step.relation for one in known.implied for step in one.path}
+    assert "bsp-to-sp" in steps
+    assert "bsp-to-bdp" not in steps

@@ -74,7 +74,13 @@ def test_a_study_shows_what_its_certificate_claims(tmp_path: Path) -> None:
         assert level_words(claimed["epsilon"]) == level_words(shown.plan.level), case
         assert claimed["delta"] == shown.plan.delta, case
         reading = study.ledger().show()[0]["readings"][0]
-        assert level_words(reading["level"]) == level_words(read.body["data_set"]["level"]), case
+        its_level = read.body["data_set"]["level"]
+        if claimed["delta"]:
+            # A ledger reads at the order fixed for its whole total, which later releases need too;
+            # a certificate of the first release at the one that is best for what it spends.
+            assert reading["level"] >= its_level * (1 - 1e-9), case
+        else:
+            assert level_words(reading["level"]) == level_words(its_level), case
     assert done > runs(500) / 3
 
 

@@ -192,17 +192,28 @@ class Scope:
         require(likelihood.op == "likelihood", "no likelihood")
         family = str(likelihood.data[0])
         require(family in PAIRS and len(likelihood.args) == PAIRS[family][1], "no likelihood")
-        for one in likelihood.args:
-            require(self.public(one).name in ("number", "truth"), "a likelihood's parameter")
+        for parameter in likelihood.args:
+            is_number = self.public(parameter).name in ("number", "truth")
+            require(is_number, "a likelihood's parameter")
+            # An exposure may be 0: then the posterior is the prior.
+            self._positive(parameter, or_zero=family == "poisson")
         if prior.op == "public":
             self.public(prior)
             return family
         require(prior.op == "prior" and prior.data[0] == PAIRS[family][0], "another prior")
         due = len(prior.args) > 1 if family == "categorical" else len(prior.args) == 2
         require(due, "another number of the prior's parameters")
-        for one in prior.args:
-            require(self.public(one).name in ("number", "truth", "vector"), "a prior's parameter")
+        for place, parameter in enumerate(prior.args):
+            is_number = self.public(parameter).name in ("number", "truth", "vector")
+            require(is_number, "a prior's parameter")
+            if prior.data[0] != "normal" or place == 1:  # a mean may lie anywhere
+                self._positive(parameter)
         return family
+
+    def _positive(self, parameter: Node, or_zero: bool = False) -> None:
+        """No law exists otherwise, whatever was released before."""
+        for lies in self.world.ranges(parameter):
+            require(lies.low > 0 or (or_zero and lies.low == 0), "a parameter may be 0 or less")
 
     def observed(self, model: Node) -> str:
         """The family of a model of private rows, which are of its kind."""

@@ -127,3 +127,12 @@ def test_large_and_not_walk_summable_is_refused():
     ring = sp.diags_array([side, np.ones(n), side], offsets=[-1, 0, 1])
     with pytest.raises(InputError, match="walk-summable"):
         parse(spec(precision=ring))
+
+
+def test_a_matrix_market_file_with_an_entry_twice_is_refused(tmp_path):
+    """SciPy adds the two up: a correlation of twice the size, or none."""
+    lines = ["%%MatrixMarket matrix coordinate real symmetric", "2 2 4"]
+    lines += ["1 1 1.0", "2 1 -0.2", "2 1 -0.2", "2 2 1.0"]
+    (tmp_path / "q.mtx").write_text("\n".join(lines) + "\n")
+    with pytest.raises(InputError, match="row 2 and column 1 stands there more than once"):
+        Gaussian(precision=str(tmp_path / "q.mtx"))

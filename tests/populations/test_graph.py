@@ -148,16 +148,64 @@ def test_wrong_graphs_are_refused_with_the_key(change, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("0,1,2\n", "two integer columns.*It has"),
-        ("0,1\nx,2\n", "two integer columns"),
-        ("a,b\n0,1\n,2\n", "none missing"),
-        ("", "two integer columns"),
+        ("", "two integer columns.*It has no pair"),
+        ("from,to\n", "two integer columns.*It has no pair"),
     ],
 )
 def test_wrong_files_of_edges_are_refused(tmp_path, content, message):
     (tmp_path / "edges.csv").write_text(content)
     with pytest.raises(InputError, match=message):
         parse(GOOD | {"edges": str(tmp_path / "edges.csv"), "table": ISING})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xef\xbb\xbf0,1\n1,2\n4,5\n",
+        b'"0","1"\n1,2\n4,5\n',
+        b" 0 , 1\r\n1,2\r\n\r\n4,5",
+        b'\xef\xbb\xbf"from", "to"\n0,1\n1,2\n4,5\n',
+        b"0,1\n +1, 2\n4,5\n",
+    ],
+)
+def test_no_first_pair_is_lost_as_a_header(tmp_path, content):
+    (tmp_path / "edges.csv").write_bytes(content)
+    graph = Graph(records=6, edges=str(tmp_path / "edges.csv"), table=ISING)
+    assert graph.edges.pairs.tolist() == EDGES
+
+
+def test_the_level_of_a_triangle_counts_all_three_pairs(tmp_path):
+    """1.150, by the linear programs over its joint law; .992 with two of the three pairs."""
+    (tmp_path / "edges.csv").write_bytes(b"\xef\xbb\xbf0,1\n1,2\n0,2\n")
+    triangle = Graph(records=3, edges=str(tmp_path / "edges.csv"), table=[[3, 1], [1, 3]])
+    assert triangle.leakage(0.5).best.epsilon == pytest.approx(1.14995639, abs=1e-7)
+
+
+@pytest.mark.parametrize("pairs", [[[0, 1], [1, 2], [1, 0]], [[0, 1], [0, 1]]])
+def test_a_pair_that_is_listed_twice_is_refused(tmp_path, pairs):
+    (tmp_path / "edges.csv").write_text("".join(f"{a},{b}\n" for a, b in pairs))
+    for edges in (pairs, str(tmp_path / "edges.csv")):
+        with pytest.raises(InputError, match=r"not listed before, in either order.*List it once"):
+            Graph(records=6, edges=edges, table=ISING)
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        ("0,1\nfrom,to\n", 2),
+        ("0,1,0\n1,2,0\n", 1),
+        ("a,1\n1,2\n", 1),
+        ("0,1\n\n1,x\n", 3),
+        ("0,1\n1,\n", 2),
+        ("a,b\n0,1\n,2\n", 3),
+        ("0,1\n1,0x2\n", 2),
+        ("0,1\n1,2.5\n", 2),
+    ],
+)
+def test_errors_name_the_line(tmp_path, content, line):
+    (tmp_path / "edges.csv").write_text(content)
+    with pytest.raises(InputError, match=f"in line {line} of"):
+        Graph(records=6, edges=str(tmp_path / "edges.csv"), table=ISING)
 
 
 def test_edges_are_equal_by_content():

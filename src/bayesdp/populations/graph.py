@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -319,19 +320,30 @@ class Edges:
         return self.pairs.tolist()
 
     def require_within(self, records: int) -> None:
-        """`InputError` for a record that does not exist, or one paired with itself."""
+        """`InputError` for a record that isn't there, one paired with itself, and a pair twice.
+
+        Each pair applies the shared table once, so a pair that is also listed the other way round
+        would apply it twice.
+        """
         import numpy as np
 
         bad = ((self.pairs < 0) | (self.pairs >= records)).any(axis=1)
         same = self.pairs[:, 0] == self.pairs[:, 1]
-        for wrong, expected in (
-            (bad, f"two records from 0 to {records - 1}"),
-            (same, "two different records"),
+        repeated = np.ones(len(self.pairs), dtype=bool)
+        repeated[np.unique(np.sort(self.pairs, axis=1), axis=0, return_index=True)[1]] = False
+        once = "List it once. For a stronger dependence state a table with its entries squared."
+        for wrong, expected, remedy in (
+            (bad, f"two records from 0 to {records - 1}", ""),
+            (same, "two different records", ""),
+            (repeated, "a pair that was not listed before, in either order", once),
         ):
             if wrong.any():
                 row = int(np.argmax(wrong))
                 raise InputError(
-                    f"population.edges[{row}]", self.pairs[row].tolist(), expected=expected
+                    f"population.edges[{row}]",
+                    self.pairs[row].tolist(),
+                    expected=expected,
+                    remedy=remedy,
                 )
 
 
@@ -384,35 +396,93 @@ def _edges_of(name: str, digest: Any) -> Edges:
     return Edges(_pairs_in(content, name), found, name)
 
 
+_PAIRS = "a Parquet or CSV file of two integer columns, record numbers from 0"
+
+
 def _pairs_in(content: bytes, name: str) -> NDArray[np.int64]:
     """The two integer columns of a Parquet or CSV file (CSV: with or without a header)."""
     import numpy as np
     import pyarrow as pa
-    from pyarrow import csv, parquet
+    from pyarrow import parquet
 
-    expected = "a Parquet or CSV file of two integer columns, record numbers from 0"
+    if content[:4] != b"PAR1":
+        return _pairs_in_csv(content, name)
     try:
-        if content[:4] == b"PAR1":
-            table = parquet.read_table(pa.BufferReader(content))
-        else:
-            first = content.split(b"\n", 1)[0].replace(b",", b"").strip()
-            options = csv.ReadOptions(autogenerate_column_names=first.isdigit())
-            table = csv.read_csv(pa.BufferReader(content), read_options=options)
+        table = parquet.read_table(pa.BufferReader(content))
     except (pa.ArrowInvalid, OSError) as error:
-        raise InputError("population.edges", name, expected=f"{expected} ({error})") from None
+        raise InputError("population.edges", name, expected=f"{_PAIRS} ({error})") from None
     if table.num_columns != 2 or not all(pa.types.is_integer(field.type) for field in table.schema):
-        raise InputError(
-            "population.edges",
-            name,
-            expected=expected,
-            remedy="It has "
-            + ", ".join(f"{field.name} ({field.type})" for field in table.schema)
-            + ".",
-        )
+        fields = ", ".join(f"{field.name} ({field.type})" for field in table.schema)
+        raise InputError("population.edges", name, expected=_PAIRS, remedy=f"It has {fields}.")
     if any(column.null_count for column in table.columns):
-        raise InputError("population.edges", name, expected=f"{expected}, none missing")
+        raise InputError("population.edges", name, expected=f"{_PAIRS}, none missing")
     columns = [column.to_numpy().astype(np.int64) for column in table.columns]
     return np.ascontiguousarray(np.stack(columns, axis=1))
+
+
+def _pairs_in_csv(content: bytes, name: str) -> NDArray[np.int64]:
+    """Every line is a pair, except a first line with a letter in each cell, which is a header.
+
+    A byte order mark, quotes and spaces around numbers, and empty lines, are not part of a pair.
+    """
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow import csv
+
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    try:
+        first, *_ = content.decode("utf-8").split("\n", 1)
+    except UnicodeDecodeError as error:
+        raise InputError("population.edges", name, expected=f"{_PAIRS} ({error})") from None
+    cells = _cells(first)
+    has_header = len(cells) == 2 and all(any(map(str.isalpha, cell)) for cell in cells)
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(content),
+            read_options=csv.ReadOptions(column_names=["first", "second"], skip_rows=has_header),
+            convert_options=csv.ConvertOptions(
+                column_types={"first": pa.int64(), "second": pa.int64()}
+            ),
+        )
+        is_plain = b"x" not in content.lower()  # it would read hexadecimal numbers
+    except pa.ArrowInvalid:
+        is_plain = False
+    if is_plain and len(table) and not any(column.null_count for column in table.columns):
+        columns = [column.to_numpy().astype(np.int64) for column in table.columns]
+        return np.ascontiguousarray(np.stack(columns, axis=1))
+    return _pairs_line_by_line(content.decode("utf-8"), name, has_header)
+
+
+def _pairs_line_by_line(text: str, name: str, has_header: bool) -> NDArray[np.int64]:
+    """The same, slowly, to name the line that is wrong."""
+    import numpy as np
+
+    pairs: list[tuple[int, int]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or (has_header and number == 1):
+            continue
+        cells = _cells(line)
+        if len(cells) != 2 or not all(_WHOLE.fullmatch(cell) for cell in cells):
+            raise InputError(
+                "population.edges",
+                line[:80],
+                expected=f"two record numbers, with a comma between them, in line {number} of "
+                f"{name}",
+                remedy="Only the first line may be a header.",
+            )
+        pairs.append((int(cells[0]), int(cells[1])))
+    if not pairs:
+        raise InputError("population.edges", name, expected=_PAIRS, remedy="It has no pair.")
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def _cells(line: str) -> list[str]:
+    import csv
+
+    return [cell.strip() for row in csv.reader([line], skipinitialspace=True) for cell in row]
+
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 
 
 def _read_factor(key: str, raw: Any) -> Any:

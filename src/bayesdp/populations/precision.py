@@ -227,7 +227,28 @@ def _from_file(raw: str | Path | Mapping[str, Any]) -> Precision:
         matrix = mmread(path)
     except (ValueError, OverflowError) as error:
         raise InputError(_KEY, str(name), expected=f"a Matrix Market file: {error}") from None
+    _require_each_entry_once(matrix, str(name))
     return _checked(matrix, digest, str(name))
+
+
+def _require_each_entry_once(matrix: Any, name: str) -> None:
+    """Readers add up entries of one place: which one was meant is not theirs to say."""
+    import numpy as np
+    from scipy.sparse import issparse
+
+    if not issparse(matrix) or not matrix.nnz:
+        return
+    listed = matrix.tocoo()
+    places = listed.row.astype(np.int64) * listed.shape[1] + listed.col
+    values, times = np.unique(places, return_counts=True)
+    if times.max() > 1:
+        row, column = divmod(int(values[np.argmax(times > 1)]), listed.shape[1])
+        raise InputError(
+            _KEY,
+            name,
+            expected=f"each entry once: that of row {row + 1} and column {column + 1} stands there "
+            "more than once",
+        )
 
 
 def _checked(raw: Any, digest: str | None, file: str | None) -> Precision:

@@ -109,9 +109,12 @@ class GraphEdges(_SharedTable):
     @model_validator(mode="after")
     def _sizes_agree(self) -> GraphEdges:
         self._check_table(self.records)
-        for pair in self.edges if isinstance(self.edges, tuple) else ():
+        pairs = self.edges if isinstance(self.edges, tuple) else ()
+        for pair in pairs:
             if pair[0] == pair[1] or max(pair) >= self.records:
                 raise ValueError("an edge of records that are not there, or of one with itself")
+        if len({frozenset(pair) for pair in pairs}) < len(pairs):
+            raise ValueError("an edge stands there twice, in the same or in the other order")
         return self
 
 

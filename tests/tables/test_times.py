@@ -173,3 +173,52 @@ def test_positions_are_what_the_step_counts() -> None:
     with pytest.raises(InputError, match="numbers, as the step is one"):
         parse_columns({"day": {"role": "order", "step": 1, "states": ["a"]}})
     assert parse_columns({"day": {"role": "order", "step": 1, "states": [1, 2]}})["day"].is_public
+
+
+# -- offsets from UTC --------------------------------------------------------------------------
+
+OCTOBER = [  # the hour that comes twice when summer time ends
+    "2024-10-27T01:30:00+02:00",
+    "2024-10-27T02:30:00+02:00",
+    "2024-10-27T02:30:00+01:00",
+    "2024-10-27T03:30:00+01:00",
+]
+
+
+def found_in(folder: Path, times: list[str], step: str = "1 hour") -> list[str]:
+    (folder / "t.csv").write_text("t\n" + "".join(f"{time}\n" for time in times))
+    columns = parse_columns({"t": {"role": "order", "step": step}})
+    expected = Structure(series_length=len(times))
+    return [finding.code for finding in inspect(open_table("t.csv", folder), columns, expected)]
+
+
+@pytest.mark.parametrize("form", ["{}", " {} ", "{:.22}00", "{:.22}"])
+def test_times_with_an_offset_are_utc(form: str, tmp_path: Path) -> None:
+    """+02:00, +0200 and +02 are the same offset; the repeated hour is not a duplicate."""
+    assert found_in(tmp_path, [form.format(time) for time in OCTOBER]) == []
+
+
+def test_offsets_of_both_signs_and_of_minutes(tmp_path: Path) -> None:
+    same = ["2024-07-01T00:00:00Z", "2024-07-01T06:30:00+05:30", "2024-06-30T22:30:00-03:30"]
+    assert found_in(tmp_path, same) == []
+    assert found_in(tmp_path, same[::-1]) == ["misordered"]
+
+
+def test_times_with_and_without_an_offset_have_no_order(tmp_path: Path) -> None:
+    mixed = ["2024-07-01T00:30:00Z", "2024-07-01T01:30:00"]
+    assert found_in(tmp_path, mixed) == ["mixed-offsets"]
+    assert found_in(tmp_path, [*mixed[:1], ""])[:1] != ["mixed-offsets"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2024-07-01T00:30:00 Europe/Berlin",
+        "2024-07-01T00:30:00+25:00",
+        "2024-07-01T00:30:00+02:75",
+        "2024-07-01T00:30:00 EST",
+        "2024-07-01Z",
+    ],
+)
+def test_a_zone_that_is_no_offset_is_unreadable(text: str, tmp_path: Path) -> None:
+    assert "order-key" in found_in(tmp_path, ["2024-07-01T00:30:00Z", text])

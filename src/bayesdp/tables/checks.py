@@ -171,6 +171,8 @@ def structure_findings(
         held = _counted(count, "record")
         message = f"The table holds {held}, and n = {expected.n} is declared."
         findings.append(Finding("n", message))
+    if "order" in keys:
+        findings += _offset_findings(table, columns[keys["order"]])
     if "member" in keys:
         findings += _member_findings(table, records, "cluster" in keys)
     if expected.cluster_size is not None:
@@ -355,6 +357,26 @@ def _order_findings(
         message = f"Off the declared step {column.step} of '{column.name}': {records}."
         findings.append(Finding("off-step", message))
     return findings + _misordered(table, staged, expected)
+
+
+def _offset_findings(table: Table, column: Column) -> list[Finding]:
+    """Times with an offset from UTC beside others without: their order is not known."""
+    raw: Any = table.require(column.name, f"data.columns.{column.name}")
+    if not column.is_dated or not raw.type().is_string():
+        return []
+    cells = raw.name("cells").as_table()
+    with_offset = reading.has_offset(cells.cells)
+    is_time = reading.time_of(table, cells.cells, column).notnull()
+    offset, plain = table.numbers(
+        cells, cells.count(where=with_offset), cells.count(where=is_time & ~with_offset)
+    )
+    if not offset or not plain:
+        return []
+    message = (
+        f"Column '{column.name}': {_counted(offset, 'time')} with an offset from UTC beside "
+        f"{plain} without. Write all with an offset, or none."
+    )
+    return [Finding("mixed-offsets", message)]
 
 
 def _holds_dates(table: Table, column: Column) -> bool:

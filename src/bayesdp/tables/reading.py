@@ -5,7 +5,7 @@ clipped to the bounds; dates and times are texts whose order is theirs. It is NU
 rows that one of the `faults` marks. NaN and infinities are never imputed or clipped: they are
 faults.
 
-Public names: `Reading`, `read`, `time_of`, `wrong_type`, `wrong_step`,
+Public names: `Reading`, `read`, `time_of`, `has_offset`, `wrong_type`, `wrong_step`,
 `type_words`.
 """
 
@@ -144,16 +144,45 @@ def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Ce
     return _Cells(value, raw.isnull(), None, kind == "number" and found.is_floating())
 
 
+_OFFSET = r"\s*(Z|z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)$"
+_CLOCK = r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
+
+
 def time_of(table: Table, raw: Any, column: Column) -> Any:
-    """An order column of dates or times as a timestamp; NULL where a text is none."""
+    """An order column of dates or times as a timestamp; NULL where a text is none.
+
+    Times with an offset ("2024-07-01T00:30:00+02:00", "... Z") are converted to UTC. A text with
+    another zone's name is not a time: its offset is not known here.
+    """
     kind = raw.type()
     if kind.is_string():
         # Trimmed as all cells are; without it DuckDB 2.0 moves the cast into its CSV reader, where
         # a failing TRY_CAST is an error.
-        return raw.strip().try_cast("timestamp")
+        return _utc(raw.strip())
     if kind.is_date() or kind.is_timestamp() or raw.get_name() in table.hollow:
         return raw.try_cast("timestamp")
     raise wrong_step(table, raw, column)
+
+
+def has_offset(raw: Any) -> Any:
+    """Whether a text is a time of day with an offset from UTC."""
+    return raw.strip().re_search(_CLOCK + _OFFSET)
+
+
+def _utc(text: Any) -> Any:
+    import ibis
+
+    local = text.re_replace(_OFFSET, "").try_cast("timestamp")
+    offset = text.re_extract(_OFFSET, 1)
+    sign = ibis.ifelse(offset.startswith("-"), -1, 1)
+    digits = offset.re_replace("[^0-9]", "").rpad(4, "0")
+    hours, minutes = (digits.substr(start, 2).try_cast("int64") for start in (0, 2))
+    shift = sign * (hours * 60 + minutes).fill_null(0)
+    possible = (hours.fill_null(0) <= 15) & (minutes.fill_null(0) < 60)
+    return ibis.cases(
+        (text.re_search(_CLOCK + _OFFSET) & possible, local - shift.as_interval("m")),
+        (text.re_search(f"^[0-9/-]+([T ]+{_CLOCK})?$"), text.try_cast("timestamp")),
+    )
 
 
 def wrong_step(table: Table, raw: Any, column: Column) -> TableError | UnreadableCellsError:

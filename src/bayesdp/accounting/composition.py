@@ -17,6 +17,7 @@ from functools import lru_cache
 from bayesdp.accounting.spend import Reading, Spend, as_zcdp, canonical_json, total_cost
 from bayesdp.errors import Refusal
 from bayesdp.leakage.deadline import NEVER, Deadline
+from bayesdp.leakage.rounding import largest
 from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import Autoregressive, Family, Gaussian, MarkovChain, Population, parse
 from bayesdp.theorems import (
@@ -109,7 +110,8 @@ def converted(
     if reading.delta == 0.0:
         if cost.rho > 0.0:
             raise Refusal(f"{reading.words()}: {NO_PURE_LEVEL}")
-        return _with_mechanism(question, report(question, cost), reading, spends)
+        found = _at_least_dp(report(question, cost), reading, spends)
+        return _with_mechanism(question, found, reading, spends)
     found = report_with_delta(
         question,
         cost,
@@ -117,9 +119,25 @@ def converted(
         zcdp_cost=cost_for(reading, [as_zcdp(spend) for spend in spends]),
         total=None if fixed else reading.total,
     )
+    found = _at_least_dp(found, reading, spends, fixed=fixed)
     if cost.rho > 0.0:
         return found
     return _with_mechanism(question, found, reading, spends)
+
+
+def _at_least_dp(
+    report: LeakageReport, reading: Reading, spends: Sequence[Spend], *, fixed: bool = False
+) -> LeakageReport:
+    """The report where records also have values in independent columns: no level below DP.
+
+    A population in which no record has two possible values leaks nothing about the columns that it
+    covers. About its independent columns a record still loses what the spends cost.
+    """
+    if not reading.independent or report.best.epsilon > 0.0:
+        return report
+    least = dp_bound(reading, spends, fixed=fixed).epsilon
+    bounds = [replace(bound, epsilon=largest(bound.epsilon, least)) for bound in report.bounds]
+    return replace(report, bounds=tuple(sorted(bounds, key=lambda bound: bound.epsilon)))
 
 
 def _with_mechanism(

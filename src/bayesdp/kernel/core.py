@@ -111,7 +111,8 @@ class Conversion:
 
     `proof` says how the level follows at `delta` (`approximate`); `alpha` is the Rényi order of the
     divergence that a rule bounds, `None` for a pure level. `zcdp` are the costs with the pure ones
-    counted as zCDP, and `alone` that the mechanism is any with the stated cost.
+    counted as zCDP, and `alone` that the mechanism is any with the stated cost. `beside` says that
+    records have values that the population doesn't speak about, in independent columns.
     """
 
     rule: str
@@ -133,6 +134,7 @@ class Conversion:
     alpha: Fraction | None = None
     zcdp: Cost | None = None
     alone: bool = False
+    beside: bool = False
 
     @property
     def total(self) -> Fraction:
@@ -335,6 +337,7 @@ def read_conversion(
         exact(conclusion.get("delta", 0.0), "delta"),
         evidence.get("delta"),
         zcdp=zcdp,
+        beside=bool(evidence.get("independent")),
     )
 
 
@@ -361,7 +364,7 @@ def bounded(conversion: Conversion) -> arb:
     """The rule's bound: of the level, or of the divergence of order `alpha` that a secret makes.
 
     Never below the DP cost, which every theorem allows for; but 0 where the rule finds that no
-    record has two possible values.
+    record has two possible values, and records have no other values either.
     """
     models = _MODELS.get(conversion.rule.split("-")[0])
     about = models is None or conversion.population.model in models
@@ -398,7 +401,8 @@ def bounded(conversion: Conversion) -> arb:
     except InvalidError as found:
         found.step = found.step or conversion.rule
         raise
-    return derived if derived.is_zero() and looked_into else derived.max(total)
+    nothing = looked_into and not conversion.beside and derived.is_zero()
+    return derived if nothing else derived.max(total)
 
 
 def certified_level(step: Mapping[str, Any]) -> float:

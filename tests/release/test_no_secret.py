@@ -1,0 +1,76 @@
+"""A population without any secret says nothing about the independent columns of a record."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from bayesdp.certificate import content_of, digest
+from bayesdp.kernel import check
+from bayesdp.release import Study
+
+PAIRS = {"pair": {"role": "cluster"}}
+DAYS = {"day": {"role": "order", "step": 1}}
+POPULATIONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"model": "finite", "probabilities": [[1.0, 0.0], [0.0, 0.0]]}, PAIRS, "any"),
+    ({"model": "finite", "probabilities": [[0.5, 0.0], [0.0, 0.5]]}, PAIRS, "informed"),
+    ({"model": "markov", "transition": [[1.0, 0.0], [1.0, 0.0]], "length": 4}, DAYS, "any"),
+    ({"model": "graph", "records": 4, "grid": [1, 4], "table": [[1, 0], [0, 0]]}, {}, "any"),
+]
+
+
+def study(
+    folder: Path, spec: dict[str, Any], roles: dict[str, Any], adversary: str, **budget: float
+) -> Study:
+    table = pd.DataFrame({"pair": [1, 1, 2, 2], "day": [1, 2, 3, 4], "ill": 0, "y": [0, 1, 1, 0]})
+    return Study(
+        table,
+        dataset="pairs",
+        n=4,
+        columns={
+            **roles,
+            "ill": {"states": [0, 1]},
+            "y": {"states": [0, 1], "independent": True},
+        },
+        population={**spec, "covers": ["ill"], "source": "made up"},
+        budget={"notion": "bdp", "epsilon": 1.0, "adversary": adversary} | budget,
+        queries=[{"name": "sick", "kind": "count", "where": "y == 1"}],
+        ledger=str(folder / "ledger.db"),
+    )
+
+
+@pytest.mark.parametrize(("spec", "roles", "adversary"), POPULATIONS)
+def test_a_count_of_an_independent_column_costs_its_dp_level(
+    spec: dict[str, Any], roles: dict[str, Any], adversary: str, tmp_path: Path
+) -> None:
+    made = study(tmp_path, spec, roles, adversary)
+    shown = made.check().plan
+    release = made.release()
+    body = release.certificate.body
+    assert 0.0 < shown.dp_epsilon <= shown.level == body["claim"]["epsilon"]
+    assert made.ledger().show()[0]["readings"][0]["level"] >= shown.dp_epsilon
+    document = json.loads(release.certificate.to_json())
+    assert check(document)
+    document["claim"]["epsilon"] = document["data_set"]["level"] = 0.0
+    document["derivation"]["conclusion"]["epsilon"] = 0.0
+    for premise in document["derivation"]["premises"]:
+        premise["conclusion"]["epsilon"] = 0.0
+    verdict = check(document | {"digest": digest(content_of(document))})
+    assert not verdict
+    assert "0.0 is claimed" in str(verdict.reason)
+
+
+@pytest.mark.parametrize(("spec", "roles", "adversary"), POPULATIONS)
+def test_so_it_does_with_a_delta(
+    spec: dict[str, Any], roles: dict[str, Any], adversary: str, tmp_path: Path
+) -> None:
+    made = study(tmp_path, spec, roles, adversary, delta=1e-6)
+    plan = made.check().plan
+    assert plan.level > 0.0
+    release = made.release()
+    assert release.certificate.body["claim"]["epsilon"] == plan.level
+    assert check(json.loads(release.certificate.to_json()))

@@ -171,10 +171,15 @@ def _check_covers(population: Any, declared: Mapping[str, Any]) -> None:
     for member in _members(population):
         values = _values(member)
         require(values in (None, covered), "states that the model doesn't have", "covers")
+        twice = None if values is None else columns.of_one_source(population.covers, declared)
+        require(twice is None, f"two columns with values of '{twice}', and a law of both", "covers")
 
 
 def _values(population: Any) -> int | None:
-    """How many values each record has: 0 where records differ, `None` where values are numbers."""
+    """How many values each record has, at least 1; `None` where the model declares no law of them.
+
+    `InvalidError` where records differ: one column's states are the same for all.
+    """
     model = population.model
     if model == "markov":
         interval = isinstance(population, chains.MarkovIntervals)
@@ -193,7 +198,8 @@ def _values(population: Any) -> int | None:
         sizes = {stated} if isinstance(stated, int) else set(stated)
     else:
         return None
-    return sizes.pop() if len(sizes) == 1 else 0
+    require(len(sizes) == 1, "records of different numbers of states, and one column", "covers")
+    return sizes.pop()
 
 
 def _check_roles(population: Any, declared: Mapping[str, Any]) -> None:

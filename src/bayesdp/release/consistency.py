@@ -22,6 +22,7 @@ from bayesdp.populations import (
 )
 from bayesdp.release.spec import StudySpec, describe_column
 from bayesdp.statements import StatementError, read_columns, read_population
+from bayesdp.statements.columns import of_one_source
 
 
 def _with_delta(study: StudySpec) -> None:
@@ -184,6 +185,15 @@ def _states_covered(
     covers: tuple[str, ...],
 ) -> None:
     """Discrete models speak of columns that are their states, not of the values behind them."""
+    shared = of_one_source(covers, study.columns)
+    if shared is not None:
+        raise InputError(
+            "population.covers",
+            list(covers),
+            expected=f"at most one column with values of '{shared}': a law of several gives a "
+            "probability to states that no record can have",
+            remedy="Cover one column that has all the states, such as one with more cuts.",
+        )
     states = population.states if isinstance(population, MarkovChain) else population.common_states
     sizes = [len(study.columns[name].levels or ()) for name in covers]
     if math.prod(sizes) == states:

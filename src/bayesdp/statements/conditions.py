@@ -15,14 +15,15 @@ from __future__ import annotations
 import ast
 import io
 import math
+import operator as compare
 import re
 import tokenize
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AfterValidator
 
@@ -151,6 +152,29 @@ def comparisons(tree: Tree) -> Iterator[Comparison]:
 def columns_of(tree: Tree) -> frozenset[str]:
     """The columns that a condition reads."""
     return frozenset(part.column for part in comparisons(tree))
+
+
+def holds(tree: Tree, row: Mapping[str, Any]) -> bool:
+    """Whether a condition holds where the columns have these plain Python values."""
+    if isinstance(tree, Joined):
+        if tree.how == "not":
+            return not holds(tree.parts[0], row)
+        return (all if tree.how == "and" else any)(holds(part, row) for part in tree.parts)
+    value = row[tree.column]
+    if tree.operator in ("in", "not in"):
+        return (value in tree.values) == (tree.operator == "in")
+    return bool(COMPARE[tree.operator](value, tree.values[0]))
+
+
+COMPARE: dict[str, Callable[[Any, Any], Any]] = {
+    "==": compare.eq,
+    "!=": compare.ne,
+    "<": compare.lt,
+    "<=": compare.le,
+    ">": compare.gt,
+    ">=": compare.ge,
+}
+"""What each comparison does, on Python values and on a table's expressions alike."""
 
 
 def parse(text: str) -> Tree:

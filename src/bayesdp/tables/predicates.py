@@ -15,13 +15,13 @@ Public name: `Predicate`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.statements import conditions
-from bayesdp.statements.conditions import ORDERED, Joined, Reads, Tree
+from bayesdp.statements.conditions import COMPARE, ORDERED, Joined, Reads, Tree, holds
 from bayesdp.tables.columns import Column, Value
 from bayesdp.tables.literals import literal
 
@@ -69,24 +69,13 @@ class Predicate:
 
     def holds(self, row: Mapping[str, Any]) -> bool:
         """The predicate on one row of plain Python values (the reference for tests)."""
-        return _holds(self._tree, row)
+        return holds(self._tree, row)
 
 
 def _operand(column: Column) -> conditions.Operand:
     return conditions.Operand(
         column.reads, column.levels, dated=column.is_dated, indicator=column.kind == "where"
     )
-
-
-def _holds(tree: Tree, row: Mapping[str, Any]) -> bool:
-    if isinstance(tree, Joined):
-        if tree.how == "not":
-            return not _holds(tree.parts[0], row)
-        return (all if tree.how == "and" else any)(_holds(part, row) for part in tree.parts)
-    found, value = row[tree.column], tree.values[0]
-    if tree.operator in ("in", "not in"):
-        return (found in tree.values) == (tree.operator == "in")
-    return bool(_COMPARE[tree.operator](found, value))
 
 
 def _truth(tree: Tree, column: str, value: Value) -> bool | None:
@@ -97,7 +86,7 @@ def _truth(tree: Tree, column: str, value: Value) -> bool | None:
     if not isinstance(tree, Joined):
         if isinstance(value, str) and tree.operator in ORDERED:
             return None
-        return _holds(tree, {column: value}) if tree.column == column else None
+        return holds(tree, {column: value}) if tree.column == column else None
     parts = [_truth(part, column, value) for part in tree.parts]
     if tree.how == "not":
         return None if parts[0] is None else not parts[0]
@@ -105,16 +94,6 @@ def _truth(tree: Tree, column: str, value: Value) -> bool | None:
     if decides in parts:
         return decides
     return None if None in parts else not decides
-
-
-_COMPARE: dict[str, Callable[[Any, Any], Any]] = {
-    "==": lambda x, y: x == y,
-    "!=": lambda x, y: x != y,
-    "<": lambda x, y: x < y,
-    "<=": lambda x, y: x <= y,
-    ">": lambda x, y: x > y,
-    ">=": lambda x, y: x >= y,
-}
 
 
 def _to_ibis(tree: Tree, values: Mapping[str, Any]) -> Any:
@@ -127,7 +106,7 @@ def _to_ibis(tree: Tree, values: Mapping[str, Any]) -> Any:
     if tree.operator in ("in", "not in"):
         member = read.isin([literal(value) for value in tree.values])
         return member if tree.operator == "in" else ~member
-    return _COMPARE[tree.operator](read, literal(tree.values[0]))
+    return COMPARE[tree.operator](read, literal(tree.values[0]))
 
 
 def _or(x: Any, y: Any) -> Any:

@@ -13,6 +13,7 @@ from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.stated import check_together
 from bayesdp.release import Study
 from bayesdp.statements import StatementError, read_columns, read_population
+from bayesdp.statements.columns import check_law
 
 PAIR: dict[str, Any] = {"pair": {"role": "cluster"}}
 NUMBERS: dict[str, Any] = {"x": {"bounds": [0.0, 5.0]}}
@@ -48,6 +49,12 @@ WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], list[str], str]] = {
         law(4),
         ["a", "b"],
         "values of 'x', and a law of both",
+    ),
+    "a cut that nothing reaches": (
+        NUMBERS | {"a": {"from": "x", "cuts": [100.0]}},
+        law(2),
+        ["a"],
+        "no value of 'x' has the state 1",
     ),
 }
 
@@ -100,12 +107,12 @@ def test_one_column_with_all_cuts_is_covered() -> None:
         ({"states": [True, False]}, {"where": "x == True"}, None),
     ],
 )
-def test_every_state_of_a_derived_column_is_reached(
+def test_every_state_of_a_covered_column_is_reached(
     source: dict[str, Any], derived: dict[str, Any], missed: int | None
 ) -> None:
-    columns = {"x": source, "d": {"from": "x"} | derived}
+    columns = read_columns({"x": source, "d": {"from": "x"} | derived})
     if missed is None:
-        read_columns(columns)
+        check_law(("d",), columns, "covers")
         return
     with pytest.raises(StatementError, match=f"no value of 'x' has the state {missed}"):
-        read_columns(columns)
+        check_law(("d",), columns, "covers")

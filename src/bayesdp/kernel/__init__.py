@@ -16,7 +16,7 @@ another), `arithmetic`, and one file for each theorem in `rules/`.
 
 from __future__ import annotations
 
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError
+from bayesdp.kernel.arithmetic import InvalidError, TooSlowError, UnknownError
 from bayesdp.kernel.assumptions import assumptions
 from bayesdp.kernel.core import Verdict, certified_level, check, read
 from bayesdp.kernel.declared import NOT_PROTECTED
@@ -33,6 +33,7 @@ __all__ = [
     "NOT_PROTECTED",
     "ROUNDING",
     "InvalidError",
+    "TooSlowError",
     "UnknownError",
     "Verdict",
     "assumptions",

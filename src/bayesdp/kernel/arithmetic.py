@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
+from time import thread_time
 from typing import Any
 
 from flint import arb, ctx, fmpq
@@ -26,6 +29,39 @@ class UnknownError(InvalidError):
     """A step that this kernel has no rule for, or can't see the premises of."""
 
 
+class TooSlowError(UnknownError):
+    """A step that would take longer than a reader of certificates is made to wait."""
+
+
+MOST_SECONDS = 15.0
+"""What one verdict may take, in seconds of computing; a slow machine answers UNKNOWN."""
+
+_until: ContextVar[float | None] = ContextVar("until", default=None)
+_calls = 0
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Within it, `watched` raises `TooSlowError` after so many seconds of this thread."""
+    before = _until.get()
+    end = thread_time() + seconds
+    token = _until.set(end if before is None else min(before, end))
+    try:
+        yield
+    finally:
+        _until.reset(token)
+
+
+def watched() -> None:
+    """To be called in every loop that a certificate can make long."""
+    global _calls
+    _calls += 1
+    if _calls % 64 == 0:
+        until = _until.get()
+        if until is not None and thread_time() > until:
+            raise TooSlowError("it would keep the machine busy for too long")
+
+
 def require(holds: bool, reason: str, step: str = "") -> None:
     """`InvalidError` unless it holds."""
     if not holds:
@@ -34,6 +70,7 @@ def require(holds: bool, reason: str, step: str = "") -> None:
 
 def exact(value: object, what: str = "a number") -> Fraction:
     """A JSON number as the fraction that its double is."""
+    watched()
     if isinstance(value, Fraction):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -50,6 +87,7 @@ def whole(value: object, what: str, least: int = 0) -> int:
 
 def ball(value: Fraction | int) -> arb:
     """A ball around a fraction."""
+    watched()
     ctx.prec = PRECISION
     fraction = Fraction(value)
     return arb(fmpq(fraction.numerator, fraction.denominator))

@@ -12,9 +12,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
-from bayesdp.kernel.arithmetic import exact, require
+from bayesdp.kernel.arithmetic import exact, require, watched
 from bayesdp.kernel.queries import condition
 from bayesdp.statements.base import is_shown
 from bayesdp.statements.conditions import Joined, Tree
@@ -129,13 +130,35 @@ def truth(tree: Tree, name: str, value: object) -> bool | None:
         return None
     if tree.operator in _COMPARED:
         return _compared(value, _COMPARED[tree.operator], tree.values[0])
-    equal = [_compared(value, operator.eq, item) for item in tree.values]
-    found = True if True in equal else None if None in equal else False
+    found = _among(value, tree.values)
     return found if tree.operator == "in" or found is None else not found
+
+
+def _among(value: Any, items: tuple[Any, ...]) -> bool | None:
+    # 1 and True are equal as keys of a cache, and are values of different kinds.
+    kinds, known, cells = _listed(items, tuple(map(type, items)))
+    kind = _kind(value)
+    if kinds == {kind} and kind == "number":
+        return float(value) in known
+    if kinds == {kind} and (value in known or cell(value) not in cells):
+        return value in known
+    equal = [_compared(value, operator.eq, item) for item in items]
+    return True if True in equal else None if None in equal else False
+
+
+@lru_cache(maxsize=256)
+def _listed(
+    items: tuple[Any, ...], types: tuple[type, ...]
+) -> tuple[set[str], frozenset[Any], frozenset[Cell]]:
+    """The kinds, values (numbers as doubles) and cells of a list, which is read once."""
+    kinds = {_kind(item) for item in items}
+    values = map(float, items) if kinds == {"number"} else items
+    return kinds, frozenset(values), frozenset(map(cell, items))
 
 
 def _compared(one: Any, compare: Callable[[Any, Any], bool], other: Any) -> bool | None:
     """As the data engine compares: numbers as doubles, texts and booleans for equality only."""
+    watched()
     kind = _kind(one)
     if kind != _kind(other) or kind == "":
         return None

@@ -14,11 +14,13 @@ from typing import Any, Literal
 from flint import arb
 
 from bayesdp.kernel.arithmetic import (
+    MOST_SECONDS,
     InvalidError,
     UnknownError,
     ball,
     double_up,
     exact,
+    limited,
     require,
 )
 from bayesdp.kernel.composition import Column, Cost, close, counted, declared_cost
@@ -191,7 +193,12 @@ def read(text: str) -> object:
 
 
 def check(document: object) -> Verdict:
-    """The verdict on a certificate, given as parsed JSON."""
+    """The verdict on a certificate, given as parsed JSON; UNKNOWN where it takes too long."""
+    with limited(MOST_SECONDS):
+        return _check(document)
+
+
+def _check(document: object) -> Verdict:
     from bayesdp.kernel.assumptions import assumptions
     from bayesdp.kernel.declared import check_declared
     from bayesdp.kernel.relations import check_relations
@@ -408,8 +415,14 @@ def bounded(conversion: Conversion) -> arb:
 def certified_level(step: Mapping[str, Any]) -> float:
     """The level of a conversion step, as a double that is certainly not below the proved one.
 
-    For the package, which states this number. `InvalidError` where a hypothesis fails.
+    For the package, which states this number. `InvalidError` where a hypothesis fails, and
+    `TooSlowError` where a verdict would be UNKNOWN because its proof takes too long.
     """
+    with limited(MOST_SECONDS * 0.6):  # a whole certificate has several steps
+        return _certified_level(step)
+
+
+def _certified_level(step: Mapping[str, Any]) -> float:
     from bayesdp.kernel.approximate import RULE, dp_level
 
     cost, zcdp = declared_cost(step), None

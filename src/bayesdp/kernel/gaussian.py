@@ -8,7 +8,7 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, require
+from bayesdp.kernel.arithmetic import ball, require, watched
 from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.populations import matrix_of
 from bayesdp.statements.gaussian import (
@@ -85,10 +85,12 @@ def conditioned(matrix: Triangle, known: int) -> Triangle:
     column = [*matrix[known][:known], *(row[known] for row in matrix[known + 1 :])]
     slopes = [entry / pivot for entry in column]
     rest = [*matrix[:known], *(row[:known] + row[known + 1 :] for row in matrix[known + 1 :])]
-    return [
-        [entry - one * slope for entry, slope in zip(row, slopes, strict=False)]
-        for row, one in zip(rest, column, strict=True)
-    ]
+    left = []
+    for row, entry_known in zip(rest, column, strict=True):
+        watched()
+        pairs = zip(row, slopes, strict=False)
+        left.append([entry - entry_known * slope for entry, slope in pairs])
+    return left
 
 
 def conditionals(matrix: Triangle, width: int = 1) -> Iterator[Triangle]:

@@ -21,7 +21,7 @@ from fractions import Fraction
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball
+from bayesdp.kernel.arithmetic import ball, watched
 
 Edges = tuple[tuple[int, int], ...]
 """A tree: pairs `(v, w)` of states with `g(v) = c(v, w) g(w)`."""
@@ -42,6 +42,7 @@ def ratio_bound(
     `p` and `q` are laws; `cost` is as in the definition, its diagonal is not looked at. States of
     probability 0 under both don't matter.
     """
+    watched()
     p, q = _balls(p), _balls(q)
     alive = [v for v in range(len(p)) if not (p[v].is_zero() and q[v].is_zero())]
     if len(alive) == 1:
@@ -103,6 +104,7 @@ def _proved(p: list[arb], q: list[arb], cost: Costs, alive: list[int], tree: Edg
     root, order = _rooted(alive, tree)
     weight = {root: arb(1)}
     for state, above, edge in order:
+        watched()
         v, w = edge
         weight[state] = weight[above] * cost[v][w] if state == v else weight[above] / cost[v][w]
     value = _sum(p[v] * weight[v] for v in alive) / _sum(q[v] * weight[v] for v in alive)

@@ -8,9 +8,10 @@ declared clusters or series leave room for.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
-from bayesdp.kernel.arithmetic import require
+from bayesdp.kernel.arithmetic import require, watched
 from bayesdp.kernel.blocks import truth
 from bayesdp.kernel.populations import group_size
 from bayesdp.kernel.queries import condition
@@ -23,6 +24,7 @@ Part = frozenset[tuple[str, frozenset[int]]]
 """Rows whose public columns have one of some values: for each such column the values' places."""
 
 ALL: Part = frozenset()
+_MOST_CROSSING = 6
 
 
 def check_row_counts(
@@ -54,7 +56,15 @@ class _Counts:
         self.n, self.declared, self.population = n, declared, population
         self.known: dict[Part, int] = {ALL: n}
         self.other: dict[tuple[str, Part], int] = {}
+        self._places: dict[str, dict[str, int]] = {}
         self.roles = {one.role: name for name, one in declared.items() if hasattr(one, "role")}
+
+    def places(self, column: str) -> dict[str, int]:
+        """The place of each value of a column, by its text."""
+        if column not in self._places:
+            values = enumerate(self.levels(column))
+            self._places[column] = {as_text(value): place for place, value in values}
+        return self._places[column]
 
     def levels(self, column: str) -> tuple[Any, ...]:
         found = self.declared[column].levels if column in self.declared else None
@@ -70,7 +80,7 @@ class _Counts:
             decided = self.narrowed(condition(where), sets)
         if group is not None:
             column = query["by"]
-            place = [as_text(value) for value in self.levels(column)].index(as_text(group))
+            place = self.places(column)[as_text(group)]
             chosen = self.in_source(column, frozenset([place]))
             self.narrow(sets, *chosen)
         require(all(sets.values()), f"{rows} rows where there can be none", name)
@@ -152,6 +162,23 @@ class _Counts:
             if rest in self.known:
                 counted[places] = self.known[rest]
             self.line(column, rest, counted)
+        for part, rows in self.known.items():
+            self.crossing(part, rows)
+
+    def crossing(self, part: Part, rows: int) -> None:
+        """Of two parts that cross, `A + B - whole` rows or more are in both."""
+        if not 2 <= len(part) <= _MOST_CROSSING:
+            return
+        for sides in product(("first", "second", "both"), repeat=len(part)):
+            watched()
+            placed = list(zip(part, sides, strict=True))
+            first = frozenset(item for item, side in placed if side != "second")
+            second = frozenset(item for item, side in placed if side != "first")
+            if first in self.known and second in self.known and part not in (first, second):
+                whole = self.known.get(first & second, self.n)
+                least = self.known[first] + self.known[second] - whole
+                words = "of rows that cross there are more than the table has"
+                require(least <= rows, words, "results")
 
     def within(self, rows: int, part: Part) -> None:
         over = self.known.get(part, self.n)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
@@ -119,8 +119,13 @@ def stated_query(plain: Any, declared: Mapping[str, Any]) -> Any:
 
 def stated_spend(plain: Any) -> Any:
     """The spend that is stated."""
+    return _as_stated(spends.read_spend, plain)
+
+
+def _as_stated(read: Callable[..., Any], *about: Any) -> Any:
+    """What a reader of statements makes of it; `InvalidError` where it refuses."""
     try:
-        return spends.read_spend(plain)
+        return read(*about)
     except StatementError as error:
         raise InvalidError(error.reason, error.place) from None
 
@@ -171,8 +176,8 @@ def _check_covers(population: Any, declared: Mapping[str, Any]) -> None:
     for member in _members(population):
         values = _values(member)
         require(values in (None, covered), "states that the model doesn't have", "covers")
-        twice = None if values is None else columns.of_one_source(population.covers, declared)
-        require(twice is None, f"two columns with values of '{twice}', and a law of both", "covers")
+        if values is not None:
+            _as_stated(columns.check_law, population.covers, declared, "covers")
 
 
 def _values(population: Any) -> int | None:

@@ -425,10 +425,13 @@ def certified(step: Step, claimed: float) -> float | None:
 def _certified(step: str) -> float | None:
     """The kernel is asked once about a step, and not again at the release.
 
-    `None` where it isn't proved, and nothing at all (`-inf`) where the kernel has no say.
+    `None` where it isn't proved (in the time that a verdict may take), and nothing at all (`-inf`)
+    where the kernel has no say.
     """
     try:
         return kernel.certified_level(json.loads(step))
+    except kernel.TooSlowError:
+        return None
     except kernel.UnknownError:
         return -math.inf
     except kernel.InvalidError:

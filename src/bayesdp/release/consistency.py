@@ -22,7 +22,7 @@ from bayesdp.populations import (
 )
 from bayesdp.release.spec import StudySpec, describe_column
 from bayesdp.statements import StatementError, read_columns, read_population
-from bayesdp.statements.columns import of_one_source
+from bayesdp.statements.columns import check_law
 
 
 def _with_delta(study: StudySpec) -> None:
@@ -185,18 +185,10 @@ def _states_covered(
     covers: tuple[str, ...],
 ) -> None:
     """Discrete models speak of columns that are their states, not of the values behind them."""
-    shared = of_one_source(covers, study.columns)
-    if shared is not None:
-        raise InputError(
-            "population.covers",
-            list(covers),
-            expected=f"at most one column with values of '{shared}': a law of several gives a "
-            "probability to states that no record can have",
-            remedy="Cover one column that has all the states, such as one with more cuts.",
-        )
     states = population.states if isinstance(population, MarkovChain) else population.common_states
     sizes = [len(study.columns[name].levels or ()) for name in covers]
     if math.prod(sizes) == states:
+        _possible_states(study, covers)
         return
     raise InputError(
         "population.covers",
@@ -207,6 +199,23 @@ def _states_covered(
         '{ from = "steps", cuts = [0.5] }; the numbers behind a state may be declared '
         "independent if they are so given the states (theory 7).",
     )
+
+
+def _possible_states(study: StudySpec, covers: tuple[str, ...]) -> None:
+    """A law gives no probability to states that the columns' definitions exclude."""
+    columns = {name: describe_column(column) for name, column in study.columns.items()}
+    try:
+        check_law(covers, read_columns(columns), "population.covers")
+    except StatementError as error:
+        raise InputError(
+            error.place,
+            list(covers),
+            expected=f"states that records can have, but there are {error.reason}"
+            if error.reason.startswith("two")
+            else f"states that records can have, but {error.reason}",
+            remedy="Cover one column that has all the states, such as one with more cuts, each "
+            "within the bounds.",
+        ) from None
 
 
 def _structure(study: StudySpec) -> None:

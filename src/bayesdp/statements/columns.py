@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -39,7 +39,6 @@ from bayesdp.statements.base import (
 from bayesdp.statements.conditions import (
     Operand,
     Where,
-    columns_of,
     comparisons,
     holds,
     parse,
@@ -343,49 +342,42 @@ def _check_source(name: str, column: Any, columns: Mapping[str, Any], place: str
     dated = isinstance(source, Position) and isinstance(source.step, str)
     if isinstance(column, Cut) and (dated or not all(kind_of(one) == "number" for one in values)):
         raise StatementError(place, "cuts of values that are not numbers")
-    _check_reached(column, source, place)
 
 
-def _check_reached(column: Any, source: Any, place: str) -> None:
-    """Every state of a derived column is that of some value which its source may have."""
+def check_law(covers: tuple[str, ...], columns: Mapping[str, Any], place: str) -> None:
+    """`StatementError` where a law of the covered columns' states is one of impossible states.
+
+    That is so where two columns hold values of one column of the table, themselves or computed from
+    it, and where no value of its declared source has some state of a derived column.
+    """
+    sources = [getattr(columns[name], "source", name) for name in covers]
+    for name, source in zip(covers, sources, strict=True):
+        if sources.count(source) > 1:
+            raise StatementError(place, f"two columns with values of '{source}', and a law of both")
+        column = columns[name]
+        if isinstance(column, _Derived) and source in columns:
+            missed = sorted(set(column.levels or ()) - _reached(column, columns[source]))
+            if missed:
+                raise StatementError(place, f"no value of '{source}' has the state {missed[0]}")
+
+
+def _reached(column: Any, source: Any) -> set[int]:
+    """The states of a derived column that values of its source have."""
+    is_cut = isinstance(column, Cut)
     values: list[Any] = list(source.levels or ())
     if isinstance(source, Numeric):
+        compared = [] if is_cut else comparisons(parse(column.where))
+        literals = column.cuts if is_cut else [value for test in compared for value in test.values]
+        marks = [float(value) for value in literals if not isinstance(value, str)]
         low, high = source.bounds
-        marks = {float(mark) for mark in _marks(column) if low <= mark <= high}
-        ends = sorted({low, high, *marks})
+        ends = sorted({low, high, *(mark for mark in marks if low <= mark <= high)})
         values = [*ends, *((a + b) / 2 for a, b in pairwise(ends))]
-    if not values or isinstance(source, Position):
-        return
-    if isinstance(column, Cut):
-        reached = {sum(cut <= value for cut in column.cuts) for value in values}
-    elif columns_of(tree := parse(column.where)) == {column.source}:
-        try:
-            reached = {int(holds(tree, {column.source: value})) for value in values}
-        except TypeError:
-            raise StatementError(place, "a condition on values of another kind") from None
-    else:
-        raise StatementError(place, f"a condition on other columns than '{column.source}'")
-    missed = sorted(set(column.levels) - reached)
-    if missed:
-        raise StatementError(place, f"no value of '{column.source}' has the state {missed[0]}")
-
-
-def _marks(column: Any) -> Iterator[float]:
-    """The numbers at which a derived column may change."""
-    if isinstance(column, Cut):
-        yield from column.cuts
-        return
-    for comparison in comparisons(parse(column.where)):
-        yield from (value for value in comparison.values if not isinstance(value, bool | str))
-
-
-def of_one_source(names: tuple[str, ...], columns: Mapping[str, Any]) -> str | None:
-    """The column of which two of these hold values, themselves or computed from it; else `None`.
-
-    A law of both gives a probability to states that no record can have.
-    """
-    sources = [getattr(columns[name], "source", None) or name for name in names]
-    return next((source for source in sources if sources.count(source) > 1), None)
+    if not values:
+        return set(column.levels)
+    if is_cut:
+        return {sum(cut <= value for cut in column.cuts) for value in values}
+    tree = parse(column.where)
+    return {int(holds(tree, {column.source: value})) for value in values}
 
 
 def operand(column: Any) -> Operand:

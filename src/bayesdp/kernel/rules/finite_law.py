@@ -14,7 +14,7 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, exact, require
+from bayesdp.kernel.arithmetic import ball, exact, require, watched
 from bayesdp.kernel.chains import moebius, threshold, uniform
 from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.joints import Part, parts
@@ -106,6 +106,7 @@ class _Part:
     def _row(self, place: dict[int, int], free: tuple[int, ...]) -> list[Fraction]:
         row = []
         for cell in self._cells(free):
+            watched()
             full = place | dict(zip(free, cell, strict=True))
             row.append(self.law[tuple(full[j] for j in range(len(self.sizes)))])
         return row

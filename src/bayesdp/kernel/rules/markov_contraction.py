@@ -9,7 +9,7 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import InvalidError, ball, require
+from bayesdp.kernel.arithmetic import InvalidError, ball, require, watched
 from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.orders import exact_rows
 from bayesdp.statements.chains import MarkovChain, MarkovIntervals
@@ -48,6 +48,7 @@ def blocks(rows: Rows, order: int) -> list[list[Fraction]]:
     for here in range(count):
         line = []
         for block in product(range(states), repeat=order):
+            watched()
             weight, current = Fraction(1), here
             for new in block:
                 weight *= rows[current][new]
@@ -64,8 +65,10 @@ def cross_ratio(low: Rows, high: Rows) -> Fraction:
         for second in range(len(low)):
             if first == second:
                 continue
+            watched()
             ups, downs = [], []
             for column in range(len(low[0])):
+                watched()
                 if high[first][column] == 0 and high[second][column] == 0:
                     continue
                 if low[first][column] == 0 or low[second][column] == 0:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -14,9 +15,6 @@ from bayesdp.causal.mechanism import Compiled, OfTotal
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.leakage.rounding import UNIT, up
 
-if TYPE_CHECKING:
-    from bayesdp.causal.model import CausalModel
-
 How = Literal["see", "do"]
 
 MOST_WORK = 10**8
@@ -24,6 +22,43 @@ MOST_WORK = 10**8
 
 _LOGARITHMS = 5600
 """Units for logarithms and exponentials whose arguments are up to 700."""
+
+
+class Node(Protocol):
+    """What effects need to know of a node: its name, and its values in order."""
+
+    @property
+    def name(self) -> str:
+        """As it is called in the model."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of its values."""
+
+    @property
+    def size(self) -> int:
+        """The number of its values."""
+
+
+class Model(Protocol):
+    """What effects need to know of a causal model: `CausalModel` is the only such class."""
+
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """Every variable."""
+
+    @property
+    def data(self) -> tuple[int, ...]:
+        """The places of the data points among the nodes."""
+
+    def place(self, name: str) -> int:
+        """Where the node of this name stands, or `InputError`."""
+
+    def factors(self, *, without: int | None = None) -> list[Factor]:
+        """The tables; `without` leaves out that of a node which is set."""
+
+    def compiled(self, mechanism: Any = None) -> Compiled:
+        """A mechanism, or the model's own, made ready for the data points."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +186,7 @@ class SeeingAndDoing:
         return tuple(said)
 
 
-def compare(model: CausalModel, channel: Any = None) -> SeeingAndDoing:
+def compare(model: Model, channel: Any = None) -> SeeingAndDoing:
     """Both numbers for every data point."""
     mechanism = model.compiled(channel)
     _refuse_work(model, mechanism)
@@ -163,7 +198,7 @@ def compare(model: CausalModel, channel: Any = None) -> SeeingAndDoing:
     )
 
 
-def _refuse_work(model: CausalModel, mechanism: Compiled) -> None:
+def _refuse_work(model: Model, mechanism: Compiled) -> None:
     """For both effects of every data point a plan of all nodes, and its tables' cells by 100."""
     factors, first = _all_factors(model, model.factors(), mechanism), model.data[0]
     keep = [first] if isinstance(mechanism, OfTotal) else list(model.data)
@@ -181,7 +216,7 @@ def _refuse_work(model: CausalModel, mechanism: Compiled) -> None:
         )
 
 
-def effect(model: CausalModel, channel: Any, how: How, record: str | int) -> Effect:
+def effect(model: Model, channel: Any, how: How, record: str | int) -> Effect:
     """`CausalModel.see` and `CausalModel.do`."""
     mechanism = model.compiled(channel)
     if isinstance(record, str):
@@ -193,7 +228,7 @@ def effect(model: CausalModel, channel: Any, how: How, record: str | int) -> Eff
     return _effect(model, mechanism, how, model.data[record])
 
 
-def _effect(model: CausalModel, mechanism: Compiled, how: How, node: int) -> Effect:
+def _effect(model: Model, mechanism: Compiled, how: How, node: int) -> Effect:
     # Setting a node cuts it from its causes: its table leaves the product, all others stay
     # (the truncated factorisation). What is left is the law given each value that it is set to.
     factors = model.factors(without=node if how == "do" else None)
@@ -216,7 +251,7 @@ def _effect(model: CausalModel, mechanism: Compiled, how: How, node: int) -> Eff
 
 
 def _with_outcome(
-    model: CausalModel, factors: list[Factor], mechanism: Compiled, node: int
+    model: Model, factors: list[Factor], mechanism: Compiled, node: int
 ) -> tuple[Floats, Floats, int]:
     """`P[x_node, y]` and `P[x_node]` from the factors, and their roundings."""
     sizes = [one.size for one in model.nodes]
@@ -236,7 +271,7 @@ def _with_outcome(
     return _applied(cells, rows), cells.sum(axis=1), found.roundings + cells.shape[1] + 2
 
 
-def _all_factors(model: CausalModel, factors: list[Factor], mechanism: Compiled) -> list[Factor]:
+def _all_factors(model: Model, factors: list[Factor], mechanism: Compiled) -> list[Factor]:
     """With the scores of every data point, where the mechanism sees their total only."""
     if not isinstance(mechanism, OfTotal):
         return factors

@@ -11,11 +11,12 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from bayesdp.causal.effects import Effect, SeeingAndDoing, compare, effect
 from bayesdp.causal.elimination import Factor, Floats, factor, marginal
 from bayesdp.causal.mechanism import Compiled, compiled, mechanism_of
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
@@ -23,9 +24,6 @@ from bayesdp.populations import Finite
 from bayesdp.populations.base import explain_validation, law
 from bayesdp.populations.files import read_json, read_toml
 from bayesdp.populations.finite import MOST_CELLS as MOST_LAW_CELLS
-
-if TYPE_CHECKING:
-    from bayesdp.causal.effects import Effect, SeeingAndDoing
 
 Role = Literal["latent", "attribute", "data"]
 OUTPUT = "output"
@@ -290,8 +288,6 @@ class CausalModel(BaseModel):
         the model's own. `record` is the number or the name of a data point; any other node is
         taken by its name. Errors: `InputError`, `UnsupportedError`. Source: theory 5.3.
         """
-        from bayesdp.causal.effects import effect
-
         return effect(self, channel, "see", record)
 
     def do(self, channel: Any = None, record: str | int = 0) -> Effect:
@@ -301,14 +297,10 @@ class CausalModel(BaseModel):
         those that never occur. At most the mechanism's DP cost, in every model, if the record is
         a data point. Arguments and errors as in `see`. Source: theory 5.3.
         """
-        from bayesdp.causal.effects import effect
-
         return effect(self, channel, "do", record)
 
     def compare(self, channel: Any = None) -> SeeingAndDoing:
         """`see` and `do` of every record, side by side, with the mechanism's DP level."""
-        from bayesdp.causal.effects import compare
-
         return compare(self, channel)
 
 

@@ -50,6 +50,32 @@ def test_every_name_of_the_public_index_loads() -> None:
         _ = bayesdp.no_such_name
 
 
+@pytest.mark.parametrize(
+    "before",
+    ["", "bayesdp.calibrate", "bayesdp.profile", "import bayesdp.leakage.chain"],
+)
+def test_a_room_never_hides_the_public_name_that_it_shares(before: str) -> None:
+    """`bayesdp.leakage` is the function, in whatever order the rooms were loaded."""
+    code = f"""
+import bayesdp
+{before}
+from bayesdp.leakage import rounding
+assert bayesdp.leakage(bayesdp.Independent(), 1.0).best.epsilon == rounding.times(1, 1.0) == 1.0
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_shortcuts_of_a_population_work_after_importing_the_package_alone() -> None:
+    code = """
+import bayesdp
+pair = bayesdp.Clusters(size=2)
+assert isinstance(pair.calibrate(1.0), bayesdp.Calibration)
+assert isinstance(pair.leakage(1.0), bayesdp.LeakageReport)
+assert pair.leakage(pair.calibrate(1.0).dp_epsilon).best.epsilon == 1.0
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_the_version_is_stated_once() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", bayesdp.__version__)
     try:
@@ -97,7 +123,20 @@ def test_developers_have_the_versions_that_users_have() -> None:
 
 # -- imports ---------------------------------------------------------------------------------------
 
-ROOMS_WITHOUT_CIRCLES = ["accounting", "release", "tables"]
+ROOMS_WITHOUT_CIRCLES = [
+    "accounting",
+    "causal",
+    "cli",
+    "leakage",
+    "mechanisms",
+    "notions",
+    "populations",
+    "release",
+    "report",
+    "statements",
+    "tables",
+    "theorems",
+]
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +147,7 @@ def graph() -> dict[str, dict[str, int]]:
 @pytest.mark.parametrize("room", ROOMS_WITHOUT_CIRCLES)
 def test_no_circle_of_imports_in_a_room(room: str, graph: dict[str, dict[str, int]]) -> None:
     """Not through imports inside functions or for types alone either."""
-    assert sum(module.startswith(f"bayesdp.{room}.") for module in graph) > 9
+    assert sum(module.startswith(f"bayesdp.{room}.") for module in graph) > 2
     assert circles_of(room, graph) == []
 
 

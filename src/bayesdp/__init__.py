@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import Any
 
 __version__ = "0.1.0"
@@ -12,7 +14,7 @@ _PUBLIC: dict[str, str] = {
     "BayesdpError": "bayesdp.errors",
     "Block": "bayesdp.accounting",
     "BudgetExceededError": "bayesdp.errors",
-    "Calibration": "bayesdp.calibration",
+    "Calibration": "bayesdp.notions",
     "CausalModel": "bayesdp.causal",
     "Certificate": "bayesdp.certificate",
     "Claim": "bayesdp.notions",
@@ -30,7 +32,7 @@ _PUBLIC: dict[str, str] = {
     "Graph": "bayesdp.populations",
     "Independent": "bayesdp.populations",
     "InputError": "bayesdp.errors",
-    "LeakageReport": "bayesdp.theorems",
+    "LeakageReport": "bayesdp.notions",
     "Ledger": "bayesdp.accounting",
     "LedgerError": "bayesdp.errors",
     "MarkovChain": "bayesdp.populations",
@@ -74,3 +76,19 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted([*_PUBLIC, "__version__"])
+
+
+class _PublicIndex(ModuleType):
+    """The package as a module in which a room never hides the public name that it shares.
+
+    The function `leakage` has the name of a room. Python binds a room to its name in the package
+    when it is first imported; here the function keeps the name, and `from bayesdp.leakage import
+    ...` reads the room.
+    """
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if not (name in _PUBLIC and isinstance(value, ModuleType)):
+            super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _PublicIndex

@@ -11,9 +11,9 @@ from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
 from bayesdp.mechanisms.randomized_response import RandomizedResponse
-from bayesdp.notions import Adversary, Cost, Kind, Secrets
+from bayesdp.notions import Adversary, Bound, Calibration, Cost, Kind, Secrets
 from bayesdp.populations import Population
-from bayesdp.theorems import Bound, Question, approximate, best_bound, leakage
+from bayesdp.theorems import Question, approximate, best_bound, leakage
 
 _PRECISION = 1e-12
 _ROUNDS = 200
@@ -21,35 +21,6 @@ _PATIENCE = 5
 LEAST_DELTA = 2.0**-48
 MOST_LEVELS = 60
 """A whole search may take so many times the seconds that a theorem may take for one level."""
-
-
-@dataclass(frozen=True, slots=True)
-class Calibration:
-    """The largest DP budget found whose certified level is at most `target`.
-
-    `noise_multiplier` is `target / dp_epsilon`: how much more noise than for independent records.
-    It is at least 1, because a DP mechanism leaks at least its DP level (theory 2.1).
-    """
-
-    target: float
-    dp_epsilon: float
-    certified_epsilon: float
-    theorem: str
-
-    @property
-    def noise_multiplier(self) -> float:
-        """`target / dp_epsilon`."""
-        return self.target / self.dp_epsilon
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as `bayesdp calibrate --json` prints it."""
-        return {
-            "target": self.target,
-            "dp_epsilon": self.dp_epsilon,
-            "certified_epsilon": self.certified_epsilon,
-            "noise_multiplier": self.noise_multiplier,
-            "theorem": self.theorem,
-        }
 
 
 def calibrate(

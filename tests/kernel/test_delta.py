@@ -19,8 +19,7 @@ from bayesdp.notions import Cost
 from bayesdp.populations import Population, parse
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.statements import read_population
-from bayesdp.theorems import LeakageReport, Question
-from bayesdp.theorems.base import Bound
+from bayesdp.theorems import Bound, LeakageReport, Question
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta, stated_report
 from tests.effort import runs
 from tests.kernel.honest import ABOUT, ADVERSARIES, random_cost

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from bayesdp.cli import app
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.leakage import tensor
 from bayesdp.leakage.channel import channel_leakage, read_channel
 from bayesdp.leakage.tensor import channel_of, tensor_leakage
 from bayesdp.notions import ADVERSARIES
@@ -232,7 +233,7 @@ def test_memory_and_progress():
 
 def test_progress_is_told_from_the_first_second_on(monkeypatch):
     clock = iter(range(100))
-    monkeypatch.setattr("bayesdp.leakage.tensor.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr(tensor.time, "monotonic", lambda: next(clock))
     told: list[float] = []
     rng = np.random.default_rng(5)
     joint = mechanisms.random_joint(rng, (2, 2))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from bayesdp.leakage import influence
 from bayesdp.leakage.contraction import _contract, _Weights, graph_level, hockey_stick, messages_of
 from bayesdp.leakage.graph_delta import approximate_graph_level
 from bayesdp.leakage.influence import influence_factor, influence_matrix
@@ -316,7 +317,7 @@ def test_influence_factors_of_large_matrices_are_above_the_exact_ones(monkeypatc
     graph = Graph(grid=(12, 12), table=[[1.2, 1.0], [1.0, 1.2]])
     kappa = influence_matrix(graph.factor_graph)
     exact, _ = influence_factor(kappa)
-    monkeypatch.setattr("bayesdp.leakage.influence.LARGEST_DENSE", 0)
+    monkeypatch.setattr(influence, "LARGEST_DENSE", 0)
     quick, _ = influence_factor(kappa)
     assert exact <= quick <= 1.01 * exact
 

@@ -25,13 +25,13 @@ from bayesdp.release.certify import conversion_certificate
 from bayesdp.theorems import (
     REGISTRY,
     Question,
+    Refused,
     best_bound,
     in_turn,
     leakage,
     markov_recursion,
     report,
 )
-from bayesdp.theorems.base import Refused
 from tests.effort import runs
 
 MIXED = (0.0005, 0.999, 0.0005), (0.999, 0.0005, 0.0005), (0.0005, 0.0005, 0.999)

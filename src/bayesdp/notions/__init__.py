@@ -1,7 +1,8 @@
 """The vocabulary, and the notions of privacy as objects.
 
 `vocabulary` has the words that every room uses: adversaries, kinds of mechanism, levels, costs;
-`catalogue` the notions, each with its definition, its scope and how a level of it reads.
+`catalogue` the notions, each with its definition, its scope and how a level of it reads; `levels`
+the answers of theorems and calibrations.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from bayesdp.notions.catalogue import (
     believed,
     notion_of,
 )
+from bayesdp.notions.levels import Bound, Calibration, LeakageReport, Refused
 from bayesdp.notions.vocabulary import (
     ADVERSARIES,
     ADVERSARY_MEANING,
@@ -46,16 +48,20 @@ __all__ = [
     "SCOPE_MEANING",
     "SECRETS",
     "Adversary",
+    "Bound",
+    "Calibration",
     "Claim",
     "ColumnCost",
     "Cost",
     "Estimate",
     "Exact",
     "Kind",
+    "LeakageReport",
     "Notion",
     "NotionClaim",
     "NotionKey",
     "PrivacyNotion",
+    "Refused",
     "ScopeKind",
     "Secrets",
     "Tightness",

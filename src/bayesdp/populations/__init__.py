@@ -5,14 +5,10 @@ To add one: a subclass of `Population` in a file here, and a line in `MODELS`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from pydantic import ValidationError
-
-from bayesdp.errors import InputError, did_you_mean
-from bayesdp.populations.base import WITHIN_DOUBLES, Population, explain_validation
+from bayesdp.errors import InputError
+from bayesdp.populations.base import Population
 from bayesdp.populations.clusters import Clusters, Unknown
 from bayesdp.populations.family import Family
 from bayesdp.populations.files import read_json, read_toml, search_in
@@ -22,21 +18,22 @@ from bayesdp.populations.graph import Graph
 from bayesdp.populations.independent import Independent
 from bayesdp.populations.markov import MarkovChain
 from bayesdp.populations.network import Network
+from bayesdp.populations.registry import MODELS, parse
 from bayesdp.populations.tree import Tree
 
-MODELS: dict[str, type[Population]] = {
-    "independent": Independent,
-    "clusters": Clusters,
-    "unknown": Unknown,
-    "finite": Finite,
-    "markov": MarkovChain,
-    "tree": Tree,
-    "graph": Graph,
-    "network": Network,
-    "gaussian": Gaussian,
-    "autoregressive": Autoregressive,
-    "family": Family,
-}
+MODELS.update(
+    independent=Independent,
+    clusters=Clusters,
+    unknown=Unknown,
+    finite=Finite,
+    markov=MarkovChain,
+    tree=Tree,
+    graph=Graph,
+    network=Network,
+    gaussian=Gaussian,
+    autoregressive=Autoregressive,
+    family=Family,
+)
 
 __all__ = [
     "MODELS",
@@ -55,33 +52,6 @@ __all__ = [
     "load",
     "parse",
 ]
-
-
-def parse(spec: Mapping[str, Any], key: str = "population") -> Population:
-    """The population that a spec (plain data with a `model`) declares, or `InputError`."""
-    if not isinstance(spec, Mapping):
-        raise InputError(key, spec, expected='a table such as { model = "independent" }')
-    model = spec.get("model")
-    if model is None:
-        raise InputError(
-            f"{key}.model", expected="one of " + ", ".join(MODELS), shown=False, remedy="Missing."
-        )
-    if not isinstance(model, str) or model not in MODELS:
-        raise InputError(
-            f"{key}.model",
-            model,
-            expected="one of " + ", ".join(MODELS),
-            remedy=did_you_mean(str(model), MODELS),
-        )
-    kind = MODELS[model]
-    try:
-        return kind.model_validate(dict(spec))
-    except ValidationError as error:
-        raise explain_validation(error, kind.model_fields, key) from None
-    except OverflowError:
-        raise InputError(key, expected=WITHIN_DOUBLES, shown=False) from None
-    except RecursionError:
-        raise InputError(key, expected="lists of sensible depth", shown=False) from None
 
 
 def load(text: str) -> Population:

@@ -9,16 +9,13 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
+import bayesdp
 from bayesdp.errors import InputError, did_you_mean, require_shown
-from bayesdp.notions import Adversary, Kind, Secrets
-
-if TYPE_CHECKING:
-    from bayesdp.calibration import Calibration
-    from bayesdp.theorems import LeakageReport
+from bayesdp.notions import Adversary, Calibration, Kind, LeakageReport, Secrets
 
 MOST_RECORDS = 2**53
 """The largest cluster or series: whole numbers above it are not exact in double precision."""
@@ -131,11 +128,9 @@ class Population(BaseModel):
 
         See `bayesdp.theorems.leakage`, to which this is a shortcut.
         """
-        from bayesdp.theorems import leakage
-
-        return leakage(
-            self, dp_epsilon, adversary=adversary, kind=kind, secrets=secrets, seconds=seconds
-        )
+        options = {"adversary": adversary, "kind": kind, "secrets": secrets, "seconds": seconds}
+        levels: LeakageReport = _public("leakage")(self, dp_epsilon, **options)
+        return levels
 
     def calibrate(
         self,
@@ -147,16 +142,14 @@ class Population(BaseModel):
         seconds: float = 1.0,
     ) -> Calibration:
         """The largest DP budget whose level stays within `bdp_epsilon`. See `calibrate`."""
-        from bayesdp.calibration import calibrate
+        options = {"adversary": adversary, "kind": kind, "secrets": secrets, "seconds": seconds}
+        budget: Calibration = _public("calibrate")(self, bdp_epsilon, **options)
+        return budget
 
-        return calibrate(
-            self,
-            bdp_epsilon=bdp_epsilon,
-            adversary=adversary,
-            kind=kind,
-            secrets=secrets,
-            seconds=seconds,
-        )
+
+def _public(name: str) -> Any:
+    """A function of the package's index: populations know its name, not the room it is in."""
+    return getattr(bayesdp, name)
 
 
 def law(values: tuple[float, ...], key: str) -> tuple[float, ...]:

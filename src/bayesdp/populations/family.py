@@ -9,6 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from bayesdp.errors import InputError
 from bayesdp.populations.base import Population
+from bayesdp.populations.registry import parse
 
 
 class Family(Population):
@@ -79,8 +80,6 @@ class Family(Population):
 
 def _member(one: Any, position: int) -> Population:
     """A population, or its spec; a mistake in it is reported with the member's place."""
-    from bayesdp.populations import parse
-
     place = f"population.members[{position}]"
     spec = one if isinstance(one, Mapping) else {}
     model = one.model if isinstance(one, Population) else spec.get("model")

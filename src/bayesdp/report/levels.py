@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from bayesdp.calibration import Calibration, GaussianCalibration
+from bayesdp.calibration import GaussianCalibration
 from bayesdp.leakage.channel import ChannelLeakage, record_namer
-from bayesdp.notions import ADVERSARY_MEANING, ROUNDING
+from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Calibration
 from bayesdp.report.beliefs import factor_words, odds_factor
 from bayesdp.report.layout import bullet, noted, say, show_table
 from bayesdp.report.numbers import budget_words, level_words, rough

@@ -10,13 +10,23 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from bayesdp.certificate import plain_number
 from bayesdp.errors import InputError, Refusal
 from bayesdp.leakage.deadline import OutOfTimeError
-from bayesdp.notions import ADVERSARIES, KINDS, SECRETS, Adversary, Cost, Kind, Secrets
+from bayesdp.notions import (
+    ADVERSARIES,
+    KINDS,
+    SECRETS,
+    Adversary,
+    Bound,
+    Cost,
+    Kind,
+    LeakageReport,
+    Refused,
+    Secrets,
+)
 from bayesdp.populations import Population
 from bayesdp.theorems.autoregressive import AutoregressiveSeries
-from bayesdp.theorems.base import Bound, Question, Refused, Theorem, tightness
+from bayesdp.theorems.base import Question, Theorem, tightness
 from bayesdp.theorems.cluster_size import ClusterSize
 from bayesdp.theorems.family import FamilyOfPopulations
 from bayesdp.theorems.finite_law import FiniteLaw
@@ -56,7 +66,10 @@ REGISTRY: tuple[Theorem, ...] = (
     GaussianWalkSummable(),
     GaussianVector(),
     AutoregressiveSeries(),
-    FamilyOfPopulations(),
+    FamilyOfPopulations(
+        lambda question, cost: report(question, cost),
+        lambda question, dp_epsilon, dp_delta: approximate(question, dp_epsilon, dp_delta),
+    ),
 )
 """Every theorem. A new one is a file here, a line in this list, and a test."""
 
@@ -79,60 +92,6 @@ __all__ = [
 
 
 _Answer = TypeVar("_Answer")
-
-
-@dataclass(frozen=True, slots=True)
-class LeakageReport:
-    """Every applicable bound (lowest first), every refused theorem with its reason.
-
-    `secrets` matters only to theorems about Gaussian populations. With a `delta`, levels are
-    `(epsilon, delta)`, and `zcdp_cost` is the cost with every pure part counted as zCDP.
-    """
-
-    cost: Cost
-    adversary: Adversary
-    secrets: Secrets
-    bounds: tuple[Bound, ...]
-    refused: tuple[Refused, ...]
-    delta: float = 0.0
-    zcdp_cost: Cost | None = None
-
-    def __repr__(self) -> str:
-        delta = f" at delta {self.best.delta:g}" if self.best.delta > 0.0 else ""
-        return (
-            f"LeakageReport({self.best.epsilon!r}{delta} by {self.best.theorem}; "
-            f"{len(self.bounds)} bounds, {len(self.refused)} refused)"
-        )
-
-    @property
-    def best(self) -> Bound:
-        """The lowest bound. An exact one wins ties."""
-        return self.bounds[0]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, as `bayesdp leakage --json` prints it; an infinite level is None."""
-        with_delta = {"rho": self.cost.rho, "delta": self.delta} if self.delta > 0.0 else {}
-        return {
-            "dp_epsilon": self.cost.dp_epsilon,
-            **with_delta,
-            "adversary": self.adversary,
-            "bounds": [
-                {
-                    "theorem": bound.theorem,
-                    "epsilon": plain_number(bound.epsilon),
-                    **({"delta": bound.delta} if self.delta > 0.0 else {}),
-                    "tight": bound.tight,
-                    "source": bound.source,
-                }
-                for bound in self.bounds
-            ],
-            "refused": [{"theorem": r.theorem, "reason": r.reason} for r in self.refused],
-            "best": {
-                "theorem": self.best.theorem,
-                "epsilon": plain_number(self.best.epsilon),
-                **({"delta": self.best.delta} if self.delta > 0.0 else {}),
-            },
-        }
 
 
 def leakage(

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.notions import Adversary, Cost, Secrets, Tightness
+from bayesdp.notions import Adversary, Bound, Cost, Secrets, Tightness
 from bayesdp.populations import Population
 
 
@@ -46,31 +45,6 @@ def tightness(epsilon: float, attained: float) -> Tightness:
     it as one likes. It is 0 where nothing is known; a level of 0 is attained.
     """
     return "exact" if epsilon - attained <= EXACT * epsilon < math.inf else "upper"
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """A proven level. `evidence` is what a re-check needs or what a reader may want to see.
-
-    With a `delta` above 0 the level is `(epsilon, delta)`, and `proof` says how it follows: which
-    Rényi order, and how pure costs were counted (`theorems.with_delta`).
-    """
-
-    theorem: str
-    epsilon: float
-    tight: Tightness
-    source: str
-    evidence: Mapping[str, Any] = field(default_factory=dict)
-    delta: float = 0.0
-    proof: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """A theorem that does not apply, and the hypothesis that fails, in words."""
-
-    theorem: str
-    reason: str
 
 
 class Theorem(ABC):

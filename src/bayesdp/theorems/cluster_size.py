@@ -26,9 +26,9 @@ from __future__ import annotations
 from bayesdp.leakage.approximate import group
 from bayesdp.leakage.rounding import times
 from bayesdp.leakage.zcdp import group_renyi
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import Clusters, Independent, Population, Unknown
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 
 IMPOSSIBLE = (
     "nothing is known about who depends on whom, so no mechanism can be both BDP and accurate: at "

@@ -9,11 +9,13 @@ attacker may know which member it is.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost, LeakageReport
 from bayesdp.populations import Family, Population
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 
 
 class FamilyOfPopulations(Theorem):
@@ -26,6 +28,15 @@ class FamilyOfPopulations(Theorem):
     ignores = "which member is the likelier one"
     asks_others = True
 
+    def __init__(
+        self,
+        report: Callable[[Question, Cost], LeakageReport],
+        approximate: Callable[[Question, float, float], Any],
+    ) -> None:
+        """`report` asks all theorems about a member: the registry hands it over."""
+        self._report = report
+        self._approximate = approximate
+
     def concerns(self, population: Population) -> bool:
         """Whether the theorem is about this model at all."""
         return isinstance(population, Family)
@@ -36,11 +47,9 @@ class FamilyOfPopulations(Theorem):
 
     def bound(self, question: Question, cost: Cost) -> Bound:
         """The largest; it is exact if it is so for that member."""
-        from bayesdp.theorems import report
-
         family = question.population
         assert isinstance(family, Family)
-        best = [report(_about(question, member), cost).best for member in family.members]
+        best = [self._report(_about(question, member), cost).best for member in family.members]
         worst = max(best, key=lambda bound: (bound.epsilon, bound.tight == "exact"))
         return self._bound(
             worst.epsilon,
@@ -52,11 +61,12 @@ class FamilyOfPopulations(Theorem):
         self, question: Question, dp_epsilon: float, dp_delta: float
     ) -> tuple[float, float] | None:
         """The largest epsilon and the largest delta over the members."""
-        from bayesdp.theorems import approximate
-
         family = question.population
         assert isinstance(family, Family)
-        found = [approximate(_about(question, m), dp_epsilon, dp_delta) for m in family.members]
+        found = [
+            self._approximate(_about(question, member), dp_epsilon, dp_delta)
+            for member in family.members
+        ]
         if any(not one.bounds for one in found):
             return None
         best = [one.best for one in found]

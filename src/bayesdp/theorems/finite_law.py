@@ -44,10 +44,10 @@ from bayesdp.leakage.worst_case import (
     WorstCase,
     expected_seconds,
 )
-from bayesdp.notions import Adversary, Cost
+from bayesdp.notions import Adversary, Bound, Cost
 from bayesdp.populations import Finite, Graph, MarkovChain, Network, Population, Tree
 from bayesdp.populations.joint import NoJointError, parts_of
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 
 MOST_CELLS: dict[Adversary, int] = {"any": 2**8, "uninformed": 2**12, "informed": 2**12}
 """The largest joint law, in cells, of records that depend on each other."""

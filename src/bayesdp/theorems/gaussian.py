@@ -24,8 +24,8 @@ from typing import Any
 
 from bayesdp.leakage.rounding import up
 from bayesdp.leakage.zcdp import group_renyi, shifted
-from bayesdp.notions import Cost
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.notions import Bound, Cost
+from bayesdp.theorems.base import Question, Theorem
 
 UNBOUNDED = (
     'secrets="unbounded": for secret values outside the clipping interval the bound is false, '

@@ -32,10 +32,10 @@ from numpy.typing import NDArray
 from bayesdp.leakage.normal import vector_movements
 from bayesdp.leakage.rounding import up
 from bayesdp.leakage.zcdp import group_renyi
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import Gaussian, Population
 from bayesdp.populations.gaussian import Rows
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.gaussian import NOT_LIPSCHITZ, UNBOUNDED
 
 LARGEST_CLUSTER = 10

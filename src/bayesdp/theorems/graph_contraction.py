@@ -33,9 +33,9 @@ from __future__ import annotations
 from bayesdp.leakage.contraction import graph_level
 from bayesdp.leakage.graph_delta import approximate_graph_level
 from bayesdp.leakage.rounding import up
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import Graph, Network, Population, Tree
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 
 
 class GraphContraction(Theorem):

@@ -23,10 +23,10 @@ from weakref import WeakKeyDictionary
 
 from bayesdp.leakage.influence import influence_factor, influence_matrix
 from bayesdp.leakage.rounding import up
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import Graph, Network, Population, Tree
 from bayesdp.populations.factors import FactorGraph
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 
 
 class GraphInfluence(Theorem):

@@ -11,9 +11,9 @@ Proof. Given `x_i` and `x_K` the unknown records follow their prior law whatever
 from __future__ import annotations
 
 from bayesdp.leakage.zcdp import group_renyi
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import Independent, Population
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 
 
 class IndependentRecords(Theorem):

@@ -38,9 +38,9 @@ from functools import lru_cache
 from bayesdp.leakage.approximate import chain_level, group
 from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.leakage.tuples import block_interval_ratio, block_ratio
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.markov import chain_of, interval_ratio, table_of, tightened
 
 MOST_TUPLES = 512

@@ -29,9 +29,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Bound, Question, tightness
+from bayesdp.theorems.base import Question, tightness
 from bayesdp.theorems.secret import has_secret
 
 NAME = "markov-count"

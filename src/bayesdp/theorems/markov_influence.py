@@ -19,9 +19,9 @@ from functools import lru_cache
 from bayesdp.leakage.rounding import up
 from bayesdp.leakage.stationary import elimination_error
 from bayesdp.leakage.tuples import influence_level, influences
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.markov import INTERVALS, chain_of, first_records, table_of
 
 MOST_CELLS = 100_000

@@ -15,9 +15,9 @@ from __future__ import annotations
 import math
 
 from bayesdp.leakage.rounding import up
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.markov import INTERVALS
 
 

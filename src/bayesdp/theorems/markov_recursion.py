@@ -45,9 +45,9 @@ from typing import Any
 from bayesdp.leakage.chain import two_state_level
 from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.tuples import LEAST_COST, MOST_TUPLES, uninformed_tuple_level
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.markov import INTERVALS, chain_of, state_chain, table_of
 
 

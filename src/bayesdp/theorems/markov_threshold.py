@@ -19,9 +19,9 @@ from functools import lru_cache
 
 from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.states import StatesLevel
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.markov import INTERVALS, chain_of, state_chain
 from bayesdp.theorems.markov_recursion import engine_seconds, too_dear
 

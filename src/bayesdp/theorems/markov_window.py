@@ -43,9 +43,9 @@ from functools import lru_cache
 
 from bayesdp.leakage.tuples import block_ratio
 from bayesdp.leakage.windows import MOST_CELLS, WindowRatios, window_level, window_ratios
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.markov import INTERVALS, chain_of, table_of
 
 

@@ -22,9 +22,9 @@ records, which attains all of them.
 from __future__ import annotations
 
 from bayesdp.leakage.tree import MOST_CELLS, marginals_fit, tree_attained, tree_level
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost
 from bayesdp.populations import Network, Population, Tree
-from bayesdp.theorems.base import Bound, Question, Theorem
+from bayesdp.theorems.base import Question, Theorem
 
 
 class TreeRecursion(Theorem):

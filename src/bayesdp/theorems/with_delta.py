@@ -25,10 +25,10 @@ from bayesdp.errors import InputError, Refusal, UnsupportedError
 from bayesdp.leakage.deadline import NEVER, OutOfTimeError
 from bayesdp.leakage.rounding import down, up
 from bayesdp.leakage.zcdp import group_renyi, largest_rho, least_epsilon, reserve
-from bayesdp.notions import Cost
+from bayesdp.notions import Bound, Cost, Refused
 from bayesdp.populations import Family, Graph, MarkovChain, Network, Tree
 from bayesdp.theorems import REGISTRY, LeakageReport, approximate, limited, out_of_time, report
-from bayesdp.theorems.base import Bound, Question, Refused, Theorem
+from bayesdp.theorems.base import Question, Theorem
 
 Counted = Literal["pure", "zcdp"]
 APPROXIMATE_DP = "approximate-dp"

@@ -1,0 +1,45 @@
+"""Which models there are, and how a spec is read into the one that it names.
+
+`MODELS` is empty here and filled in by the package, which knows every model. A family, itself a
+model, reads its members with `parse`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.populations.base import WITHIN_DOUBLES, Population, explain_validation
+
+MODELS: dict[str, type[Population]] = {}
+"""The class of each `model`, in the order in which messages list them."""
+
+
+def parse(spec: Mapping[str, Any], key: str = "population") -> Population:
+    """The population that a spec (plain data with a `model`) declares, or `InputError`."""
+    if not isinstance(spec, Mapping):
+        raise InputError(key, spec, expected='a table such as { model = "independent" }')
+    model = spec.get("model")
+    if model is None:
+        raise InputError(
+            f"{key}.model", expected="one of " + ", ".join(MODELS), shown=False, remedy="Missing."
+        )
+    if not isinstance(model, str) or model not in MODELS:
+        raise InputError(
+            f"{key}.model",
+            model,
+            expected="one of " + ", ".join(MODELS),
+            remedy=did_you_mean(str(model), MODELS),
+        )
+    kind = MODELS[model]
+    try:
+        return kind.model_validate(dict(spec))
+    except ValidationError as error:
+        raise explain_validation(error, kind.model_fields, key) from None
+    except OverflowError:
+        raise InputError(key, expected=WITHIN_DOUBLES, shown=False) from None
+    except RecursionError:
+        raise InputError(key, expected="lists of sensible depth", shown=False) from None

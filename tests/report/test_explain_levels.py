@@ -16,8 +16,7 @@ from bayesdp.populations import MODELS, parse
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.report.dependence import grouping, in_numbers
 from bayesdp.report.explain import Explanation
-from bayesdp.report.promise import VAGUE
-from bayesdp.theorems import Question, approximate
+from bayesdp.theorems import REGISTRY, Question, approximate
 from bayesdp.theorems.with_delta import report_with_delta, stated_report
 from tests.kernel import honest
 from tests.report.explained import chain_study, dp_study, family_study, gaussian_study
@@ -260,6 +259,7 @@ def test_vague_knowledge_is_promised_where_it_is_proved_only() -> None:
 def test_what_vague_knowledge_can_do() -> None:
     """Weights on single records, as guesses are: the theorems that are said to cover them do."""
     rng = np.random.default_rng(8)
+    vague = {theorem.name for theorem in REGISTRY if theorem.covers_vague_knowledge}
     exceeded = 0
     for _ in range(25):
         rows = rng.dirichlet(np.full(2, 0.8), 2) * 0.98 + 0.01
@@ -273,7 +273,7 @@ def test_what_vague_knowledge_can_do() -> None:
         guessed = parse({"model": "finite", "probabilities": (law / law.sum()).tolist()})
         found = guessed.leakage(0.5)
         exact = next(one.epsilon for one in found.bounds if one.theorem == "finite-law")
-        for theorem in VAGUE & set(bounds):
+        for theorem in vague & set(bounds):
             assert exact <= bounds[theorem] + 1e-9
         exceeded += exact > bounds["markov-recursion"] + 1e-6
     assert exceeded > 0  # so it's for a reason that the recursion doesn't say so

@@ -24,16 +24,17 @@ from bayesdp.release.certify import (
     plain_details,
 )
 from bayesdp.release.study import Study
-from bayesdp.theorems import ApproximateReport, LeakageReport, Question, approximate, report
+from bayesdp.theorems import (
+    BY_NAME,
+    ApproximateReport,
+    LeakageReport,
+    Question,
+    approximate,
+    report,
+)
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta
 
 Subject = Literal["release", "conversion", "study", "leakage"]
-
-GAUSSIAN = frozenset({"autoregressive"})
-"""Theorems about secrets in an interval, beside those whose names start with `gaussian-`."""
-
-VAGUE = frozenset({"independent", "cluster-size", "markov-contraction", "graph-contraction"})
-"""Theorems that cover vague knowledge of single other records (theory 3.1, 3.2, 3.6, 3.7)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,7 +326,7 @@ def _about_intervals(rule: str, under: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a theorem about secrets inside intervals was used, here or for a family's member."""
     if rule == "family":
         return any(_about_intervals(_rule(one), one.get("premises", ())) for one in under)
-    return rule.startswith("gaussian-") or rule in GAUSSIAN
+    return rule in BY_NAME and BY_NAME[rule].secrets_in_intervals
 
 
 def _vague(
@@ -342,7 +343,7 @@ def _covers_vague(rule: str, under: Sequence[Mapping[str, Any]]) -> bool:
         return bool(used) and all(
             _covers_vague(_rule(one), one.get("premises", ())) for one in used
         )
-    return rule in VAGUE
+    return rule in BY_NAME and BY_NAME[rule].covers_vague_knowledge
 
 
 def _rule(step: Mapping[str, Any]) -> str:

@@ -73,12 +73,16 @@ REGISTRY: tuple[Theorem, ...] = (
 )
 """Every theorem. A new one is a file here, a line in this list, and a test."""
 
+BY_NAME: dict[str, Theorem] = {theorem.name: theorem for theorem in REGISTRY}
+"""The same by name, for names on certificates, some of which are those of other rules."""
+
 NO_PURE_LEVEL = (
     "Gaussian noise has no level without a delta, however large. State a delta (in a study: "
     "budget.delta), or use Laplace noise."
 )
 
 __all__ = [
+    "BY_NAME",
     "NO_PURE_LEVEL",
     "REGISTRY",
     "ApproximateReport",

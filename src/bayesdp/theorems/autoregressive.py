@@ -20,12 +20,11 @@ from __future__ import annotations
 from typing import Any
 
 from bayesdp.leakage.normal import autoregressive_factor
-from bayesdp.populations import Autoregressive, Population
-from bayesdp.theorems.base import Question
-from bayesdp.theorems.gaussian import GaussianTheorem
+from bayesdp.populations import Autoregressive
+from bayesdp.theorems.gaussian import FactorTheorem
 
 
-class AutoregressiveSeries(GaussianTheorem):
+class AutoregressiveSeries(FactorTheorem):
     """Factor `(1 + |phi|) / (1 - |phi|)`, less for short series (theory 3.8 d)."""
 
     name = "autoregressive"
@@ -33,17 +32,8 @@ class AutoregressiveSeries(GaussianTheorem):
     source = "bayesdp; theory 3.8 d"
     uses = "the coefficient and the length"
     ignores = "nothing but the shape of the mechanism"
+    models = (Autoregressive,)
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return isinstance(population, Autoregressive)
-
-    def hypothesis(self, question: Question) -> str | None:
-        """None beyond the model's own: the start is stationary by declaration."""
-        return None
-
-    def factor(self, question: Question) -> tuple[float, dict[str, Any]]:
-        """The largest sum of `|phi|^|i - j|`."""
-        population = question.population
-        assert isinstance(population, Autoregressive)
+    def factor(self, population: Autoregressive) -> tuple[float, dict[str, Any]]:
+        """The largest sum of `|phi|^|i - j|`. The start is stationary by declaration."""
         return autoregressive_factor(population.coefficient, population.length), {}

@@ -33,6 +33,16 @@ class Question:
     deadline: Deadline = field(default=NEVER, compare=False)
     stop_after: float | None = None
 
+    @property
+    def informed(self) -> bool:
+        """Whether the adversary knows every record except the attacked one."""
+        return self.adversary == "informed"
+
+    @property
+    def group_size(self) -> int:
+        """The most records, the attacked one included, whose values the adversary has to guess."""
+        return 1 if self.informed else self.population.group_size
+
 
 EXACT = 1e-9
 """How close, relative to it, a level must lie to what some mechanism certainly leaks."""
@@ -50,9 +60,15 @@ def tightness(epsilon: float, attained: float) -> Tightness:
 class Theorem(ABC):
     """One conversion from DP to BDP.
 
-    A subclass is stateless. `refusal` names the failed hypothesis, or is `None` where all hold;
-    `bound` may then be called. Bounds are upper bounds on `L_pi` (theory 2.1) that include
-    rounding, and are monotone in the cost.
+    Callers ask `concerns`, then `refusal`, which names the failed hypothesis or is `None`; then
+    `bound` may be called. A subclass is stateless. It names its `models` and implements `level`,
+    and `applies`, `hypothesis` and `seconds_for` where it needs them. They are handed the
+    population, which is of one of the `models`. Bounds are upper bounds on `L_pi` (theory 2.1) that
+    include rounding, and are monotone in the cost.
+
+    Informed adversaries know all other records, so only the attacked one can change: their level is
+    the DP level, whatever the population (theory 3.2). It is said here for all theorems but those
+    that know more (`treats_informed`).
     """
 
     name: ClassVar[str]
@@ -65,25 +81,67 @@ class Theorem(ABC):
 
     asks_others: ClassVar[bool] = False
     """Whether it asks other theorems, each of which has its own time."""
+    secrets_in_intervals: ClassVar[bool] = False
+    """Whether it is about secret values inside the intervals that mechanisms clip to."""
+    covers_vague_knowledge: ClassVar[bool] = False
+    """Whether it holds for people with vague knowledge of single other records, too."""
+    models: ClassVar[tuple[type[Population], ...]]
+    """The models that it is about."""
+    treats_informed: ClassVar[bool] = False
+    """Whether `hypothesis` and `level` are asked about informed adversaries too."""
 
-    @abstractmethod
+    # -- what callers ask
+
     def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all; if not, it is not even listed."""
+        """Whether the theorem is about this population at all; if not, it is not even listed."""
+        return isinstance(population, self.models) and self.applies(population)
 
-    @abstractmethod
     def refusal(self, question: Question, cost: Cost) -> str | None:
         """The failed hypothesis in words, or `None`."""
+        if self._by_definition(question):
+            return None
+        return self.hypothesis(self._population(question), question, cost)
+
+    def bound(self, question: Question, cost: Cost) -> Bound:
+        """The level. Call only where `refusal` is `None`."""
+        if self._by_definition(question):
+            return self._bound(cost.dp_epsilon)
+        return self.level(self._population(question), question, cost)
 
     def expected_seconds(self, question: Question) -> float:
         """About how long it takes for one level: theorems are asked in this order.
 
         A cheap estimate, 0 for closed forms; the theorem concerns the question's population.
         """
-        return 0.0
+        if self._by_definition(question):
+            return 0.0
+        return self.seconds_for(self._population(question), question)
+
+    def _by_definition(self, question: Question) -> bool:
+        return question.informed and not self.treats_informed
+
+    def _population(self, question: Question) -> Any:
+        """The question's population, which is of one of the theorem's models."""
+        assert isinstance(question.population, self.models), self.name
+        return question.population
+
+    # -- what a theorem says (`population` is of one of its models)
+
+    def applies(self, population: Any) -> bool:
+        """Whether it is about this population of its models."""
+        return True
+
+    def hypothesis(self, population: Any, question: Question, cost: Cost) -> str | None:
+        """The failed hypothesis in words, or `None`."""
+        return None
 
     @abstractmethod
-    def bound(self, question: Question, cost: Cost) -> Bound:
-        """The level. Call only where `refusal` is `None`."""
+    def level(self, population: Any, question: Question, cost: Cost) -> Bound:
+        """The level, where no hypothesis fails."""
+
+    def seconds_for(self, population: Any, question: Question) -> float:
+        """About how long `level` takes; 0 where it is refused at once."""
+        return 0.0
 
     def approximate(
         self, question: Question, dp_epsilon: float, dp_delta: float

@@ -44,21 +44,19 @@ class ClusterSize(Theorem):
     source = "Lange et al., PVLDB 2025; theory 3.2"
     uses = "how many records may depend on each other"
     ignores = "how strongly, and in which pattern, they do"
+    models = (Population,)
+    covers_vague_knowledge = True
+    treats_informed = True
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
+    def applies(self, population: Population) -> bool:
+        """All but independent records, of which `independent` says the same."""
         return not isinstance(population, Independent)
 
-    def refusal(self, question: Question, cost: Cost) -> str | None:
-        """Never refused: every population has a largest group."""
-        return None
-
-    def bound(self, question: Question, cost: Cost) -> Bound:
-        """`m eps`."""
-        population = question.population
-        if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon, size=1)
-        size = population.group_size
+    def level(self, population: Population, question: Question, cost: Cost) -> Bound:
+        """`m eps`, without a hypothesis: every population has a largest group."""
+        size = question.group_size
+        if question.informed:
+            return self._bound(cost.dp_epsilon, size=size)
         nothing_else = isinstance(population, Clusters | Unknown)
         evidence = {"note": IMPOSSIBLE} if isinstance(population, Unknown) else {}
         level = times(size, cost.dp_epsilon)
@@ -75,5 +73,4 @@ class ClusterSize(Theorem):
 
     def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
         """Group privacy: `m eps + alpha m^2 rho` (theory 3.10)."""
-        size = 1 if question.adversary == "informed" else question.population.group_size
-        return group_renyi(size, cost, alpha)
+        return group_renyi(question.group_size, cost, alpha)

@@ -27,6 +27,8 @@ class FamilyOfPopulations(Theorem):
     uses = "each member's best theorem"
     ignores = "which member is the likelier one"
     asks_others = True
+    models = (Family,)
+    treats_informed = True
 
     def __init__(
         self,
@@ -37,19 +39,9 @@ class FamilyOfPopulations(Theorem):
         self._report = report
         self._approximate = approximate
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return isinstance(population, Family)
-
-    def refusal(self, question: Question, cost: Cost) -> str | None:
-        """Never refused: every member has a level."""
-        return None
-
-    def bound(self, question: Question, cost: Cost) -> Bound:
+    def level(self, population: Family, question: Question, cost: Cost) -> Bound:
         """The largest; it is exact if it is so for that member."""
-        family = question.population
-        assert isinstance(family, Family)
-        best = [self._report(_about(question, member), cost).best for member in family.members]
+        best = [self._report(_about(question, member), cost).best for member in population.members]
         worst = max(best, key=lambda bound: (bound.epsilon, bound.tight == "exact"))
         return self._bound(
             worst.epsilon,

@@ -64,25 +64,24 @@ class FiniteLaw(Theorem):
     source = "bayesdp; theory 3.3"
     uses = "the whole joint law"
     ignores = "nothing"
+    models = (Finite, Network, MarkovChain, Tree, Graph)
+    treats_informed = True
 
-    def concerns(self, population: Population) -> bool:
+    def applies(self, population: Population) -> bool:
         """Laws given cell by cell and networks; other discrete models where they are small."""
-        if isinstance(population, Finite | Network):
-            return True
-        if not isinstance(population, MarkovChain | Tree | Graph):
-            return False
-        return isinstance(_parts(population, "uninformed"), tuple)
+        small = isinstance(population, Finite | Network)
+        return small or isinstance(_parts(population, "uninformed"), tuple)
 
-    def refusal(self, question: Question, cost: Cost) -> str | None:
+    def hypothesis(self, population: Population, question: Question, cost: Cost) -> str | None:
         """Needs few cells, and time."""
-        population, adversary = question.population, question.adversary
+        adversary = question.adversary
         parts = _parts(population, adversary)
         if isinstance(parts, str):
             return f"{parts}, is too large to search all mechanisms against '{adversary}'"
         largest = max(joint.ndim for _, joint in parts)
         if cost.dp_epsilon * largest > MOST_NATS:
             return f"{largest} records at this cost are beyond double precision"
-        seconds = self.expected_seconds(question)
+        seconds = self.seconds_for(population, question)
         if seconds > question.seconds:
             return (
                 f"it would take about {seconds:.2g} seconds, more than the {question.seconds:g} "
@@ -90,35 +89,27 @@ class FiniteLaw(Theorem):
             )
         return None
 
-    def expected_seconds(self, question: Question) -> float:
+    def seconds_for(self, population: Population, question: Question) -> float:
         """The number and size of the programs decide; 0 where the law is too large to be asked."""
-        parts = _parts(question.population, question.adversary)
+        parts = _parts(population, question.adversary)
         if isinstance(parts, str):
             return 0.0
         return sum(expected_seconds(joint.shape, question.adversary) for _, joint in parts)
 
-    def bound(self, question: Question, cost: Cost) -> Bound:
+    def level(self, population: Population, question: Question, cost: Cost) -> Bound:
         """The level; which attack attains it, if not more than rounding is between them."""
-        found = [
-            (
-                records,
-                _level(
-                    question.population,
-                    position,
-                    question.adversary,
-                    cost.dp_epsilon,
-                    question.deadline,
-                ),
-            )
-            for position, records in enumerate(_records(question.population, question.adversary))
+        adversary, dp_epsilon, deadline = question.adversary, cost.dp_epsilon, question.deadline
+        levels = [
+            (records, _level(population, position, adversary, dp_epsilon, deadline))
+            for position, records in enumerate(_records(population, adversary))
         ]
-        records, worst = max(found, key=lambda item: item[1].epsilon)
-        attained = max(one.attained for _, one in found)
+        records, worst = max(levels, key=lambda level: level[1].epsilon)
+        attained = max(level.attained for _, level in levels)
         evidence: dict[str, Any] = {}
         if worst.attack is not None:
             attack = _numbered(worst.attack, records)
             evidence["attack"] = attack.to_dict()
-            evidence["note"] = _words(question.population, attack)
+            evidence["note"] = _words(population, attack)
         return self._bound(worst.epsilon, attained, **evidence)
 
 

@@ -20,11 +20,12 @@ outputs for two secrets mix such pairs with the same weights.
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 from bayesdp.leakage.rounding import up
 from bayesdp.leakage.zcdp import group_renyi, shifted
 from bayesdp.notions import Bound, Cost
+from bayesdp.populations import Gaussian, Population
 from bayesdp.theorems.base import Question, Theorem
 
 UNBOUNDED = (
@@ -37,33 +38,60 @@ NOT_LIPSCHITZ = (
 )
 
 
-class GaussianTheorem(Theorem):
-    """A theorem of the form `factor * eps` for mechanisms that are Lipschitz in the values."""
+EQUAL_VARIANCES = 1e-12
+"""How much larger than the smallest variance, relative to it, an equal one may be."""
+
+NO_COVARIANCE = "the covariance is not declared, only the largest correlation"
+
+
+class ShiftTheorem(Theorem):
+    """A theorem about mechanisms that are Lipschitz in the values, by how far records move."""
+
+    secrets_in_intervals = True
+    reads_columns: ClassVar[bool] = False
+    """Whether it takes costs that are kept by column."""
 
     @abstractmethod
-    def hypothesis(self, question: Question) -> str | None:
+    def failed(self, population: Any, cost: Cost) -> str | None:
         """The failed hypothesis about the population, or `None`."""
 
     @abstractmethod
-    def factor(self, question: Question) -> tuple[float, dict[str, Any]]:
-        """The factor, rounded up, and evidence for it."""
+    def divergence(self, population: Any, question: Question, cost: Cost, alpha: float) -> float:
+        """`renyi`, where the adversary is not informed."""
 
-    def refusal(self, question: Question, cost: Cost) -> str | None:
+    def hypothesis(self, population: Any, question: Question, cost: Cost) -> str | None:
         """Needs bounded secrets, a Lipschitz mechanism, and the theorem's own hypotheses."""
-        if question.adversary == "informed":
-            return None
-        if cost.lipschitz == cost.rho_lipschitz == 0.0 and not cost.is_zero:
+        if cost.by_column and not self.reads_columns:
+            return "costs are kept by column, and the records are single values"
+        moves = cost.lipschitz > 0.0 or cost.rho_lipschitz > 0.0 or bool(cost.by_column)
+        if not (moves or cost.is_zero):
             return NOT_LIPSCHITZ
         if question.secrets == "unbounded":
             return UNBOUNDED
-        return self.hypothesis(question)
+        return self.failed(population, cost)
 
-    def bound(self, question: Question, cost: Cost) -> Bound:
-        """`factor * lipschitz + m * any`; `eps` against an informed adversary."""
-        if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon)
-        factor, evidence = self.factor(question)
-        size = question.population.group_size
+    def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
+        """Along the coupling; only the attacked record moves if the adversary is informed."""
+        if question.informed:
+            return group_renyi(1, cost, alpha)
+        return self.divergence(self._population(question), question, cost, alpha)
+
+
+class FactorTheorem(ShiftTheorem):
+    """A theorem of the form `factor * eps` (theory 3.8 a to d)."""
+
+    @abstractmethod
+    def factor(self, population: Any) -> tuple[float, dict[str, Any]]:
+        """The factor, rounded up, and evidence for it."""
+
+    def failed(self, population: Any, cost: Cost) -> str | None:
+        """Nothing beyond what the model declares."""
+        return None
+
+    def level(self, population: Population, question: Question, cost: Cost) -> Bound:
+        """`factor * lipschitz + m * any`."""
+        factor, evidence = self.factor(population)
+        size = population.group_size
         level = up(factor * cost.lipschitz, 1)
         if cost.slack > 0.0:
             level = up(level + (size - 1) * cost.slack)
@@ -71,12 +99,63 @@ class GaussianTheorem(Theorem):
             level = up(level + size * cost.any)
         return self._bound(level, factor=factor, size=size, **evidence)
 
-    def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
-        """Along the coupling: the pure level, and `alpha` times the zCDP cost of the same shift."""
-        if question.adversary == "informed":
-            return group_renyi(1, cost, alpha)
-        factor, _ = self.factor(question)
-        size = question.population.group_size
+    def divergence(
+        self, population: Population, question: Question, cost: Cost, alpha: float
+    ) -> float:
+        """The pure level, and `alpha` times the zCDP cost of the same shift."""
+        factor, _ = self.factor(population)
+        size = population.group_size
         rho = shifted(factor, cost.rho_lipschitz, size - 1, cost.rho_slack)
-        pure = self.bound(question, cost).epsilon
+        pure = self.level(population, question, cost).epsilon
         return up(pure + alpha * up(rho + size * size * cost.rho_any, 3), 2)
+
+
+class ClusterTheorem(FactorTheorem):
+    """One about clusters of jointly Gaussian records with a single value each."""
+
+    models = (Gaussian,)
+
+    def applies(self, population: Gaussian) -> bool:
+        """Where records are vectors, `gaussian-vector` speaks."""
+        return population.columns is None
+
+
+def largest_correlation(population: Gaussian) -> tuple[int, float, bool]:
+    """The cluster's size, its largest |correlation| (rounded up), and whether variances agree."""
+    if population.covariance is None:
+        return population.group_size, population.max_correlation or 0.0, True
+    rows = population.covariance
+    variances = [rows[i][i] for i in range(len(rows))]
+    equal = max(variances) <= min(variances) * (1.0 + EQUAL_VARIANCES)
+    covariances = [abs(rows[i][j]) for i in range(len(rows)) for j in range(len(rows)) if i != j]
+    return len(rows), max(covariances, default=0.0) / min(variances), equal
+
+
+class EqualVariancesTheorem(ClusterTheorem):
+    """A factor by the cluster's size and its largest correlation; false for unequal variances."""
+
+    uses = "the size of a cluster and its largest correlation"
+    ignores = "all other correlations, and who is known"
+    bound_in_words: ClassVar[str] = "the bound"
+
+    def failed(self, population: Gaussian, cost: Cost) -> str | None:
+        """Equal variances, and that there is a constant for this correlation."""
+        if population.precision is not None:
+            return "the precision is declared, not the correlations"
+        size, rho, equal = largest_correlation(population)
+        if not equal:
+            return f"the variances differ: {self.bound_in_words} is false then (theory 3.8 a)"
+        return self.no_constant(size, rho)
+
+    def no_constant(self, size: int, rho: float) -> str | None:
+        """Why there is no constant for this correlation, or `None`."""
+        return None
+
+    @abstractmethod
+    def constant(self, size: int, rho: float) -> float:
+        """The factor, rounded up."""
+
+    def factor(self, population: Gaussian) -> tuple[float, dict[str, Any]]:
+        """The constant, and the `rho` in it."""
+        size, rho, _ = largest_correlation(population)
+        return self.constant(size, rho), {"max_correlation": rho}

@@ -20,12 +20,12 @@ from functools import lru_cache
 from typing import Any
 
 from bayesdp.leakage.normal import LARGEST_ENUMERATED, precision_shift_factor, shift_factor
-from bayesdp.populations import Gaussian, Population
-from bayesdp.theorems.base import Question
-from bayesdp.theorems.gaussian import GaussianTheorem
+from bayesdp.notions import Cost
+from bayesdp.populations import Gaussian
+from bayesdp.theorems.gaussian import NO_COVARIANCE, ClusterTheorem
 
 
-class GaussianCovariance(GaussianTheorem):
+class GaussianCovariance(ClusterTheorem):
     """Factor `1 + max sum_j min(|beta_j|, 1)` by enumeration (theory 3.8 b)."""
 
     name = "gaussian-covariance"
@@ -34,16 +34,10 @@ class GaussianCovariance(GaussianTheorem):
     uses = "the whole covariance, and every set of records that may be known"
     ignores = "nothing but the shape of the mechanism"
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return isinstance(population, Gaussian) and population.columns is None
-
-    def hypothesis(self, question: Question) -> str | None:
+    def failed(self, population: Gaussian, cost: Cost) -> str | None:
         """A covariance, of a cluster small enough to enumerate."""
-        population = question.population
-        assert isinstance(population, Gaussian)
         if population.covariance is None and population.precision is None:
-            return "the covariance is not declared, only the largest correlation"
+            return NO_COVARIANCE
         if population.group_size > LARGEST_ENUMERATED:
             return (
                 f"the cluster has {population.group_size} records: all sets of known records "
@@ -51,10 +45,8 @@ class GaussianCovariance(GaussianTheorem):
             )
         return None
 
-    def factor(self, question: Question) -> tuple[float, dict[str, Any]]:
+    def factor(self, population: Gaussian) -> tuple[float, dict[str, Any]]:
         """The factor, and the adversary that attains it."""
-        population = question.population
-        assert isinstance(population, Gaussian)
         if population.precision is not None:
             return precision_shift_factor(population.precision.matrix.toarray())
         assert population.covariance is not None

@@ -19,41 +19,17 @@ variances be 1, `I + E` the covariance of the conditioning records, `r` their co
 
 from __future__ import annotations
 
-from typing import Any
-
 from bayesdp.leakage.normal import equal_variances_factor
-from bayesdp.populations import Gaussian, Population
-from bayesdp.theorems.base import Question
-from bayesdp.theorems.gaussian import GaussianTheorem
-from bayesdp.theorems.gaussian_max_correlation import largest_correlation
+from bayesdp.theorems.gaussian import EqualVariancesTheorem
 
 
-class GaussianEqualVariances(GaussianTheorem):
+class GaussianEqualVariances(EqualVariancesTheorem):
     """The largest sum of clipped regressions that a largest correlation allows (theory 3.8 a)."""
 
     name = "gaussian-equal-variances"
     statement = "equal variances, |correlation| <= rho: 1 + max_s (m - s) min(1, 1/(1/rho - s + 1))"
     source = "bayesdp; theory 3.8 a"
-    uses = "the size of a cluster and its largest correlation"
-    ignores = "all other correlations, and who is known"
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return isinstance(population, Gaussian) and population.columns is None
-
-    def hypothesis(self, question: Question) -> str | None:
-        """Equal variances."""
-        population = question.population
-        assert isinstance(population, Gaussian)
-        if population.precision is not None:
-            return "the precision is declared, not the correlations"
-        if not largest_correlation(population)[2]:
-            return "the variances differ: the bound is false then (theory 3.8 a)"
-        return None
-
-    def factor(self, question: Question) -> tuple[float, dict[str, Any]]:
-        """The constant, and the `rho` in it."""
-        population = question.population
-        assert isinstance(population, Gaussian)
-        size, rho, _ = largest_correlation(population)
-        return equal_variances_factor(size, rho), {"max_correlation": rho}
+    def constant(self, size: int, rho: float) -> float:
+        """`1 + max over s of (m - s) min(1, 1 / (1/rho - s + 1))`."""
+        return equal_variances_factor(size, rho)

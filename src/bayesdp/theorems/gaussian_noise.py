@@ -31,7 +31,7 @@ from bayesdp.notions import Adversary, Cost
 from bayesdp.populations import Population
 from bayesdp.theorems import REGISTRY, ApproximateBound
 from bayesdp.theorems.base import Question
-from bayesdp.theorems.gaussian import GaussianTheorem
+from bayesdp.theorems.gaussian import FactorTheorem
 
 SOURCE = "Balle & Wang, ICML 2018, along a shift coupling; theory 3.8 e"
 
@@ -66,7 +66,7 @@ def gaussian_noise(
         raise InputError("width", width, expected="a whole number of steps for discrete noise")
     theorem, factor = _factor(population, adversary)
     if discrete:
-        others = population.group_size - 1 if adversary != "informed" else 0
+        others = Question(population, adversary).group_size - 1
         shift = math.ceil(up(factor * width)) + 2 * others
         delta = discrete_gaussian_delta(sigma, shift, bdp_epsilon)
     else:
@@ -80,19 +80,19 @@ def _factor(population: Population, adversary: Adversary) -> tuple[str, float]:
     question, cost = Question(population, adversary), Cost(lipschitz=1.0)
     if adversary == "informed":
         return "informed", 1.0
-    found = [
-        (theorem.factor(question)[0], theorem.name)
+    factors = [
+        (theorem.factor(population)[0], theorem.name)
         for theorem in REGISTRY
-        if isinstance(theorem, GaussianTheorem)
+        if isinstance(theorem, FactorTheorem)
         and theorem.concerns(population)
         and theorem.refusal(question, cost) is None
     ]
-    if not found:
+    if not factors:
         raise UnsupportedError(
             "population",
             population.model,
             expected="a Gaussian population with a factor (theory 3.8 b to d)",
             remedy="Use Laplace noise, or convert the mechanism's (epsilon, delta) by theory 3.10.",
         )
-    factor, name = min(found)
+    factor, name = min(factors)
     return name, factor

@@ -31,17 +31,16 @@ from numpy.typing import NDArray
 
 from bayesdp.leakage.normal import vector_movements
 from bayesdp.leakage.rounding import up
-from bayesdp.leakage.zcdp import group_renyi
 from bayesdp.notions import Bound, Cost
-from bayesdp.populations import Gaussian, Population
+from bayesdp.populations import Gaussian
 from bayesdp.populations.gaussian import Rows
-from bayesdp.theorems.base import Question, Theorem
-from bayesdp.theorems.gaussian import NOT_LIPSCHITZ, UNBOUNDED
+from bayesdp.theorems.base import Question
+from bayesdp.theorems.gaussian import ShiftTheorem
 
 LARGEST_CLUSTER = 10
 
 
-class GaussianVector(Theorem):
+class GaussianVector(ShiftTheorem):
     """The largest sum over columns of what all records together move (theory 3.8 f)."""
 
     name = "gaussian-vector"
@@ -49,21 +48,15 @@ class GaussianVector(Theorem):
     source = "bayesdp; theory 3.8 f"
     uses = "the covariance between records and between columns, and which column was read"
     ignores = "nothing but the shape of the mechanism"
+    models = (Gaussian,)
+    reads_columns = True
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return isinstance(population, Gaussian) and population.columns is not None
+    def applies(self, population: Gaussian) -> bool:
+        """Records that are vectors."""
+        return population.columns is not None
 
-    def refusal(self, question: Question, cost: Cost) -> str | None:
-        """Needs bounded secrets, a Lipschitz mechanism, and few records."""
-        population = question.population
-        assert isinstance(population, Gaussian)
-        if question.adversary == "informed":
-            return None
-        if cost.lipschitz == cost.rho_lipschitz == 0.0 and not cost.by_column and not cost.is_zero:
-            return NOT_LIPSCHITZ
-        if question.secrets == "unbounded":
-            return UNBOUNDED
+    def failed(self, population: Gaussian, cost: Cost) -> str | None:
+        """Needs few records, and columns that the covariance describes."""
         if population.group_size > LARGEST_CLUSTER:
             return (
                 f"the cluster has {population.group_size} records: all sets of known records are "
@@ -76,12 +69,8 @@ class GaussianVector(Theorem):
             return "the covariance is too ill-conditioned for a certain answer"
         return None
 
-    def bound(self, question: Question, cost: Cost) -> Bound:
+    def level(self, population: Gaussian, question: Question, cost: Cost) -> Bound:
         """The worst adversary's sum; `lipschitz` is spent on the column for which that is worst."""
-        population = question.population
-        assert isinstance(population, Gaussian)
-        if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon)
         moved = _movements(population)
         assert moved is not None
         assert population.columns is not None
@@ -103,12 +92,10 @@ class GaussianVector(Theorem):
         bounds = dict(zip(population.columns, map(list, population.bounds), strict=True))
         return self._bound(level, size=size, bounds=bounds)
 
-    def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
+    def divergence(
+        self, population: Gaussian, question: Question, cost: Cost, alpha: float
+    ) -> float:
         """The worst adversary's sum, each mechanism's zCDP cost by how far its columns move."""
-        if question.adversary == "informed":
-            return group_renyi(1, cost, alpha)
-        population = question.population
-        assert isinstance(population, Gaussian)
         moved = _movements(population)
         assert moved is not None
         assert population.columns is not None

@@ -30,14 +30,14 @@ from functools import lru_cache
 from typing import Any
 
 from bayesdp.leakage.walk import covariance_factor, walk_factor
-from bayesdp.populations import Gaussian, Population
+from bayesdp.notions import Cost
+from bayesdp.populations import Gaussian
 from bayesdp.populations.gaussian import Rows
 from bayesdp.populations.precision import Precision
-from bayesdp.theorems.base import Question
-from bayesdp.theorems.gaussian import GaussianTheorem
+from bayesdp.theorems.gaussian import NO_COVARIANCE, ClusterTheorem
 
 
-class GaussianWalkSummable(GaussianTheorem):
+class GaussianWalkSummable(ClusterTheorem):
     """Factor `max_i sum_j min(S_ij / S_ii, 1)`, `S` the inverse comparison matrix (3.8 c)."""
 
     name = "gaussian-walk-summable"
@@ -46,33 +46,25 @@ class GaussianWalkSummable(GaussianTheorem):
     uses = "the sizes of all partial correlations, for any number of records"
     ignores = "the signs of partial correlations, which can cancel; and who is known"
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return isinstance(population, Gaussian) and population.columns is None
-
-    def hypothesis(self, question: Question) -> str | None:
+    def failed(self, population: Gaussian, cost: Cost) -> str | None:
         """A covariance or precision, and a vector that proves it walk-summable."""
-        population = question.population
-        assert isinstance(population, Gaussian)
         if population.covariance is None and population.precision is None:
-            return "the covariance is not declared, only the largest correlation"
-        if _found(population) is None:
+            return NO_COVARIANCE
+        if _factor(population) is None:
             return (
                 "the precision matrix is not walk-summable: no vector s > 0 with Qc s >= 1 was "
                 "found, Qc its comparison matrix"
             )
         return None
 
-    def factor(self, question: Question) -> tuple[float, dict[str, Any]]:
+    def factor(self, population: Gaussian) -> tuple[float, dict[str, Any]]:
         """The factor, and the vector (or its digest)."""
-        population = question.population
-        assert isinstance(population, Gaussian)
-        found = _found(population)
-        assert found is not None
-        return found
+        factor = _factor(population)
+        assert factor is not None
+        return factor
 
 
-def _found(population: Gaussian) -> tuple[float, dict[str, Any]] | None:
+def _factor(population: Gaussian) -> tuple[float, dict[str, Any]] | None:
     if population.precision is not None:
         return _from_precision(population.precision)
     assert population.covariance is not None

@@ -34,7 +34,7 @@ from bayesdp.leakage.contraction import graph_level
 from bayesdp.leakage.graph_delta import approximate_graph_level
 from bayesdp.leakage.rounding import up
 from bayesdp.notions import Bound, Cost
-from bayesdp.populations import Graph, Network, Population, Tree
+from bayesdp.populations import Graph, Network, Tree
 from bayesdp.theorems.base import Question, Theorem
 
 
@@ -46,27 +46,17 @@ class GraphContraction(Theorem):
     source = "bayesdp; theory 3.7"
     uses = "the graph and the largest cross ratios of its factors"
     ignores = "the rest of the tables, and which side information is possible"
+    models = (Graph, Tree, Network)
+    covers_vague_knowledge = True
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return isinstance(population, Graph | Tree | Network)
-
-    def refusal(self, question: Question, cost: Cost) -> str | None:
-        """Never refused: the messages are capped by the size of a component."""
-        return None
-
-    def bound(self, question: Question, cost: Cost) -> Bound:
-        """The level of verified messages; `eps` against an informed adversary."""
-        if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon)
-        population = question.population
-        assert isinstance(population, Graph | Tree | Network)
-        found = graph_level(population.factor_graph, cost.dp_epsilon, question.deadline)
+    def level(self, population: Graph | Tree | Network, question: Question, cost: Cost) -> Bound:
+        """The level of verified messages. Messages are capped by the size of a component."""
+        level = graph_level(population.factor_graph, cost.dp_epsilon, question.deadline)
         return self._bound(
-            found.epsilon,
-            record=found.record,
-            rounds=found.rounds,
-            largest_ln_R=None if found.largest_log_ratio > 1e300 else found.largest_log_ratio,
+            level.epsilon,
+            record=level.record,
+            rounds=level.rounds,
+            largest_ln_R=None if level.largest_log_ratio > 1e300 else level.largest_log_ratio,
         )
 
     def approximate(

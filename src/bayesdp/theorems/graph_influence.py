@@ -24,9 +24,11 @@ from weakref import WeakKeyDictionary
 from bayesdp.leakage.influence import influence_factor, influence_matrix
 from bayesdp.leakage.rounding import up
 from bayesdp.notions import Bound, Cost
-from bayesdp.populations import Graph, Network, Population, Tree
+from bayesdp.populations import Graph, Network, Tree
 from bayesdp.populations.factors import FactorGraph
 from bayesdp.theorems.base import Question, Theorem
+
+Discrete = Graph | Tree | Network
 
 
 class GraphInfluence(Theorem):
@@ -37,27 +39,22 @@ class GraphInfluence(Theorem):
     source = "bayesdp; theory 3.7b"
     uses = "the largest cross ratio of every pair of records given all others"
     ignores = "the rest of the tables, and that influences shrink as costs grow"
+    models = (Graph, Tree, Network)
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return isinstance(population, Graph | Tree | Network)
-
-    def refusal(self, question: Question, cost: Cost) -> str | None:
+    def hypothesis(self, population: Discrete, question: Question, cost: Cost) -> str | None:
         """Needs influences that die out."""
-        if question.adversary == "informed" or _factor(question) is not None:
+        if _factor(population.factor_graph) is not None:
             return None
         return (
             "the couplings are too strong: the spectral radius of the influence matrix is not "
             "below 1, or too close to it to be told"
         )
 
-    def bound(self, question: Question, cost: Cost) -> Bound:
-        """The factor times the cost; `eps` against an informed adversary."""
-        if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon)
-        found = _factor(question)
-        assert found is not None
-        factor, evidence = found
+    def level(self, population: Discrete, question: Question, cost: Cost) -> Bound:
+        """The factor times the cost."""
+        proved = _factor(population.factor_graph)
+        assert proved is not None
+        factor, evidence = proved
         level = cost.dp_epsilon if factor == 1.0 else up(factor * cost.dp_epsilon, 1)
         return self._bound(level, factor=factor, **evidence)
 
@@ -65,11 +62,8 @@ class GraphInfluence(Theorem):
 _KNOWN: WeakKeyDictionary[FactorGraph, tuple[float, dict[str, Any]] | None] = WeakKeyDictionary()
 
 
-def _factor(question: Question) -> tuple[float, dict[str, Any]] | None:
+def _factor(graph: FactorGraph) -> tuple[float, dict[str, Any]] | None:
     """The factor of a graph, computed once."""
-    population = question.population
-    assert isinstance(population, Graph | Tree | Network)
-    graph = population.factor_graph
     if graph not in _KNOWN:
         _KNOWN[graph] = influence_factor(influence_matrix(graph))
     return _KNOWN[graph]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bayesdp.leakage.zcdp import group_renyi
 from bayesdp.notions import Bound, Cost
-from bayesdp.populations import Independent, Population
+from bayesdp.populations import Independent
 from bayesdp.theorems.base import Question, Theorem
 
 
@@ -24,16 +24,10 @@ class IndependentRecords(Theorem):
     source = "Yang, Sato & Nakagawa, SIGMOD 2015; theory 3.1"
     uses = "independence"
     ignores = "nothing"
+    models = (Independent,)
+    covers_vague_knowledge = True
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return isinstance(population, Independent)
-
-    def refusal(self, question: Question, cost: Cost) -> str | None:
-        """Never refused for independent records."""
-        return None
-
-    def bound(self, question: Question, cost: Cost) -> Bound:
+    def level(self, population: Independent, question: Question, cost: Cost) -> Bound:
         """`eps`."""
         return self._bound(cost.dp_epsilon)
 

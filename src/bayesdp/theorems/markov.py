@@ -1,21 +1,24 @@
-"""What the theorems about Markov chains share: views of the population, and the work they allow."""
+"""What the theorems about Markov chains share: hypotheses, views of the chain, and its engine."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from functools import lru_cache
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.lipschitz import Floats
 from bayesdp.leakage.rounding import largest, up
-from bayesdp.leakage.states import StateChain
+from bayesdp.leakage.states import StateChain, StatesLevel
 from bayesdp.leakage.stationary import stationary_law
 from bayesdp.leakage.tuples import tuple_kernel
+from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain
-from bayesdp.theorems.base import Question
+from bayesdp.theorems.base import Question, Theorem
 
 INTERVALS = (
     "the transitions are given as intervals: bounds on them bound neither the reversal nor "
@@ -23,11 +26,28 @@ INTERVALS = (
 )
 
 
-def chain_of(question: Question) -> MarkovChain:
-    """The question's population, which is a Markov chain."""
-    population = question.population
-    assert isinstance(population, MarkovChain)
-    return population
+NOT_STATIONARY = "the chain does not start in its stationary law"
+SEVERAL_LAWS = "the chain has several stationary laws"
+REMEMBERS = (
+    "the chain is long and does not forget its past (it is periodic, absorbing or nearly so), so "
+    "its tail can't be closed"
+)
+
+
+class MarkovTheorem(Theorem):
+    """A theorem about Markov chains whose transitions are given."""
+
+    models = (MarkovChain,)
+
+    @abstractmethod
+    def failed(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
+        """The failed hypothesis about a chain with given transitions, or `None`."""
+
+    def hypothesis(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
+        """Needs given transitions, and the theorem's own hypotheses."""
+        if population.transition is None:
+            return INTERVALS
+        return self.failed(population, question, cost)
 
 
 def table_of(population: MarkovChain) -> Floats:
@@ -44,18 +64,12 @@ def first_records(population: MarkovChain) -> Floats | None:
     return None if law is None else law.reshape((states,) * order)
 
 
-def state_chain(question: Question) -> StateChain | None:
-    """The engine for a chain of order 1; `None` where the stationary law is not unique."""
-    population = chain_of(question)
-    if first_records(population) is None:
-        return None
-    return _engine(population, question.adversary == "uninformed")
-
-
 @lru_cache(maxsize=8)
-def _engine(population: MarkovChain, uninformed: bool) -> StateChain:
+def _engine(population: MarkovChain, uninformed: bool) -> StateChain | None:
+    """The engine for a chain of order 1; `None` where the stationary law is not unique."""
     start = first_records(population)
-    assert start is not None
+    if start is None:
+        return None
     return StateChain(
         table_of(population),
         start,
@@ -63,6 +77,44 @@ def _engine(population: MarkovChain, uninformed: bool) -> StateChain:
         length=population.length,
         uninformed=uninformed,
     )
+
+
+def engine_seconds(population: MarkovChain, question: Question, method: str) -> float:
+    """The estimate of a step-by-step method; 0 where it has no engine and is refused at once."""
+    engine = _engine(population, question.adversary == "uninformed")
+    return 0.0 if engine is None else engine.seconds(method)
+
+
+def exceeds_time_limit(population: MarkovChain, question: Question, method: str) -> str | None:
+    """Why a step-by-step method is not tried: no engine, or more work than the question allows."""
+    engine = _engine(population, question.adversary == "uninformed")
+    if engine is None:
+        return SEVERAL_LAWS
+    seconds = engine.seconds(method)
+    if seconds > question.seconds:
+        return (
+            f"it would take about {seconds:.2g} s for one level, and {question.seconds:g} s are "
+            "allowed: ask for more with seconds"
+        )
+    return None
+
+
+def engine_level(
+    population: MarkovChain, question: Question, dp_epsilon: float, method: str
+) -> StatesLevel | None:
+    """The level by a step-by-step method; `None` where the tail of the chain can't be closed."""
+    uninformed = question.adversary == "uninformed"
+    return _engine_level(population, uninformed, dp_epsilon, method, question.deadline)
+
+
+@lru_cache(maxsize=128)
+def _engine_level(
+    population: MarkovChain, uninformed: bool, dp_epsilon: float, method: str, deadline: Deadline
+) -> StatesLevel | None:
+    if dp_epsilon == 0.0:
+        return StatesLevel(0.0, 0, True)
+    engine = _engine(population, uninformed)
+    return None if engine is None else engine.level(dp_epsilon, method, deadline)
 
 
 def tightened(population: MarkovChain) -> tuple[Floats, Floats]:

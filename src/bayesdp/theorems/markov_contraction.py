@@ -39,9 +39,9 @@ from bayesdp.leakage.approximate import chain_level, group
 from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.leakage.tuples import block_interval_ratio, block_ratio
 from bayesdp.notions import Bound, Cost
-from bayesdp.populations import MarkovChain, Population
+from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question, Theorem
-from bayesdp.theorems.markov import chain_of, interval_ratio, table_of, tightened
+from bayesdp.theorems.markov import interval_ratio, table_of, tightened
 
 MOST_TUPLES = 512
 
@@ -54,27 +54,19 @@ class MarkovContraction(Theorem):
     source = "bayesdp; theory 3.6"
     uses = "the largest cross ratio of two rows of the transitions"
     ignores = "the rest of the transitions, the start, the length, the adversary class"
+    models = (MarkovChain,)
+    covers_vague_knowledge = True
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return isinstance(population, MarkovChain)
-
-    def refusal(self, question: Question, cost: Cost) -> str | None:
+    def hypothesis(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
         """Needs a finite cross ratio: no zero that one row has and another has not."""
-        population = chain_of(question)
-        if question.adversary == "informed":
-            return None
         if population.states**population.order > MOST_TUPLES:
             return f"the chain on blocks of {population.order} records has too many states"
         if math.isinf(largest_ratio(population)):
             return "some rows of the transitions have zeros that others don't: R is infinite"
         return None
 
-    def bound(self, question: Question, cost: Cost) -> Bound:
-        """The closed form; `eps` against an informed adversary."""
-        if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon)
-        population = chain_of(question)
+    def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
+        """The closed form."""
         ratio = largest_ratio(population)
         block = up(population.order * cost.dp_epsilon, 1 if population.order > 1 else 0)
         return self._bound(contraction_level(ratio, block), R=ratio, block=population.order)
@@ -85,7 +77,7 @@ class MarkovContraction(Theorem):
         """The chain of both sides' influences and the target's own change (theory 3.10)."""
         if question.adversary == "informed":
             return (dp_epsilon, dp_delta)
-        population = chain_of(question)
+        population = self._population(question)
         if population.order != 1:
             dp_epsilon, dp_delta = group(population.order, dp_epsilon, dp_delta)
         ratio = largest_ratio(population)

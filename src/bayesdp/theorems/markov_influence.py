@@ -20,14 +20,14 @@ from bayesdp.leakage.rounding import up
 from bayesdp.leakage.stationary import elimination_error
 from bayesdp.leakage.tuples import influence_level, influences
 from bayesdp.notions import Bound, Cost
-from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Question, Theorem
-from bayesdp.theorems.markov import INTERVALS, chain_of, first_records, table_of
+from bayesdp.populations import MarkovChain
+from bayesdp.theorems.base import Question
+from bayesdp.theorems.markov import SEVERAL_LAWS, MarkovTheorem, first_records, table_of
 
 MOST_CELLS = 100_000
 
 
-class MarkovInfluence(Theorem):
+class MarkovInfluence(MarkovTheorem):
     """`L(eps) <= eps max_i sum_j S_ij / S_ii` for chains of order k (theory 3.7b)."""
 
     name = "markov-influence"
@@ -36,33 +36,26 @@ class MarkovInfluence(Theorem):
     uses = "how much two records can tell about each other given all the others"
     ignores = "the signs and the order of influences, the adversary class"
 
-    def concerns(self, population: Population) -> bool:
+    def applies(self, population: MarkovChain) -> bool:
         """Chains of order 2 and more; for order 1 the recursion is sharper."""
-        return isinstance(population, MarkovChain) and population.order > 1
+        return population.order > 1
 
-    def refusal(self, question: Question, cost: Cost) -> str | None:
-        """Needs given transitions and influences that die out."""
-        population = chain_of(question)
-        if question.adversary == "informed":
-            return None
-        if population.transition is None:
-            return INTERVALS
+    def failed(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
+        """Needs influences that die out."""
         if population.states ** (2 * population.order) > MOST_CELLS:
             return "the order and the number of states are too large to enumerate"
         start = first_records(population)
         if start is None:
-            return "the chain has several stationary laws"
+            return SEVERAL_LAWS
         if table_of(population).min() <= 0.0 or start.min() <= 0.0:
             return "a transition or the start has a zero, so a cross ratio is infinite"
         if _factor(population) is None:
             return "the influences do not die out: their matrix has no spectral radius below 1"
         return None
 
-    def bound(self, question: Question, cost: Cost) -> Bound:
-        """`factor * eps`; `eps` against an informed adversary."""
-        if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon)
-        factor = _factor(chain_of(question))
+    def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
+        """`factor * eps`."""
+        factor = _factor(population)
         assert factor is not None
         return self._bound(up(factor * cost.dp_epsilon, 1), influence=factor)
 

@@ -16,12 +16,12 @@ import math
 
 from bayesdp.leakage.rounding import up
 from bayesdp.notions import Bound, Cost
-from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Question, Theorem
-from bayesdp.theorems.markov import INTERVALS
+from bayesdp.populations import MarkovChain
+from bayesdp.theorems.base import Question
+from bayesdp.theorems.markov import NOT_STATIONARY, MarkovTheorem
 
 
-class MarkovRatio(Theorem):
+class MarkovRatio(MarkovTheorem):
     """`L(eps) <= eps + 4 ln gamma` for stationary chains, all `P > 0` (theory 3.4)."""
 
     name = "markov-ratio"
@@ -30,29 +30,17 @@ class MarkovRatio(Theorem):
     uses = "the largest and the smallest transition probability"
     ignores = "everything else about the transitions"
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return isinstance(population, MarkovChain)
-
-    def refusal(self, question: Question, cost: Cost) -> str | None:
+    def failed(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
         """Needs a stationary start and only positive transition probabilities."""
-        population = question.population
-        assert isinstance(population, MarkovChain)
-        if population.transition is None:
-            return INTERVALS
         if population.order != 1:
             return "the bound is for chains of order 1"
         if population.initial != "stationary":
-            return "the chain does not start in its stationary law"
+            return NOT_STATIONARY
         if min(min(row) for row in population.transition) == 0.0:
             return "a transition probability is 0, so max P / min P is infinite"
         return None
 
-    def bound(self, question: Question, cost: Cost) -> Bound:
-        """`eps + 4 ln gamma`; `eps` against an informed adversary."""
-        if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon)
-        population = question.population
-        assert isinstance(population, MarkovChain)
+    def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
+        """`eps + 4 ln gamma`."""
         gamma = max(map(max, population.transition)) / min(map(min, population.transition))
         return self._bound(up(cost.dp_epsilon + 4.0 * math.log(up(gamma)), 8), gamma=gamma)

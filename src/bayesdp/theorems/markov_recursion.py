@@ -46,12 +46,19 @@ from bayesdp.leakage.chain import two_state_level
 from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.tuples import LEAST_COST, MOST_TUPLES, uninformed_tuple_level
 from bayesdp.notions import Bound, Cost
-from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Question, Theorem
-from bayesdp.theorems.markov import INTERVALS, chain_of, state_chain, table_of
+from bayesdp.populations import MarkovChain
+from bayesdp.theorems.base import Question
+from bayesdp.theorems.markov import (
+    REMEMBERS,
+    MarkovTheorem,
+    engine_level,
+    engine_seconds,
+    exceeds_time_limit,
+    table_of,
+)
 
 
-class MarkovRecursion(Theorem):
+class MarkovRecursion(MarkovTheorem):
     """The sharp conversion for Markov chains; exact for two states (theory 3.5)."""
 
     name = "markov-recursion"
@@ -60,82 +67,43 @@ class MarkovRecursion(Theorem):
     uses = "the transitions, the start, the length, the adversary class"
     ignores = "for more than two states: that one function must be the worst at all steps"
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return isinstance(population, MarkovChain)
-
-    def refusal(self, question: Question, cost: Cost) -> str | None:
-        """Needs given transitions, and a chain that is short or forgets; and affordable work."""
-        population = chain_of(question)
-        if question.adversary == "informed":
-            return None
-        if population.transition is None:
-            return INTERVALS
+    def failed(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
+        """Needs affordable work, and a chain that is short or forgets."""
         if population.order > 1:
-            return _order_refusal(question, cost.dp_epsilon)
+            return _order_refusal(population, question, cost.dp_epsilon)
         if population.states > 2:
-            refused = too_dear(question, "program", "seconds")
+            refused = exceeds_time_limit(population, question, "program")
             if refused is not None:
                 return refused
-        if _level(question, cost.dp_epsilon) is None:
-            return (
-                "the chain is long and does not forget its past (it is periodic, absorbing or "
-                "nearly so), so its tail can't be closed"
-            )
-        return None
+        return REMEMBERS if _level(population, question, cost.dp_epsilon) is None else None
 
-    def expected_seconds(self, question: Question) -> float:
+    def seconds_for(self, population: MarkovChain, question: Question) -> float:
         """None for two states; for tuples the count of programs of a round, for some hundreds."""
-        population = chain_of(question)
-        if question.adversary == "informed" or population.transition is None:
+        if population.transition is None:
             return 0.0
         if population.order > 1:
             return float(population.states ** (2 * population.order)) * SECONDS_PER_PAIR
-        return 0.0 if population.states == 2 else engine_seconds(question, "program")
+        return 0.0 if population.states == 2 else engine_seconds(population, question, "program")
 
-    def bound(self, question: Question, cost: Cost) -> Bound:
-        """The sharp level; `eps` against an informed adversary."""
-        if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon)
-        population = chain_of(question)
+    def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
+        """The sharp level."""
         if population.order > 1:
             level = _tuple_level(population, cost.dp_epsilon, question.deadline)
             assert level is not None
             return self._bound(level, order=population.order)
-        found = _level(question, cost.dp_epsilon)
-        assert found is not None
-        if found.closed is not None:
+        proved = _level(population, question, cost.dp_epsilon)
+        assert proved is not None
+        if proved.closed is not None:
             # Known beforehand, it closes a side as soon as the evidence there has settled.
-            return self._bound(found.epsilon, found.attained, steps=0, closed=found.closed)
-        return self._bound(found.epsilon, found.attained, steps=found.steps, tail=found.tail)
+            return self._bound(proved.epsilon, proved.attained, steps=0, closed=proved.closed)
+        return self._bound(proved.epsilon, proved.attained, steps=proved.steps, tail=proved.tail)
 
 
 SECONDS_PER_PAIR = 0.03
 """About what each ordered pair of tuples takes for one level."""
 
 
-def engine_seconds(question: Question, method: str) -> float:
-    """The estimate of a step-by-step method; 0 where it has no engine and is refused at once."""
-    engine = state_chain(question)
-    return 0.0 if engine is None else engine.seconds(method)
-
-
-def too_dear(question: Question, method: str, option: str) -> str | None:
-    """Why a step-by-step method is not tried: no engine, or more work than the question allows."""
-    engine = state_chain(question)
-    if engine is None:
-        return "the chain has several stationary laws"
-    seconds = engine.seconds(method)
-    if seconds > question.seconds:
-        return (
-            f"it would take about {seconds:.2g} s for one level, and {question.seconds:g} s are "
-            f"allowed: ask for more with {option}"
-        )
-    return None
-
-
-def _order_refusal(question: Question, dp_epsilon: float) -> str | None:
-    population = chain_of(question)
+def _order_refusal(population: MarkovChain, question: Question, dp_epsilon: float) -> str | None:
     if question.adversary != "uninformed":
         return (
             "for chains of higher order the recursion is for uninformed adversaries only; what "
@@ -169,15 +137,12 @@ class _Level:
     """What closes both sides, where nobody gets there from below."""
 
 
-def _level(question: Question, dp_epsilon: float) -> _Level | None:
-    population = chain_of(question)
+def _level(population: MarkovChain, question: Question, dp_epsilon: float) -> _Level | None:
     if population.states == 2:
-        return _two_states(
-            population, question.adversary == "uninformed", dp_epsilon, question.deadline
-        )
-    return _many_states(
-        population, question.adversary == "uninformed", dp_epsilon, question.deadline
-    )
+        uninformed = question.adversary == "uninformed"
+        return _two_states(population, uninformed, dp_epsilon, question.deadline)
+    level = engine_level(population, question, dp_epsilon, "program")
+    return None if level is None else _Level(level.epsilon, 0.0, level.steps, closed=level.closed)
 
 
 @lru_cache(maxsize=64)
@@ -186,7 +151,7 @@ def _two_states(
 ) -> _Level | None:
     (a, b), (c, d) = population.transition
     first, second = population.start
-    found = two_state_level(
+    level = two_state_level(
         ((a, b), (c, d)),
         (first, second),
         stationary=population.initial == "stationary",
@@ -195,24 +160,10 @@ def _two_states(
         uninformed=uninformed,
         deadline=deadline,
     )
-    if found is None:
+    if level is None:
         return None
-    tail = list(found.tail) if found.tail is not None else None
-    if tail is None or found.settled:
-        return _Level(found.epsilon, found.attained, found.steps, tail)
+    tail = list(level.tail) if level.tail is not None else None
+    if tail is None or level.settled:
+        return _Level(level.epsilon, level.attained, level.steps, tail)
     side = [[0.0, tail[0]], [tail[1], 0.0]]
-    return _Level(found.epsilon, found.attained, found.steps, tail, [side, side])
-
-
-@lru_cache(maxsize=64)
-def _many_states(
-    population: MarkovChain, uninformed: bool, dp_epsilon: float, deadline: Deadline
-) -> _Level | None:
-    if dp_epsilon == 0.0:
-        return _Level(0.0, 0.0, 0)
-    question = Question(population, "uninformed" if uninformed else "any")
-    engine = state_chain(question)
-    found = engine.level(dp_epsilon, "program", deadline) if engine is not None else None
-    if found is None:
-        return None
-    return _Level(found.epsilon, 0.0, found.steps, closed=found.closed)
+    return _Level(level.epsilon, level.attained, level.steps, tail, [side, side])

@@ -15,18 +15,19 @@ of `p / q`. (The same function stands behind temporal privacy leakage: Cao et al
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from bayesdp.leakage.deadline import Deadline
-from bayesdp.leakage.states import StatesLevel
 from bayesdp.notions import Bound, Cost
-from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Question, Theorem
-from bayesdp.theorems.markov import INTERVALS, chain_of, state_chain
-from bayesdp.theorems.markov_recursion import engine_seconds, too_dear
+from bayesdp.populations import MarkovChain
+from bayesdp.theorems.base import Question
+from bayesdp.theorems.markov import (
+    REMEMBERS,
+    MarkovTheorem,
+    engine_level,
+    engine_seconds,
+    exceeds_time_limit,
+)
 
 
-class MarkovThreshold(Theorem):
+class MarkovThreshold(MarkovTheorem):
     """The recursion with one cost for all pairs of states: fast for many states (theory 3.6)."""
 
     name = "markov-threshold"
@@ -35,55 +36,28 @@ class MarkovThreshold(Theorem):
     uses = "the transitions, the start, the length, the adversary class"
     ignores = "that some pairs of states are closer to each other than others"
 
-    def concerns(self, population: Population) -> bool:
+    def applies(self, population: MarkovChain) -> bool:
         """Chains of order 1 with more than two states; for two it is the recursion itself."""
-        return isinstance(population, MarkovChain) and (
-            population.states > 2 and population.order == 1
-        )
+        return population.states > 2 and population.order == 1
 
-    def refusal(self, question: Question, cost: Cost) -> str | None:
-        """Needs given transitions, and a chain that is short or forgets; and affordable work."""
-        if question.adversary == "informed":
-            return None
-        if chain_of(question).transition is None:
-            return INTERVALS
-        refused = too_dear(question, "threshold", "seconds")
+    def failed(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
+        """Needs affordable work, and a chain that is short or forgets."""
+        refused = exceeds_time_limit(population, question, "threshold")
         if refused is not None:
             return refused
-        if _level(question, cost.dp_epsilon) is None:
-            return (
-                "the chain is long and does not forget its past (it is periodic, absorbing or "
-                "nearly so), so its tail can't be closed"
-            )
-        return None
+        level = engine_level(population, question, cost.dp_epsilon, "threshold")
+        return REMEMBERS if level is None else None
 
-    def expected_seconds(self, question: Question) -> float:
+    def seconds_for(self, population: MarkovChain, question: Question) -> float:
         """The engine's estimate."""
-        if question.adversary == "informed" or chain_of(question).transition is None:
+        if population.transition is None:
             return 0.0
-        return engine_seconds(question, "threshold")
+        return engine_seconds(population, question, "threshold")
 
-    def bound(self, question: Question, cost: Cost) -> Bound:
-        """The level; `eps` against an informed adversary."""
-        if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon)
-        found = _level(question, cost.dp_epsilon)
-        assert found is not None
-        if found.closed is not None:
-            return self._bound(found.epsilon, steps=0, closed=found.closed)
-        return self._bound(found.epsilon, steps=found.steps)
-
-
-def _level(question: Question, dp_epsilon: float) -> StatesLevel | None:
-    population = chain_of(question)
-    return _cached(population, question.adversary == "uninformed", dp_epsilon, question.deadline)
-
-
-@lru_cache(maxsize=64)
-def _cached(
-    population: MarkovChain, uninformed: bool, dp_epsilon: float, deadline: Deadline
-) -> StatesLevel | None:
-    if dp_epsilon == 0.0:
-        return StatesLevel(0.0, 0, True)
-    engine = state_chain(Question(population, "uninformed" if uninformed else "any"))
-    return None if engine is None else engine.level(dp_epsilon, "threshold", deadline)
+    def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
+        """The engine's level."""
+        level = engine_level(population, question, cost.dp_epsilon, "threshold")
+        assert level is not None
+        if level.closed is not None:
+            return self._bound(level.epsilon, steps=0, closed=level.closed)
+        return self._bound(level.epsilon, steps=level.steps)

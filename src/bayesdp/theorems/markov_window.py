@@ -44,12 +44,12 @@ from functools import lru_cache
 from bayesdp.leakage.tuples import block_ratio
 from bayesdp.leakage.windows import MOST_CELLS, WindowRatios, window_level, window_ratios
 from bayesdp.notions import Bound, Cost
-from bayesdp.populations import MarkovChain, Population
-from bayesdp.theorems.base import Question, Theorem
-from bayesdp.theorems.markov import INTERVALS, chain_of, table_of
+from bayesdp.populations import MarkovChain
+from bayesdp.theorems.base import Question
+from bayesdp.theorems.markov import NOT_STATIONARY, MarkovTheorem, table_of
 
 
-class MarkovWindow(Theorem):
+class MarkovWindow(MarkovTheorem):
     """One changed record followed through the window of an order-k chain (theory 3.5w)."""
 
     name = "markov-window"
@@ -58,30 +58,23 @@ class MarkovWindow(Theorem):
     uses = "how much one record can tell about those after, before and around it"
     ignores = "which evidence is possible, and the adversary class"
 
-    def concerns(self, population: Population) -> bool:
+    def applies(self, population: MarkovChain) -> bool:
         """Chains of order 2 and more; for order 1 it is the contraction bound."""
-        return isinstance(population, MarkovChain) and population.order > 1
+        return population.order > 1
 
-    def refusal(self, question: Question, cost: Cost) -> str | None:
-        """Needs given positive transitions, a stationary start, and windows of a bounded size."""
-        population = chain_of(question)
-        if question.adversary == "informed":
-            return None
-        if population.transition is None:
-            return INTERVALS
+    def failed(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
+        """Needs positive transitions, a stationary start, and windows of a bounded size."""
         if population.initial != "stationary":
-            return "the chain does not start in its stationary law"
+            return NOT_STATIONARY
         if population.states ** (2 * population.order + 1) > MOST_CELLS:
             return "the order and the number of states are too large to enumerate"
         if _ratios(population) is None:
             return "a transition probability is 0, so a cross ratio is infinite"
         return None
 
-    def bound(self, question: Question, cost: Cost) -> Bound:
-        """The level; `eps` against an informed adversary."""
-        if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon)
-        ratios = _ratios(chain_of(question))
+    def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
+        """The level of the last window."""
+        ratios = _ratios(population)
         assert ratios is not None
         level = 0.0 if cost.dp_epsilon == 0.0 else window_level(ratios, cost.dp_epsilon)
         return self._bound(level)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from bayesdp.leakage.tree import MOST_CELLS, marginals_fit, tree_attained, tree_level
 from bayesdp.notions import Bound, Cost
-from bayesdp.populations import Network, Population, Tree
+from bayesdp.populations import Network, Tree
 from bayesdp.theorems.base import Question, Theorem
 
 
@@ -35,35 +35,30 @@ class TreeRecursion(Theorem):
     source = "bayesdp; theory 3.5, trees"
     uses = "the tree, its laws and transitions, and that the adversary knows no record"
     ignores = "nothing"
+    models = (Tree, Network)
 
-    def concerns(self, population: Population) -> bool:
-        """Whether the theorem is about this model at all."""
-        return _tree(population) is not None
+    def applies(self, population: Tree | Network) -> bool:
+        """Trees, and networks in which no record has two parents."""
+        return isinstance(population, Tree) or population.as_tree is not None
 
-    def refusal(self, question: Question, cost: Cost) -> str | None:
+    def hypothesis(self, population: Tree | Network, question: Question, cost: Cost) -> str | None:
         """Needs an adversary who knows no record (or every other one)."""
-        population = _tree(question.population)
-        assert population is not None
         if question.adversary == "any":
             return "it speaks of uninformed adversaries only: those who know no record"
-        if population.records * max(population.sizes) ** 2 > MOST_CELLS:
+        tree = _tree(population)
+        if tree.records * max(tree.sizes) ** 2 > MOST_CELLS:
             return "the tree has too many records and states to be followed edge by edge"
-        if question.adversary == "uninformed" and not marginals_fit(population):
+        if not marginals_fit(tree):
             return "some possible values are so rare that doubles can't hold their probabilities"
         return None
 
-    def bound(self, question: Question, cost: Cost) -> Bound:
-        """The level, exact for two states; `eps` against an informed adversary."""
-        if question.adversary == "informed":
-            return self._bound(cost.dp_epsilon)
-        population = _tree(question.population)
-        assert population is not None
-        level = tree_level(population, cost.dp_epsilon, question.deadline)
-        return self._bound(level, tree_attained(population, cost.dp_epsilon, question.deadline))
+    def level(self, population: Tree | Network, question: Question, cost: Cost) -> Bound:
+        """The level, exact for two states."""
+        asked = _tree(population), cost.dp_epsilon, question.deadline
+        return self._bound(tree_level(*asked), tree_attained(*asked))
 
 
-def _tree(population: Population) -> Tree | None:
-    """A tree, or a network in which no record has two parents."""
-    if isinstance(population, Network):
-        return population.as_tree
-    return population if isinstance(population, Tree) else None
+def _tree(population: Tree | Network) -> Tree:
+    tree = population if isinstance(population, Tree) else population.as_tree
+    assert tree is not None
+    return tree

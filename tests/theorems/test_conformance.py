@@ -1,0 +1,521 @@
+"""Every theorem in the registry, held to what `conformance` asks of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from bayesdp.notions import ColumnCost, Cost
+from bayesdp.populations import (
+    Autoregressive,
+    Family,
+    Finite,
+    Gaussian,
+    Graph,
+    MarkovChain,
+    Tree,
+    parse,
+)
+from bayesdp.theorems import REGISTRY, Question
+from bayesdp.theorems.cluster_size import ClusterSize
+from tests.oracles import chains, gaussian
+from tests.theorems.conformance import (
+    Case,
+    Failed,
+    TheoremConformance,
+    discrete,
+    normal,
+    theorems_held,
+)
+
+LIPSCHITZ = Cost(lipschitz=1.0)
+STICKY = [[0.9, 0.1], [0.2, 0.8]]
+THREE = [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]]
+SECOND_ORDER = [[[0.8, 0.2], [0.6, 0.4]], [[0.5, 0.5], [0.3, 0.7]]]
+LOWER, UPPER = [[0.6, 0.2], [0.3, 0.4]], [[0.8, 0.4], [0.6, 0.7]]
+BETWEEN = MarkovChain(transition_lower=LOWER, transition_upper=UPPER, length=3)
+LARGEST_ONLY = Gaussian(size=3, max_correlation=0.2)
+PAIR = [[1.0, 0.4], [0.4, 1.0]]
+CLUSTER = [[1.0, 0.3, -0.2], [0.3, 1.0, 0.1], [-0.2, 0.1, 1.0]]
+UNEQUAL = [[1.0, 0.9], [0.9, 4.0]]
+FRUSTRATED = [[1.0, 0.7, 0.7], [0.7, 1.0, 0.7], [0.7, 0.7, 1.0]]
+TABLE = [[2.0, 1.0], [1.0, 2.0]]
+NODES = [
+    {"name": "a", "law": [0.3, 0.7]},
+    {"name": "b", "parent": "a", "transition": STICKY},
+    {"name": "c", "parent": "a", "transition": [[0.6, 0.4], [0.1, 0.9]]},
+]
+
+
+def chain(transition, length=3, **more) -> Case:
+    table = np.asarray(transition).tolist()
+    return discrete(model="markov", transition=table, length=length, **more)
+
+
+def reversed_names(transition) -> list:
+    """The same chain with the numbers of its states turned round."""
+    return np.flip(np.asarray(transition)).tolist()
+
+
+def two_names(transition, length=3, **more) -> tuple[MarkovChain, MarkovChain]:
+    return (
+        MarkovChain(transition=transition, length=length, **more),
+        MarkovChain(transition=reversed_names(transition), length=length, **more),
+    )
+
+
+def pairs(strength: float) -> dict:
+    """Four records around a square, two of them with a table of their own."""
+    table = [[np.exp(strength), 1.0], [1.0, np.exp(strength)]]
+    lopsided = [[2.0, 1.0], [1.0, 1.5]]
+    factors = [
+        {"between": between, "table": table if position % 2 else lopsided}
+        for position, between in enumerate([[0, 1], [1, 2], [2, 3], [3, 0]])
+    ]
+    return {"model": "graph", "records": 4, "states": 2, "factors": factors}
+
+
+def turned(spec: dict) -> dict:
+    """The same graph with record `i` called `(i + 1) % records`."""
+    factors = [
+        {
+            "between": [(i + 1) % spec["records"] for i in factor["between"]],
+            "table": factor["table"],
+        }
+        for factor in spec["factors"]
+    ]
+    return spec | {"factors": factors}
+
+
+def permuted(covariance, order) -> list:
+    return np.asarray(covariance)[np.ix_(order, order)].tolist()
+
+
+def test_every_theorem_is_held_to_it() -> None:
+    assert theorems_held() == {theorem.name for theorem in REGISTRY}
+
+
+class TestIndependent(TheoremConformance):
+    name = "independent"
+
+    def cases(self):
+        joint = chains.product(np.array([0.2, 0.8]), np.array([0.5, 0.3, 0.2]))
+        return [discrete(joint, model="independent")]
+
+
+class TestClusterSize(TheoremConformance):
+    name = "cluster-size"
+
+    def cases(self):
+        identical = np.zeros((2, 2, 2))
+        identical[0, 0, 0] = identical[1, 1, 1] = 0.5
+        return [
+            discrete(identical, model="clusters", size=3),
+            discrete(identical, model="unknown", records=3),
+            chain(STICKY),
+        ]
+
+
+class WrongTheorem(ClusterSize):
+    """A theorem with some mistake in it: the level is what `mistake` makes of the right one."""
+
+    def __init__(self, mistake: Callable[[float, Question], float]) -> None:
+        self.mistake = mistake
+
+    def level(self, population, question, cost):
+        right = super().level(population, question, cost)
+        return replace(right, epsilon=self.mistake(right.epsilon, question))
+
+
+MISTAKES = {
+    "test_no_level_is_below_brute_force": lambda level, _: 0.99 * level,
+    "test_levels_grow_with_the_cost": lambda level, _: level if level < 3.0 else 3.0 + 1.0 / level,
+    "test_at_least_the_cost_where_a_record_has_two_possible_values": (
+        lambda level, question: level / 2.0 if question.informed else level
+    ),
+    "test_nothing_spent_is_nothing_told": lambda level, _: level + 1e-9,
+    "test_somebody_who_may_know_records_learns_no_less_than_somebody_who_knows_none": (
+        lambda level, question: level * (2.0 if question.adversary == "uninformed" else 1.0)
+    ),
+    "test_somebody_who_knows_all_other_records_learns_the_cost_at_most": (
+        lambda level, _: 1.01 * level
+    ),
+}
+
+
+@pytest.mark.parametrize("test", MISTAKES)
+def test_a_mistake_is_caught(test: str) -> None:
+    class Held(TestClusterSize):
+        theorem = ClusterSize()
+
+    getattr(Held(), test)()
+    Held.theorem = WrongTheorem(MISTAKES[test])
+    with pytest.raises(AssertionError):
+        getattr(Held(), test)()
+
+
+class TestMarkovRatio(TheoremConformance):
+    name = "markov-ratio"
+    speaks_of_small_costs = False
+
+    def cases(self):
+        return [chain(STICKY), chain(THREE)]
+
+    def renamed(self):
+        return [two_names(STICKY), two_names(THREE)]
+
+    def failures(self):
+        return [
+            Failed("intervals", BETWEEN),
+            Failed("order 1", MarkovChain(transition=SECOND_ORDER, order=2, length=4)),
+            Failed("stationary law", MarkovChain(transition=STICKY, length=3, initial=[0.5, 0.5])),
+            Failed("is 0", MarkovChain(transition=[[0.5, 0.5], [1.0, 0.0]], length=3)),
+        ]
+
+
+class TestMarkovContraction(TheoremConformance):
+    name = "markov-contraction"
+
+    def cases(self):
+        inside = chains.joint([[0.7, 0.3], [0.4, 0.6]], "stationary", 3)
+        interval = {"transition_lower": LOWER, "transition_upper": UPPER}
+        return [
+            chain(STICKY),
+            chain(THREE),
+            chain(SECOND_ORDER, order=2),
+            discrete(inside, model="markov", length=3, **interval),
+        ]
+
+    def renamed(self):
+        return [two_names(STICKY), two_names(THREE), two_names(SECOND_ORDER, order=2)]
+
+    def failures(self):
+        return [Failed("R is infinite", MarkovChain(transition=[[0.5, 0.5], [1, 0]], length=3))]
+
+
+class TestMarkovThreshold(TheoremConformance):
+    name = "markov-threshold"
+
+    def cases(self):
+        return [chain(THREE), chain(THREE, initial=[0.2, 0.2, 0.6])]
+
+    def renamed(self):
+        return [two_names(THREE, length=30)]
+
+    def failures(self):
+        lower, upper = np.full((3, 3), 0.2).tolist(), np.full((3, 3), 0.5).tolist()
+        between = MarkovChain(transition_lower=lower, transition_upper=upper, length=3)
+        turning = MarkovChain(
+            transition=np.roll(np.eye(3), 1, axis=1).tolist(), length=10**6, initial=[0.2, 0.3, 0.5]
+        )
+        long = MarkovChain(transition=THREE, length=10**6)
+        return [
+            Failed("intervals", between),
+            Failed("does not forget", turning, options=(("seconds", 60.0),)),
+            Failed("ask for more with seconds", long, options=(("seconds", 0.0),)),
+        ]
+
+
+class TestMarkovRecursion(TheoremConformance):
+    name = "markov-recursion"
+
+    def cases(self):
+        return [
+            chain(STICKY, 4),
+            chain(STICKY, initial=[0.0, 1.0]),
+            chain([[0.5, 0.5], [1.0, 0.0]]),
+            chain(THREE),
+            chain(SECOND_ORDER, order=2),
+        ]
+
+    def renamed(self):
+        return [two_names(STICKY, length=50), two_names(THREE)]
+
+    def failures(self):
+        ordered = MarkovChain(transition=SECOND_ORDER, order=2, length=4)
+        started = MarkovChain(
+            transition=SECOND_ORDER, order=2, length=4, initial=[[0.25, 0.25], [0.25, 0.25]]
+        )
+        frozen = MarkovChain(transition=[[1, 0], [0, 1]], length=10**6, initial=[0.5, 0.5])
+        return [
+            Failed("intervals", BETWEEN),
+            Failed("uninformed adversaries only", ordered),
+            Failed("stationary chains only", started, adversary="uninformed"),
+            Failed("does not forget", frozen),
+        ]
+
+
+class TestMarkovInfluence(TheoremConformance):
+    name = "markov-influence"
+
+    def cases(self):
+        return [chain(SECOND_ORDER, order=2)]
+
+    def renamed(self):
+        return [two_names(SECOND_ORDER, order=2, length=20)]
+
+    def failures(self):
+        zero = [[[0.8, 0.2], [0.6, 0.4]], [[0.5, 0.5], [0.0, 1.0]]]
+        strong = [[[0.99, 0.01], [0.5, 0.5]], [[0.5, 0.5], [0.01, 0.99]]]
+        return [
+            Failed("zero", MarkovChain(transition=zero, order=2, length=4)),
+            Failed("do not die out", MarkovChain(transition=strong, order=2, length=40)),
+        ]
+
+
+class TestMarkovWindow(TheoremConformance):
+    name = "markov-window"
+
+    def cases(self):
+        return [chain(SECOND_ORDER, order=2)]
+
+    def renamed(self):
+        return [two_names(SECOND_ORDER, order=2, length=20)]
+
+    def failures(self):
+        zero = [[[0.8, 0.2], [0.6, 0.4]], [[0.5, 0.5], [0.0, 1.0]]]
+        start = [[0.25, 0.25], [0.25, 0.25]]
+        started = MarkovChain(transition=SECOND_ORDER, order=2, length=4, initial=start)
+        return [
+            Failed("is 0", MarkovChain(transition=zero, order=2, length=4)),
+            Failed("stationary law", started),
+        ]
+
+
+class TestTreeRecursion(TheoremConformance):
+    name = "tree-recursion"
+
+    def cases(self):
+        network = [
+            {"name": "a", "states": 2, "table": [0.3, 0.7]},
+            {"name": "b", "states": 2, "parents": ["a"], "table": STICKY},
+        ]
+        return [discrete(model="tree", nodes=NODES), discrete(model="network", nodes=network)]
+
+    def renamed(self):
+        return [(Tree(nodes=NODES), Tree(nodes=[NODES[0], NODES[2], NODES[1]]))]
+
+    def failures(self):
+        return [Failed("uninformed", Tree(nodes=NODES))]
+
+
+class TestGraphContraction(TheoremConformance):
+    name = "graph-contraction"
+
+    def cases(self):
+        return [
+            discrete(**pairs(0.4)),
+            discrete(**pairs(2.0)),
+            discrete(model="graph", grid=[2, 2], table=TABLE),
+            discrete(model="tree", nodes=NODES),
+        ]
+
+    def renamed(self):
+        return [
+            (parse(pairs(0.4)), parse(turned(pairs(0.4)))),
+            (Tree(nodes=NODES), Tree(nodes=[NODES[0], NODES[2], NODES[1]])),
+        ]
+
+
+class TestGraphInfluence(TheoremConformance):
+    name = "graph-influence"
+
+    def cases(self):
+        return [discrete(**pairs(0.4)), discrete(model="tree", nodes=NODES)]
+
+    def renamed(self):
+        return [(parse(pairs(0.4)), parse(turned(pairs(0.4))))]
+
+    def failures(self):
+        return [Failed("too strong", Graph(grid=[3, 3], table=[[9.0, 1.0], [1.0, 9.0]]))]
+
+
+class TestFiniteLaw(TheoremConformance):
+    name = "finite-law"
+
+    def law(self):
+        rng = np.random.default_rng(7)
+        table = rng.gamma(1.0, size=(2, 3, 2)) * (rng.random((2, 3, 2)) < 0.8)
+        return table / table.sum()
+
+    def cases(self):
+        certain = np.zeros((2, 2))
+        certain[1, 0] = 1.0
+        return [
+            discrete(model="finite", probabilities=self.law().tolist()),
+            discrete(model="finite", probabilities=certain.tolist()),
+            chain(STICKY),
+            discrete(model="tree", nodes=NODES),
+        ]
+
+    def renamed(self):
+        table = self.law()
+        return [
+            (Finite(table.tolist()), Finite(np.transpose(table, (2, 0, 1)).tolist())),
+            (Finite(table.tolist()), Finite(np.flip(table, axis=1).tolist())),
+        ]
+
+    def failures(self):
+        table = np.full((2,) * 9, 2.0**-9).tolist()
+        return [
+            Failed("too large to search", Finite(table)),
+            Failed("beyond double precision", Finite(self.law().tolist()), Cost(any=400.0)),
+            Failed("--seconds", Finite(self.law().tolist()), options=(("seconds", 0.0),)),
+        ]
+
+
+class AboutGaussians(TheoremConformance):
+    """What all theorems about Gaussian populations have in common."""
+
+    kind = "lipschitz"
+
+    def hypotheses(self):
+        """The failures of the theorem's own hypotheses."""
+        return ()
+
+    def failures(self):
+        example = self.cases()[0].population
+        column = Cost(by_column=(ColumnCost("x", 1.0, 0.5),))
+        return [
+            Failed('kind="any"', example),
+            Failed('secrets="unbounded"', example, LIPSCHITZ, options=(("secrets", "unbounded"),)),
+            Failed("x" if self.name == "gaussian-vector" else "single values", example, column),
+            *self.hypotheses(),
+        ]
+
+
+class TestGaussianMaxCorrelation(AboutGaussians):
+    name = "gaussian-max-correlation"
+
+    def cases(self):
+        equal = 0.2 * np.ones((3, 3)) + 0.8 * np.eye(3)
+        return [
+            normal(CLUSTER),
+            normal(PAIR),
+            normal(equal, model="gaussian", size=3, max_correlation=0.2),
+        ]
+
+    def renamed(self):
+        return [(Gaussian(covariance=CLUSTER), Gaussian(covariance=permuted(CLUSTER, [2, 0, 1])))]
+
+    def hypotheses(self):
+        strong = Gaussian(size=4, max_correlation=0.6)
+        precise = Gaussian(precision=np.linalg.inv(CLUSTER).tolist())
+        return [
+            Failed(
+                "variances differ: the published bound", Gaussian(covariance=UNEQUAL), LIPSCHITZ
+            ),
+            Failed("not below 1/(m - 2)", strong, LIPSCHITZ),
+            Failed("precision", precise, LIPSCHITZ),
+        ]
+
+
+class TestGaussianEqualVariances(AboutGaussians):
+    name = "gaussian-equal-variances"
+
+    cases = TestGaussianMaxCorrelation.cases
+    renamed = TestGaussianMaxCorrelation.renamed
+
+    def hypotheses(self):
+        precise = Gaussian(precision=np.linalg.inv(CLUSTER).tolist())
+        return [
+            Failed("variances differ: the bound", Gaussian(covariance=UNEQUAL), LIPSCHITZ),
+            Failed("precision", precise, LIPSCHITZ),
+        ]
+
+
+class TestGaussianCovariance(AboutGaussians):
+    name = "gaussian-covariance"
+
+    def cases(self):
+        precision = np.linalg.inv(CLUSTER)
+        return [
+            normal(CLUSTER),
+            normal(UNEQUAL),
+            normal(CLUSTER, model="gaussian", precision=precision.tolist()),
+        ]
+
+    def renamed(self):
+        return [(Gaussian(covariance=CLUSTER), Gaussian(covariance=permuted(CLUSTER, [2, 0, 1])))]
+
+    def hypotheses(self):
+        large = Gaussian(covariance=np.eye(40).tolist())
+        return [
+            Failed("not declared", LARGEST_ONLY, LIPSCHITZ),
+            Failed("enumerated up to", large, LIPSCHITZ),
+        ]
+
+
+class TestGaussianWalkSummable(AboutGaussians):
+    name = "gaussian-walk-summable"
+
+    cases = TestGaussianCovariance.cases
+    renamed = TestGaussianCovariance.renamed
+
+    def hypotheses(self):
+        return [
+            Failed("not declared", LARGEST_ONLY, LIPSCHITZ),
+            Failed(
+                "not walk-summable",
+                Gaussian(covariance=np.linalg.inv(FRUSTRATED).tolist()),
+                LIPSCHITZ,
+            ),
+        ]
+
+
+class TestGaussianVector(AboutGaussians):
+    name = "gaussian-vector"
+
+    def cases(self):
+        bounds = [[-1.0, 1.0], [0.0, 4.0]]
+        rng = np.random.default_rng(3)
+        root = rng.normal(size=(6, 6)) + 2.0 * np.eye(6)
+        covariance = root @ root.T
+
+        def truth(dp_epsilon, adversary):
+            if adversary != "any":
+                return dp_epsilon
+            reads = [
+                gaussian.Read(c, low, high, dp_epsilon) for c, (low, high) in enumerate(bounds)
+            ]
+            widths = [high - low for low, high in bounds]
+            return max(gaussian.vector_level(covariance, 2, [read], widths) for read in reads)
+
+        spec = {"size": 3, "columns": ["height", "weight"], "bounds": bounds}
+        return [Case(Gaussian(covariance=covariance.tolist(), **spec), truth)]
+
+    def hypotheses(self):
+        spec = {"size": 11, "columns": ["height", "weight"], "bounds": [[0, 1], [0, 1]]}
+        large = Gaussian(covariance=np.eye(22).tolist(), **spec)
+        return [Failed("enumerated up to", large, LIPSCHITZ)]
+
+
+class TestAutoregressive(AboutGaussians):
+    name = "autoregressive"
+
+    def cases(self):
+        apart = np.abs(np.subtract.outer(np.arange(4), np.arange(4)))
+        series = {"model": "autoregressive", "length": 4}
+        return [normal(phi**apart, coefficient=phi, **series) for phi in (0.6, -0.3)]
+
+    def renamed(self):  # a change of every other sign
+        return [tuple(Autoregressive(coefficient=phi, length=9) for phi in (0.5, -0.5))]
+
+
+class TestFamily(TheoremConformance):
+    name = "family"
+
+    def cases(self):
+        members = [chain(STICKY), chain([[0.6, 0.4], [0.3, 0.7]])]
+
+        def truth(dp_epsilon, adversary):
+            return max(member.truth(dp_epsilon, adversary) for member in members)
+
+        return [Case(Family([member.population for member in members]), truth)]
+
+    def renamed(self):
+        first, second = (case.population for case in (chain(STICKY), chain(THREE)))
+        return [(Family([first, second]), Family([second, first]))]

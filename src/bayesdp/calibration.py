@@ -88,8 +88,8 @@ def calibrate_randomized_response(
     >>> round(calibrate_randomized_response(chain, 1.0, (0, 1)).flip, 6)
     0.47114
     """
-    found = calibrate(population, bdp_epsilon, adversary=adversary, seconds=seconds)
-    return RandomizedResponse.for_cost(tuple(states), found.dp_epsilon)
+    budget = calibrate(population, bdp_epsilon, adversary=adversary, seconds=seconds)
+    return RandomizedResponse.for_cost(tuple(states), budget.dp_epsilon)
 
 
 def largest_within(

@@ -42,9 +42,9 @@ def nodes_of(network: Any, data: Sequence[str], latent: Sequence[str]) -> list[d
 def _node(network: Any, name: str, role: str) -> dict[str, Any]:
     table = network.cpt(name)
     axes = list(table.names)
-    parents = [one for one in axes if one != name]
+    parents = [axis for axis in axes if axis != name]
     # The axes of the array are in the reverse order of `names`.
-    order = [len(axes) - 1 - axes.index(one) for one in (*parents, name)]
+    order = [len(axes) - 1 - axes.index(axis) for axis in (*parents, name)]
     values = table.toarray().transpose(order)
     return {
         "name": name,

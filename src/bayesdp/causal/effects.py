@@ -166,7 +166,7 @@ class SeeingAndDoing:
         """What the two numbers mean, as sentences."""
         dp, do, see = self.dp_epsilon, self.most_done.epsilon, self.most_seen.epsilon
         error = max(self.most_done.error, self.most_seen.error)
-        by_dp, by_do, by_see = (_factor(one, error) for one in (dp, do, see))
+        by_dp, by_do, by_see = (_factor(level, error) for level in (dp, do, see))
         said = [
             f"The mechanism is {rounded.up(dp, error)}-DP. So whatever is written into one record, "
             f"the probability of every outcome changes by a factor of at most {by_dp}; here by "
@@ -202,7 +202,7 @@ def _refuse_work(model: Model, mechanism: Compiled) -> None:
     """For both effects of every data point a plan of all nodes, and its tables' cells by 100."""
     factors, first = _all_factors(model, model.factors(), mechanism), model.data[0]
     keep = [first] if isinstance(mechanism, OfTotal) else list(model.data)
-    cells = planned_cells(factors, keep, [one.size for one in model.nodes])
+    cells = planned_cells(factors, keep, [node.size for node in model.nodes])
     if isinstance(mechanism, OfTotal):
         cells += model.nodes[first].size * mechanism.kernel.size
     work = 2 * len(model.data) * (len(model.nodes) ** 2 + cells // 100)
@@ -254,21 +254,21 @@ def _with_outcome(
     model: Model, factors: list[Factor], mechanism: Compiled, node: int
 ) -> tuple[Floats, Floats, int]:
     """`P[x_node, y]` and `P[x_node]` from the factors, and their roundings."""
-    sizes = [one.size for one in model.nodes]
+    sizes = [variable.size for variable in model.nodes]
     factors = _all_factors(model, factors, mechanism)
     if isinstance(mechanism, OfTotal):
-        found = marginal(factors, [node], sizes)
-        cells, rows = found.table, mechanism.kernel[None]
-        return _applied(cells, rows), cells.sum(axis=1), found.roundings + cells.shape[1] + 2
+        joint = marginal(factors, [node], sizes)
+        cells, rows = joint.table, mechanism.kernel[None]
+        return _applied(cells, rows), cells.sum(axis=1), joint.roundings + cells.shape[1] + 2
     keep = list(model.data) if node in model.data else [*model.data, node]
-    found = marginal(factors, keep, sizes)
+    joint = marginal(factors, keep, sizes)
     axis = keep.index(node)
-    table = np.moveaxis(found.table[..., 0], axis, 0)
+    table = np.moveaxis(joint.table[..., 0], axis, 0)
     channel = mechanism.channel
     channel = np.moveaxis(channel, axis, 0) if node in model.data else channel[None]
     cells = table.reshape(len(table), -1)
     rows = channel.reshape(len(channel), -1, channel.shape[-1])
-    return _applied(cells, rows), cells.sum(axis=1), found.roundings + cells.shape[1] + 2
+    return _applied(cells, rows), cells.sum(axis=1), joint.roundings + cells.shape[1] + 2
 
 
 def _all_factors(model: Model, factors: list[Factor], mechanism: Compiled) -> list[Factor]:
@@ -320,8 +320,8 @@ def _worst(
 
 def _first_largest(effects: tuple[Effect, ...]) -> Effect:
     """The first of those whose levels rounding can't tell from the largest."""
-    largest = max(effects, key=lambda one: one.epsilon)
-    return next(one for one in effects if one.epsilon >= largest.epsilon - largest.error)
+    largest = max(effects, key=lambda effect: effect.epsilon)
+    return next(effect for effect in effects if effect.epsilon >= largest.epsilon - largest.error)
 
 
 def _plain(value: float) -> float | None:

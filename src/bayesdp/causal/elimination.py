@@ -77,8 +77,8 @@ def planned_cells(factors: Sequence[Factor], keep: Sequence[int], sizes: Sequenc
 def _run(factors: list[Factor], order: Sequence[int], keep: Sequence[int]) -> Marginal:
     roundings = 0
     for node in order:
-        mine = [one for one in factors if node in one.nodes]
-        factors = [one for one in factors if node not in one.nodes]
+        mine = [operand for operand in factors if node in operand.nodes]
+        factors = [operand for operand in factors if node not in operand.nodes]
         joined, rounded = _product(mine)
         axis = joined.nodes.index(node)
         rest = tuple(other for other in joined.nodes if other != node)
@@ -92,9 +92,9 @@ def _run(factors: list[Factor], order: Sequence[int], keep: Sequence[int]) -> Ma
 
 def _product(factors: Sequence[Factor]) -> tuple[Factor, int]:
     result, roundings = factors[0], 0
-    for one in sorted(factors[1:], key=lambda f: f.table.size):
-        roundings += 1 + min(result.table.shape[-1], one.table.shape[-1])
-        result = _times(result, one)
+    for other in sorted(factors[1:], key=lambda f: f.table.size):
+        roundings += 1 + min(result.table.shape[-1], other.table.shape[-1])
+        result = _times(result, other)
     return result, roundings
 
 
@@ -115,10 +115,10 @@ def _times(a: Factor, b: Factor) -> Factor:
     return Factor(nodes, out)
 
 
-def _spread(one: Factor, nodes: tuple[int, ...]) -> Floats:
+def _spread(operand: Factor, nodes: tuple[int, ...]) -> Floats:
     """The table with an axis of length 1 for every node of `nodes` that it lacks."""
-    mine = dict(zip(one.nodes, one.table.shape, strict=False))
-    return one.table.reshape(*(mine.get(node, 1) for node in nodes), one.table.shape[-1])
+    mine = dict(zip(operand.nodes, operand.table.shape, strict=False))
+    return operand.table.reshape(*(mine.get(node, 1) for node in nodes), operand.table.shape[-1])
 
 
 @dataclass(slots=True)
@@ -136,7 +136,7 @@ def _order(
 
     With it the cells of all these tables.
     """
-    made = [_Scope(frozenset(one.nodes), one.table.shape[-1]) for one in factors]
+    made = [_Scope(frozenset(operand.nodes), operand.table.shape[-1]) for operand in factors]
     scopes = dict(enumerate(made))
     at: dict[int, dict[int, _Scope]] = {}
     for number, scope in scopes.items():
@@ -146,7 +146,7 @@ def _order(
     order: list[int] = []
     cells = 0
     while cost:
-        node = min(cost, key=lambda one: (cost[one], one))
+        node = min(cost, key=lambda candidate: (cost[candidate], candidate))
         cells += _refused_above(cost.pop(node))
         order.append(node)
         mine = at.pop(node)
@@ -157,15 +157,17 @@ def _order(
             del scopes[old]
         scopes[number] = scope
         for other in scope.nodes:
-            at[other] = {k: one for k, one in at[other].items() if k not in mine} | {number: scope}
+            at[other] = {k: kept for k, kept in at[other].items() if k not in mine} | {
+                number: scope
+            }
             if other in cost:
                 cost[other] = _cells(at[other].values(), sizes)
     return order, cells + _refused_above(_cells(scopes.values(), sizes))
 
 
 def _merged(scopes: Collection[_Scope]) -> _Scope:
-    nodes: frozenset[int] = frozenset().union(*(one.nodes for one in scopes))
-    return _Scope(nodes, 1 + sum(one.length - 1 for one in scopes))
+    nodes: frozenset[int] = frozenset().union(*(scope.nodes for scope in scopes))
+    return _Scope(nodes, 1 + sum(scope.length - 1 for scope in scopes))
 
 
 def _cells(scopes: Collection[_Scope], sizes: Sequence[int]) -> int:

@@ -221,14 +221,14 @@ class CausalModel(BaseModel):
     def factors(self, *, without: int | None = None) -> list[Factor]:
         """The tables as factors; `without` leaves out the table of a node that is set."""
         place = {node.name: i for i, node in enumerate(self.nodes)}
-        found = []
+        product = []
         for i, node in enumerate(self.nodes):
             if i == without:
-                found.append(Factor((i,), np.ones((node.size, 1))))
+                product.append(Factor((i,), np.ones((node.size, 1))))
                 continue
             scope = [*(place[parent] for parent in node.parents), i]
-            found.append(factor(scope, np.asarray(node.table, dtype=float)[..., None]))
-        return found
+            product.append(factor(scope, np.asarray(node.table, dtype=float)[..., None]))
+        return product
 
     def marginal(self, *names: str) -> Floats:
         """The joint law of these nodes, one axis each."""
@@ -378,7 +378,7 @@ def _rows(table: Any, sizes: list[int], width: int, key: str) -> Any:
         what = "tables, one for each value of a parent" if sizes else "probabilities"
         raise InputError(key, table, expected=f"{wanted} {what}")
     if sizes:
-        return tuple(_rows(one, sizes[1:], width, f"{key}[{i}]") for i, one in enumerate(table))
+        return tuple(_rows(inner, sizes[1:], width, f"{key}[{i}]") for i, inner in enumerate(table))
     for position, entry in enumerate(table):
         number = isinstance(entry, int | float) and not isinstance(entry, bool)
         if not number or not abs(entry) <= 1e300:  # larger whole numbers may be no doubles

@@ -58,12 +58,12 @@ def strengths(
     Arguments and errors as in `CausalModel.see`.
     """
     weaker = [weakened(model, strength) for strength in at]
-    seen = [one.see(channel, record) for one in weaker]
-    done = [one.do(channel, record) for one in weaker]
+    seen = [variant.see(channel, record) for variant in weaker]
+    done = [variant.do(channel, record) for variant in weaker]
     return Strengths(
         model.see(channel, record).record,
         model.compiled(channel).dp_epsilon,
         tuple(at),
-        tuple(one.epsilon for one in seen),
-        tuple(one.epsilon for one in done),
+        tuple(effect.epsilon for effect in seen),
+        tuple(effect.epsilon for effect in done),
     )

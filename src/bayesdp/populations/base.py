@@ -173,7 +173,7 @@ def explain_validation(error: ValidationError, known: Mapping[str, Any], key: st
 
     Unknown keys come first: what is missing beside one is most often that key, misspelt.
     """
-    first = min(error.errors(), key=lambda found: found["type"] != "extra_forbidden")
+    first = min(error.errors(), key=lambda problem: problem["type"] != "extra_forbidden")
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, InputError):
         return cause

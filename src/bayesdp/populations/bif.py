@@ -291,9 +291,9 @@ def _by_pyagrum(path: Path, key: str) -> list[Any]:
         table = network.cpt(node)
         names = list(table.names)
         name = network.variable(node).name()
-        parents = [one for one in names if one != name]
+        parents = [parent for parent in names if parent != name]
         # The axes of the array are in the reverse order of `names`.
-        order = [len(names) - 1 - names.index(one) for one in (*parents, name)]
+        order = [len(names) - 1 - names.index(axis) for axis in (*parents, name)]
         values = table.toarray().transpose(order)
         nodes.append(
             {

@@ -30,7 +30,7 @@ class Family(Population):
     def _parsed(cls, values: object) -> object:
         if not isinstance(values, list | tuple):
             raise InputError("population.members", values, expected="a list of populations")
-        return tuple(_member(one, position) for position, one in enumerate(values))
+        return tuple(_member(member, position) for position, member in enumerate(values))
 
     @model_validator(mode="after")
     def _same_structure(self) -> Family:
@@ -78,11 +78,11 @@ class Family(Population):
         return plain | {"members": [member.spec() for member in self.members]}
 
 
-def _member(one: Any, position: int) -> Population:
+def _member(given: Any, position: int) -> Population:
     """A population, or its spec; a mistake in it is reported with the member's place."""
     place = f"population.members[{position}]"
-    spec = one if isinstance(one, Mapping) else {}
-    model = one.model if isinstance(one, Population) else spec.get("model")
+    spec = given if isinstance(given, Mapping) else {}
+    model = given.model if isinstance(given, Population) else spec.get("model")
     if model == "family":
         raise InputError(
             f"{place}.model",
@@ -90,10 +90,10 @@ def _member(one: Any, position: int) -> Population:
             expected="a population that is not itself a family",
             remedy="Put its members into this list.",
         )
-    if isinstance(one, Population):
-        return one
+    if isinstance(given, Population):
+        return given
     try:
-        return parse(one, place)
+        return parse(given, place)
     except InputError as error:
         inner = error.key.removeprefix(place).removeprefix("population")
         raise type(error)(

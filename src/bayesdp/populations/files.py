@@ -55,18 +55,18 @@ def read_json(text: str) -> Any:
 
 def read_toml(text: str) -> dict[str, Any]:
     """A TOML document. `ValueError` for what isn't one and for whole numbers beyond doubles."""
-    found = tomllib.loads(text)
-    _check_numbers(found)
-    return found
+    document = tomllib.loads(text)
+    _check_numbers(document)
+    return document
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    table = dict(pairs)
+    if len(table) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(f"the key {twice!r} stands twice in one object")
-    return found
+    return table
 
 
 def _whole(text: str) -> int:

@@ -149,8 +149,8 @@ def _collect(part: Any, shape: tuple[int, ...], key: str, cells: list[float]) ->
             expected=f"{shape[0]} entries, as in the first place: records have the same values "
             "whatever the others' are",
         )
-    for position, one in enumerate(part):
-        _collect(one, shape[1:], f"{key}[{position}]", cells)
+    for position, inner in enumerate(part):
+        _collect(inner, shape[1:], f"{key}[{position}]", cells)
 
 
 def _nest(cells: Any, shape: tuple[int, ...]) -> Any:

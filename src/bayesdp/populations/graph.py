@@ -81,7 +81,7 @@ class Graph(Population):
         key = "population.factors"
         if not isinstance(raw, list | tuple):
             raise InputError(key, raw, expected="a list of { between = [...], table = [...] }")
-        return [_read_factor(f"{key}[{i}]", one) for i, one in enumerate(raw)]
+        return [_read_factor(f"{key}[{i}]", factor) for i, factor in enumerate(raw)]
 
     @field_validator("edges", mode="before")
     @classmethod
@@ -249,7 +249,9 @@ class Graph(Population):
             members = grid_edges(*self.grid) if self.grid is not None else self.edges.pairs
             return shared_table(self.records, members, np.asarray(self.table, dtype=float))
         sizes = np.broadcast_to(np.asarray(self.states, dtype=np.int64), (self.records,))
-        tables = ((one.between, np.asarray(one.table, dtype=float)) for one in self.factors)
+        tables = (
+            (factor.between, np.asarray(factor.table, dtype=float)) for factor in self.factors
+        )
         return FactorGraph(sizes, group_factors(tables))
 
     @property
@@ -385,15 +387,15 @@ def _edges_of(name: str, digest: Any) -> Edges:
         content = path.read_bytes()
     except OSError as error:
         raise InputError(key, name, expected=f"a readable file ({error})") from None
-    found = hashlib.sha256(content).hexdigest()
-    if digest is not None and digest != found:
+    actual = hashlib.sha256(content).hexdigest()
+    if digest is not None and digest != actual:
         raise InputError(
             f"{key}.sha256",
             digest,
-            expected=f"{found}, the digest of {name}",
+            expected=f"{actual}, the digest of {name}",
             remedy="The file is another one than the population was declared with.",
         )
-    return Edges(_pairs_in(content, name), found, name)
+    return Edges(_pairs_in(content, name), actual, name)
 
 
 _PAIRS = "a Parquet or CSV file of two integer columns, record numbers from 0"

@@ -85,13 +85,13 @@ def parts_of(population: Population, most_cells: int) -> tuple[tuple[tuple[int, 
     count = int(labels.max()) + 1
     if count > MOST_PARTS:
         raise NoJointError(f"it falls into {count} independent parts, of at most {MOST_PARTS}")
-    found: dict[tuple[tuple[int, ...], bytes], tuple[tuple[int, ...], Floats]] = {}
+    parts: dict[tuple[tuple[int, ...], bytes], tuple[tuple[int, ...], Floats]] = {}
     for label in range(count):
         records = np.flatnonzero(labels == label)
         _require_small(math.prod(int(s) for s in graph.states[records]), most_cells)
         joint = _multiplied(graph, records.tolist())
-        found.setdefault((joint.shape, joint.tobytes()), (tuple(records.tolist()), joint))
-    return tuple(found.values())
+        parts.setdefault((joint.shape, joint.tobytes()), (tuple(records.tolist()), joint))
+    return tuple(parts.values())
 
 
 def _require_small(cells: int, most_cells: int) -> None:

@@ -160,15 +160,15 @@ def stationary_law(transition: tuple[Row, ...]) -> Row:
     if len(transition) == 2:
         up, down = transition[0][1], transition[1][0]
         return (down / (up + down), up / (up + down))
-    found = eliminated(transition)
-    if found is None:
+    law = eliminated(transition)
+    if law is None:
         raise InputError(
             "population.initial",
             "stationary",
             expected="the law of the first record",
             remedy="The chain has several stationary laws: state which one it starts in.",
         )
-    return found
+    return law
 
 
 def eliminated(transition: Sequence[Sequence[float]]) -> Row | None:
@@ -214,7 +214,7 @@ def _recurrent(moves: Any) -> list[int] | None:
 
 def _tuples(value: object) -> object:
     if isinstance(value, list | tuple):
-        return tuple(_tuples(one) for one in value)
+        return tuple(_tuples(part) for part in value)
     return value
 
 
@@ -243,7 +243,7 @@ def _map_rows(table: Any, depth: int, key: str, check: Any) -> Any:
                 if isinstance(entry, bool) or not isinstance(entry, int | float):
                     raise InputError(f"{where}[{position}]", entry, expected="a probability")
             return check(tuple(float(entry) for entry in part), where)
-        return tuple(visit(one, remaining - 1, f"{where}[{i}]") for i, one in enumerate(part))
+        return tuple(visit(inner, remaining - 1, f"{where}[{i}]") for i, inner in enumerate(part))
 
     return visit(table, depth, key)
 
@@ -268,7 +268,7 @@ def _flat(value: object, depth: int, states: int) -> Row | None:
     if depth == 1:
         numbers = [v for v in value if isinstance(v, int | float) and not isinstance(v, bool)]
         return tuple(float(v) for v in numbers) if len(numbers) == states else None
-    parts = [_flat(one, depth - 1, states) for one in value]
+    parts = [_flat(inner, depth - 1, states) for inner in value]
     if any(part is None for part in parts):
         return None
     return tuple(entry for part in parts if part is not None for entry in part)

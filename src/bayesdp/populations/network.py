@@ -255,7 +255,7 @@ def _rows(table: Any, sizes: list[int], width: int, key: str) -> Any:
             else f"{width} probabilities",
         )
     if sizes:
-        return tuple(_rows(one, sizes[1:], width, f"{key}[{i}]") for i, one in enumerate(table))
+        return tuple(_rows(inner, sizes[1:], width, f"{key}[{i}]") for i, inner in enumerate(table))
     for position, entry in enumerate(table):
         if isinstance(entry, bool) or not isinstance(entry, int | float):
             raise InputError(f"{key}[{position}]", entry, expected="a probability")

@@ -108,17 +108,17 @@ def dominating_vector(comparison: csr_array) -> NDArray[np.float64] | None:
     """
     import numpy as np
 
-    found = _solve(comparison)
-    if found is None or not (np.all(np.isfinite(found)) and np.all(found > 0.0)):
+    vector = _solve(comparison)
+    if vector is None or not (np.all(np.isfinite(vector)) and np.all(vector > 0.0)):
         return None
-    least = least_row(comparison, found)
+    least = least_row(comparison, vector)
     if not least > 0.0:
         return None
     if least < 1.0:
-        found = found * ((1.0 / least) * (1.0 + 1e-14))
-        if not least_row(comparison, found) >= 1.0:
-            found = found * (1.0 + 1e-9)
-    return found if least_row(comparison, found) >= 1.0 else None
+        vector = vector * ((1.0 / least) * (1.0 + 1e-14))
+        if not least_row(comparison, vector) >= 1.0:
+            vector = vector * (1.0 + 1e-9)
+    return vector if least_row(comparison, vector) >= 1.0 else None
 
 
 def least_row(comparison: csr_array, vector: NDArray[np.float64]) -> float:

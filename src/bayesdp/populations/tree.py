@@ -141,15 +141,15 @@ class Tree(Population):
     def order(self) -> tuple[int, ...]:
         """The nodes, every parent before its children. Shorter if there is a cycle."""
         children: list[list[int]] = [[] for _ in self.nodes]
-        found = []
+        order = []
         for position, parent in enumerate(self.parents):
             if parent < 0:
-                found.append(position)
+                order.append(position)
             else:
                 children[parent].append(position)
-        for position in found:  # grows while it is walked
-            found.extend(children[position])
-        return tuple(found)
+        for position in order:  # grows while it is walked
+            order.extend(children[position])
+        return tuple(order)
 
     @cached_property
     def factor_graph(self) -> FactorGraph:

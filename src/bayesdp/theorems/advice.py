@@ -72,22 +72,22 @@ class Advice:
         }
 
 
-def advice(population: Population, found: LeakageReport) -> tuple[Advice, ...]:
+def advice(population: Population, report: LeakageReport) -> tuple[Advice, ...]:
     """What more knowledge would buy, the most certain first; empty where nothing would.
 
-    `found` is the answer of `leakage` for this population. Only theorems that are quick for this
+    `report` is the answer of `leakage` for this population. Only theorems that are quick for this
     population are asked again, so that what is promised may be less than what would be found.
     """
-    dp_epsilon, level = found.cost.dp_epsilon, found.best.epsilon
-    if dp_epsilon == 0.0 or level <= dp_epsilon or found.adversary == "informed":
+    dp_epsilon, level = report.cost.dp_epsilon, report.best.epsilon
+    if dp_epsilon == 0.0 or level <= dp_epsilon or report.adversary == "informed":
         return ()
-    here = _Here(population, found)
+    here = _Here(population, report)
     offers = [
         *_mechanism(here),
         *_adversary(here),
         *_model(here),
     ]
-    if found.best.tight != "exact" or isinstance(population, Clusters | Unknown):
+    if report.best.tight != "exact" or isinstance(population, Clusters | Unknown):
         offers.append(_limit(_whole_law(population), dp_epsilon, level))
     worth = [offer for offer in offers if offer is not None and offer.less_noise >= LEAST]
     return tuple(sorted(worth, key=lambda offer: offer.at_best))
@@ -98,7 +98,7 @@ class _Here:
     """What is known: the population and the report about it."""
 
     population: Population
-    found: LeakageReport
+    report: LeakageReport
 
     @property
     def small(self) -> bool:
@@ -118,15 +118,15 @@ class _Here:
         """The noise saved if this were known instead; `None` if that can't be told."""
         question = Question(
             population or self.population,
-            adversary or self.found.adversary,
-            secrets or self.found.secrets,
+            adversary or self.report.adversary,
+            secrets or self.report.secrets,
             _SECONDS,
             stop_after=_STOP_AFTER,
         )
-        cost = self.found.cost
+        cost = self.report.cost
         if lipschitz:
             cost = Cost(lipschitz=cost.dp_epsilon, slack=cost.slack)
-        saved = _saved(question, cost, self.found.best.epsilon)
+        saved = _saved(question, cost, self.report.best.epsilon)
         return None if saved is None else Advice(knowledge, saved)
 
 
@@ -168,8 +168,8 @@ def _side(value: float, level: float) -> float:
 def _times(cost: Cost, factor: float) -> Cost:
     """All parts of a cost, as many times larger."""
     columns = tuple(
-        replace(one, dp_epsilon=one.dp_epsilon * factor, slack=one.slack * factor)
-        for one in cost.by_column
+        replace(spent, dp_epsilon=spent.dp_epsilon * factor, slack=spent.slack * factor)
+        for spent in cost.by_column
     )
     return Cost(cost.any * factor, cost.lipschitz * factor, cost.slack * factor, columns)
 
@@ -195,7 +195,7 @@ def _up(fraction: float) -> float:
 def _mechanism(here: _Here) -> Iterator[Advice | None]:
     if not isinstance(here.population, Gaussian | Autoregressive) or not here.small:
         return
-    cost, secrets = here.found.cost, here.found.secrets
+    cost, secrets = here.report.cost, here.report.secrets
     if cost.any > 0.0 and not cost.by_column:
         yield here.if_known(
             "that the mechanism is Lipschitz in the clipped values, as sums and means are "
@@ -218,7 +218,7 @@ def _adversary(here: _Here) -> Iterator[Advice | None]:
     matters = isinstance(population, MarkovChain | Tree) and here.small
     if isinstance(population, MarkovChain) and population.order > 1:
         matters = population.states**population.order <= _MOST_TUPLES
-    if here.found.adversary == "any" and matters:
+    if here.report.adversary == "any" and matters:
         yield here.if_known(
             "that the adversary knows none of the other records (--adversary uninformed)",
             adversary="uninformed",
@@ -270,8 +270,8 @@ def _covariance(here: _Here, size: int, rho: float) -> Iterator[Advice | None]:
     are `rho / (1 + k rho)`, so the factor is `1 + (m - 1) rho`, at `k = 0`. If `rho` is attained at
     all, that pair alone gives `1 + rho`, and no covariance gives less (variances being equal).
     """
-    cost, level = here.found.cost, here.found.best.epsilon
-    if cost.lipschitz == 0.0 or cost.any > 0.0 or here.found.secrets != "bounded" or rho == 0.0:
+    cost, level = here.report.cost, here.report.best.epsilon
+    if cost.lipschitz == 0.0 or cost.any > 0.0 or here.report.secrets != "bounded" or rho == 0.0:
         return
     moved = (size - 1) * cost.slack
     equal, pair = ((1.0 + k * rho) * cost.lipschitz + moved for k in (size - 1, 1))
@@ -317,7 +317,7 @@ def _middle(chain: MarkovChain) -> MarkovChain:
     """The table in which every row goes the same part of the way between its bounds."""
     import numpy as np
 
-    low, high = (np.asarray(one) for one in (chain.transition_lower, chain.transition_upper))
+    low, high = (np.asarray(bounds) for bounds in (chain.transition_lower, chain.transition_upper))
     room = (high - low).sum(axis=-1, keepdims=True)
     part = (1.0 - low.sum(axis=-1, keepdims=True)) / np.where(room > 0.0, room, 1.0)
     rows = low + part * (high - low)

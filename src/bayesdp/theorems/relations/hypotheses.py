@@ -155,8 +155,8 @@ def groups_within_size(population: Population, default: float, size: int) -> boo
 
 
 HYPOTHESES: dict[str, Hypothesis] = {
-    one.name: one
-    for one in (
+    hypothesis.name: hypothesis
+    for hypothesis in (
         Hypothesis("full-support", "every database is possible under the population", full_support),
         Hypothesis(
             "mutual-independence",
@@ -257,11 +257,11 @@ def facts(population: Population | None, assume: Iterable[str], default: float, 
 
 def closed(holds: dict[str, str], refuted: Collection[str] = ()) -> dict[str, str]:
     """With all that follows and isn't refuted; what rests on a declaration counts as declared."""
-    found = dict(holds)
+    known = dict(holds)
     for conclusion, premises in CONSEQUENCES * 2:
-        if conclusion in found or conclusion in refuted:
+        if conclusion in known or conclusion in refuted:
             continue
-        if all(premise in found for premise in premises):
-            declared = any(found[premise] == "declared" for premise in premises)
-            found[conclusion] = "declared" if declared else "derived"
-    return found
+        if all(premise in known for premise in premises):
+            declared = any(known[premise] == "declared" for premise in premises)
+            known[conclusion] = "declared" if declared else "derived"
+    return known

@@ -97,10 +97,10 @@ def product_law(weights: Tables) -> bool | None:
 def _agree(pairs: Iterable[tuple[Any, Any]]) -> bool | None:
     """Whether numbers are equal; `None` where they are but for rounding."""
     exactly = True
-    for one, other in pairs:
-        if abs(one - other) > CLOSE * max(one, other):
+    for first, other in pairs:
+        if abs(first - other) > CLOSE * max(first, other):
             return False
-        exactly = exactly and one == other
+        exactly = exactly and first == other
     return True if exactly else None
 
 

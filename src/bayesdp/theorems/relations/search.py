@@ -117,13 +117,13 @@ class Implications:
     needs: tuple[Need, ...]
 
     def __getitem__(self, notion: str) -> Implied:
-        for found in self.implied:
-            if found.notion == notion:
-                return found
+        for reached in self.implied:
+            if reached.notion == notion:
+                return reached
         raise KeyError(notion)
 
     def __contains__(self, notion: object) -> bool:
-        return any(found.notion == notion for found in self.implied)
+        return any(reached.notion == notion for reached in self.implied)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp notions --json` prints it."""
@@ -133,7 +133,7 @@ class Implications:
             "assumed": list(self.assume),
             "size": self.size,
             "default": self.default,
-            "implied": [found.to_dict() for found in self.implied],
+            "implied": [reached.to_dict() for reached in self.implied],
             "needs": [need.to_dict() for need in self.needs],
         }
 
@@ -173,9 +173,9 @@ def implied(
     known = facts(population, declared, default, size)
     search = _Search(levels, population, size, seconds)
     best = search.run(known)
-    found = tuple(search.told(key, best[key]) for key in CATALOGUE if key in best)
+    reached = tuple(search.told(key, best[key]) for key in CATALOGUE if key in best)
     return Implications(
-        levels, population, declared, size, default, found, search.needs(known, best)
+        levels, population, declared, size, default, reached, search.needs(known, best)
     )
 
 
@@ -348,14 +348,14 @@ class _Search:
     def needs(self, known: Facts, best: Mapping[NotionKey, _Label]) -> tuple[Need, ...]:
         """What declaring one hypothesis, or two, would bring beyond `best`."""
         open_ones = [n for n in HYPOTHESES if n not in known.holds and n not in known.refuted]
-        found: list[Need] = []
+        needs: list[Need] = []
         for count in range(1, MOST_DECLARED + 1):
             for names in combinations(open_ones, count):
                 brought = closed(dict.fromkeys((*known.holds, *names), ""))
                 for key, label in self.run(known.with_declared(names)).items():
                     less = [
                         need
-                        for need in found
+                        for need in needs
                         if need.notion == key
                         and need.level is not None
                         and need.level <= label.level
@@ -363,10 +363,10 @@ class _Search:
                     ]
                     if _lower(label, best.get(key)) and not less:
                         path = tuple(step.relation for step in label.path)
-                        found.append(Need(key, label.level, names, path))
+                        needs.append(Need(key, label.level, names, path))
         order = list(CATALOGUE)
-        found.sort(key=lambda need: (order.index(need.notion), len(need.needs)))
-        return (*found, *self._without_population(best))
+        needs.sort(key=lambda need: (order.index(need.notion), len(need.needs)))
+        return (*needs, *self._without_population(best))
 
     def _without_population(self, best: Mapping[NotionKey, _Label]) -> list[Need]:
         if self.population is not None or "dp" not in best:

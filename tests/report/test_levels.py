@@ -83,7 +83,7 @@ def test_noise_is_rounded_up() -> None:
 def test_every_notion_has_its_own_level() -> None:
     found = profile(HOUSEHOLD, CHANNEL)
     text = told(show_profile, found, found.delta(0.5))
-    for key, one in found.found.items():
+    for key, one in found.levels.items():
         assert f"{key} {notion_level(key, one.level, found.error)}" in text, key
     assert "sp 0.225149 (distance)" in text
     assert f"Delta at epsilon 0.5: DP {math.ceil(1e6 * found.delta(0.5).dp) / 1e6}," in text

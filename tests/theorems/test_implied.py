@@ -202,7 +202,7 @@ def test_a_given_semantic_level_needs_its_default():
     mechanism = np.full((3, 3, 2), 0.5)
     mechanism[1, 1] = 0.99, 0.01
     truth = profile(law, mechanism, 2)
-    bsp, bdp = truth.found["bsp"].level, truth.found["bdp"].level
+    bsp, bdp = truth.levels["bsp"].level, truth.levels["bdp"].level
     assert bsp < 0.012
     assert bdp > 3.9
     for notion in ("sp", "bsp"):
@@ -211,7 +211,7 @@ def test_a_given_semantic_level_needs_its_default():
     assert "bdp" not in implied({"bsp": bsp}, law, default=2)
     assert "bdp" not in implied({"bsp": bsp}, law, default=1)
     own = profile(law, mechanism, 0)
-    assert implied({"bsp": own.found["bsp"].level}, law, default=0)["bdp"].level >= bdp
+    assert implied({"bsp": own.levels["bsp"].level}, law, default=0)["bdp"].level >= bdp
 
 
 def test_the_default_is_a_state():

@@ -196,7 +196,7 @@ def two_state_level(
     if length - 1 > MAX_STEPS and not _mixes(transition):
         return None
     if stationary and fits(transition, dp_epsilon):
-        found = positive_level(
+        positive = positive_level(
             transition,
             length,
             dp_epsilon,
@@ -204,11 +204,11 @@ def two_state_level(
             most_steps=MAX_STEPS,
             deadline=deadline,
         )
-        if found is None:
+        if positive is None:
             return None
-        epsilon = up(dp_epsilon + found.sides)
-        attained = down(dp_epsilon + max(0.0, found.attained))
-        return ChainLevel(epsilon, found.steps, found.tail, attained, found.settled)
+        epsilon = up(dp_epsilon + positive.sides)
+        attained = down(dp_epsilon + max(0.0, positive.attained))
+        return ChainLevel(epsilon, positive.steps, positive.tail, attained, positive.settled)
     try:
         chain = _Chain(transition, start, stationary, length, dp_epsilon, uninformed)
         return chain.level(deadline)

@@ -54,8 +54,8 @@ class ChannelLeakage:
             "dp": _plain(self.tensor.dp),
             "error": self.tensor.error,
             "attained_by": None if attained is None else attained.to_dict(),
-            "by_adversary": {name: _plain(one.bdp) for name, one in self.tensor.levels.items()},
-            "by_record": [_plain(one) for one in self.level.by_record],
+            "by_adversary": {name: _plain(level.bdp) for name, level in self.tensor.levels.items()},
+            "by_record": [_plain(level) for level in self.level.by_record],
         }
 
     def words(self) -> str:
@@ -89,8 +89,8 @@ def channel_leakage(
             expected="a finite law of few records, if the exact leakage of a channel is asked for",
             remedy=f"Here {error}." if str(error).startswith("the ") else f"Here: {error}.",
         ) from None
-    found = tensor_leakage(joint, checked, memory=memory, progress=progress)
-    return ChannelLeakage(population, adversary, found)
+    tensor = tensor_leakage(joint, checked, memory=memory, progress=progress)
+    return ChannelLeakage(population, adversary, tensor)
 
 
 def read_channel(path: Path) -> Any:

@@ -80,15 +80,15 @@ def _descent(pair: Floats, least: Floats, step: Step, rounds: int) -> Iterator[F
 
 def _guess(first: Floats, second: Floats, third: Floats) -> Floats | None:
     """Where entries go whose steps shrink by a common factor from now on, and a hair above."""
-    one, other = np.log(second / first), np.log(third / second)
-    size = np.abs(one)
+    earlier, later = np.log(second / first), np.log(third / second)
+    size = np.abs(earlier)
     if not size.max() > 0.0:
         return None
     moves = size > _MATTERS * size.max()
-    rate = float(np.max(other[moves] / one[moves]))
+    rate = float(np.max(later[moves] / earlier[moves]))
     if not 0.0 < rate < 1.0:
         return None
-    onward = other * (rate / (1.0 - rate))
+    onward = later * (rate / (1.0 - rate))
     above = 1e-3 * np.abs(onward) + 2.0 * _MARGIN / (1.0 - rate)
     logs = np.log(third) + onward + above
     if not logs.max() < _FARTHEST:

@@ -90,16 +90,16 @@ class Domain:
         tails, heads = self.edges
         # Two values for every record: each edge joins an even and an odd cell, so all are tight.
         steps = (-1, 1) if set(self.shape) == {2} else (-1, 0, 1)
-        found = np.zeros((1, 1), dtype=np.int64)
+        functions = np.zeros((1, 1), dtype=np.int64)
         for cell in range(1, self.cells):
             near = heads[(tails == cell) & (heads < cell)]
             grown = []
             for step in steps:
-                value = found[:, near[0]] + step
-                fits = np.isin(found[:, near] - value[:, None], steps).all(axis=1)
-                grown.append(np.column_stack([found[fits], value[fits]]))
-            found = np.concatenate(grown)
-        return found[_connected(found, tails, heads)]
+                value = functions[:, near[0]] + step
+                fits = np.isin(functions[:, near] - value[:, None], steps).all(axis=1)
+                grown.append(np.column_stack([functions[fits], value[fits]]))
+            functions = np.concatenate(grown)
+        return functions[_connected(functions, tails, heads)]
 
 
 def _connected(functions: Ints, tails: Ints, heads: Ints) -> NDArray[np.bool_]:

@@ -118,9 +118,9 @@ def influence_factor(kappa: Any) -> tuple[float, dict[str, Any]] | None:
     if _radius_reaches_one(kappa):
         return None
     if records <= LARGEST_DENSE:
-        found = _dense(kappa.toarray())
-        if found is not None:
-            factors, sums = found
+        solved = _dense(kappa.toarray())
+        if solved is not None:
+            factors, sums = solved
             record = int(np.argmax(factors))
             evidence: dict[str, Any] = {"records": records, "record": record}
             if records <= 200:

@@ -70,9 +70,9 @@ class LipschitzRatios:
         todo = np.flatnonzero((p != q).any(axis=1))  # else nothing to gain, and nothing to prove
         for trees in (self.trees, self.kept.get(step)):
             if trees is not None and len(todo):
-                found, good = _reuse(p[todo], q[todo], cost[todo], trees[todo])
+                reused, good = _reuse(p[todo], q[todo], cost[todo], trees[todo])
                 self.trees[todo[good]] = trees[todo[good]]
-                flows[todo[good]] = found[good]
+                flows[todo[good]] = reused[good]
                 todo = todo[~good]
         deadline.check()
         for index in todo:
@@ -210,9 +210,9 @@ def _solve(p: Floats, q: Floats, cost: Floats) -> tuple[NDArray[np.int64], Float
     alive = np.flatnonzero((p > 0.0) | (q > 0.0))
     tree = np.zeros((states - 1, 2), dtype=np.int64)
     flow = np.zeros(states - 1)
-    found = _highs(p[alive], q[alive], cost[np.ix_(alive, alive)])
+    constraints = _highs(p[alive], q[alive], cost[np.ix_(alive, alive)])
     position = 0
-    for tail, head, amount in found:
+    for tail, head, amount in constraints:
         if position < states - 1:
             tree[position] = alive[tail], alive[head]
             flow[position] = amount

@@ -196,7 +196,7 @@ class _Chain:
         `most`.
         """
         determinant, rounding = _determinant(self.kernel)
-        factors = [self.limit[3], *(one.steps[steps - 1][3] for one in self.known if steps)]
+        factors = [self.limit[3], *(run.steps[steps - 1][3] for run in self.known if steps)]
         wide = 2.0 * (max(factors) - 1.0 + rounding / abs(determinant))
         return wide * min(float(steps or math.inf), 1.0 + self.growth * most / self.start)
 
@@ -347,7 +347,7 @@ def _long(chain: _Chain, steps: int, reached: Pair, tail: Pair, free: Pair | Non
     attained = 0.0
     if free is not None:
         error = chain.error(max(*chain.best, *free), steps)
-        runs = [max(one * (1.0 - error), end) for one, end in zip(chain.best, free, strict=True)]
+        runs = [max(run * (1.0 - error), end) for run, end in zip(chain.best, free, strict=True)]
         attained = 2.0 * max(math.log1p(max(run, 0.0)) for run in runs) * (1.0 - 8 * UNIT)
     closed = (_log(tail[0]), _log(tail[1]))
     return PositiveLevel(best, steps, closed, attained, settled=free is not None)

@@ -89,11 +89,11 @@ def by_program(
     upper, multiplier = prove(p, q, domain, dp_epsilon, flows, 1.0)
     best = Solution(upper, 1.0, heights, flows, multiplier)
     for _ in range(_ROUNDS):
-        found = _solve(p, q, domain, dp_epsilon, heights, deadline.left)
+        solution = _solve(p, q, domain, dp_epsilon, heights, deadline.left)
         deadline.check()
-        if found is None:
+        if solution is None:
             break
-        h, flows, level = found
+        h, flows, level = solution
         upper, multiplier = prove(p, q, domain, dp_epsilon, flows, level)
         heights = _integers(h, domain, dp_epsilon)
         weights = np.exp(dp_epsilon * (heights - heights.max()))
@@ -181,8 +181,8 @@ def _solve(
     solver.setOptionValue("time_limit", min(solver.getRunTime() + seconds, highspy.kHighsInf))
     solver.run()
     solver.setOptionValue("time_limit", highspy.kHighsInf)
-    found: Any = solver.getSolution()
-    columns, rows = np.array(found.col_value), np.array(found.row_dual)
+    solution: Any = solver.getSolution()
+    columns, rows = np.array(solution.col_value), np.array(solution.row_dual)
     if len(columns) != count + 1 or len(rows) != cells or not columns[-1] > 0.0:
         return None
     # A row's variable is scaled by `unit[v]`, so a flow out of `v` is divided by it.

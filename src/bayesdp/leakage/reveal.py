@@ -130,13 +130,13 @@ def _spread(table: Floats, shape: tuple[int, ...], known: tuple[int, ...], k: in
 
 def _two(p: Floats, q: Floats, first: Floats, second: Floats) -> Floats:
     """The sup for two values: `B(0) / B(1)` at either end. `first` bounds B(0) / B(1)."""
-    found = []
+    ratios = []
     for a, b in ((first, 1.0), (1.0, second)):
         # An infinite cost stands for an impossible value, which has weight 0 on both sides.
         a, b = np.where(np.isfinite(a), a, 1.0), np.where(np.isfinite(b), b, 1.0)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            found.append((p[..., 0] * a + p[..., 1] * b) / (q[..., 0] * a + q[..., 1] * b))
-    best: Floats = np.nan_to_num(np.maximum(*found), nan=np.inf, posinf=np.inf)
+            ratios.append((p[..., 0] * a + p[..., 1] * b) / (q[..., 0] * a + q[..., 1] * b))
+    best: Floats = np.nan_to_num(np.maximum(*ratios), nan=np.inf, posinf=np.inf)
     return best
 
 
@@ -149,7 +149,7 @@ def _threshold(p: Floats, q: Floats, cost: Floats) -> Floats:
     up_q = np.cumsum(np.take_along_axis(q, order, -1), axis=-1)
     excess = cost[..., None] - 1.0
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        found = (up_p[..., -1:] + excess * up_p) / (up_q[..., -1:] + excess * up_q)
+        ratios = (up_p[..., -1:] + excess * up_p) / (up_q[..., -1:] + excess * up_q)
         plain = up_p[..., -1] / up_q[..., -1]
-    best: Floats = np.nan_to_num(np.maximum(found.max(axis=-1), plain), nan=np.inf, posinf=np.inf)
+    best: Floats = np.nan_to_num(np.maximum(ratios.max(axis=-1), plain), nan=np.inf, posinf=np.inf)
     return best

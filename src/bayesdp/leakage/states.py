@@ -199,7 +199,7 @@ class StateChain:
         rows /= np.where(possible, totals, 1.0)[:, :, None]
         u, v = self.pairs[:, 0], self.pairs[:, 1]
         both = (possible[:, u] & possible[:, v])[:, :, None]
-        p, q = (np.where(both, rows[:, one], 1.0 / self.states) for one in (u, v))
+        p, q = (np.where(both, rows[:, end], 1.0 / self.states) for end in (u, v))
         up_p, up_q = _sorted_and_cumulated(p, q)
         error = largest(*(run.error for run in runs)) + 2.0 * (self.states + 4) * UNIT
         if self.reversible:

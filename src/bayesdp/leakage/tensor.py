@@ -134,21 +134,23 @@ def tensor_leakage(
         log_mass = np.log(extended(joint[..., None])[..., 0])
         informed = np.where(joint[..., None] > 0.0, np.log(channel), np.nan)
         dp = max((_spread(np.log(channel), i)[0] for i in range(joint.ndim)), default=0.0)
-    found = {name: _Worst(joint.shape, name) for name in ADVERSARIES}
+    worst_by_adversary = {name: _Worst(joint.shape, name) for name in ADVERSARIES}
     for i in range(joint.ndim):
-        found["informed"].take(i, informed, 0)
+        worst_by_adversary["informed"].take(i, informed, 0)
     outcomes = channel.shape[-1]
     block = _block(log_mass.size, outcomes, memory)
     for start in range(0, outcomes, block):
         report.block(start / outcomes, block / outcomes)
         log_ratio = conditional(joint, channel[..., start : start + block], log_mass)
         for i in range(joint.ndim):
-            found["any"].take(i, log_ratio, start)
+            worst_by_adversary["any"].take(i, log_ratio, start)
             sums = tuple(slice(None) if j == i else slice(-1, None) for j in range(joint.ndim))
-            found["uninformed"].take(i, log_ratio[sums], start)
+            worst_by_adversary["uninformed"].take(i, log_ratio[sums], start)
             report.record(i)
     error = (8.0 * (sum(joint.shape) + 16) + 2800.0) * UNIT  # sums, and logarithms up to 700
-    return TensorLeakage({name: worst.level() for name, worst in found.items()}, dp, error)
+    return TensorLeakage(
+        {name: worst.level() for name, worst in worst_by_adversary.items()}, dp, error
+    )
 
 
 def _block(cells: int, outcomes: int, memory: int) -> int:
@@ -292,9 +294,9 @@ def _gaps(part: Floats) -> Floats:
             return np.abs(gap, out=gap)
         high = np.fmax(part[0], part[1])
         low = np.fmin(part[0], part[1])
-        for one in part[2:]:
-            np.fmax(high, one, out=high)
-            np.fmin(low, one, out=low)
+        for slab in part[2:]:
+            np.fmax(high, slab, out=high)
+            np.fmin(low, slab, out=low)
         gap = np.subtract(high, low, out=high)
     return gap
 

@@ -179,7 +179,7 @@ class _TwoStates:
             low, high = laws[parent]
             error = (12.0 * depths[node] + 8.0) * UNIT
             downward[node] = _step_of(low * a, high * c, low * b, high * d, error)
-        secret = [one > 0.0 and other > 0.0 for one, other in laws]
+        secret = [first > 0.0 and second > 0.0 for first, second in laws]
         return cls(list(tree.order), list(tree.parents), children, secret, upward, downward)
 
     def level(self, dp_epsilon: float, deadline: Deadline = NEVER, *, upper: bool = True) -> float:
@@ -194,15 +194,15 @@ class _TwoStates:
             step, parent = self.upward[node], self.parents[node]
             if step is not None:
                 terms = self.children[node] + 4
-                one, other = _take(
+                to_first, to_second = _take(
                     step,
                     dp_epsilon + first[node] * (1.0 + outward * terms * UNIT),
                     dp_epsilon + second[node] * (1.0 + outward * terms * UNIT),
                     upper,
                 )
-                sent_first[node], sent_second[node] = one, other
-                first[parent] += one
-                second[parent] += other
+                sent_first[node], sent_second[node] = to_first, to_second
+                first[parent] += to_first
+                second[parent] += to_second
         best = 0.0
         for count, node in enumerate(self.order):
             if count % _ASK_EVERY == 0:
@@ -210,14 +210,14 @@ class _TwoStates:
             step, parent = self.downward[node], self.parents[node]
             if step is not None:
                 terms = self.children[parent] + (self.parents[parent] >= 0)
-                one, other = _take(
+                to_first, to_second = _take(
                     step,
                     dp_epsilon + _without(first[parent], sent_first[node], terms, outward),
                     dp_epsilon + _without(second[parent], sent_second[node], terms, outward),
                     upper,
                 )
-                first[node] += one
-                second[node] += other
+                first[node] += to_first
+                second[node] += to_second
             if self.secret[node]:
                 terms = self.children[node] + 2
                 widest = largest(first[node], second[node])
@@ -262,8 +262,8 @@ class _ManyStates:
         laws, depths = _marginals(tree), _depths(tree)
         widest = max(tree.sizes)
         possible = np.zeros((tree.records, widest), dtype=bool)
-        for node, one in enumerate(laws):
-            possible[node, : len(one)] = np.asarray(one) > 0.0
+        for node, law in enumerate(laws):
+            possible[node, : len(law)] = np.asarray(law) > 0.0
         terms = np.array([int(parent >= 0) for parent in tree.parents])
         shapes: dict[tuple[int, int, int], list[int]] = {}
         for node, parent in enumerate(tree.parents):
@@ -286,9 +286,9 @@ class _ManyStates:
             for edges in depth:
                 above, below = edges.upward.shape[1:]
                 inner = total[edges.nodes, :below, :below]
-                found = self._step(edges, "upward", inner, edges.parents, dp_epsilon, deadline)
-                sent[edges.nodes, :above, :above] = found
-                np.add.at(total[:, :above, :above], edges.parents, found)
+                passed = self._step(edges, "upward", inner, edges.parents, dp_epsilon, deadline)
+                sent[edges.nodes, :above, :above] = passed
+                np.add.at(total[:, :above, :above], edges.parents, passed)
         for depth in self.levels:
             for edges in depth:
                 above, below = edges.upward.shape[1:]
@@ -296,8 +296,8 @@ class _ManyStates:
                 terms = self.terms[edges.parents][:, None, None]
                 inner = np.maximum(whole - sent[edges.nodes, :above, :above], 0.0)
                 inner = np.where(terms > 1, inner + (2.0 * terms + 4.0) * UNIT * whole, 0.0)
-                found = self._step(edges, "downward", inner, edges.nodes, dp_epsilon, deadline)
-                total[edges.nodes, :below, :below] += found
+                passed = self._step(edges, "downward", inner, edges.nodes, dp_epsilon, deadline)
+                total[edges.nodes, :below, :below] += passed
         both = self.possible[:, :, None] & self.possible[:, None, :]
         total = total * (1.0 + (self.terms[:, None, None] + 2.0) * UNIT)
         return up(dp_epsilon + largest(0.0, np.where(both, total, 0.0)))
@@ -314,9 +314,9 @@ class _ManyStates:
         """`ln C` for each edge and pair of values of the record passed on to."""
         rows: Floats = getattr(edges, way)
         count, values, states = rows.shape
-        found = np.zeros((count, values, values))
+        passed = np.zeros((count, values, values))
         if values < 2 or states < 2:
-            return found
+            return passed
         pairs = list(itertools.permutations(range(values), 2))
         p = np.concatenate([rows[:, u] for u, _ in pairs])
         q = np.concatenate([rows[:, v] for _, v in pairs])
@@ -339,9 +339,9 @@ class _ManyStates:
         same = np.all(p == q, axis=1)
         log = np.where(same, 0.0, np.minimum(log, largest))
         log = np.where(largest > _LARGEST_LOG, np.where(same, 0.0, largest), log)
-        for (u, v), one in zip(pairs, log.reshape(len(pairs), count), strict=True):
-            found[:, u, v] = one
-        return _fill(found, self.possible[onto, :values])
+        for (u, v), ratios in zip(pairs, log.reshape(len(pairs), count), strict=True):
+            passed[:, u, v] = ratios
+        return _fill(passed, self.possible[onto, :values])
 
 
 def _edges(tree: Tree, laws: list[tuple[float, ...]], nodes: list[int], depth: int) -> _Edges:
@@ -367,17 +367,17 @@ def _rescaled(rows: Floats) -> Floats:
     return np.where(sums > 0.0, rows / np.where(sums > 0.0, sums, 1.0), uniform)
 
 
-def _fill(found: Floats, possible: NDArray[np.bool_]) -> Floats:
+def _fill(logs: Floats, possible: NDArray[np.bool_]) -> Floats:
     """Pairs with an impossible value get the largest entry of the others: they then bind nothing.
 
     A function may be changed at an impossible value at will, to what it is at a possible one.
     """
     both = possible[:, :, None] & possible[:, None, :]
     if both.all():
-        return found
-    largest = np.max(np.where(both, found, 0.0), axis=(1, 2), keepdims=True)
-    filled = np.where(both, found, largest)
-    states = np.arange(found.shape[1])
+        return logs
+    largest = np.max(np.where(both, logs, 0.0), axis=(1, 2), keepdims=True)
+    filled = np.where(both, logs, largest)
+    states = np.arange(logs.shape[1])
     filled[:, states, states] = 0.0
     return filled
 

@@ -182,7 +182,7 @@ def influences(table: Floats, start: Floats, start_error: float = 0.0) -> list[f
     with np.errstate(divide="ignore"):
         log_table, log_start = np.log(table), np.log(start)
     size = max(float(np.abs(log[np.isfinite(log)]).max()) for log in (log_table, log_start))
-    found = []
+    kappa = []
     for distance in range(1, order + 1):
         widest = 0.0
         for kept in range(order - distance + 1):
@@ -193,8 +193,8 @@ def influences(table: Floats, start: Floats, start_error: float = 0.0) -> list[f
             for kept in range(position + 2):
                 widest = largest(widest, _widest(log_table, log_start, position, distance, kept))
         error = 64.0 * (order + 2) * UNIT * (1.0 + size) + 4.0 * start_error
-        found.append(math.tanh((widest + error) / 4.0) if math.isfinite(widest) else 1.0)
-    return [min(1.0, value * (1.0 + 8 * UNIT)) for value in found]
+        kappa.append(math.tanh((widest + error) / 4.0) if math.isfinite(widest) else 1.0)
+    return [min(1.0, value * (1.0 + 8 * UNIT)) for value in kappa]
 
 
 def _widest(
@@ -206,16 +206,16 @@ def _widest(
         length = order + factors
         total = np.zeros((states,) * length)
         total = total + log_start.reshape(log_start.shape + (1,) * factors)
-        one, other = position, position + distance
+        first, second = position, position + distance
     else:
         # Records j + distance - k .. j + distance + factors - 1; the target is record j.
         length = order + factors
         total = np.zeros((states,) * length)
-        one, other = order - distance, order
+        first, second = order - distance, order
     for shift in range(factors):
         before, after = shift, length - order - 1 - shift
         total = total + log_table.reshape((1,) * before + log_table.shape + (1,) * after)
-    moved = np.moveaxis(total, (one, other), (0, 1)).reshape(states, states, -1)
+    moved = np.moveaxis(total, (first, second), (0, 1)).reshape(states, states, -1)
     return _cross(moved)
 
 

@@ -126,8 +126,10 @@ class FiniteWorstCase:
             if bound <= best.attained:
                 break
             deadline.check()
-            found = by_program(batch.p[place], batch.q[place], batch.domain, dp_epsilon, deadline)
-            best.take(min(bound, found.upper), found.attained, batch, place)
+            solution = by_program(
+                batch.p[place], batch.q[place], batch.domain, dp_epsilon, deadline
+            )
+            best.take(min(bound, solution.upper), solution.attained, batch, place)
             programs += 1
         # Laws that are off by a share of themselves move an average by no more than that share of
         # how far the function swings: between 1 and `e^(n eps)`.
@@ -170,9 +172,9 @@ class FiniteWorstCase:
         proofs = []
         for batch, ratios in self.bounds(dp_epsilon, enumerate_small=False):
             for place in np.flatnonzero(ratios > limit).tolist():
-                found = by_program(batch.p[place], batch.q[place], batch.domain, dp_epsilon)
+                solution = by_program(batch.p[place], batch.q[place], batch.domain, dp_epsilon)
                 attack = batch.attack(place, self.joint.shape)
-                proofs.append(_proof(attack, found, batch.domain))
+                proofs.append(_proof(attack, solution, batch.domain))
         return proofs
 
 
@@ -231,7 +233,7 @@ def grouped(joint: Floats, record: int, known: Sequence[int]) -> Floats:
 
 def _batches(joint: Floats, adversary: Adversary) -> tuple[_Batch, ...]:
     """All attacks that leave something unknown, those that leave little first."""
-    found: dict[tuple[int, ...], list[tuple[Compared, Floats, Floats]]] = {}
+    by_shape: dict[tuple[int, ...], list[tuple[Compared, Floats, Floats]]] = {}
     for record in range(joint.ndim):
         for known in known_sets(joint.ndim, record, adversary):
             shape = tuple(joint.shape[j] for j in range(joint.ndim) if j not in (record, *known))
@@ -240,18 +242,18 @@ def _batches(joint: Floats, adversary: Adversary) -> tuple[_Batch, ...]:
             pairs &= ~np.eye(len(possible), dtype=bool)[:, :, None]
             value, other, column = np.nonzero(pairs)
             if len(value):
-                entries = found.setdefault(shape, [])
+                entries = by_shape.setdefault(shape, [])
                 start = sum(len(part.value) for part, _, _ in entries)
                 part = Compared(record, known, start, value, other, column)
                 entries.append((part, laws[value, column], laws[other, column]))
     return tuple(
         _Batch(
             domain_of(shape),
-            np.concatenate([p for _, p, _ in found[shape]]),
-            np.concatenate([q for _, _, q in found[shape]]),
-            tuple(part for part, _, _ in found[shape]),
+            np.concatenate([p for _, p, _ in by_shape[shape]]),
+            np.concatenate([q for _, _, q in by_shape[shape]]),
+            tuple(part for part, _, _ in by_shape[shape]),
         )
-        for shape in sorted(found, key=len)
+        for shape in sorted(by_shape, key=len)
     )
 
 
@@ -275,17 +277,18 @@ def _informed(joint: Floats) -> Iterator[Attack]:
             yield Attack(record, known, setting, first, second)
 
 
-def _proof(attack: Attack, found: Solution, domain: Domain) -> dict[str, Any]:
+def _proof(attack: Attack, solution: Solution, domain: Domain) -> dict[str, Any]:
     tails, heads = domain.edges
-    used = np.flatnonzero(found.flows > 0.0)
+    used = np.flatnonzero(solution.flows > 0.0)
     return {
         "i": attack.record,
         "K": list(attack.known),
         "x_K": list(attack.known_values),
         "x_i": attack.value,
         "x_i'": attack.other,
-        "multiplier": found.multiplier,
+        "multiplier": solution.multiplier,
         "flows": [
-            [int(tails[e]), int(heads[e]), float(f"{found.flows[e]:.15g}")] for e in used.tolist()
+            [int(tails[e]), int(heads[e]), float(f"{solution.flows[e]:.15g}")]
+            for e in used.tolist()
         ],
     }

@@ -20,7 +20,7 @@ def show_profile(console: Console, found: Profile, deltas: Deltas | None = None)
         ("notion", "level", "attained by"),
         [
             (_notion(key, found), notion_level(key, one.level, found.error), found.attained(one))
-            for key, one in found.found.items()
+            for key, one in found.levels.items()
         ],
     )
     for line in _remarks(found, deltas):

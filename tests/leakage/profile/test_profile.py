@@ -152,7 +152,7 @@ def test_a_family_has_the_largest_levels_of_its_members():
     for both in (whole, turned):
         assert both.bsp_known.level == max(one.bsp_known.level for one in each)
         assert both.mp_of_prior.level == max(one.mp_of_prior.level for one in each)
-    by = whole.found["bdp"].by
+    by = whole.levels["bdp"].by
     assert by is not None
     assert by.member == 1
     assert whole.to_dict()["scope"] == "family"

@@ -9,8 +9,8 @@ import numpy as np
 
 from bayesdp.leakage.profile.model import (
     NOTHING,
+    AttainedLevel,
     Floats,
-    Found,
     Index,
     Model,
     Witness,
@@ -24,19 +24,19 @@ from bayesdp.leakage.tensor import Attained, tensor_leakage
 from bayesdp.notions import Adversary
 
 
-def differential_privacy(model: Model) -> Found:
+def differential_privacy(model: Model) -> AttainedLevel:
     """The DP level on all databases, possible or not: `sup ln P[y | x] / P[y | x']`."""
-    found = NOTHING
+    largest = NOTHING
     for i in range(model.records):
         high, low = extremes(model.log_channel, i)
         spread = gap(high, low)
         place = pick(spread)
-        if not worse(float(spread[place]), found):
+        if not worse(float(spread[place]), largest):
             continue
         line = np.moveaxis(model.log_channel, i, -1)[place]
         by = _pair(model, place, i, int(np.argmax(line)), int(np.argmin(line)))
-        found = Found(float(spread[place]), by)
-    return found
+        largest = AttainedLevel(float(spread[place]), by)
+    return largest
 
 
 def _pair(model: Model, place: Index, record: int, value: int, other: int) -> Witness:
@@ -51,7 +51,7 @@ def _pair(model: Model, place: Index, record: int, value: int, other: int) -> Wi
     )
 
 
-def group_privacy(model: Model) -> tuple[Found, ...]:
+def group_privacy(model: Model) -> tuple[AttainedLevel, ...]:
     """The level for groups of 1, 2, .., n records: databases that differ in at most so many.
 
     Moving one record at a time reaches every database within that distance, so the largest
@@ -75,7 +75,7 @@ def group_privacy(model: Model) -> tuple[Found, ...]:
         likely = pick_high(near)
         everyone = tuple(range(model.records))
         by = Witness(place[-1], records=everyone, likely=likely, unlikely=place[:-1])
-        out.append(Found(float(spread[place]), by))
+        out.append(AttainedLevel(float(spread[place]), by))
     return tuple(out)
 
 
@@ -91,7 +91,7 @@ def uniform(model: Model) -> Model:
     return Model(np.full(model.sizes, 1.0 / model.joint.size), model.channel)
 
 
-def strong_adversary(model: Model) -> Found:
+def strong_adversary(model: Model) -> AttainedLevel:
     """Posterior odds against prior odds for one who knows all other records, any prior.
 
     The prior cancels, so one of full support decides: the uniform one.
@@ -99,7 +99,7 @@ def strong_adversary(model: Model) -> Found:
     return by_adversary(uniform(model), "informed")
 
 
-def independent_records(model: Model) -> Found:
+def independent_records(model: Model) -> AttainedLevel:
     """BDP (any adversary) over all product laws.
 
     Reached by each product law of full support, hence by the uniform one (theory 5.1 c).
@@ -107,15 +107,17 @@ def independent_records(model: Model) -> Found:
     return by_adversary(uniform(model), "any")
 
 
-def by_adversary(model: Model, adversary: Adversary) -> Found:
+def by_adversary(model: Model, adversary: Adversary) -> AttainedLevel:
     """BDP for one class of adversaries."""
     return bayesian(model)[adversary]
 
 
-def bayesian(model: Model) -> dict[Adversary, Found]:
+def bayesian(model: Model) -> dict[Adversary, AttainedLevel]:
     """BDP for all classes of adversaries, by the tensor engine (theory 3.9 a)."""
     levels = tensor_leakage(model.joint, model.channel).levels
-    return {name: Found(one.bdp, _attack(one.attained)) for name, one in levels.items()}
+    return {
+        name: AttainedLevel(level.bdp, _attack(level.attained)) for name, level in levels.items()
+    }
 
 
 def _attack(attained: Attained | None) -> Witness | None:

@@ -11,8 +11,8 @@ import numpy as np
 
 from bayesdp.leakage.profile.model import (
     NOTHING,
+    AttainedLevel,
     Floats,
-    Found,
     Model,
     Witness,
     extremes,
@@ -30,17 +30,17 @@ def intervened(model: Model, record: int) -> Floats:
     return out
 
 
-def causal_effect(model: Model) -> Found:
+def causal_effect(model: Model) -> AttainedLevel:
     """The largest `ln P[y | do(v)] - ln P[y | do(v')]`, over all values, possible or not."""
-    found = NOTHING
+    largest = NOTHING
     for i in range(model.records):
         with np.errstate(divide="ignore"):
             logs = np.log(intervened(model, i))
         spread = gap(*extremes(logs, 0))
         (outcome,) = pick(spread)
-        if not worse(float(spread[outcome]), found):
+        if not worse(float(spread[outcome]), largest):
             continue
         high, low = int(np.argmax(logs[:, outcome])), int(np.argmin(logs[:, outcome]))
         by = Witness(outcome, record=i, records=(i,), likely=(high,), unlikely=(low,))
-        found = Found(float(spread[outcome]), by)
-    return found
+        largest = AttainedLevel(float(spread[outcome]), by)
+    return largest

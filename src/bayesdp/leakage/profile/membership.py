@@ -10,8 +10,8 @@ import numpy as np
 
 from bayesdp.leakage.profile.model import (
     NOTHING,
+    AttainedLevel,
     Floats,
-    Found,
     Model,
     Witness,
     extremes,
@@ -21,18 +21,18 @@ from bayesdp.leakage.profile.model import (
 )
 
 
-def membership_privacy(model: Model) -> Found:
+def membership_privacy(model: Model) -> AttainedLevel:
     """The level over all beliefs on the attacked record, given any known others.
 
     At belief b -> 0 in one value against one other value the first condition tends to
     `rho <= e^level`, so the level is the range of `ln P[y | x_i, x_K]`: that of BDP, as a limit.
     """
-    found = NOTHING
+    largest = NOTHING
     for i in range(model.records):
         logs = model.values_of(model.logs, i)
         spread = gap(*extremes(logs, i))
         place = pick(spread)
-        if not worse(float(spread[place]), found):
+        if not worse(float(spread[place]), largest):
             continue
         line = np.moveaxis(logs, i, -1)[place]
         known, values = model.known_at((*place[:i], 0, *place[i:]), i)
@@ -47,13 +47,13 @@ def membership_privacy(model: Model) -> Found:
             belief=0.0,
             limit=bool(spread[place] > 0.0),
         )
-        found = Found(float(spread[place]), by)
-    return found
+        largest = AttainedLevel(float(spread[place]), by)
+    return largest
 
 
-def membership_privacy_of_prior(model: Model) -> Found:
+def membership_privacy_of_prior(model: Model) -> AttainedLevel:
     """The level for one belief: the population's own, given any known others. Reached."""
-    found = NOTHING
+    largest = NOTHING
     for i in range(model.records):
         logs = np.moveaxis(model.logs, i, 0)
         mass = np.moveaxis(model.mass, i, 0)
@@ -66,13 +66,13 @@ def membership_privacy_of_prior(model: Model) -> Found:
             # A value that is certain, or excluded, is not learned: NaN in either difference.
             levels = np.where(np.isnan(up) | np.isnan(down), -1.0, np.maximum(up, down))
             place = pick(levels)
-            if not worse(float(levels[place]), found):
+            if not worse(float(levels[place]), largest):
                 continue
             belief = float(mass[(value, *place[:-1])] / mass[(size, *place[:-1])])
             known, values = model.known_at((*place[:i], 0, *place[i:]), i)
             by = Witness(place[-1], i, None, known, values, (i,), (value,), belief=belief)
-            found = Found(float(levels[place]), by)
-    return found
+            largest = AttainedLevel(float(levels[place]), by)
+    return largest
 
 
 def _mixed(logs: Floats, mass: Floats) -> Floats:

@@ -66,24 +66,24 @@ class Witness:
 
 
 @dataclass(frozen=True)
-class Found:
+class AttainedLevel:
     """A level, and what attains it (None where nothing is told apart)."""
 
     level: float
     by: Witness | None = None
 
 
-NOTHING = Found(0.0)
+NOTHING = AttainedLevel(0.0)
 
 
-def larger(first: Found, second: Found) -> Found:
+def larger(first: AttainedLevel, second: AttainedLevel) -> AttainedLevel:
     """The one with the larger level; the first if they are equal and it has a witness."""
     if second.level > first.level or (first.by is None and second.level == first.level):
         return second
     return first
 
 
-def worse(level: float, than: Found) -> bool:
+def worse(level: float, than: AttainedLevel) -> bool:
     """Whether a level beats what was found so far; -1 stands for nothing to compare."""
     return level > than.level or (than.by is None and level >= 0.0)
 

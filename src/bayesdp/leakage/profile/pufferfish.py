@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.errors import InputError, did_you_mean
-from bayesdp.leakage.profile.model import NOTHING, Found, Index, Model, Witness, larger
+from bayesdp.leakage.profile.model import NOTHING, AttainedLevel, Index, Model, Witness, larger
 
 Bools = NDArray[np.bool_]
 Pair = tuple["Secret", "Secret"]
@@ -46,14 +46,14 @@ def some(
     return Secret(name, np.asarray(count >= at_least))
 
 
-def pufferfish(models: Sequence[Model], pairs: Sequence[Pair]) -> Found:
+def pufferfish(models: Sequence[Model], pairs: Sequence[Pair]) -> AttainedLevel:
     """The largest `|ln P[y | s] - ln P[y | s']|` over pairs, outcomes and members.
 
     A pair counts under a member that gives both secrets positive probability.
     """
-    found = NOTHING
+    largest = NOTHING
     if not pairs:
-        return found
+        return largest
     events = np.stack([secret.databases.ravel() for pair in pairs for secret in pair]).astype(float)
     for member, model in enumerate(models):
         chance = events @ model.joint.ravel()
@@ -74,8 +74,8 @@ def pufferfish(models: Sequence[Model], pairs: Sequence[Pair]) -> Found:
             secrets=(first.name, second.name),
             member=member if len(models) > 1 else None,
         )
-        found = larger(found, Found(float(apart[row, outcome]), by))
-    return found
+        largest = larger(largest, AttainedLevel(float(apart[row, outcome]), by))
+    return largest
 
 
 def household_pairs(sizes: Index) -> tuple[Pair, ...]:
@@ -99,8 +99,8 @@ def declared_pairs(spec: Any, sizes: Index, key: str = "pufferfish") -> tuple[Pa
         raise InputError(key, spec, expected='{"secrets": [...]}, and maybe "pairs"')
     _known_keys(spec, ("secrets", "pairs"), key)
     named: dict[str, Secret] = {}
-    for position, one in enumerate(spec["secrets"]):
-        secret = _declared(one, sizes, f"{key}.secrets[{position}]")
+    for position, given in enumerate(spec["secrets"]):
+        secret = _declared(given, sizes, f"{key}.secrets[{position}]")
         if secret.name in named:
             raise InputError(f"{key}.secrets[{position}].name", secret.name, expected="a new name")
         named[secret.name] = secret
@@ -122,12 +122,12 @@ def declared_pairs(spec: Any, sizes: Index, key: str = "pufferfish") -> tuple[Pa
     return tuple(out)
 
 
-def _declared(one: Any, sizes: Index, key: str) -> Secret:
-    if not isinstance(one, Mapping) or not isinstance(one.get("name"), str):
-        raise InputError(key, one, expected='an object such as {"name": "ill", "values": [1]}')
-    _known_keys(one, ("name", "records", "values", "at_least"), key)
-    records: Any = one.get("records", list(range(len(sizes))))
-    values: Any = one.get("values")
+def _declared(given: Any, sizes: Index, key: str) -> Secret:
+    if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
+        raise InputError(key, given, expected='an object such as {"name": "ill", "values": [1]}')
+    _known_keys(given, ("name", "records", "values", "at_least"), key)
+    records: Any = given.get("records", list(range(len(sizes))))
+    values: Any = given.get("values")
     for name, wanted, below in (
         ("records", records, len(sizes)),
         ("values", values, max(sizes)),
@@ -137,10 +137,10 @@ def _declared(one: Any, sizes: Index, key: str) -> Secret:
             raise InputError(
                 f"{key}.{name}", wanted, expected=f"different whole numbers from 0 to {below - 1}"
             )
-    at_least = one.get("at_least", 1)
+    at_least = given.get("at_least", 1)
     if not _whole(at_least, len(records) + 1) or at_least == 0:
         raise InputError(f"{key}.at_least", at_least, expected=f"from 1 to {len(records)}")
-    return some(sizes, records, values, one["name"], at_least)
+    return some(sizes, records, values, given["name"], at_least)
 
 
 def _known_keys(spec: Mapping[str, Any], known: tuple[str, ...], key: str) -> None:

@@ -16,8 +16,8 @@ import numpy as np
 
 from bayesdp.leakage.profile.model import (
     NOTHING,
+    AttainedLevel,
     Floats,
-    Found,
     Model,
     Witness,
     extremes,
@@ -42,14 +42,14 @@ def belief_of(log_range: float) -> float:
     return 1.0 / (1.0 + math.exp(min(log_range / 2.0, 700.0)))
 
 
-def semantic_privacy(model: Model, defaults: Defaults) -> Found:
+def semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel:
     """SP: beliefs are all laws on databases, possible under the population or not.
 
     An outcome that the default makes impossible whatever the other records are, while the real
     record doesn't, has level 1: there is no posterior to compare with.
     """
     logs = model.log_channel
-    found = NOTHING
+    largest = NOTHING
     for i in range(model.records):
         for default in defaults[i]:
             ratio = _ratio(logs, i, default)
@@ -57,7 +57,7 @@ def semantic_privacy(model: Model, defaults: Defaults) -> Found:
             spread = gap(*extremes(flat, 0))
             outcome = int(np.argmax(spread))
             widest = float(spread[outcome])
-            if not worse(widest, found):
+            if not worse(widest, largest):
                 continue
             by = Witness(
                 outcome,
@@ -69,42 +69,44 @@ def semantic_privacy(model: Model, defaults: Defaults) -> Found:
                 belief=belief_of(widest),
                 limit=math.isinf(widest),
             )
-            found = Found(widest, by)
-    return Found(level_of(found.level), found.by)
+            largest = AttainedLevel(widest, by)
+    return AttainedLevel(level_of(largest.level), largest.by)
 
 
-def bayesian_semantic_privacy(model: Model, defaults: Defaults) -> Found:
+def bayesian_semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel:
     """BSP: beliefs on `(x_i, x_S)` wherever the population allows it, also across values of `x_S`.
 
     In the extended tensor, subtract the default's slice along axis i; then collapse every other
     axis to two slots, "in S" (extremes over the values) and "unknown" (the sum's slot).
     """
-    found = NOTHING
+    largest = NOTHING
     for i in range(model.records):
         logs = model.values_of(model.logs, i)
         for default in defaults[i]:
             ratio = _ratio(logs, i, default)
             spread = gap(_collapsed(model, ratio, i, "high"), _collapsed(model, ratio, i, "low"))
             place = pick(spread)
-            if worse(float(spread[place]), found):
-                found = Found(float(spread[place]), _points(model, ratio, i, default, place))
-    return Found(level_of(found.level), found.by)
+            if worse(float(spread[place]), largest):
+                largest = AttainedLevel(
+                    float(spread[place]), _points(model, ratio, i, default, place)
+                )
+    return AttainedLevel(level_of(largest.level), largest.by)
 
 
-def known_semantic_privacy(model: Model, defaults: Defaults) -> Found:
+def known_semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel:
     """BSP where `x_S` is known: beliefs on the attacked record alone.
 
     The default cancels, so the level is `tanh(epsilon / 4)` for the BDP level `epsilon` exactly,
     if some default is possible beside every `x_S` (theory 5.1 e).
     """
-    found = NOTHING
+    largest = NOTHING
     for i in range(model.records):
         logs = model.values_of(model.logs, i)
         for default in defaults[i]:
             ratio = _ratio(logs, i, default)
             spread = gap(*extremes(ratio, i))
             place = pick(spread)
-            if not worse(float(spread[place]), found):
+            if not worse(float(spread[place]), largest):
                 continue
             whole = (*place[:i], 0, *place[i:])
             known, values = model.known_at(whole, i)
@@ -121,8 +123,8 @@ def known_semantic_privacy(model: Model, defaults: Defaults) -> Found:
                 belief=belief_of(float(spread[place])),
                 limit=math.isinf(spread[place]),
             )
-            found = Found(float(spread[place]), by)
-    return Found(level_of(found.level), found.by)
+            largest = AttainedLevel(float(spread[place]), by)
+    return AttainedLevel(level_of(largest.level), largest.by)
 
 
 def _ratio(logs: Floats, record: int, default: int) -> Floats:

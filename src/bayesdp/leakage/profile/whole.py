@@ -20,7 +20,14 @@ from bayesdp.leakage.profile.classical import (
 from bayesdp.leakage.profile.deltas import Deltas, deltas
 from bayesdp.leakage.profile.effects import causal_effect
 from bayesdp.leakage.profile.membership import membership_privacy, membership_privacy_of_prior
-from bayesdp.leakage.profile.model import NOTHING, Found, Index, Model, larger, require_small
+from bayesdp.leakage.profile.model import (
+    NOTHING,
+    AttainedLevel,
+    Index,
+    Model,
+    larger,
+    require_small,
+)
 from bayesdp.leakage.profile.pufferfish import (
     Pair,
     declared_pairs,
@@ -60,17 +67,17 @@ class Profile:
 
     population: Population
     models: tuple[Model, ...]
-    found: Mapping[NotionKey, Found]
-    group: tuple[Found, ...]
-    bsp_known: Found
-    mp_of_prior: Found
+    levels: Mapping[NotionKey, AttainedLevel]
+    group: tuple[AttainedLevel, ...]
+    bsp_known: AttainedLevel
+    mp_of_prior: AttainedLevel
     default: Index | None
     default_covers: bool
     error: float
 
     def level(self, notion: NotionKey) -> float:
         """The level of one notion; for `group-dp` that of all records at once."""
-        return self.found[notion].level
+        return self.levels[notion].level
 
     @property
     def dp(self) -> float:
@@ -110,28 +117,28 @@ class Profile:
     def delta(self, epsilon: float) -> Deltas:
         """The smallest delta of DP and BDP at `epsilon`; the largest over a family's members."""
         each = [deltas(model, epsilon) for model in self.models]
-        worst = {name: max(one.bdp[name] for one in each) for name in ADVERSARIES}
+        worst = {name: max(member.bdp[name] for member in each) for name in ADVERSARIES}
         return Deltas(epsilon, each[0].dp, worst)
 
     def claims(self) -> Iterator[NotionClaim]:
         """Every level as a claim with its scope."""
         relative = "family" if isinstance(self.population, Family) else "population"
-        for key, found in self.found.items():
+        for key, attained in self.levels.items():
             notion = CATALOGUE[key]
             size = len(self.group) if key == "group-dp" else None
             if notion.relative:
                 about = self.population.describe()
-                yield NotionClaim(key, found.level, relative, about)  # type: ignore[arg-type]
+                yield NotionClaim(key, attained.level, relative, about)  # type: ignore[arg-type]
             else:
-                yield NotionClaim(key, found.level, "all", size=size)
+                yield NotionClaim(key, attained.level, "all", size=size)
 
-    def attained(self, found: Found) -> str:
+    def attained(self, level: AttainedLevel) -> str:
         """What attains a level, as a sentence without its full stop; empty if nothing does."""
-        return _words(self.population, found)
+        return _words(self.population, level)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `profile --json` prints it; infinite levels are None, and named."""
-        named = {key: found.level for key, found in self.found.items()}
+        named = {key: attained.level for key, attained in self.levels.items()}
         infinite = [key for key, level in named.items() if math.isinf(level)]
         return {
             "dp": _plain(self.dp),
@@ -142,7 +149,7 @@ class Profile:
             "causal": {"do": _plain(self.do), "see": _plain(self.see)},
             "strong_dp": _plain(self.level("strong-dp")),
             "independent_bdp": _plain(self.level("independent-bdp")),
-            "group_dp": [_plain(one.level) for one in self.group],
+            "group_dp": [_plain(level.level) for level in self.group],
             "pufferfish": _plain(self.level("pufferfish")),
             "bsp_known": self.bsp_known.level,
             "mp_of_prior": _plain(self.mp_of_prior.level),
@@ -152,13 +159,14 @@ class Profile:
             "error": self.error,
             "scope": "family" if isinstance(self.population, Family) else "population",
             "attained_by": {
-                key: None if found.by is None else found.by.to_dict() for key, found in self._all()
+                key: None if attained.by is None else attained.by.to_dict()
+                for key, attained in self._all()
             },
-            "words": {key: self.attained(found) for key, found in self._all()},
+            "words": {key: self.attained(attained) for key, attained in self._all()},
         }
 
-    def _all(self) -> Iterator[tuple[str, Found]]:
-        yield from self.found.items()
+    def _all(self) -> Iterator[tuple[str, AttainedLevel]]:
+        yield from self.levels.items()
         yield "bsp-known", self.bsp_known
         yield "mp-of-prior", self.mp_of_prior
 
@@ -208,7 +216,7 @@ def _evaluated(
 ) -> Profile:
     first = models[0]
     group = group_privacy(first)
-    found: dict[NotionKey, Found] = {
+    levels: dict[NotionKey, AttainedLevel] = {
         "dp": differential_privacy(first),
         "strong-dp": strong_adversary(first),
         "group-dp": group[-1],
@@ -218,7 +226,7 @@ def _evaluated(
     }
     bsp_known = of_prior = NOTHING
     for number, model in enumerate(models):
-        relative: dict[NotionKey, Found] = {
+        relative: dict[NotionKey, AttainedLevel] = {
             _BDP[name]: level for name, level in bayesian(model).items()
         }
         relative |= {
@@ -227,12 +235,12 @@ def _evaluated(
             "causal-do": causal_effect(model),
         }
         many = len(models) > 1
-        for key, one in relative.items():
-            found[key] = larger(found.get(key, NOTHING), _of_member(one, number, many))
+        for key, attained in relative.items():
+            levels[key] = larger(levels.get(key, NOTHING), _of_member(attained, number, many))
         known, prior = known_semantic_privacy(model, tried), membership_privacy_of_prior(model)
         bsp_known = larger(bsp_known, _of_member(known, number, many))
         of_prior = larger(of_prior, _of_member(prior, number, many))
-    ordered = MappingProxyType({key: found[key] for key in CATALOGUE})
+    ordered = MappingProxyType({key: levels[key] for key in CATALOGUE})
     return Profile(
         population,
         models,
@@ -318,15 +326,15 @@ def _covers(model: Model, default: Index) -> bool:
     return True
 
 
-def _of_member(found: Found, number: int, many: bool) -> Found:
-    if found.by is None or not many:
-        return found
-    return Found(found.level, replace(found.by, member=number))
+def _of_member(level: AttainedLevel, number: int, many: bool) -> AttainedLevel:
+    if level.by is None or not many:
+        return level
+    return AttainedLevel(level.level, replace(level.by, member=number))
 
 
-def _words(population: Population, found: Found) -> str:
-    by = found.by
-    if by is None or found.level == 0.0:
+def _words(population: Population, attained: AttainedLevel) -> str:
+    by = attained.by
+    if by is None or attained.level == 0.0:
         return ""
     name = record_namer(population)
 

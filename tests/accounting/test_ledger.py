@@ -15,9 +15,9 @@ from pathlib import Path
 import pytest
 
 from bayesdp.accounting import Ledger, Reading, Spend, total_cost
-from bayesdp.accounting.rounded import keeps, left_words, up
-from bayesdp.accounting.spend import float_above
+from bayesdp.accounting.rounded import keeps, left_words, up_words
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, UnsupportedError
+from bayesdp.numbers import float_above
 from tests.accounting.helpers import BDP, CHAIN, DP, debit, factor, ledger, spend
 from tests.effort import runs
 
@@ -293,13 +293,18 @@ def test_digits_shown_err_on_the_safe_side() -> None:
     draw = random.Random(2)
     for _ in range(runs(2000)):
         value = draw.random() * 10.0 ** draw.randint(-9, 9)
-        low, high = float(left_words(value, value)), float(up(value))
+        low, high = float(left_words(value, value)), float(up_words(value))
         assert low <= value <= high
         assert high - low <= 1.1e-5 * value
         part = value * draw.random()
         assert 0 <= part - float(left_words(value, part)) <= 1.1e-5 * value
-    assert (up(0.5), up(0.1), up(0.0), up(1 / 3)) == ("0.5", "0.1", "0", "0.333334")
-    assert up(math.inf) == "inf"
+    assert (up_words(0.5), up_words(0.1), up_words(0.0), up_words(1 / 3)) == (
+        "0.5",
+        "0.1",
+        "0",
+        "0.333334",
+    )
+    assert up_words(math.inf) == "inf"
     assert (left_words(1.0, 2e-9), left_words(1.0, 0.7000001), left_words(1.0, 0.0)) == (
         ("0", "0.7", "0")
     )

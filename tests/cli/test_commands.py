@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from bayesdp.accounting.rounded import up
+from bayesdp.accounting.rounded import up_words
 from bayesdp.cli import app
 from tests.golden.cases import DAYS, FILES, PEOPLE
 
@@ -69,7 +69,7 @@ def test_nothing_spent_is_shown_as_0_and_all_spent_as_nothing_left() -> None:
     assert " 0 of 3 is left" in refused
     # The same number in every place, and never below what was spent.
     spent = document("ledger", "show")["datasets"][0]["spent"]
-    told = up(spent)
+    told = up_words(spent)
     assert float(told) >= spent
     assert f"DP spent so far {told})" in refused
     assert told in next(line for line in shown.splitlines() if "DP spent" in line)

@@ -13,10 +13,10 @@ from bayesdp.leakage.approximate import best_order, chain_level
 from bayesdp.leakage.chain import two_state_level
 from bayesdp.leakage.contraction import messages_of
 from bayesdp.leakage.lipschitz import certified
-from bayesdp.leakage.rounding import NotANumberError, largest
 from bayesdp.leakage.tree import _take
 from bayesdp.leakage.tuples import block_interval_ratio, block_ratio, influence_level
 from bayesdp.leakage.worst_case import _Best
+from bayesdp.numbers import NotANumberError, largest
 from bayesdp.populations import Graph
 from bayesdp.theorems.markov import interval_ratio
 from bayesdp.theorems.markov_contraction import cross_ratio

@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesdp.leakage.rounding import UNIT, largest, up
-from bayesdp.notions import Adversary, Exact
+from bayesdp.notions import Adversary
+from bayesdp.numbers import UNIT, Exact, largest, up
 
 Floats = NDArray[np.float64]
 

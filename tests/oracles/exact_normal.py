@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from bayesdp.errors import InputError
 from bayesdp.leakage.normal_curve import normal_delta
-from bayesdp.leakage.rounding import UNIT, largest, up
-from bayesdp.notions import Adversary, Exact
+from bayesdp.notions import Adversary
+from bayesdp.numbers import UNIT, Exact, largest, up
 
 Floats = NDArray[np.float64]
 

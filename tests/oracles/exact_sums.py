@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.notions import Adversary
+from bayesdp.numbers import UNIT, largest, up
 from tests.oracles.exact_chain import (
     End,
     Ends,

@@ -7,8 +7,8 @@ from fractions import Fraction
 
 import pytest
 
-from bayesdp.leakage.rounding import times
 from bayesdp.notions import Cost
+from bayesdp.numbers import times
 from bayesdp.populations import Clusters
 from bayesdp.theorems import Question
 from bayesdp.theorems.cluster_size import ClusterSize

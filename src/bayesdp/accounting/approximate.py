@@ -22,9 +22,8 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import InputError, UnsupportedError
-from ..leakage.rounding import largest, up
+from ..numbers import float_above, largest, up
 from ..theorems import Question, approximate
-from .spend import float_above
 
 INTERVAL = 1e-4
 """The grid of privacy losses, in nats; losses are rounded up to it."""

@@ -17,8 +17,8 @@ from functools import lru_cache
 from bayesdp.accounting.spend import Reading, Spend, as_zcdp, canonical_json, total_cost
 from bayesdp.errors import Refusal
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.rounding import largest
 from bayesdp.notions import ColumnCost, Cost
+from bayesdp.numbers import largest
 from bayesdp.populations import Autoregressive, Family, Gaussian, MarkovChain, Population, parse
 from bayesdp.theorems import (
     NO_PURE_LEVEL,

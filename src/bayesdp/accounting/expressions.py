@@ -17,10 +17,10 @@ from typing import Any, Union
 
 from ..errors import InputError, Refusal
 from ..notions import KINDS, Cost, Kind
+from ..numbers import float_above
 from .blocks import Block, usable_columns
 from .independence import RecordId
-from .rounded import up
-from .spend import float_above
+from .rounded import up_words
 
 MOST_COST = 1e100
 """The largest cost of a mechanism, so that no sum of them is too large for a double."""
@@ -304,8 +304,8 @@ class Step:
 
     def lines(self, depth: int = 0) -> list[str]:
         """The whole derivation, one indented line a step."""
-        cost = f"eps {up(self.dp_epsilon)}" if self.dp_epsilon or not self.rho else ""
-        cost += (" and " if cost else "") + f"rho {up(self.rho)}" if self.rho else ""
+        cost = f"eps {up_words(self.dp_epsilon)}" if self.dp_epsilon or not self.rho else ""
+        cost += (" and " if cost else "") + f"rho {up_words(self.rho)}" if self.rho else ""
         here = f"{'  ' * depth}{self.what}: {cost} ({self.reason})"
         return [here, *(line for part in self.parts for line in part.lines(depth + 1))]
 

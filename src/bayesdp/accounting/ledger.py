@@ -32,7 +32,7 @@ from .account import (
     is_registered,
     new_columns,
 )
-from .rounded import STEPS, keeps, left, left_words, scaled, spent, up
+from .rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
 from .spend import (
     LevelFunction,
     Reading,
@@ -276,7 +276,7 @@ class Ledger:
             level = self._level(reading, account.spends)
             if not keeps(level, reading.total, reading.delta):
                 raise BudgetExceededError(
-                    f"The data set '{dataset}' is already at {up(level)} by this reading: "
+                    f"The data set '{dataset}' is already at {up_words(level)} by this reading: "
                     f"{reading.words()}. DP spent so far: "
                     f"{spent(total_cost(account.spends))}. Nothing was registered. "
                     f"Register it with a total that covers what is spent."
@@ -341,7 +341,7 @@ class Ledger:
             now = self._level(reading, account.spends)
             after = self._level(reading, [*account.spends, *spends])
             lines.append(
-                f"{reading.words()}: now at {up(now)}, it would rise to {up(after)}; "
+                f"{reading.words()}: now at {up_words(now)}, it would rise to {up_words(after)}; "
                 f"{left_words(reading.total, left(reading.total, now))} of {reading.total:.12g} is "
                 "left."
             )

@@ -17,6 +17,7 @@ from ..calibration import MOST_LEVELS
 from ..errors import InputError
 from ..leakage.deadline import Deadline
 from ..notions import ADVERSARIES, Adversary, Cost, Secrets
+from ..numbers import float_above
 from ..populations import Autoregressive, Gaussian, Independent, Population
 from ..theorems import Question, best_bound
 from .expressions import (
@@ -35,7 +36,6 @@ from .expressions import (
     price,
 )
 from .independence import dependence
-from .spend import float_above
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ from ..errors import BudgetExceededError, InputError
 from ..notions import Cost
 from ..theorems import NO_PURE_LEVEL
 from .composition import UnspokenColumnError, level
-from .rounded import keeps, left, left_words, up
+from .rounded import keeps, left, left_words, up_words
 from .spend import Reading, Spend, total_cost
 
 
@@ -114,8 +114,8 @@ class Filter(Odometer):
             return f"{reading.words()}: {NO_PURE_LEVEL.rstrip('.')}"
         now = self.level(reading)
         return (
-            f"{reading.words()}: now at {up(now)}, it would rise to "
-            f"{up(level(reading, together))}, and "
+            f"{reading.words()}: now at {up_words(now)}, it would rise to "
+            f"{up_words(level(reading, together))}, and "
             f"{left_words(reading.total, left(reading.total, now))} is left"
         )
 

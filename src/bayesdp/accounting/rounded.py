@@ -6,7 +6,8 @@ import math
 from fractions import Fraction
 
 from ..notions import Cost
-from .spend import Spend, float_above
+from ..numbers import float_above, float_below
+from .spend import Spend
 
 STEPS = 1_000_000
 """What still fits is told as a multiple of the request in steps of one millionth."""
@@ -34,20 +35,18 @@ def left(total: float, level: float) -> float:
     """What is left of a total, rounded down; 0 where the level is at the total or above."""
     if not level < total:
         return 0.0
-    exact = Fraction(total) - Fraction(level)
-    nearest = float(exact)
-    return nearest if Fraction(nearest) <= exact else math.nextafter(nearest, 0.0)
+    return float_below(Fraction(total) - Fraction(level))
 
 
 def spent(cost: Cost) -> str:
     """A cost in words: its pure part, and its zCDP part where there is one."""
     if cost.rho == 0.0:
-        return up(cost.dp_epsilon)
-    zcdp = f"{up(cost.rho)} of zCDP"
-    return zcdp if cost.dp_epsilon == 0.0 else f"{up(cost.dp_epsilon)} and {zcdp}"
+        return up_words(cost.dp_epsilon)
+    zcdp = f"{up_words(cost.rho)} of zCDP"
+    return zcdp if cost.dp_epsilon == 0.0 else f"{up_words(cost.dp_epsilon)} and {zcdp}"
 
 
-def up(value: float, error: float = 0.0) -> str:
+def up_words(value: float, error: float = 0.0) -> str:
     """Six digits that never say less than the value.
 
     A value that was computed up to an `error` is the same as any number within that: so 3 is

@@ -27,6 +27,7 @@ from ..notions import (
     Notion,
     Secrets,
 )
+from ..numbers import float_above
 from .blocks import Block, heaviest
 
 
@@ -348,12 +349,6 @@ def _canonical(value: object) -> object:
 
 def _digest(value: object) -> str:
     return hashlib.sha256(canonical_json(value).encode("ascii")).hexdigest()
-
-
-def float_above(exact: Fraction) -> float:
-    """The smallest float that is not below an exact number."""
-    nearest = float(exact)
-    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
 def _most(spends: Sequence[Spend], part: str) -> float:

@@ -20,13 +20,14 @@ from ..leakage.channel import attack_words
 from ..leakage.deadline import Deadline
 from ..leakage.tensor import tensor_leakage
 from ..notions import Adversary
+from ..numbers import float_above
 from ..populations import Population
 from ..populations import parse as parse_population
 from ..populations.joint import joint_of
 from ..theorems import Question
 from .approximate import Approximate
 from .expressions import Indexed, Mechanism, Node, Parallel, Private, Public, Sequential
-from .spend import SMALLEST_DELTA, float_above
+from .spend import SMALLEST_DELTA
 from .what_if_answer import MARGIN, Planned, WhatIf
 from .what_if_blocks import Cell, cells_of
 from .what_if_deltas import Composed, has_deltas, together

@@ -9,11 +9,11 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from bayesdp.accounting import rounded
+from bayesdp.accounting.rounded import up_words
 from bayesdp.causal.elimination import Factor, Floats, marginal, planned_cells
 from bayesdp.causal.mechanism import Compiled, OfTotal
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.numbers import UNIT, Exact
 
 How = Literal["see", "do"]
 
@@ -79,23 +79,32 @@ class Attains:
 class Effect:
     """How much the output's law depends on one record: by seeing its value, or by setting it.
 
-    `epsilon` is the largest log ratio in nats, possibly infinite, right up to `error`. `laws`
-    holds the law of the output for each value, `None` for values that can't be learned because
-    they have probability 0 (`see` only). `attains` is `None` where there is nothing to tell apart.
+    `level` is the largest log ratio in nats, possibly infinite. `laws` holds the law of the output
+    for each value, `None` for values that can't be learned because they have probability 0 (`see`
+    only). `attains` is `None` where there is nothing to tell apart.
     """
 
     how: How
     record: str
-    epsilon: float
-    error: float
+    level: Exact
     attains: Attains | None
     values: tuple[str, ...]
     laws: tuple[tuple[float, ...] | None, ...]
 
     @property
+    def epsilon(self) -> float:
+        """The level, right up to `error`."""
+        return self.level.value
+
+    @property
+    def error(self) -> float:
+        """How far the level may be off, on either side."""
+        return self.level.error
+
+    @property
     def upper(self) -> float:
         """An upper bound of the level, rounding included."""
-        return up(self.epsilon + self.error) if self.epsilon > 0.0 else self.error
+        return self.level.upper if self.epsilon > 0.0 else self.error
 
     @property
     def impossible(self) -> tuple[str, ...]:
@@ -168,14 +177,14 @@ class SeeingAndDoing:
         error = max(self.most_done.error, self.most_seen.error)
         by_dp, by_do, by_see = (_factor(level, error) for level in (dp, do, see))
         said = [
-            f"The mechanism is {rounded.up(dp, error)}-DP. So whatever is written into one record, "
+            f"The mechanism is {up_words(dp, error)}-DP. So whatever is written into one record, "
             f"the probability of every outcome changes by a factor of at most {by_dp}; here by "
             f"at most {by_do}. That holds in every such model and assumes no independence."
         ]
         if see > dp + self.most_seen.error:
             said.append(
                 f"Learning a record's value can change it by a factor of {by_see}, which is "
-                f"more than DP bounds: the values of others come with it. {rounded.up(see, error)} "
+                f"more than DP bounds: the values of others come with it. {up_words(see, error)} "
                 "is the level against an attacker who knows the model and no record."
             )
         else:
@@ -242,8 +251,7 @@ def _effect(model: Model, mechanism: Compiled, how: How, node: int) -> Effect:
     return Effect(
         how,
         model.nodes[node].name,
-        level,
-        error,
+        Exact(level, error),
         attains,
         labels,
         tuple(tuple(rows[v]) if v in rows else None for v in range(len(joint))),
@@ -336,4 +344,4 @@ def _factor(value: float, error: float) -> str:
         return "1 (not at all)"
     factor = math.exp(value)
     step = 10.0 ** (math.floor(math.log10(factor)) - 3)
-    return f"e^{rounded.up(value, error)} = {math.ceil(factor / step) * step:.4g}"
+    return f"e^{up_words(value, error)} = {math.ceil(factor / step) * step:.4g}"

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from itertools import permutations
 
-from bayesdp.leakage import rounding
-from bayesdp.leakage.rounding import UNIT, largest, times
+from bayesdp import numbers
+from bayesdp.numbers import UNIT, largest, times
 
 Pair = tuple[float, float]
 """`(ln C, D)`."""
@@ -21,7 +21,7 @@ _ROUNDS = 200_000
 
 def up(value: float, operations: int = 4) -> float:
     """Rounded up, but nothing stays nothing: a delta of 0 is exact."""
-    return 0.0 if value == 0.0 else rounding.up(value, operations)
+    return 0.0 if value == 0.0 else numbers.up(value, operations)
 
 
 def chain(first: Pair, second: Pair) -> Pair:

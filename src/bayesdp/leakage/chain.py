@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.positive_chain import fits, positive_level
-from bayesdp.leakage.rounding import UNIT, down, largest, up
+from bayesdp.numbers import UNIT, down, largest, up
 
 Pair = tuple[float, float]
 """`(ln C[0, 1], ln C[1, 0])`."""

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
-from bayesdp.leakage.rounding import up
 from bayesdp.leakage.tensor import (
     MEMORY,
     Attained,
@@ -19,6 +18,7 @@ from bayesdp.leakage.tensor import (
     tensor_leakage,
 )
 from bayesdp.notions import Adversary
+from bayesdp.numbers import up
 from bayesdp.populations import Finite, Network, Population, Tree
 from bayesdp.populations.files import read_json
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.numbers import UNIT, up
 from bayesdp.populations.factors import FactorGraph, FactorGroup, Floats, Ints, live_cells
 
 _LOG_ERROR = 40.0 * UNIT

@@ -24,7 +24,7 @@ import numpy as np
 
 from bayesdp.leakage.contraction import Messages, hockey_stick, messages_of
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.numbers import UNIT, up
 from bayesdp.populations.factors import FactorGraph, Floats, Ints
 
 _ERROR = 32.0 * UNIT

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from bayesdp.leakage.rounding import UNIT
+from bayesdp.numbers import UNIT
 from bayesdp.populations.factors import FactorGraph, FactorGroup, Floats, Ints, live_cells
 from bayesdp.populations.precision import dominating_vector
 

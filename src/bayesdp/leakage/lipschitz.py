@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.rounding import UNIT
+from bayesdp.numbers import UNIT
 
 Floats = NDArray[np.float64]
 

@@ -9,7 +9,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesdp.leakage.rounding import UNIT, largest, up
+from bayesdp.numbers import UNIT, largest, up
 
 LARGEST_ENUMERATED = 16
 """Clusters up to this size are enumerated: every target with every set of known records."""

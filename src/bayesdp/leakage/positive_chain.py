@@ -23,7 +23,7 @@ from functools import lru_cache
 from itertools import accumulate
 
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.rounding import UNIT
+from bayesdp.numbers import UNIT
 
 Pair = tuple[float, float]
 Kernel = tuple[Pair, Pair]

@@ -25,7 +25,7 @@ import numpy as np
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.domain import Domain, Floats, Ints
 from bayesdp.leakage.lipschitz import quiet_solver, threshold_value
-from bayesdp.leakage.rounding import UNIT
+from bayesdp.numbers import UNIT
 
 _ROUNDS = 4
 _CLOSE = 1e-10

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesdp.leakage.rounding import UNIT
+from bayesdp.numbers import UNIT
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

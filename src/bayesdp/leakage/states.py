@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 from bayesdp.leakage.closing import closed, lowered
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.lipschitz import Floats, LipschitzRatios, threshold_value
-from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.leakage.stationary import (
     elimination_error,
     limit_error,
     second_eigenvalue,
     stationary_law,
 )
+from bayesdp.numbers import UNIT, largest, up
 
 MAX_STEPS = 2_000
 """The longest run followed record by record for more than two states."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from bayesdp.leakage.lipschitz import Floats
-from bayesdp.leakage.rounding import UNIT
+from bayesdp.numbers import UNIT
 from bayesdp.populations.markov import eliminated
 
 

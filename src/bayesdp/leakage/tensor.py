@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.leakage.rounding import UNIT
 from bayesdp.notions import ADVERSARIES, Adversary
+from bayesdp.numbers import UNIT
 
 Floats = NDArray[np.float64]
 

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from bayesdp.leakage.chain import grow
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.lipschitz import LipschitzRatios, threshold_bound
-from bayesdp.leakage.rounding import UNIT, down, largest, up
+from bayesdp.numbers import UNIT, down, largest, up
 from bayesdp.populations.factors import FactorGraph, Floats, Ints
 from bayesdp.populations.tree import Tree
 

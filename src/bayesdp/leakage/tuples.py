@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from bayesdp.leakage.closing import closed
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.lipschitz import Floats, LipschitzRatios
-from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.leakage.stationary import elimination_error, limit_error, stationary_law
+from bayesdp.numbers import UNIT, largest, up
 
 MOST_TUPLES = 64
 _MOST_ROUNDS = 5_000

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bayesdp.leakage.rounding import UNIT, up
+from bayesdp.numbers import UNIT, up
 from bayesdp.populations.precision import LARGEST_DENSE, Precision, least_row
 
 if TYPE_CHECKING:

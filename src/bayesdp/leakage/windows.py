@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from bayesdp.leakage.lipschitz import Floats
-from bayesdp.leakage.rounding import UNIT, largest, up
+from bayesdp.numbers import UNIT, largest, up
 
 MOST_CELLS = 2_000_000
 _ROUNDS = 20_000

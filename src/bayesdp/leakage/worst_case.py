@@ -21,8 +21,8 @@ from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.domain import Domain, Floats, domain_of
 from bayesdp.leakage.program import Solution, by_enumeration, by_program, one_record
 from bayesdp.leakage.reveal import Compared, Reveal
-from bayesdp.leakage.rounding import UNIT, down, largest, up
 from bayesdp.notions import Adversary
+from bayesdp.numbers import UNIT, down, largest, up
 
 GIVEN_ERROR = 8 * UNIT
 """The rounding in a law that is given cell by cell, and was only rescaled: relative, each cell."""

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.notions import Cost
+from bayesdp.numbers import UNIT, largest, up
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _SMALLEST_ORDER, _LARGEST_ORDER = math.log(1e-6), math.log(1e15)

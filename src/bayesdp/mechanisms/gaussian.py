@@ -31,6 +31,7 @@ from bayesdp.mechanisms.laplace import (
     check_values,
     least_integer,
 )
+from bayesdp.numbers import float_above
 
 MOST_TERMS = 4_000_000
 _REACH = 39.0
@@ -93,9 +94,7 @@ class DiscreteGaussian:
     def cost(self, sensitivity_squared: int) -> float:
         """The cost `D^2 / (2 sigma^2)` in zCDP, rounded up to a double."""
         _check_squared(sensitivity_squared)
-        exact = Fraction(sensitivity_squared) / (2 * self.variance_parameter)
-        nearest = float(exact)
-        return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+        return float_above(Fraction(sensitivity_squared) / (2 * self.variance_parameter))
 
     def quantile(self, confidence: float) -> int:
         """The error at this confidence: an integer `k` with `P(|Z| > k) <= 1 - confidence`.

@@ -17,7 +17,7 @@ from functools import lru_cache
 from typing import Any
 
 from bayesdp.errors import InputError
-from bayesdp.notions import Estimate
+from bayesdp.numbers import Estimate
 
 MOST_STATES = 1000
 

@@ -29,13 +29,10 @@ from bayesdp.notions.vocabulary import (
     Claim,
     ColumnCost,
     Cost,
-    Estimate,
-    Exact,
     Kind,
     Notion,
     Secrets,
     Tightness,
-    UpperBound,
 )
 
 __all__ = [
@@ -53,8 +50,6 @@ __all__ = [
     "Claim",
     "ColumnCost",
     "Cost",
-    "Estimate",
-    "Exact",
     "Kind",
     "LeakageReport",
     "Notion",
@@ -65,7 +60,6 @@ __all__ = [
     "ScopeKind",
     "Secrets",
     "Tightness",
-    "UpperBound",
     "believed",
     "notion_of",
 ]

@@ -32,33 +32,6 @@ ROUNDING = "double precision, rounded outward; certificates are re-proved in bal
 
 
 @dataclass(frozen=True, slots=True)
-class UpperBound:
-    """A number that the truth does not exceed. Unit: nats unless its context says otherwise."""
-
-    value: float
-
-    def __post_init__(self) -> None:
-        if math.isnan(self.value):
-            raise ValueError("an upper bound can't be NaN")
-
-
-@dataclass(frozen=True, slots=True)
-class Exact:
-    """A number known up to `error` on either side."""
-
-    value: float
-    error: float
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """A number computed from data or by simulation. Proves nothing."""
-
-    value: float
-    standard_error: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Claim:
     """A level of a notion, together with everything without which it means nothing.
 

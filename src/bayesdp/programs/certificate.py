@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import bayesdp
-from bayesdp.accounting.spend import float_above
 from bayesdp.certificate import Certificate, Step
 from bayesdp.errors import InputError, Refusal
+from bayesdp.numbers import float_above
 from bayesdp.programs.ir import Program, plain
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bayesdp.accounting.spend import float_above
 from bayesdp.errors import InputError, Refusal
 from bayesdp.notions import Adversary, Kind, Secrets
+from bayesdp.numbers import float_above
 from bayesdp.populations import Population
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.theorems import ApproximateReport, LeakageReport, Question, approximate, leakage

@@ -22,8 +22,8 @@ from bayesdp.accounting.composition import (
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.certificate import Certificate, Step
 from bayesdp.errors import Refusal
-from bayesdp.leakage.rounding import largest
 from bayesdp.notions import Cost
+from bayesdp.numbers import largest
 from bayesdp.populations import Family, Population
 from bayesdp.release.noise import kind_of
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query, make_plan

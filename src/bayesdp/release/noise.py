@@ -12,8 +12,8 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, ClassVar, Literal
 
-from bayesdp.accounting.spend import float_above
 from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
+from bayesdp.numbers import float_above
 from bayesdp.release.queries import Shape
 from bayesdp.tables.grid import Grid, check_noise, check_room
 

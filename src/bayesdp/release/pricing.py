@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from bayesdp.accounting.composition import SECONDS, converted, dp_bound, level
-from bayesdp.accounting.rounded import keeps, up
-from bayesdp.accounting.spend import Reading, Spend, float_above
+from bayesdp.accounting.rounded import keeps, up_words
+from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.calibration import MOST_LEVELS, largest_within
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.leakage.deadline import NEVER, Deadline
+from bayesdp.numbers import float_above
 from bayesdp.release.noise import Noise, NoiseKind
 from bayesdp.release.queries import Shape, label
 from bayesdp.release.spec import StudySpec
@@ -235,7 +236,7 @@ class Pricing:
             raise self._nothing_left()  # less than all may be spent, as the kernel proves more
         if not keeps(alone, self.target, self.reading.delta):
             raise BudgetExceededError(
-                f"{self._fixed_costs()} alone reach the level {up(alone)}, above the study's "
+                f"{self._fixed_costs()} alone reach the level {up_words(alone)}, above the study's "
                 f"budget of {self.target:.6g}. {self._ask()}; nothing was released or spent."
             )
         if weighted == 0.0:

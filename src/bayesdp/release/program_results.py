@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from bayesdp.accounting.rounded import up
+from bayesdp.accounting.rounded import up_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import UnsupportedError
 
@@ -181,10 +181,10 @@ class Output:
         if error is None:
             return ""
         if not isinstance(error, tuple):
-            return f"{sign} {up(error)}"
+            return f"{sign} {up_words(error)}"
         if len(set(error)) == 1:
-            return f"{sign} {up(error[0])} each"
-        shown = ", ".join(f"{sign} {up(one)}" for one in error[:8])
+            return f"{sign} {up_words(error[0])} each"
+        shown = ", ".join(f"{sign} {up_words(one)}" for one in error[:8])
         return f"{shown}{', ...' if len(error) > 8 else ''}"
 
     def words(self) -> str:

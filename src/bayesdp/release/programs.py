@@ -16,10 +16,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bayesdp import kernel
-from bayesdp.accounting.rounded import up
-from bayesdp.accounting.spend import Spend, float_above
+from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.spend import Spend
 from bayesdp.certificate import Step
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.numbers import float_above
 from bayesdp.release.program_fields import agreed, fields_read
 from bayesdp.release.program_files import ProgramFile, ProgramRefusedError, file_and_name
 from bayesdp.release.program_outputs import output_units
@@ -62,8 +63,8 @@ class PlannedProgram:
     """Of what it returns, from the units of the table's columns; "" where there is none."""
 
     def __str__(self) -> str:
-        costs = [f"DP cost {up(self.dp_epsilon)}"] if self.dp_epsilon > 0.0 else []
-        costs += [f"zCDP cost {up(self.dp_rho)}"] if self.dp_rho > 0.0 else []
+        costs = [f"DP cost {up_words(self.dp_epsilon)}"] if self.dp_epsilon > 0.0 else []
+        costs += [f"zCDP cost {up_words(self.dp_rho)}"] if self.dp_rho > 0.0 else []
         return f"{self.spec.name}: {self.shown}, {' and '.join(costs)}, kind {self.kind}"
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.accounting.rounded import up
+from bayesdp.accounting.rounded import up_words
 from bayesdp.certificate import Certificate
 from bayesdp.release.noise import Noise, kind_of
 from bayesdp.release.program_results import ProgramAnswer
@@ -44,7 +44,7 @@ class Result:
     def __str__(self) -> str:
         where = [str(part) for part in (self.group, self.cell) if part is not None]
         name = ", ".join([self.query, *where])
-        shown = f"{name}: {self.value:.7g} +- {up(self.error(0.95))}"
+        shown = f"{name}: {self.value:.7g} +- {up_words(self.error(0.95))}"
         return f"{shown} {self.unit} (95 %)" if self.unit else f"{shown} (95 %)"
 
     def error(self, confidence: float = 0.95) -> float:
@@ -105,7 +105,7 @@ class Release:
         notion = str(self.certificate.body["claim"]["notion"]).upper()
         delta = f" at delta {self.delta:g}" if self.delta > 0.0 else ""
         cost = cost_words(self.dp_epsilon, self.dp_rho)
-        return f"{cost}, {notion} level {up(self.level)}{delta}"
+        return f"{cost}, {notion} level {up_words(self.level)}{delta}"
 
     def __iter__(self) -> Any:
         return iter((*self.results, *self.programs))
@@ -172,7 +172,7 @@ class Release:
 
 def cost_words(dp_epsilon: float, dp_rho: float) -> str:
     """A pure cost, or one in zCDP, rounded up."""
-    return f"zCDP cost {up(dp_rho)}" if dp_rho > 0.0 else f"DP cost {up(dp_epsilon)}"
+    return f"zCDP cost {up_words(dp_rho)}" if dp_rho > 0.0 else f"DP cost {up_words(dp_epsilon)}"
 
 
 def counted(count: int, one: str, several: str) -> str:

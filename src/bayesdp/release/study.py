@@ -16,7 +16,7 @@ from typing import Any
 
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger, Preview
-from bayesdp.accounting.rounded import up
+from bayesdp.accounting.rounded import up_words
 from bayesdp.accounting.transaction import Entry, SoFar, Transaction, refusals_noted
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.populations import Population
@@ -54,7 +54,13 @@ class Check:
     def _query(self, query: PlannedQuery) -> str:
         error = query.error(CONFIDENCE, None if query.shape.spec.by else self.plan.n)
         of_one = query.error(CONFIDENCE, 1)
-        shown = "?" if of_one is None else f"{up(of_one)} / rows" if error is None else up(error)
+        shown = (
+            "?"
+            if of_one is None
+            else f"{up_words(of_one)} / rows"
+            if error is None
+            else up_words(error)
+        )
         column = query.shape.column if query.grid is not None else None
         unit = f" {column.unit}" if column is not None and column.unit else ""
         cost = cost_words(query.dp_epsilon, query.dp_rho)
@@ -62,7 +68,7 @@ class Check:
 
     def _together(self) -> str:
         plan = self.plan
-        level = f"{plan.reading.notion.upper()} level {up(plan.level)} of {plan.target:g}"
+        level = f"{plan.reading.notion.upper()} level {up_words(plan.level)} of {plan.target:g}"
         delta = f" at delta {plan.delta:g}" if plan.delta > 0.0 else ""
         fits = "it fits" if self.preview.refusal is None else "it does not fit"
         return f"{cost_words(plan.dp_epsilon, plan.dp_rho)}, {level}{delta}: {fits}"

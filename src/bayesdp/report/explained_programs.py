@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.accounting.spend import float_above
+from bayesdp.numbers import float_above
 from bayesdp.programs.words import decimal, rounded_up
 from bayesdp.report.beliefs import exception_words, factor_words, odds_factor
 from bayesdp.report.dependence import clean

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 
-from bayesdp.accounting.rounded import left_words, up
+from bayesdp.accounting.rounded import left_words, up_words
 from bayesdp.notions.catalogue import notion_of
 
 
@@ -20,7 +20,7 @@ def level_words(level: float, error: float = 0.0) -> str:
     """
     if math.isinf(level):
         return "unlimited"
-    told = up(level, error)
+    told = up_words(level, error)
     size = Decimal(told)
     return plain(size) if 6 <= size.adjusted() < 15 else told
 

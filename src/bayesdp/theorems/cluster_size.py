@@ -24,9 +24,9 @@ databases. No useful accuracy is possible, and no better theorem will come.
 from __future__ import annotations
 
 from bayesdp.leakage.approximate import group
-from bayesdp.leakage.rounding import times
 from bayesdp.leakage.zcdp import group_renyi
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import times
 from bayesdp.populations import Clusters, Independent, Population, Unknown
 from bayesdp.theorems.base import Question, Theorem
 

@@ -35,7 +35,6 @@ from typing import Any
 from bayesdp.errors import UnsupportedError
 from bayesdp.leakage.channel import record_namer
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.rounding import UNIT
 from bayesdp.leakage.stationary import elimination_error
 from bayesdp.leakage.worst_case import (
     GIVEN_ERROR,
@@ -45,6 +44,7 @@ from bayesdp.leakage.worst_case import (
     expected_seconds,
 )
 from bayesdp.notions import Adversary, Bound, Cost
+from bayesdp.numbers import UNIT
 from bayesdp.populations import Finite, Graph, MarkovChain, Network, Population, Tree
 from bayesdp.populations.joint import NoJointError, parts_of
 from bayesdp.theorems.base import Question, Theorem

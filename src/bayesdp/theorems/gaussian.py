@@ -22,9 +22,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Any, ClassVar
 
-from bayesdp.leakage.rounding import up
 from bayesdp.leakage.zcdp import group_renyi, shifted
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import up
 from bayesdp.populations import Gaussian, Population
 from bayesdp.theorems.base import Question, Theorem
 

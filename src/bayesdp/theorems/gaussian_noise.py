@@ -25,9 +25,9 @@ import math
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.leakage.normal_curve import normal_delta
-from bayesdp.leakage.rounding import up
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta
 from bayesdp.notions import Adversary, Cost
+from bayesdp.numbers import up
 from bayesdp.populations import Population
 from bayesdp.theorems import REGISTRY, ApproximateBound
 from bayesdp.theorems.base import Question

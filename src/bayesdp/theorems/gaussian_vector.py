@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.leakage.normal import vector_movements
-from bayesdp.leakage.rounding import up
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import up
 from bayesdp.populations import Gaussian
 from bayesdp.populations.gaussian import Rows
 from bayesdp.theorems.base import Question

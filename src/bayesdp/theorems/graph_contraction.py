@@ -32,8 +32,8 @@ from __future__ import annotations
 
 from bayesdp.leakage.contraction import graph_level
 from bayesdp.leakage.graph_delta import approximate_graph_level
-from bayesdp.leakage.rounding import up
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import up
 from bayesdp.populations import Graph, Network, Tree
 from bayesdp.theorems.base import Question, Theorem
 

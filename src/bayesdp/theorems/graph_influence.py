@@ -22,8 +22,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from bayesdp.leakage.influence import influence_factor, influence_matrix
-from bayesdp.leakage.rounding import up
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import up
 from bayesdp.populations import Graph, Network, Tree
 from bayesdp.populations.factors import FactorGraph
 from bayesdp.theorems.base import Question, Theorem

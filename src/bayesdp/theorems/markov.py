@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.lipschitz import Floats
-from bayesdp.leakage.rounding import largest, up
 from bayesdp.leakage.states import StateChain, StatesLevel
 from bayesdp.leakage.stationary import stationary_law
 from bayesdp.leakage.tuples import tuple_kernel
 from bayesdp.notions import Cost
+from bayesdp.numbers import largest, up
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question, Theorem
 

@@ -36,9 +36,9 @@ import math
 from functools import lru_cache
 
 from bayesdp.leakage.approximate import chain_level, group
-from bayesdp.leakage.rounding import UNIT, largest, up
 from bayesdp.leakage.tuples import block_interval_ratio, block_ratio
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import UNIT, largest, up
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.markov import interval_ratio, table_of, tightened

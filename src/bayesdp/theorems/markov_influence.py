@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from bayesdp.leakage.rounding import up
 from bayesdp.leakage.stationary import elimination_error
 from bayesdp.leakage.tuples import influence_level, influences
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import up
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question
 from bayesdp.theorems.markov import SEVERAL_LAWS, MarkovTheorem, first_records, table_of

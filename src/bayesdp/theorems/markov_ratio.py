@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import math
 
-from bayesdp.leakage.rounding import up
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import up
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question
 from bayesdp.theorems.markov import NOT_STATIONARY, MarkovTheorem

@@ -23,9 +23,9 @@ from typing import Any, Literal
 
 from bayesdp.errors import InputError, Refusal, UnsupportedError
 from bayesdp.leakage.deadline import NEVER, OutOfTimeError
-from bayesdp.leakage.rounding import down, up
 from bayesdp.leakage.zcdp import group_renyi, largest_rho, least_epsilon, reserve
 from bayesdp.notions import Bound, Cost, Refused
+from bayesdp.numbers import down, up
 from bayesdp.populations import Family, Graph, MarkovChain, Network, Tree
 from bayesdp.theorems import REGISTRY, LeakageReport, approximate, limited, out_of_time, report
 from bayesdp.theorems.base import Question, Theorem

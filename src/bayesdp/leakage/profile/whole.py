@@ -39,9 +39,9 @@ from bayesdp.leakage.profile.semantic import (
     known_semantic_privacy,
     semantic_privacy,
 )
-from bayesdp.leakage.rounding import UNIT
 from bayesdp.leakage.tensor import channel_of
 from bayesdp.notions import ADVERSARIES, CATALOGUE, Adversary, NotionClaim, NotionKey
+from bayesdp.numbers import UNIT
 from bayesdp.populations import Family, Population
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
 

@@ -16,9 +16,9 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Protocol
 
-from bayesdp.accounting.spend import float_above
 from bayesdp.errors import InputError
 from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
+from bayesdp.numbers import float_above
 from bayesdp.programs.run.private import (
     FINEST,
     RESOLUTION,

@@ -20,8 +20,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesdp.accounting.spend import Spend, float_above
+from bayesdp.accounting.spend import Spend
 from bayesdp.errors import InputError
+from bayesdp.numbers import float_above
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import (
     Branch,

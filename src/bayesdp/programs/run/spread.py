@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.accounting.spend import float_above
+from bayesdp.numbers import float_above
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release, names_of
 from bayesdp.programs.run.public import Values
 

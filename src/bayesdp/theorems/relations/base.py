@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from fractions import Fraction
 
-from bayesdp.leakage.rounding import up
 from bayesdp.notions import Adversary
 from bayesdp.notions.catalogue import NotionKey
+from bayesdp.numbers import times, up
 
 Map = Callable[[float, int], float]
 """The premise's level and the size of a group, to the conclusion's level. Monotone in both."""
@@ -65,10 +64,7 @@ def same(level: float, size: int) -> float:
 
 def times_size(level: float, size: int) -> float:
     """`size * level`, rounded up."""
-    product = size * level
-    if not math.isfinite(product) or Fraction(product) >= size * Fraction(level):
-        return product
-    return math.nextafter(product, math.inf)
+    return times(size, level)
 
 
 def distance(level: float, size: int) -> float:

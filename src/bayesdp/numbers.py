@@ -1,8 +1,14 @@
-"""Outward rounding in double precision: an upper bound stays an upper bound."""
+"""Numbers that say what they are, and rounding in double precision with its direction in the name.
+
+An upper bound stays an upper bound: everything that is promised is rounded up. The type of a proven
+bound on a level is `notions.Bound`; a number that is right up to an error, and one that proves
+nothing, have types of their own here.
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -22,16 +28,26 @@ def up(value: float, operations: int = 4) -> float:
     return math.nextafter(widened, math.inf)
 
 
+def float_above(exact: Fraction) -> float:
+    """The smallest double that is not below an exact number; `OverflowError` beyond the doubles."""
+    nearest = float(exact)
+    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
+
+
+def float_below(exact: Fraction) -> float:
+    """The largest double that is not above an exact number: the mirror image of `float_above`."""
+    nearest = float(exact)
+    return nearest if Fraction(nearest) <= exact else math.nextafter(nearest, -math.inf)
+
+
 def times(count: int, value: float) -> float:
     """The exact product, rounded up: itself where doubles hold it; infinite beyond them."""
     if not math.isfinite(value):
         return value
-    exact = Fraction(value) * count
     try:
-        nearest = float(exact)
+        return float_above(Fraction(value) * count)
     except OverflowError:
         return math.inf
-    return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
 class NotANumberError(ArithmeticError):
@@ -59,3 +75,24 @@ def down(value: float, operations: int = 4) -> float:
     if not math.isfinite(value):
         return value
     return math.nextafter(value - abs(value) * operations * UNIT, -math.inf)
+
+
+@dataclass(frozen=True, slots=True)
+class Exact:
+    """A number known up to `error` on either side. It may be infinite."""
+
+    value: float
+    error: float
+
+    @property
+    def upper(self) -> float:
+        """The number with its error, rounded up."""
+        return up(self.value + self.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number computed from data or by simulation. Proves nothing."""
+
+    value: float
+    standard_error: float | None = None

@@ -411,7 +411,10 @@ class _Chain:
         return x, (other(x) if crossed else _above(lambda y: step((0.0, y))[1], least[1]))
 
     def _long(self, steps: int, tail: Pair, *, fits: bool = True) -> ChainLevel:
-        """`fits` says that every run of so many records fits on both sides of some target."""
+        """The level of a chain that is too long to be followed, with its tail closed.
+
+        `fits`: every run of so many records fits on both sides of some target.
+        """
         best = self._both_sides(tail)
         attained = self._attained(self._both_sides((0.0, 0.0)), steps) if fits else 0.0
         return ChainLevel(up(self.dp_epsilon + best), steps, tail, attained, fits)
@@ -431,7 +434,7 @@ class _Chain:
 
 
 def _above(step: Callable[[float], float], least: float) -> float:
-    """About the least number from `least` on that an increasing, concave step does not raise."""
+    """Approximately the least number from `least` on that a rising, concave step does not raise."""
     low, high = least, max(2.0 * least, _TINY)
     while not step(high) <= high and high < _FAR:
         low, high = high, 2.0 * high

@@ -79,7 +79,7 @@ def _descent(pair: Floats, least: Floats, step: Step, rounds: int) -> Iterator[F
 
 
 def _guess(first: Floats, second: Floats, third: Floats) -> Floats | None:
-    """Where entries go whose steps shrink by a common factor from now on, and a hair above."""
+    """A hair above the limit of entries whose steps shrink by a common factor from now on."""
     earlier, later = np.log(second / first), np.log(third / second)
     size = np.abs(earlier)
     if not size.max() > 0.0:

@@ -23,7 +23,7 @@ from bayesdp.populations.factors import FactorGraph, FactorGroup, Floats, Ints, 
 from bayesdp.populations.precision import dominating_vector
 
 LARGEST_DENSE = 1500
-"""Up to this many records every record's factor is computed as such; above, from the row sums."""
+"""Up to this many records every record's factor is computed by itself; above, from the row sums."""
 
 _LARGEST_SQUARE = 40_000_000
 _POWER_STEPS = 30

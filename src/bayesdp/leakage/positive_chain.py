@@ -100,14 +100,14 @@ class _Evidence:
             error += 8 * UNIT
 
     def grow(self, steps: int) -> None:
-        """Have at least that many steps."""
+        """Compute steps until there are at least that many."""
         while len(self.steps) < steps:
             odds, error = next(self._odds)
             self.steps.append(_weights(self.kernel, odds, error))
             self.spreads.append(max(odds, 1.0 / odds) * (1.0 + error + 8 * UNIT))
 
     def is_settled(self, steps: int) -> bool:
-        """Whether the evidence is as near to its limit as rounding lets one see."""
+        """Whether the evidence is as near to its limit as doubles can tell."""
         error = (self.steps[steps - 1][3] - 1.0 - _ROUNDED) / 5.0
         return self.spreads[steps - 1] <= 1.0 + _SETTLED + 2.0 * error
 
@@ -342,7 +342,10 @@ def _log(value: float) -> float:
 
 
 def _long(chain: _Chain, steps: int, reached: Pair, tail: Pair, free: Pair | None) -> PositiveLevel:
-    """`free` is what free ends certainly reach; `None` where it is not known which runs fit."""
+    """Both sides' part for a chain too long to be followed, its tail closed by `tail`.
+
+    `free` is what free ends certainly reach; `None` where it is not known which runs fit.
+    """
     best = max(2.0 * _log(max(r, t)) for r, t in zip(reached, tail, strict=True))
     attained = 0.0
     if free is not None:

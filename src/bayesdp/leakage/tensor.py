@@ -258,7 +258,7 @@ class _Worst:
         )
 
     def level(self) -> Level:
-        """What was found."""
+        """The largest differences as a level; 0 where nothing is told apart."""
         return Level(max(self.best, 0.0), self.attained, tuple(self.by_record))
 
 

@@ -249,7 +249,7 @@ class _Edges:
 
 @dataclass
 class _ManyStates:
-    """The same in arrays, for each depth and shape at once."""
+    """The recursion for more states, in arrays: all edges of a depth and shape at once."""
 
     records: int
     possible: NDArray[np.bool_]

@@ -17,7 +17,7 @@ from bayesdp.numbers import UNIT, largest, up
 
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _SMALLEST_ORDER, _LARGEST_ORDER = math.log(1e-6), math.log(1e15)
-"""Of `alpha - 1`, as logarithms. Such numbers are exact beside 1."""
+"""The logarithms of `alpha - 1` between which the best order is searched."""
 _ROUNDS = 90
 
 

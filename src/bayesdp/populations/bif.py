@@ -84,7 +84,7 @@ class _Reader:
             position = match.end()
 
     def network(self) -> list[Any]:
-        """Everything."""
+        """The variables of the whole file, with their tables."""
         while self.next < len(self.tokens):
             word = self._word("network, variable or probability")
             if word.text == "network":

@@ -14,7 +14,7 @@ from typing import Any
 from bayesdp.errors import InputError
 
 MOST_DIGITS = 300
-"""Longer whole numbers are no doubles."""
+"""The most digits of a whole number: longer ones do not fit into a double."""
 
 _folders: list[Path] = []
 
@@ -47,14 +47,14 @@ def find(name: str, key: str) -> Path:
 def read_json(text: str) -> Any:
     """A JSON document, else `ValueError`.
 
-    So for a key that stands twice in an object (JSON leaves open which counts), and for whole
-    numbers beyond doubles.
+    A key that stands twice in an object is refused (JSON leaves open which counts), and so are
+    whole numbers beyond the doubles.
     """
     return json.loads(text, object_pairs_hook=_unique, parse_int=_whole)
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """A TOML document. `ValueError` for what isn't one and for whole numbers beyond doubles."""
+    """A TOML document. `ValueError` for anything else and for whole numbers beyond doubles."""
     document = tomllib.loads(text)
     _check_numbers(document)
     return document

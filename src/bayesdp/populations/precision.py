@@ -166,7 +166,7 @@ def _solve(comparison: csr_array) -> NDArray[np.float64] | None:
 
 
 def read_precision(raw: object) -> Precision:
-    """A precision matrix from what a spec or a caller may give; `InputError` for what is none.
+    """A precision matrix from what a spec or a caller may give; `InputError` for others.
 
     A nested array of at most 2000 rows; the path of a Matrix Market file, or `{ file, sha256 }`,
     where the content must have that digest; in Python a SciPy sparse matrix or a NumPy array too.

@@ -15,7 +15,7 @@ jointly convex: it is at most the largest of those mixed. With discrete Gaussian
 of theory 6 the draws are integers apart, at most `F M` in steps and two more for each other record,
 and the same holds with the exact curve of the discrete law, which grows with the shift too.
 
-It is no conversion of `(eps, delta)`-DP: it speaks of this noise on this query, and an arbitrary
+It is not a conversion of `(eps, delta)`-DP: it speaks of this noise on this query, and an arbitrary
 `(eps, delta)`-DP mechanism need not obey it. Counts and histograms are not Lipschitz (theory 7).
 """
 

@@ -17,12 +17,12 @@ probability of an outcome changes by at most `e^eps`, all mechanisms at once; av
 where some adversary knows both neighbours of a record that could still be either: the number then
 moves by one.
 
-It is no conversion of differential privacy: another mechanism of the same cost, randomized response
-for example, leaks the level of `markov-recursion` (theory 3.5). So it is not in the registry, and
-is asked only about spends whose mechanism is known to be such a count. Gaps matter: a count of
-every other record of a strongly alternating chain is a count on a positively correlated one.
-For positively correlated chains the outermost outcomes of a noisy count attain the recursion, so
-there is nothing to gain from knowing the mechanism.
+It is not a conversion of differential privacy: another mechanism of the same cost, randomized
+response for example, leaks the level of `markov-recursion` (theory 3.5). So it is not in the
+registry, and is asked only about spends whose mechanism is known to be such a count. Gaps matter: a
+count of every other record of a strongly alternating chain is a count on a positively correlated
+one. For positively correlated chains the outermost outcomes of a noisy count attain the recursion,
+so there is nothing to gain from knowing the mechanism.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ def count_mechanism(length: int) -> str:
 def refusal(population: Population, mechanism: str) -> str | None:
     """The hypothesis that fails for spends of this mechanism, or `None`."""
     if not isinstance(population, MarkovChain) or population.order != 1:
-        return "the population is no Markov chain of order 1"
+        return "the population is not a Markov chain of order 1"
     if population.states != 2 or population.transition is None:
         return "the chain has more than two states, or its transitions are intervals"
     if mechanism != count_mechanism(population.length):
-        return "the mechanism is no count over a complete series of this length"
+        return "the mechanism is not a count over a complete series of this length"
     (stay, leave), (come, keep) = population.transition
     if Fraction(stay) * Fraction(keep) > Fraction(leave) * Fraction(come):
         return "the chain is positively correlated: the mechanism attains the DP level"

@@ -35,7 +35,7 @@ _MOST_CELLS = 2**12
 
 @lru_cache(maxsize=256)
 def has_secret(population: Population, adversary: Adversary) -> bool | None:
-    """Whether some record has two possible values; `None` where that is not looked into.
+    """Whether some record has two possible values; `None` where it is not worked out.
 
     Populations of which no law is declared include some in which it has. A covariance is positive
     definite, so each record is random given all others.

@@ -27,7 +27,10 @@ class Deltas:
 
 
 def deltas(model: Model, epsilon: float) -> Deltas:
-    """Exact up to rounding of some 1e-13. Errors: `InputError` for an epsilon below 0."""
+    """The smallest deltas at `epsilon`, right up to about 1e-13.
+
+    Errors: `InputError` for an epsilon below 0.
+    """
     if not (epsilon >= 0.0 and math.isfinite(epsilon)):
         raise InputError("epsilon", epsilon, expected="a finite number of nats of at least 0")
     factor = math.exp(min(epsilon, 700.0))

@@ -84,7 +84,7 @@ def larger(first: AttainedLevel, second: AttainedLevel) -> AttainedLevel:
 
 
 def worse(level: float, than: AttainedLevel) -> bool:
-    """Whether a level beats what was found so far; -1 stands for nothing to compare."""
+    """Whether a level is larger than `than`; -1 stands for nothing to compare."""
     return level > than.level or (than.by is None and level >= 0.0)
 
 

@@ -29,18 +29,18 @@ class Secret:
     databases: Bools
 
     def __invert__(self) -> Secret:
-        """That it is not so."""
+        """The secret that this one does not hold."""
         return Secret(f"not {self.name}", ~self.databases)
 
     def __and__(self, other: Secret) -> Secret:
-        """That both are so."""
+        """The secret that both hold."""
         return Secret(f"{self.name} and {other.name}", self.databases & other.databases)
 
 
 def some(
     sizes: Index, records: Sequence[int], values: Sequence[int], name: str, at_least: int = 1
 ) -> Secret:
-    """That at least so many of these records have one of these values."""
+    """The secret that at least `at_least` of these records have one of these values."""
     grid = np.indices(sizes)
     count = sum((np.isin(grid[j], values).astype(int) for j in records), np.zeros(sizes, int))
     return Secret(name, np.asarray(count >= at_least))

@@ -57,8 +57,8 @@ _BDP: Mapping[Adversary, NotionKey] = MappingProxyType(
 class Profile:
     """The exact level of every notion, and what attains it.
 
-    `found` has each key of the catalogue; levels in the notion's unit, infinite ones included, each
-    right up to `error`. `group` holds the levels for groups of 1, 2, .. records. `bsp_known` is BSP
+    `levels` has each key of the catalogue, in the notion's unit, infinite ones included, each right
+    up to `error`. `group` holds the levels for groups of 1, 2, .. records. `bsp_known` is BSP
     for adversaries who know `x_S`, `mp_of_prior` MP for the population's own belief only.
     `default` is the value that replaces a record, one for each record; None stands for the worst
     of all. `default_covers` is False if the default is not possible beside every `x_S`: then

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bayesdp.errors import InputError, did_you_mean
+from bayesdp.populations.directed import pyagrum_node
 
 
 def nodes_of(network: Any, data: Sequence[str], latent: Sequence[str]) -> list[dict[str, Any]]:
@@ -36,20 +37,4 @@ def nodes_of(network: Any, data: Sequence[str], latent: Sequence[str]) -> list[d
                     remedy=did_you_mean(name, names),
                 )
             roles[name] = key
-    return [_node(network, name, roles[name]) for name in names]
-
-
-def _node(network: Any, name: str, role: str) -> dict[str, Any]:
-    table = network.cpt(name)
-    axes = list(table.names)
-    parents = [axis for axis in axes if axis != name]
-    # The axes of the array are in the reverse order of `names`.
-    order = [len(axes) - 1 - axes.index(axis) for axis in (*parents, name)]
-    values = table.toarray().transpose(order)
-    return {
-        "name": name,
-        "role": role,
-        "states": list(network.variable(name).labels()),
-        "parents": parents,
-        "table": (values / values.sum(axis=-1, keepdims=True)).tolist(),
-    }
+    return [pyagrum_node(network, name) | {"role": roles[name]} for name in names]

@@ -21,7 +21,8 @@ from bayesdp.causal.elimination import Factor, Floats, factor, marginal
 from bayesdp.causal.mechanism import Compiled, compiled, mechanism_of
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.populations import Finite
-from bayesdp.populations.base import explain_validation, law
+from bayesdp.populations.base import explain_validation
+from bayesdp.populations.directed import first_on_cycle, read_rows
 from bayesdp.populations.files import read_json, read_toml
 from bayesdp.populations.finite import MOST_CELLS as MOST_LAW_CELLS
 
@@ -170,27 +171,17 @@ class CausalModel(BaseModel):
                 _refuse_edge(where, parent, node)
         sizes = [self.nodes[place[parent]].size for parent in node.parents]
         tolist = getattr(node.table, "tolist", None)
-        return _rows(tolist() if tolist else node.table, sizes, node.size, f"{key}.table")
+        return read_rows(tolist() if tolist else node.table, sizes, node.size, f"{key}.table")
 
     def _check_cycles(self, place: dict[str, int]) -> None:
-        """Take away nodes whose parents are all taken away; what stays lies on a cycle."""
-        left = dict(enumerate(self.nodes))
-        while left:
-            ready = [
-                position
-                for position, node in left.items()
-                if not any(place[parent] in left for parent in node.parents)
-            ]
-            if not ready:
-                stuck, node = next(iter(left.items()))
-                raise InputError(
-                    f"model.nodes[{stuck}].parents",
-                    list(node.parents),
-                    expected="causes without cycles",
-                    remedy="This node is a cause of its own, or an effect of one that is.",
-                )
-            for position in ready:
-                del left[position]
+        stuck = first_on_cycle([[place[parent] for parent in node.parents] for node in self.nodes])
+        if stuck is not None:
+            raise InputError(
+                f"model.nodes[{stuck}].parents",
+                list(self.nodes[stuck].parents),
+                expected="causes without cycles",
+                remedy="This node is a cause of its own, or an effect of one that is.",
+            )
 
     # ------------------------------------------------------ what it says
 
@@ -369,20 +360,3 @@ def _check_states(node: CausalNode, key: str) -> None:
         raise InputError(
             key, list(node.states), expected=f"different names, from 1 to {_MOST_STATES}"
         )
-
-
-def _rows(table: Any, sizes: list[int], width: int, key: str) -> Any:
-    """The nested table with every row checked and rescaled."""
-    wanted = sizes[0] if sizes else width
-    if not isinstance(table, list | tuple) or len(table) != wanted:
-        what = "tables, one for each value of a parent" if sizes else "probabilities"
-        raise InputError(key, table, expected=f"{wanted} {what}")
-    if sizes:
-        return tuple(_rows(inner, sizes[1:], width, f"{key}[{i}]") for i, inner in enumerate(table))
-    for position, entry in enumerate(table):
-        number = isinstance(entry, int | float) and not isinstance(entry, bool)
-        if not number or not abs(entry) <= 1e300:  # larger whole numbers may be no doubles
-            raise InputError(f"{key}[{position}]", entry, expected="a probability")
-    row = tuple(float(entry) for entry in table)
-    again = law(row, key)
-    return row if max(abs(a - b) for a, b in zip(row, again, strict=True)) <= 4e-16 else again

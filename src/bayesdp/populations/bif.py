@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.populations.directed import pyagrum_node
 
 MOST_BYTES = 50_000_000
 MOST_CELLS = 5_000_000
@@ -270,7 +271,7 @@ class _Reader:
 
 
 def _by_pyagrum(path: Path, key: str) -> list[Any]:
-    """The same through pyAgrum, which keeps single precision: rows are rescaled here."""
+    """The same through pyAgrum."""
     try:
         library: Any = importlib.import_module("pyagrum")
     except ImportError:
@@ -286,21 +287,5 @@ def _by_pyagrum(path: Path, key: str) -> list[Any]:
         raise InputError(
             key, str(path), expected=f"a network that pyAgrum reads ({error})"
         ) from None
-    nodes = []
-    for node in sorted(network.nodes()):
-        table = network.cpt(node)
-        names = list(table.names)
-        name = network.variable(node).name()
-        parents = [parent for parent in names if parent != name]
-        # The axes of the array are in the reverse order of `names`.
-        order = [len(names) - 1 - names.index(axis) for axis in (*parents, name)]
-        values = table.toarray().transpose(order)
-        nodes.append(
-            {
-                "name": name,
-                "states": list(network.variable(node).labels()),
-                "parents": parents,
-                "table": (values / values.sum(axis=-1, keepdims=True)).tolist(),
-            }
-        )
-    return nodes
+    names = [network.variable(node).name() for node in sorted(network.nodes())]
+    return [pyagrum_node(network, name) for name in names]

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bayesdp.errors import InputError, did_you_mean, require_shown
-from bayesdp.populations.base import Population, law
+from bayesdp.populations.base import Population
 from bayesdp.populations.bif import read_bif
+from bayesdp.populations.directed import first_on_cycle, read_rows
 from bayesdp.populations.files import find
 
 if TYPE_CHECKING:
@@ -130,23 +131,11 @@ class Network(Population):
         sizes = [self.nodes[place[parent]].size for parent in node.parents]
         tolist = getattr(node.table, "tolist", None)
         table = tolist() if tolist is not None else node.table
-        return _rows(table, sizes, node.size, f"{key}.table")
+        return read_rows(table, sizes, node.size, f"{key}.table")
 
     def _check_cycles(self, place: dict[str, int]) -> None:
-        """Remove nodes whose parents are all removed; what stays lies on or behind a cycle."""
-        waiting = [len(node.parents) for node in self.nodes]
-        children: list[list[int]] = [[] for _ in self.nodes]
-        for position, node in enumerate(self.nodes):
-            for parent in node.parents:
-                children[place[parent]].append(position)
-        ready = [position for position, count in enumerate(waiting) if count == 0]
-        for position in ready:  # grows while it is walked
-            for child in children[position]:
-                waiting[child] -= 1
-                if waiting[child] == 0:
-                    ready.append(child)
-        if len(ready) < len(self.nodes):
-            stuck = next(position for position, count in enumerate(waiting) if count > 0)
+        stuck = first_on_cycle([[place[parent] for parent in node.parents] for node in self.nodes])
+        if stuck is not None:
             raise InputError(
                 f"population.nodes[{stuck}].parents",
                 list(self.nodes[stuck].parents),
@@ -241,24 +230,3 @@ def _check_states(node: Variable, key: str) -> None:
     else:
         for state in node.states:
             require_shown(state, key)
-
-
-def _rows(table: Any, sizes: list[int], width: int, key: str) -> Any:
-    """The nested table with every row checked and rescaled."""
-    wanted = sizes[0] if sizes else width
-    if not isinstance(table, list | tuple) or len(table) != wanted:
-        raise InputError(
-            key,
-            table,
-            expected=f"{wanted} tables, one for each value of a parent"
-            if sizes
-            else f"{width} probabilities",
-        )
-    if sizes:
-        return tuple(_rows(inner, sizes[1:], width, f"{key}[{i}]") for i, inner in enumerate(table))
-    for position, entry in enumerate(table):
-        if isinstance(entry, bool) or not isinstance(entry, int | float):
-            raise InputError(f"{key}[{position}]", entry, expected="a probability")
-    row = tuple(float(entry) for entry in table)
-    again = law(row, key)
-    return row if max(abs(a - b) for a, b in zip(row, again, strict=True)) <= 4e-16 else again

@@ -1,0 +1,66 @@
+"""What Bayesian networks and causal models have in common: tables by parents, and no cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bayesdp.errors import InputError
+from bayesdp.populations.base import law
+
+
+def read_rows(table: Any, sizes: list[int], width: int, key: str) -> Any:
+    """A node's nested table, one axis for each parent, with every row checked and rescaled.
+
+    `sizes` are the parents' numbers of values, `width` the node's own. Errors: `InputError`.
+    """
+    wanted = sizes[0] if sizes else width
+    if not isinstance(table, list | tuple) or len(table) != wanted:
+        rows = "tables, one for each value of a parent" if sizes else "probabilities"
+        raise InputError(key, table, expected=f"{wanted} {rows}")
+    if sizes:
+        return tuple(
+            read_rows(inner, sizes[1:], width, f"{key}[{i}]") for i, inner in enumerate(table)
+        )
+    for position, entry in enumerate(table):
+        number = isinstance(entry, int | float) and not isinstance(entry, bool)
+        if not number or not abs(entry) <= 1e300:  # larger whole numbers may not fit into a double
+            raise InputError(f"{key}[{position}]", entry, expected="a probability")
+    row = tuple(float(entry) for entry in table)
+    again = law(row, key)
+    return row if max(abs(a - b) for a, b in zip(row, again, strict=True)) <= 4e-16 else again
+
+
+def first_on_cycle(parents: Sequence[Sequence[int]]) -> int | None:
+    """The first node on or behind a cycle, given the parents of each; `None` without a cycle.
+
+    Nodes whose parents are all removed are removed; what stays is on or behind a cycle.
+    """
+    waiting = [len(own) for own in parents]
+    children: list[list[int]] = [[] for _ in parents]
+    for node, own in enumerate(parents):
+        for parent in own:
+            children[parent].append(node)
+    ready = [node for node, count in enumerate(waiting) if count == 0]
+    for node in ready:  # grows while it is walked
+        for child in children[node]:
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                ready.append(child)
+    return next((node for node, count in enumerate(waiting) if count > 0), None)
+
+
+def pyagrum_node(network: Any, name: str) -> dict[str, Any]:
+    """A node of a pyAgrum network as plain data. Its tables may have single precision: rescaled."""
+    table = network.cpt(name)
+    axes = list(table.names)
+    parents = [axis for axis in axes if axis != name]
+    # The axes of the array are in the reverse order of `names`.
+    order = [len(axes) - 1 - axes.index(axis) for axis in (*parents, name)]
+    values = table.toarray().transpose(order)
+    return {
+        "name": name,
+        "states": list(network.variable(name).labels()),
+        "parents": parents,
+        "table": (values / values.sum(axis=-1, keepdims=True)).tolist(),
+    }

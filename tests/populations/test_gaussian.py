@@ -134,5 +134,5 @@ def test_a_matrix_market_file_with_an_entry_twice_is_refused(tmp_path):
     lines = ["%%MatrixMarket matrix coordinate real symmetric", "2 2 4"]
     lines += ["1 1 1.0", "2 1 -0.2", "2 1 -0.2", "2 2 1.0"]
     (tmp_path / "q.mtx").write_text("\n".join(lines) + "\n")
-    with pytest.raises(InputError, match="row 2 and column 1 stands there more than once"):
+    with pytest.raises(InputError, match="row 1 and column 2 stands there more than once"):
         Gaussian(precision=str(tmp_path / "q.mtx"))

@@ -1,6 +1,6 @@
 """Write the table of docs/program-audit.md: what the falsifier finds on every accepted program.
 
-Run `python tools/make_program_audit.py` after changing programs, checker or falsifier; a test
+Run `python -m tools.make_program_audit` after changing programs, checker or falsifier; a test
 compares rows. It takes about a minute.
 """
 
@@ -14,11 +14,12 @@ from bayesdp.programs.check.verdict import check
 from bayesdp.programs.falsify import Findings, falsify
 from bayesdp.programs.ir import Program
 from bayesdp.programs.source.lower import lower
-from bayesdp.programs.source.module import read_file
+from bayesdp.programs.source.module import read_text
+from tests.golden.corpus import ACCEPTED
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "program-audit.md"
-FOLDERS = ("docs/examples/programs", "tests/golden/programs/accepted")
+EXAMPLES = ROOT / "docs" / "examples" / "programs"
 BEGIN, END = "<!-- from tools/make_program_audit.py -->", "<!-- end of the table -->"
 N_MAX, MOST_PAIRS = 4, 3000
 HEAD = (
@@ -29,11 +30,11 @@ HEAD = (
 
 def programs() -> Iterator[tuple[str, Program]]:
     """Every program that is to be accepted, by file and name."""
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).glob("*.py")):
-            source = read_file(path)
-            for name in source.programs:
-                yield f"{path.stem}:{name}", lower(source, name)
+    texts = [(path.stem, path.read_text("utf-8")) for path in sorted(EXAMPLES.glob("*.py"))]
+    for stem, text in [*texts, *((example.name, example.text) for example in ACCEPTED)]:
+        source = read_text(text)
+        for name in source.programs:
+            yield f"{stem}:{name}", lower(source, name)
 
 
 def audited(program: Program) -> Findings:

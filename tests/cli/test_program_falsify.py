@@ -24,20 +24,25 @@ from bayesdp.programs.check.verdict import Verdict, check
 from bayesdp.programs.falsify import Finding, Findings, Witness, falsify
 from bayesdp.programs.falsify.words import BROKEN, as_data, in_words
 from bayesdp.programs.ir import Expr, plain
+from tests.golden.corpus import EXAMPLES as CORPUS
 from tests.programs.probes import core
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden" / "falsified"
 EXAMPLES = ROOT / "docs" / "examples" / "programs"
-CORPUS = ROOT / "tests" / "golden" / "programs"
 REFRESH = os.environ.get("BAYESDP_REFRESH_GOLDEN") == "1"
 HONEST = {
-    "coin": EXAMPLES / "coin.py",
-    "heights": EXAMPLES / "heights.py",
-    "add-remove": CORPUS / "accepted" / "add_remove_count.py",
-    "a-released-prior": CORPUS / "accepted" / "released_posterior_as_prior.py",
+    "coin": "coin",
+    "heights": "heights",
+    "add-remove": "add_remove_count",
+    "a-released-prior": "released_posterior_as_prior",
 }
 COST = {"dp_epsilon": Fraction(1, 4), "dp_delta": Fraction(0)}
+
+
+def file_of(name: str, folder: Path) -> str:
+    """The program of the corpus, written to `folder`; where there is none, the example's file."""
+    return str(CORPUS[name].write(folder) if name in CORPUS else EXAMPLES / f"{name}.py")
 
 
 def run(*arguments: str):
@@ -71,8 +76,8 @@ def claim_too_little(monkeypatch: pytest.MonkeyPatch, move: Fraction | None) -> 
 
 
 @pytest.mark.parametrize("name", HONEST)
-def test_nothing_is_found_where_claims_are_right(name: str) -> None:
-    done = run(str(HONEST[name]))
+def test_nothing_is_found_where_claims_are_right(name: str, tmp_path: Path) -> None:
+    done = run(file_of(HONEST[name], tmp_path))
     assert done.exit_code == 0, done.output
     compare(name, done.output)
 
@@ -145,20 +150,22 @@ def test_a_number_of_records() -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "said"),
+    ("name", "said"),
     [
-        (CORPUS / "rejected" / "private_branch.py", "accepted; this one is REJECTED"),
-        (CORPUS / "rejected" / "fold_that_grows.py", "accepted; this one is UNKNOWN"),
-        (CORPUS / "nowhere.py", "readable text file"),
-        (EXAMPLES / "coin.py:con", "Known: by_answers, by_candidates, by_count"),
+        ("private_branch", "accepted; this one is REJECTED"),
+        ("fold_that_grows", "accepted; this one is UNKNOWN"),
+        ("nowhere", "readable text file"),
+        ("coin:con", "Known: by_answers, by_candidates, by_count"),
     ],
 )
-def test_wrong_inputs(file: Path, said: str) -> None:
-    done = run(str(file))
+def test_wrong_inputs(name: str, said: str, tmp_path: Path) -> None:
+    name, *program = name.split(":")
+    file = ":".join([file_of(name, tmp_path), *program])
+    done = run(file)
     assert done.exit_code == 2
     assert said in " ".join(done.stderr.split())
     assert done.stdout == ""
-    done = run(str(file), "--json")
+    done = run(file, "--json")
     assert done.exit_code == 2
     assert json.loads(done.stdout)["status"] == 2
 

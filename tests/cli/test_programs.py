@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.cli import app
+from tests.golden.corpus import EXAMPLES
 
 ROOT = Path(__file__).parents[2]
-CORPUS = ROOT / "tests" / "golden" / "programs"
 HEAVY = ("numpy", "scipy", "pandas", "opendp", "ibis", "duckdb", "sqlalchemy", "jax")
 COIN = """
 from bayesdp.programs import Bool, Database, Int, Private, Public, Real, laplace, program
@@ -59,21 +59,23 @@ def test_public_arguments_are_exact(coin: str) -> None:
         assert found["dp_epsilon"] == shown
 
 
-def test_a_kind_with_its_column() -> None:
-    found = json.loads(run(str(CORPUS / "accepted" / "mean_height.py"), "--json").stdout)
+def test_a_kind_with_its_column(tmp_path: Path) -> None:
+    path = str(EXAMPLES["mean_height"].write(tmp_path))
+    found = json.loads(run(path, "--json").stdout)
     assert (found["kind"], found["column"], found["interval"]) == (
         "lipschitz",
         "height",
         [140, 200],
     )
-    assert "clipped to [140, 200]" in run(str(CORPUS / "accepted" / "mean_height.py")).output
+    assert "clipped to [140, 200]" in run(path).output
 
 
-def test_a_rejected_program_shows_the_place() -> None:
-    path = CORPUS / "rejected" / "private_branch.py"
+def test_a_rejected_program_shows_the_place(tmp_path: Path) -> None:
+    example = EXAMPLES["private_branch"]
+    path = example.write(tmp_path)
     done = run(str(path))
     assert done.exit_code == 1
-    assert done.output == path.with_suffix(".txt").read_text(encoding="utf-8")
+    assert done.output == example.said
     found = json.loads(run(str(path), "--json").stdout)
     assert run(str(path), "--json").exit_code == 1
     assert (found["verdict"], found["code"], found["line"]) == ("REJECTED", "private-control", 7)
@@ -82,8 +84,8 @@ def test_a_rejected_program_shows_the_place() -> None:
     assert found["accepted"]
 
 
-def test_unknown_is_not_accepted() -> None:
-    done = run(str(CORPUS / "rejected" / "fold_that_grows.py"), "--json")
+def test_unknown_is_not_accepted(tmp_path: Path) -> None:
+    done = run(str(EXAMPLES["fold_that_grows"].write(tmp_path)), "--json")
     assert done.exit_code == 1
     assert json.loads(done.stdout)["verdict"] == "UNKNOWN"
 
@@ -103,8 +105,8 @@ def test_several_programs(coin: str) -> None:
     assert json.loads(run(f"{coin}:other", "--json").stdout)["name"] == "other"
 
 
-def test_a_number_of_records() -> None:
-    path = str(CORPUS / "accepted" / "coin_by_hellinger.py")
+def test_a_number_of_records(tmp_path: Path) -> None:
+    path = str(EXAMPLES["coin_by_hellinger"].write(tmp_path))
     assert json.loads(run(path, "--n", "537", "--json").stdout)["n"] == 537
     assert "for 537 records." in run(path, "--n", "537").output
 
@@ -159,14 +161,15 @@ def in_a_new_process(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("path", ["accepted/mean_height.py", "accepted/require_a_size.py"])
-def test_no_heavy_library_is_imported(path: str) -> None:
+@pytest.mark.parametrize("name", ["mean_height", "require_a_size"])
+def test_no_heavy_library_is_imported(name: str, tmp_path: Path) -> None:
+    path = str(EXAMPLES[name].write(tmp_path))
     # typer itself looks whether there is a pydantic, so that one is looked for below only.
     code = f"""if True:
         import sys
         from typer.testing import CliRunner
         import bayesdp.cli
-        done = CliRunner().invoke(bayesdp.cli.app, ["program", "check", {str(CORPUS / path)!r}])
+        done = CliRunner().invoke(bayesdp.cli.app, ["program", "check", {path!r}])
         assert done.exit_code == 0, done.output
         print([one for one in {HEAVY!r} if one in sys.modules])
     """
@@ -174,13 +177,15 @@ def test_no_heavy_library_is_imported(path: str) -> None:
     assert done.stdout == "[]\n", done.stderr
 
 
-def test_the_checker_itself_needs_no_library_but_flint_pydantic_and_solvers() -> None:
+def test_the_checker_itself_needs_no_library_but_flint_pydantic_and_solvers(tmp_path: Path) -> None:
+    names = ("fold_with_a_helper", "coin_by_hellinger", "dose_response")
+    paths = [str(EXAMPLES[name].write(tmp_path)) for name in names]
     code = f"""if True:
         import sys
         from bayesdp.programs.source import read_file
         from bayesdp.programs.verdicts import verdict_in
-        for name in ("fold_with_a_helper", "coin_by_hellinger", "dose_response"):
-            found = verdict_in(read_file({str(CORPUS)!r} + f"/accepted/{{name}}.py"))
+        for path in {paths!r}:
+            found = verdict_in(read_file(path))
             assert found.verdict == "ACCEPTED"
         print([one for one in {(*HEAVY, "typer", "rich")!r} if one in sys.modules])
     """
@@ -198,8 +203,8 @@ def test_nothing_of_the_file_is_executed(tmp_path: Path) -> None:
     assert not witness.exists()
 
 
-def test_a_cold_start_is_quick() -> None:
-    path = str(CORPUS / "accepted" / "coin_by_hellinger.py")
+def test_a_cold_start_is_quick(tmp_path: Path) -> None:
+    path = str(EXAMPLES["coin_by_hellinger"].write(tmp_path))
     seconds = []
     for _ in range(3):
         before, start = os.times(), time.monotonic()

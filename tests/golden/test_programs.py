@@ -1,84 +1,97 @@
 """Programs that must be accepted, with their cost, and programs that must not, with their place.
 
-The first line of each file says what must come out: `# ACCEPT (epsilon, delta): why`, or
-`# REJECT code: why`, or `# UNKNOWN code: why`. The whole message stands beside it as a golden text.
-After a deliberate change of words: BAYESDP_REFRESH_GOLDEN=1, run this file, read the difference.
+The corpus (`corpus.py`) holds the programs and the whole messages. After a deliberate change of
+words: BAYESDP_REFRESH_GOLDEN=1, run this file in one process, read the difference.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from bayesdp.programs.source import CODES, read_file
+from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.source import CODES, read_text
 from bayesdp.programs.source.diagnostics import ProgramError, unseen
 from bayesdp.programs.verdicts import refused, verdict_in
+from tests.golden.corpus import ACCEPTED, FOLDER, REFUSED, Example, change, examples_in
 
-FOLDER = Path(__file__).parent / "programs"
-ACCEPTED = sorted((FOLDER / "accepted").glob("*.py"))
-REJECTED = sorted((FOLDER / "rejected").glob("*.py"))
 REFRESH = os.environ.get("BAYESDP_REFRESH_GOLDEN") == "1"
-COST = re.compile(r"# ACCEPT \(([\d./]+), ([\d./]+)\): \S")
-NO = re.compile(r"# (REJECT|UNKNOWN) ([a-z-]+): \S")
 
 
-def verdict_on(path: Path):
+def verdict_on(example: Example) -> Verdict:
     try:
-        return verdict_in(read_file(path))
+        return verdict_in(read_text(example.text, example.file))
     except ProgramError as error:
         return refused(error, None)
 
 
-def compare(path: Path, said: str) -> None:
-    golden = path.with_suffix(".txt")
+def compare(example: Example, said: str) -> None:
     if REFRESH:
-        golden.write_text(said + "\n", encoding="utf-8")
-    assert said + "\n" == golden.read_text(encoding="utf-8")
+        change(example, said + "\n")
+    else:
+        assert said + "\n" == example.said
 
 
-@pytest.mark.parametrize("path", ACCEPTED, ids=lambda one: one.stem)
-def test_accepted_with_this_cost(path: Path) -> None:
-    said = COST.match(path.read_text(encoding="utf-8"))
-    assert said, "the first line states the cost"
-    found = verdict_on(path)
+@pytest.mark.parametrize("example", ACCEPTED, ids=lambda example: example.name)
+def test_accepted_with_this_cost(example: Example) -> None:
+    epsilon, delta = example.detail.strip("()").split(", ")
+    found = verdict_on(example)
     assert found.verdict == "ACCEPTED", str(found)
-    assert (found.dp_epsilon, found.dp_delta) == (Fraction(said[1]), Fraction(said[2]))
-    compare(path, str(found))
+    assert (found.dp_epsilon, found.dp_delta) == (Fraction(epsilon), Fraction(delta))
+    compare(example, str(found))
 
 
-@pytest.mark.parametrize("path", REJECTED, ids=lambda one: one.stem)
-def test_refused_at_this_place(path: Path) -> None:
-    said = NO.match(path.read_text(encoding="utf-8"))
-    assert said, "the first line states why"
-    found = verdict_on(path)
-    assert found.verdict == {"REJECT": "REJECTED", "UNKNOWN": "UNKNOWN"}[said[1]], str(found)
-    assert found.code == said[2]
+@pytest.mark.parametrize("example", REFUSED, ids=lambda example: example.name)
+def test_refused_at_this_place(example: Example) -> None:
+    found = verdict_on(example)
+    assert found.verdict == {"REJECT": "REJECTED", "UNKNOWN": "UNKNOWN"}[example.outcome]
+    assert found.code == example.detail
     assert found.code in CODES
     assert found.reason
     assert found.line is not None
     assert found.dp_epsilon == 0
     message = str(found)
-    compare(path, message)
+    compare(example, message)
     _, place, source, caret = message.split("\n")
-    assert place.startswith(f"{path.name}:{found.line}:")
+    assert place.startswith(f"{example.file}:{found.line}:")
     assert set(caret.strip()) == {"^"}
-    line = path.read_text(encoding="utf-8").split("\n")[found.line - 1].expandtabs(4)
-    line = "".join("\ufffd" if unseen(one) else one for one in line)
+    line = example.text.split("\n")[found.line - 1].expandtabs(4)
+    line = "".join("\ufffd" if unseen(character) else character for character in line)
     shown = source.removeprefix("    ")
     assert shown == line or shown.removeprefix("...").removesuffix("...") in line
 
 
-def test_the_corpus_is_large_enough_and_every_text_has_its_program() -> None:
-    assert len(ACCEPTED) >= 50
-    assert len(REJECTED) >= 150
-    texts = {one.with_suffix("") for one in FOLDER.glob("*/*.txt")}
-    assert texts == {one.with_suffix("") for one in (*ACCEPTED, *REJECTED)}
+def test_the_corpus_is_large_enough_and_in_order() -> None:
+    assert len(ACCEPTED) >= 150
+    assert len(REFUSED) >= 330
+    listed = []
+    for path in sorted(FOLDER.iterdir()):
+        examples = examples_in(path)
+        assert {example.home for example in examples} == {path}
+        names = [example.name for example in examples]
+        assert names == sorted(names)
+        listed += names
+    assert len(set(listed)) == len(listed) == len(ACCEPTED) + len(REFUSED)
 
 
 def test_every_kind_of_refusal_occurs() -> None:
-    codes = {NO.match(one.read_text(encoding="utf-8"))[2] for one in REJECTED}  # type: ignore[index]
+    codes = {example.detail for example in REFUSED}
     assert codes == set(CODES) - {"kernel"}  # no program is known on which the two disagree
+
+
+def test_whatever_is_no_entry_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "import.txt"
+    good = (FOLDER / "import.txt").read_text(encoding="utf-8")
+    path.write_text(good, encoding="utf-8")
+    assert len(examples_in(path)) == good.count("\n--- said\n")
+    for wrong in (
+        "x\n" + good,
+        good.replace("--- said\n", "", 1),
+        good.replace("# REJECT", "#", 1),
+    ):
+        path.write_text(wrong, encoding="utf-8")
+        with pytest.raises(ValueError, match=r"import\.txt"):
+            examples_in(path)

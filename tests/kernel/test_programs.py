@@ -23,29 +23,32 @@ from bayesdp.kernel.programs.sizes import never_less, value
 from bayesdp.programs.certificate import derivation_of, program_certificate
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.ir import Program, plain
-from bayesdp.programs.source import core_of, read_file
+from bayesdp.programs.source import core_of
 from bayesdp.programs.source import read_text as read_program_text
 from tests.effort import runs
+from tests.golden.corpus import ACCEPTED
 from tests.kernel.program_lies import LIES, lied, node_at, release_of, stated, told
 from tests.kernel.program_texts import FOLDED, HEAD, TEXTS
 from tests.kernel.programs import True_, losses, neighbours, random_program, witnesses
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "programs" / "accepted"
 SHARED = Path(__file__).parents[3] / "shared" / "programs"
-FILES = sorted([*GOLDEN.glob("*.py"), *SHARED.glob("*.py")])
+SOURCES = {
+    **{example.name: example.text for example in ACCEPTED},
+    **{path.stem: path.read_text(encoding="utf-8") for path in sorted(SHARED.glob("*.py"))},
+}
 
 
-def programs_in(path: Path) -> list[Program]:
-    source = read_file(path)
+def programs_in(text: str) -> list[Program]:
+    source = read_program_text(text)
     return [core_of(source, name, {}) for name in source.programs]
 
 
 # -- agreement ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_accepted_programs_have_certificates_that_verify(path: Path) -> None:
-    for program in programs_in(path):
+@pytest.mark.parametrize("name", SOURCES)
+def test_accepted_programs_have_certificates_that_verify(name: str) -> None:
+    for program in programs_in(SOURCES[name]):
         found = check(program)
         assert found.verdict == "ACCEPTED", found.reason
         document = json.loads(program_certificate(program, found).to_json())

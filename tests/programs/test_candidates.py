@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.ir import Expr, Release
-from bayesdp.programs.source import core_of, read_file
+from bayesdp.programs.source import core_of, read_text
+from tests.golden.corpus import ACCEPTED
 
-COIN = Path(__file__).parents[1] / "golden" / "programs" / "accepted"
 AXIS = Expr("linspace", tuple(Expr("const", (), (one,)) for one in (1, 5, 5)))
 
 
@@ -19,9 +18,9 @@ AXIS = Expr("linspace", tuple(Expr("const", (), (one,)) for one in (1, 5, 5)))
 def test_distances_are_inside_one_family(family: str, verdict: str) -> None:
     found = [
         core_of(source, name, {})
-        for path in sorted(COIN.glob("*.py"))
-        if "posteriors_of" in path.read_text(encoding="utf-8")
-        for source in [read_file(path)]
+        for example in ACCEPTED
+        if "posteriors_of" in example.text
+        for source in [read_text(example.text)]
         for name in source.programs
     ]
     program = next(one for one in found if isinstance(one.body[0], Release) and len(one.body) == 1)

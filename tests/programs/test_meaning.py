@@ -10,7 +10,6 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 from itertools import count as numbers
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,9 +18,9 @@ import pytest
 from bayesdp.programs.ir import AFTER, Branch, Derive, Expr, Parts, Program, Release, Type
 from bayesdp.programs.source import core_of, read_text
 from tests.effort import runs
+from tests.golden.corpus import ACCEPTED, Example
 from tests.programs.as_python import Label, Rows, Vec, run
 
-ACCEPTED = sorted((Path(__file__).parents[1] / "golden" / "programs" / "accepted").glob("*.py"))
 SLOW = ("several_steps_unrolled",)
 
 
@@ -275,10 +274,9 @@ def compare(text: str, rng: random.Random, size: int) -> None:
         assert same(meaning, x, y), (x, y, table)
 
 
-@pytest.mark.parametrize("path", ACCEPTED, ids=lambda one: one.stem)
-def test_text_and_representation_mean_the_same(path: Path) -> None:
-    rng = random.Random(path.stem)
-    text = path.read_text(encoding="utf-8")
-    more = [] if path.stem in SLOW else [rng.randint(1, 6) for _ in range(runs(40))]
+@pytest.mark.parametrize("example", ACCEPTED, ids=lambda example: example.name)
+def test_text_and_representation_mean_the_same(example: Example) -> None:
+    rng = random.Random(example.name)
+    more = [] if example.name in SLOW else [rng.randint(1, 6) for _ in range(runs(40))]
     for size in (3, *more):
-        compare(text, rng, size)
+        compare(example.text, rng, size)

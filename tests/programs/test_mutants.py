@@ -10,7 +10,6 @@ import io
 import random
 import tokenize
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
@@ -19,15 +18,15 @@ from bayesdp.programs.source import CODES, ProgramError, read_text
 from bayesdp.programs.surface_names import BUILTINS, SURFACE
 from bayesdp.programs.verdicts import refused, verdict_in
 from tests.effort import runs
+from tests.golden.corpus import ACCEPTED, REFUSED
 from tests.programs.test_meaning import compare
 
-CORPUS = sorted((Path(__file__).parents[1] / "golden" / "programs").glob("*/*.py"))
 SLOW = {"several_steps_unrolled", "doubling_helpers", "fold_that_grows", "endless_range"}
 TEXTS = [
-    one.read_text(encoding="utf-8")
-    for one in CORPUS
-    for _ in range(10 if one.parent.name == "accepted" else 1)
-    if one.stem not in SLOW
+    example.text
+    for example in (*ACCEPTED, *REFUSED)
+    for _ in range(10 if example.accepted else 1)
+    if example.name not in SLOW
 ]
 OTHERS = (
     *(

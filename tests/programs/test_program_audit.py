@@ -33,7 +33,7 @@ def test_no_excess(name: str) -> None:
 
 
 def test_the_page_lists_every_accepted_program() -> None:
-    """If this or the next fails: `python tools/make_program_audit.py`."""
+    """If this or the next fails: `python -m tools.make_program_audit`."""
     assert sorted(stored()) == NAMES
     assert PAGE.name == "program-audit.md"
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 import re
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
-from bayesdp.programs.source import read_file
+from bayesdp.programs.source import read_text
 from bayesdp.programs.verdicts import verdict_in
 from bayesdp.report.explain import explain
 from bayesdp.report.explained_programs import _promise
-
-ACCEPTED = Path(__file__).parents[1] / "golden" / "programs" / "accepted"
+from tests.golden.corpus import EXAMPLES
 
 
 def odds(text: str) -> float:
@@ -24,7 +22,7 @@ def odds(text: str) -> float:
 
 
 def test_a_value_that_moves_leaves_and_enters() -> None:
-    verdict = verdict_in(read_file(ACCEPTED / "add_remove_partition.py"), "sizes", None, {})
+    verdict = verdict_in(read_text(EXAMPLES["add_remove_partition"].text), "sizes", None, {})
     assert verdict.adjacency == "add-remove"
     epsilon = float(verdict.dp_epsilon)
     # One person in another group: one count falls by 1, another rises by 1, each with noise of

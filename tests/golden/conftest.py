@@ -1,3 +1,0 @@
-"""Program files are read, never imported: they are no tests."""
-
-collect_ignore = ["programs"]

@@ -1,5 +1,0 @@
-# REJECT size: more candidates than can be listed
-from bayesdp.programs import Beta, Bool, Database, Private, bernoulli, beta, exponential, hellinger, infer, observe, posteriors_of, program
-@program
-def f(db: Database[Bool]) -> Private[Beta]:
-    return exponential(score=hellinger(infer(observe(db, bernoulli, prior=beta(1, 1)))), candidates=posteriors_of(beta(1, 1), n=10000000000), epsilon=1)

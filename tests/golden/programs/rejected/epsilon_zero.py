@@ -1,7 +1,0 @@
-# REJECT arguments: a release at epsilon 0
-from bayesdp.programs import Bool, Database, Int, Private, laplace, program
-
-
-@program
-def f(obs: Database[Bool]) -> Private[Int]:
-    return laplace(sum(obs), epsilon=1 - 1)

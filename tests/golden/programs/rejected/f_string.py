@@ -1,7 +1,0 @@
-# REJECT effect: a text made from a private value
-from bayesdp.programs import Bool, Category, Database, Private, program
-
-
-@program
-def f(obs: Database[Bool]) -> Private[Category]:
-    return f"there are {sum(obs)}"

@@ -1,7 +1,0 @@
-# REJECT return: a program returns something
-from bayesdp.programs import Bool, Database, Int, Private, laplace, program
-
-
-@program
-def f(obs: Database[Bool]) -> Private[Int]:
-    noisy = laplace(sum(obs), epsilon=1)

@@ -1,8 +1,0 @@
-# REJECT private-output: one of two results was not released
-from bayesdp.programs import Bool, Database, Int, Private, laplace, program
-
-
-@program
-def f(obs: Database[Bool]) -> Private[tuple[Int, Int]]:
-    noisy = laplace(sum(obs), epsilon=1)
-    return noisy, sum(obs) - noisy

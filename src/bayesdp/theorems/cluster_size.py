@@ -1,24 +1,34 @@
 """Groups of at most m dependent records: the level is m times the DP cost.
 
-Statement (theory 3.2). If records depend on each other only inside groups of at most `m`, then
-`L(eps) <= m eps` against every adversary, and `L(eps) = eps` against an informed one. If nothing
-else is known about the groups, `L(eps) = m eps` exactly, even as correlations tend to 0 (Lange et
-al., PVLDB 2025).
+### 3.2 Clusters, and the unknown population
 
-Proof. Let the secret change from `x_i` to `x_i'`. Records outside the group follow the same law in
-both cases; records of the group change from some values to others, at most `m` of them the target
-included, so `g` changes by at most `e^(m eps)` between any two databases that agree outside the
-group, and so do its averages. An informed adversary knows the others: only the target changes.
-Equality: `m` identical records.
+**Statement** (theorem `cluster-size`). If the records fall into mutually independent clusters of at
+most `m`, then `L(eps) <= m eps`. If nothing else is known this is exact, even if all correlations
+are arbitrarily close to 0.
 
-With zCDP costs (theory 3.10). Two databases that differ in `m` records have a Rényi divergence of
-at most `m eps + alpha m^2 rho` (Bun & Steinke 2016, Proposition 1.9), and the outputs for the two
-secrets are mixtures of such pairs with the same weights.
+**Proof.** Given `x_i, x_K`, the records outside the cluster of `i` have a law that doesn't depend
+on `x_i`. Couple the unknown ones inside the cluster in any way: at most `m` records change, so `g`
+changes by a factor of at most `e^(m eps)` pointwise, and so does its average. *Exact:* let one
+cluster be, with probability `p`, all `a`; with probability `p`, all `a'`; and otherwise independent
+noise that never hits `a` or `a'`. As `p -> 0` the correlations tend to 0, but given `x_1 = a` all
+records are `a`, and given `x_1 = a'` all are `a'`. The log-Lipschitz `g(x) = e^(eps * number of a
+among the records)` has the ratio `e^(m eps)`. ∎ *Vague knowledge* of single records (weights on
+their values) leaves the clusters independent, and inside them the first part asks nothing of the
+laws: `m eps` stays.
 
-Impossibility (same source). If nothing is known and all `n` records may depend on each other,
-`m = n`: an `epsilon`-BDP mechanism whose error exceeds `alpha` with probability at most `beta`,
-`beta < 1 / (e^epsilon + 1)`, has `alpha` above half the largest change of the query between any two
-databases. No useful accuracy is possible, and no better theorem will come.
+**Nothing known at all** (model `unknown`) is one cluster of `n`: `n eps`. No useful accuracy is
+then possible. *Statement:* if `M` is epsilon-BDP for *every* population and answers `f` with
+`P[error >= alpha] <= beta` for some `beta < 1 / (e^epsilon + 1)`, then `alpha > |f(D) - f(D')| / 2`
+for any two databases `D, D'`. *Proof:* let `pi` be either of the two, with probability 1/2 each,
+and let `i` be a record in which they differ: its value tells which database it is. Were `alpha` at
+most `|f(D) - f(D')| / 2`, the events "the error is below alpha" for `D` and for `D'` would be
+disjoint sets of answers. The first has probability at least `1 - beta` under `D` and at most `beta`
+under `D'`, so `1 - beta <= e^epsilon beta`, that is `beta >= 1 / (e^epsilon + 1)`. ∎
+
+*Source:* Lange, Guerra-Balboa, Parra-Arnau and Strufe (PVLDB 2025).
+
+**With zCDP costs** and with a delta: 3.10. Against an informed adversary only the target changes:
+`L(eps) = eps`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,12 @@
 """A family of populations: the largest level over its members.
 
-Statement (theory 1). If each member `pi` of a family has `L_pi(eps) <= l_pi`, a mechanism of DP
-cost `eps` has BDP level at most `max l_pi`, whichever member is the right one.
+### Families of populations
 
-Proof. The level of a family is defined as the supremum over its members. Nothing is averaged: the
-attacker may know which member it is.
+**Statement** (theorem `family`). If `L_pi(eps) <= l_pi` for each member `pi` of a family, the level
+of the family is at most `max l_pi`; exact if all of them are. **Proof.** The level of a family is
+the supremum over its members (1). ∎ Nothing is averaged, so the attacker may know which member is
+the right one, and it need not be fixed before the data are seen. Mixtures of the members are *not*
+covered: not knowing which chain it is makes far records informative about each other.
 """
 
 from __future__ import annotations

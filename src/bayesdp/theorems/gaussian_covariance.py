@@ -1,17 +1,21 @@
 """Gaussian clusters with a known covariance.
 
-Statement (theory 3.8 b). For clusters of jointly Gaussian records with a known covariance, for
-mechanisms that are `eps`-Lipschitz in the l1 distance of the records clipped to `[a, b]`
-(`eps = (b - a) eps_l1` their DP cost) and secrets in `[a, b]`, the level is at most
-`eps (1 + max over (i, K) of sum_j min(|beta_j|, 1))`, `beta` the regression coefficients of the
-unknown records on record `i` given the known records `K`.
+#### b. Known covariance (new)
 
-Proof (shift coupling). Given `x_K`, changing the secret from `x_i` to `x_i'` adds
-`beta (x_i' - x_i)` to the mean of the unknown records and leaves their covariance alone. So a draw
-of them for one secret, shifted by that vector, is a draw for the other. Clipping is 1-Lipschitz and
-moves no record by more than `b - a`, so unknown record `j` moves by at most
-`min(|beta_j|, 1) (b - a)` after clipping and the target by at most `b - a`. The density of every
-output changes by at most `exp(eps_l1 * total)` pointwise along the coupling, hence on average.
+**Statement** (theorem `gaussian-covariance`). Under the hypotheses of 3.8 (a mechanism that is
+Lipschitz in the clipped values, secrets in the clipping interval), `L(eps) <= eps (1 + max over (i,
+K) of sum_j min(|beta_j|, 1))` within a cluster, where `beta_j` is the coefficient of `x_i` in the
+regression of the unknown `X_j` on record `i` and the records in `K`. All `K` are enumerated, so
+clusters up to about 16.
+
+**Proof** (shift coupling). Given `x_i, x_K` the unknown records of the cluster are Gaussian, with a
+covariance that doesn't depend on these values and a mean that is affine in `x_i` with slope `beta`.
+So if `X_U` has their law given `x_i`, then `X_U' = X_U + beta (x_i' - x_i)` has their law given
+`x_i'`. Under this coupling record `i` moves by at most `M`, as do all clipped records, and the
+clipped `X_j` moves by at most `min(|beta_j| M, M)`, since clipping is 1-Lipschitz. Hence `ln P[y |
+x]` changes by at most `eps_l1 M (1 + sum_j min(|beta_j|, 1))`, pointwise, and the averages by no
+more. Records outside the cluster keep their law. ∎ With clipping widths that differ between records
+the level is at most `eps_l1 (M_i + sum_j min(|beta_j| M_i, M_j))`.
 """
 
 from __future__ import annotations

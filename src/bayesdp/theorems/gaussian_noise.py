@@ -1,22 +1,25 @@
 """Gaussian noise on a clipped sum of Gaussian records: its `(epsilon, delta)` curve.
 
-Statement (theory 3.8 e). Let a theorem of 3.8 b to d give the factor `F` for a population: when one
-record moves inside the clipping interval, of width `M`, the clipped records together move by at
-most `F M` in l1, along one coupling. Then the clipped sum plus `N(0, sigma^2)` is, for secrets
-inside the interval, `(epsilon, delta)`-BDP for every point of the curve of Balle & Wang (ICML 2018)
-at the sensitivity `F M`:
+#### e. Gaussian noise, and exact levels
 
-    delta = Phi(d/2 - e/d) - e^e Phi(-d/2 - e/d),     d = F M / sigma.
+**On a clipped sum** (`gaussian_noise`). With the factor `F` of 3.8 b, c or d and a clipping
+interval of width `M`, the clipped sum plus `N(0, sigma^2)` is, for secrets inside the interval,
+`(epsilon, delta)`-BDP for every `epsilon >= 0` with
 
-Proof. Couple the two conditional laws of the records as in 3.8 b. Given the coupled draw the two
-outcomes are normal laws at most `F M` apart, and their hockey-stick divergence grows with the
-distance. The outcome's laws are mixtures of them with the same weights, and the divergence is
-jointly convex: it is at most the largest of those mixed. With discrete Gaussian noise on the grid
-of theory 6 the draws are integers apart, at most `F M` in steps and two more for each other record,
-and the same holds with the exact curve of the discrete law, which grows with the shift too.
+```text
+delta = Phi(d/2 - epsilon/d) - e^epsilon Phi(-d/2 - epsilon/d),      d = F M / sigma.
+```
 
-It is not a conversion of `(eps, delta)`-DP: it speaks of this noise on this query, and an arbitrary
-`(eps, delta)`-DP mechanism need not obey it. Counts and histograms are not Lipschitz (theory 7).
+**Proof.** Along the coupling of 3.8 b the two sums are at most `F M` apart, so given the coupled
+draw the outcomes are normal laws at most that far apart. The hockey-stick divergence `sup_S P(S) -
+e^epsilon P'(S)` of two normal laws grows with their distance, and is the expression above (Balle &
+Wang, ICML 2018). The outcome's two laws mix these pairs with the same weights; the divergence is
+jointly convex, so that of the mixtures is at most the largest one mixed. ∎ For the discrete
+Gaussian law on the grid of section 6 the sums are integers apart, at most `F M` in steps and two
+more for each other record that moves, and the exact curve of the discrete law takes the place of
+the normal one. This speaks of Gaussian noise on this query. It is not a conversion of `(eps,
+delta)`-DP: other mechanisms of the same `(eps, delta)` need not obey it, so the conversions of 3.10
+don't use it. Counts and histograms are not Lipschitz (7).
 """
 
 from __future__ import annotations

@@ -1,24 +1,36 @@
 """Gaussian clusters of records that are vectors: several covered columns at once.
 
-Statement (theory 3.8 f). Let the records of a cluster be vectors, jointly Gaussian with a known
-covariance. Let the secrets of column `c` lie in an interval of width `W_c`. A set of mechanisms,
-each of which is Lipschitz in the l1 distance of one column `c_e` clipped to a width `M_e`, with DP
-cost `eps_e`, has a level of at most
+#### f. Records with several columns (new)
 
-    max over (i, K) of sum_e eps_e (1 + sum_j min(sum_c' |B_(j c_e)(i c')| W_c' / M_e, 1)),
+**Statement** (theorem `gaussian-vector`). Let the records of a cluster be vectors, all numbers
+jointly Gaussian with a known covariance, and let the secret values of column `c` lie in an interval
+of width `W_c`. Let mechanism `e` be Lipschitz in column `c_e`, clipped to a width `M_e`, at the DP
+cost `eps_e`. All of them together have a level of at most
 
-`B` the matrix of the regression of the unknown records on *all* columns of record `i`, given the
-records in `K`. Mechanisms of other kinds add `m` times their cost.
+```text
+max over (i, K) of  sum_e eps_e (1 + sum_j min( sum_c' |B_(j c_e)(i c')| W_c' / M_e, 1 )),
+```
 
-Proof. Given `x_K`, changing the secret from `x_i` to `x_i'`, both vectors, adds `B (x_i' - x_i)`
-to the mean of the unknown numbers and leaves their covariance alone, so the same draw shifted by
-that vector has the other law. Column `c` of record `j` is shifted by at most
-`sum_c' |B_(jc)(ic')| W_c'`. Clipping to an interval of width `M_e` is 1-Lipschitz and lets nothing
-move by more than `M_e`, so in units of `M_e` unknown record `j` moves by the minimum in the
-statement and the target by at most 1; other columns don't enter the mechanism. The density of an
-output of mechanism `e` changes by at most `exp(eps_e * total movement)` pointwise. One coupling
-serves all mechanisms, so their exponents add, for the same `(i, K)`. Average over the draw.
-With one column and `W = M` this is theory 3.8 b.
+`B` the regression of the unknown records on *all* columns of record `i` given the records in `K`.
+Mechanisms of other kinds add `m eps`.
+
+**Proof.** Given `x_K`, going from the vector `x_i` to `x_i'` adds `B (x_i' - x_i)` to the mean of
+the unknown numbers and leaves their covariance alone, so one draw, shifted, serves for both. Column
+`c` of record `j` shifts by at most `sum_c' |B_(jc)(ic')| W_c'`; after clipping it moves by no more
+than that and no more than `M_e`, and the target by at most `M_e`. Mechanism `e` doesn't see other
+columns. So along the coupling the density of its output changes by at most `exp(eps_e * (sum of
+movements) / M_e)`; the coupling is the same for all mechanisms and for one `(i, K)`, so the
+exponents add before the maximum is taken. Average over the draw. ∎ With one column and `W = M` it
+is 3.8 b.
+
+`W` is declared with the population (`bounds`), and not taken from the clipping intervals: a column
+that is covered and never released moves the others as well, and a level must not fall because
+something more is released. Where the mechanism's column is not known, the worst one is counted.
+
+*By hand.* Two records, all numbers of variance 1, columns of widths 10 and 20; the first column of
+record 2 has covariance 0.2 with the first and 0.3 with the second of record 1, the second has 0.1
+with the second. Then record 1 moves the columns of record 2 by `0.2 * 10 + 0.3 * 20 = 8` and by 2:
+the level is `1.8 eps` for a sum of the first column.
 """
 
 from __future__ import annotations

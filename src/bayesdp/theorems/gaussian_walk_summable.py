@@ -1,27 +1,52 @@
 """Gaussian records of any number with a known precision matrix that is walk-summable.
 
-Statement (theory 3.8 c). Let `Q` be the precision (inverse covariance) of jointly Gaussian records
-and `Qc` its comparison matrix: the same diagonal, `-|Q_jk|` beside it. If `Qc` is positive
-definite, then with `S = Qc^-1`, under the hypotheses of theory 3.8 b (Lipschitz mechanism, secrets
-in the clipping interval), the level is at most `eps max_i sum_j min(S_ij / S_ii, 1)`. Any
-symmetric matrix with the signs of `Qc` that is nowhere above it may stand in its place.
+#### c. Known precision, any number of records (new)
 
-Proof. Let `i` be the target, `K` known, `U` the others. The regression of `X_U` on `X_i` given `K`
-is `beta = -(Q_UU)^-1 Q_Ui`. `Qc` is a symmetric M-matrix, and so is its block `Qc_UU`: with the
-diagonal `D` of `Q_UU` and `R = D - Q_UU`, `(Q_UU)^-1 = sum_k (D^-1 R)^k D^-1`, each term of which
-is at most its twin for `|R|`, so `|(Q_UU)^-1| <= (Qc_UU)^-1` entry by entry and
-`|beta| <= (Qc_UU)^-1 |Q_Ui|`. Let `W` be all records but `i`. By Schur's complement the block
-`((Qc_WW)^-1)_UU` is the inverse of a matrix that is nowhere above `Qc_UU`, and inverses of
-M-matrices reverse the order, so `|beta| <= ((Qc_WW)^-1 |Q_Wi|)_U`, which is `S_Ui / S_ii` by block
-inversion: whoever knows nothing is the worst adversary. The rest is the shift coupling of theory
-3.8 b. A smaller `Qc` raises `(Qc_WW)^-1` and `|Q_Wi|`.
+**Statement** (theorem `gaussian-walk-summable`). Under the hypotheses of 3.8 (a mechanism that is
+Lipschitz in the clipped values, secrets in the clipping interval): let `Q` be the precision, the
+inverse of the covariance of all records, and `Qc` its comparison matrix: the same diagonal, and
+`-|Q_jk|` beside it. If `Qc` is positive definite (the field is then called *walk-summable*), then
+with `S = Qc^-1`
 
-Evidence. A vector `s > 0` with `Qc s >= 1` proves that `Qc` is an M-matrix, hence positive
-definite, and the row sums `S 1 <= S Qc s = s`. Up to 2000 records every entry of `S` is then
-enclosed by a residual; above, the factor is `max_i s_i / (lower bound of S_ii)`. `S_ii` is the sum
-over all closed walks from `i` of products of `|Q_jk|` and `1 / Q_jj`, none of them negative; those
-walks that retrace their steps are summed by recursion, which gives, at depth one,
-`S_ii >= 1 / (Q_ii - sum_j Q_ij^2 / Q_jj)`.
+```text
+L(eps) <= eps * max_i sum_j min(S_ij / S_ii, 1).
+```
+
+**Proof.** Let `i` be attacked, `K` known, `U` unknown, and `W` all records but `i`. The regression
+of `X_U` on `X_i` given `X_K` has the coefficients `beta = -(Q_UU)^-1 Q_Ui`.
+
+1. `Qc` is positive definite with no positive entry beside the diagonal, an M-matrix, and so is
+   every principal block. With `D` the diagonal of `Q_UU` and `R = D - Q_UU`, the series
+   `(Qc_UU)^-1 = sum_k (D^-1 |R|)^k D^-1` converges, and term by term it bounds `(Q_UU)^-1 = sum_k
+   (D^-1 R)^k D^-1`. So `|beta| <= (Qc_UU)^-1 |Q_Ui|`, entry by entry.
+2. By Schur's complement the block `((Qc_WW)^-1)_UU` is the inverse of a matrix that is nowhere
+   above `Qc_UU`, so it is nowhere below `(Qc_UU)^-1` (the series again). Hence `|beta| <=
+   ((Qc_WW)^-1 |Q_Wi|)_U`: whoever knows nothing is the worst adversary of the attractive field.
+3. By block inversion `S_Wi / S_ii = (Qc_WW)^-1 |Q_Wi|`.
+
+So `sum_j min(|beta_j|, 1) <= sum over j in W of min(S_ij / S_ii, 1)`, and the shift coupling of 3.8
+b does the rest. ∎ If `Q` is known up to rounding, take its smallest diagonal and its largest sizes
+beside it: by 1 and 2 the bound only grows. So any symmetric matrix with the signs of `Qc` that is
+nowhere above it may stand in its place. Equality with 3.8 b where all partial correlations are
+positive.
+
+**The evidence** is a vector. *If `s > 0` and `Qc s >= 1` in every row, then `Qc` is positive
+definite and the row sums of `S` are at most `s`*: with `D^-1 |R|` as above for all records, `D^-1
+|R| s < s`, so its spectral radius is below 1, `Qc` is an M-matrix, `S` has no negative entry, and
+`S 1 <= S Qc s = s`. bayesdp finds `s` in floating point, by a direct solution or by conjugate
+gradients, and checks it with outward rounding; only the check counts. Up to 2000 records all of `S`
+is enclosed: for any approximation `X` with residual `E = I - Qc X`, `S - X = S E`, so `|S - X|_ij
+<= s_i max_k |E_kj|`. Above, the factor is `max_i s_i / l_i` with a lower bound `l_i <= S_ii`: by
+the series `S_ii` is the sum, over all closed walks from `i`, of products of `|Q_jk|` along the
+edges and `1 / Q_jj` at the stations. No term is negative, so any set of walks gives a lower bound.
+The walks that turn back along every edge they used, to a given depth, live on the tree that the
+graph unrolls to, and are summed by recursion: `T_i = Q_ii - sum_j Q_ij^2 / P_(j->i)`, where
+`P_(j->i)` is the same for `j` without the neighbour `i`, and `1 / T_i <= S_ii`. At depth one `S_ii
+>= 1 / (Q_ii - sum_j Q_ij^2 / Q_jj)`. On a tree this is exact in the limit, so a long AR(1) has its
+factor `(1 + |phi|) / (1 - |phi|)`; on a square grid it costs a few per cent.
+
+**In a table** the rows are some of the records of the matrix. Which row is which doesn't matter for
+the level, as 3.8 g explains.
 """
 
 from __future__ import annotations

@@ -1,11 +1,17 @@
 """Independent records: BDP is DP.
 
-Statement (theory 3.1). If the records are mutually independent, `L(eps) = eps` against every
-adversary.
+### 3.1 Independent records
 
-Proof. Given `x_i` and `x_K` the unknown records follow their prior law whatever `x_i` is, so
-`E[g | x_i, x_K]` averages `g` over the same law for both secrets, and `g` changes by at most
-`e^eps` under the average. Equality: a mechanism that reads record `i` alone.
+**Statement** (theorem `independent`). For mutually independent records `L(eps) = eps`. Exact.
+
+**Proof.** The unknown records have the same law given `x_i` and given `x_i'`, and under that law
+`g(x_i, .) <= e^eps g(x_i', .)` pointwise. At least eps: the floor in 2.1. ∎ So it stays if the
+adversary has vague knowledge of single records: that reweights records one by one, and they stay
+independent.
+
+**Corrected.** The hypothesis is *mutual* independence. Tschantz et al. (2020, Definition 4) ask
+that `X_i` be independent of each `X_j` given the others; the degenerate law `X1 = X2 = X3`
+satisfies that, and a 1-DP count leaks 3 there.
 """
 
 from __future__ import annotations

@@ -1,28 +1,18 @@
 """Counts on negatively correlated chains: a theorem about one kind of mechanism.
 
-Statement (theory 3.9 b). Let the records form a Markov chain of two states, in one series without
-gaps, with `det P <= 0`, that is `P[0,0] + P[1,1] <= 1` (a record is no more likely to repeat the
-one before it than to differ). Mechanisms that see the data only through the number of records in a
-state, and whose outcomes' probabilities change by at most `e^eps` when that number changes by one,
-have together a level of at most the sum of their `eps`, for every adversary, start and length.
-
-Proof. Given the target and the nearest known record on a side, the records of that side form a
-chain whose rows are those of `P` (to the left: of its transpose) weighted by evidence and rescaled,
-so their determinants are <= 0 too. Couple the two laws, given the values 1 and 0 of the target: by
-the sign of the determinant the next record can be drawn such that it agrees, or is 0 and 1 instead
-of 1 and 0. Where two records agree, all further ones do. So the differences on one side are
--1, +1, -1, ... and then 0 for good: they add up to -1 or 0. The target contributes +1, the two
-sides 0 to -2: the number moves by at most one, in either direction. Hence along the coupling the
-probability of an outcome changes by at most `e^eps`, all mechanisms at once; average over it. Exact
-where some adversary knows both neighbours of a record that could still be either: the number then
-moves by one.
-
-It is not a conversion of differential privacy: another mechanism of the same cost, randomized
-response for example, leaks the level of `markov-recursion` (theory 3.5). So it is not in the
-registry, and is asked only about spends whose mechanism is known to be such a count. Gaps matter: a
-count of every other record of a strongly alternating chain is a count on a positively correlated
-one. For positively correlated chains the outermost outcomes of a noisy count attain the recursion,
-so there is nothing to gain from knowing the mechanism.
+*Negatively correlated chains* of two states, in one series without gaps (`det P <= 0`;
+`markov-count`): the level of **every** mechanism that sees the data only through the count, and is
+`eps`-indistinguishable for counts that differ by one, is at most `eps`, for every adversary, start
+and length. **Proof.** The rows given evidence on a side are those of `P` (or its transpose)
+weighted and rescaled, so their determinants are `<= 0` too. Couple the two laws given the values 1
+and 0 of the target: by the sign of the determinant the next record can be drawn such that it agrees
+or is 0 and 1 instead of 1 and 0; once two records agree, all further ones do. The differences on a
+side are -1, +1, -1, ... until they stop, so they sum to -1 or 0. The target adds +1: the count
+moves by at most one in all. ∎ Several such counts of one series add up, since one coupling serves
+all of them. It is exact where some adversary knows both neighbours of a record that could still be
+either value. It is asked only about spends whose mechanism is known to be such a count. It is false
+for a series *with gaps* (every other record of an alternating chain is positively correlated), and
+of no use to other mechanisms: randomized response still leaks 3.5.
 """
 
 from __future__ import annotations

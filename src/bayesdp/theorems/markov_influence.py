@@ -1,15 +1,16 @@
 """Order-k chains, any adversary: the influence matrix.
 
-Statement (theory 3.7b). Let `R_d` be the largest cross ratio of two records at distance `d` given
-all the others, and `kappa_d = tanh(ln R_d / 4)` for `d = 1..k`, 0 beyond. If the matrix with
-entries `kappa_|i-j|` has a spectral radius below 1, then `L(eps) <= eps max_i sum_j S_ij / S_ii`,
-`S = (I - kappa)^-1`. It is linear in eps, so best for small eps and weak coupling.
-
-Proof. Let `g` have log-oscillation `l_j` in record `j`: it starts at `eps`. Resampling an unknown
-record `k` given all others keeps `E[g | x_i, x_K]`, makes `g` constant in record `k`, and raises
-`l_j` by at most `ln f(e^(l_k); R_jk) <= kappa_jk l_k`. Repeated until `g` is constant in all
-unknown records, the total that reaches the target is `eps` times the sum over paths that don't
-return to `i`, which is `sum_j S_ij / S_ii`. Knowing more records only removes paths.
+**Chains of order k** (theorem `markov-influence`). The statement holds with `kappa_d = tanh(ln R_d
+/ 4)` for records `d = 1, ..., k` apart and 0 beyond, `R_d` the largest cross ratio of `(x_j,
+x_(j+d))` given all other records, over all positions `j`, both ends included. `R_d` comes from the
+transitions that hold both records; near the start also from the joint law of the first k. All of
+these must be positive. *Certificate:* `S_ij / S_ii = x_j` solves `x = kappa_Ui + kappa_UU x`, `U`
+everything but `i`, and grows with `U`. So an inner record of a long line is the worst. It is solved
+in a window of 400 records to each side. What is missing to `x >= kappa_Ui + kappa_UU x`, by
+rounding and beyond the window, is made up for by adding `r theta^|j|`, with `theta` so close to 1
+that one step still loses half of the room `1 - 2 sum kappa_d`. So the bound does not grow with the
+length. If there is no room but the line is short, the solution is checked against a positive vector
+instead.
 """
 
 from __future__ import annotations

@@ -1,13 +1,17 @@
 """Stationary Markov chains with positive transitions: the published ratio bound.
 
-Statement (theory 3.4; Lange et al., PVLDB 2025). For a chain that starts in its stationary law and
-has only positive transition probabilities, with `gamma = max P / min P`,
-`L(eps) <= eps + 4 ln gamma`.
+### 3.4 Markov chain, ratio bound
 
-Proof. It follows from theory 3.6: the largest cross ratio `R` of two rows is at most `gamma^2`, and
-`sinh(L/4) <= sqrt(R) sinh(eps/4)` with `sqrt(R) <= gamma` and `gamma sinh(x) <= sinh(x + ln gamma)`
-give `L/4 <= eps/4 + ln gamma`. Kept for comparison: it never wins, and for targets below
-`4 ln gamma` it says nothing.
+**Statement** (theorem `markov-ratio`). If the start is stationary and all entries of `P` are
+positive, `L(eps) <= eps + 4 ln gamma` with `gamma = max P / min P`. It says nothing for targets of
+`4 ln gamma` or less.
+
+**Proof.** By 3.6, `L(eps) <= 4 asinh(r sinh(t))` with `t = eps / 4`, `r = sqrt(R)`, `1 <= r <=
+gamma`. And `sinh(t + ln r) = (r e^t - e^-t / r) / 2 >= r sinh(t)` because `r >= 1/r`, so `L(eps) <=
+4 t + 4 ln r <= eps + 4 ln gamma`. ∎ 3.6 is never worse, holds for every start, and tolerates
+columns of zeros; this bound is kept for comparison.
+
+*Source:* Lange et al. (PVLDB 2025).
 """
 
 from __future__ import annotations

@@ -1,16 +1,19 @@
 """Markov chains of more than two states: the recursion with one cost for all pairs.
 
-Statement (theory 3.6, threshold variant). In the recursion of theory 3.5 replace the costs
-`c(v, v')` by the largest of them, `c`. One step is then
+**The threshold variant (new; theorem `markov-threshold`).** Between 3.5 and 3.6, for many states:
+in 3.5 replace the costs `c(v, v')` by the largest of them, `c`. One step is then
 
-    C[u, u'] = max over sets A of states of (1 + (c - 1) p(A)) / (1 + (c - 1) q(A)),
+```text
+C[u, u'] = max over sets A of states of (1 + (c - 1) p(A)) / (1 + (c - 1) q(A)),
+p = row[u], q = row[u'],
+```
 
-`p` and `q` the laws of the next record given `u` and `u'`; the best set is a threshold of `p / q`.
-
-Proof. A larger cost admits more functions, so the value only grows. With one cost the constraint is
-`max g <= c min g`; a linear-fractional function on that set is largest at an extreme point, where
-`g` takes two values, `c` on a set `A` and 1 off it; exchanging states shows that `A` is a threshold
-of `p / q`. (The same function stands behind temporal privacy leakage: Cao et al., ICDE 2017.)
+and the best `A` is a threshold of `p / q`: sort, cumulate, take the best. *Proof:* a larger cost
+admits more functions. With one cost the constraint is `max phi <= c min phi`; a linear-fractional
+function is largest at a corner, `phi = c` on `A` and 1 elsewhere; at the optimum `A` holds the
+states with `p(v) - C q(v) > 0`. ∎ It needs no linear program. The same function is behind temporal
+privacy leakage (Cao et al., ICDE 2017). Even for two states it may lie above 3.5, where the two
+costs differ.
 """
 
 from __future__ import annotations

@@ -1,4 +1,39 @@
-"""DP, groups, and Bayesian DP by what the adversary knows (theory 5.2 a)."""
+"""DP, groups, and Bayesian DP by what the adversary knows (theory 5.2 a).
+
+#### a. DP, groups, and what the adversary knows
+
+<a id="dp-to-strong-dp"></a><a id="strong-dp-to-dp"></a>**dp ⇔ strong-dp**, same level: 5.1 b.
+
+<a id="dp-to-group-dp"></a><a id="group-dp-to-dp"></a>**dp ⇒ group-dp** at `size * e`: change the
+differing records one at a time. **group-dp ⇒ dp** at the same level: adjacent databases differ in
+at most `size >= 1` records.
+
+<a id="group-dp-to-bdp"></a>**group-dp ⇒ bdp**, same level, *if groups are within size*. **Proof.**
+Given `x_K`, only the unknown records of the group of `i` have another law under `x_i'` than under
+`x_i`. Draw the others alike for both, and those of the group in any way: each pair of databases
+differs in at most `size` records, so the averages have a quotient of at most `e^e`. ∎
+
+<a id="dp-to-independent-bdp"></a><a id="independent-bdp-to-dp"></a>**dp ⇔ independent-bdp**, same
+level: 5.1 c. <a id="independent-bdp-to-bdp"></a>**independent-bdp ⇒ bdp**, same level, *if the
+records are mutually independent*: this law is one of those.
+
+<a id="bdp-to-bdp-uninformed"></a><a id="bdp-to-bdp-informed"></a>**bdp ⇒ bdp-uninformed** and **bdp
+⇒ bdp-informed**, same level: fewer adversaries.
+
+<a id="bdp-to-dp"></a><a id="bdp-informed-to-dp"></a>**bdp ⇒ dp** and **bdp-informed ⇒ dp**, same
+level, *on full support*: for `K` all others the condition is the channel's own, at every pair of
+adjacent databases. Without it databases that can't be are never compared.
+
+<a id="bdp-informed-to-bdp"></a>**bdp-informed ⇒ bdp**, same level, *if the records are mutually
+independent*. **Proof.** The possible databases are then all combinations of possible values, so
+`P[y | x_i, x_K]` and `P[y | x_i', x_K]` average, with the same weights, pairs whose quotient is at
+most `e^e`. ∎
+
+<a id="bdp-uninformed-to-group-dp"></a>**bdp-uninformed ⇒ group-dp** of every size, same level, *if
+it holds for every population* (no free lunch). **Proof.** For two databases that differ in record
+`i` (and in others) take the population that has each with probability 1/2. Seeing `x_i` decides
+which. ∎
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,16 @@
-"""The effect of setting one record (theory 5.2 e, 5.3)."""
+"""The effect of setting one record (theory 5.2 e, 5.3).
+
+#### e. Setting a record
+
+<a id="dp-to-causal-do"></a>**dp ⇒ causal-do**, same level, *with the causal structure*: 5.3.
+<a id="causal-do-to-dp"></a>**causal-do ⇒ dp**, same level, *if it holds for every population* (and
+causal structure): take others that are certain. For one population it is false.
+
+<a id="causal-do-to-bdp-uninformed"></a><a id="bdp-uninformed-to-causal-do"></a>**causal-do ⇒
+bdp-uninformed**, same level, *if the records are mutually independent* (with the causal structure):
+conditioning on `x_i` leaves the law of the others alone, so seeing is doing. **Back** also *on full
+support*: values that can't be seen could still be set.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,12 @@
-"""From DP to Bayesian DP, by the theorems about the population (theory 2.1, 3, 5.2 b)."""
+"""From DP to Bayesian DP, by the theorems about the population (theory 2.1, 3, 5.2 b).
+
+#### b. Conversion
+
+<a id="dp-to-bdp"></a><a id="dp-to-bdp-uninformed"></a>**dp ⇒ bdp** and **dp ⇒ bdp-uninformed** at
+`L(e)`, the best bound of section 3 for the declared population and the class of adversaries.
+<a id="dp-to-bdp-informed"></a>**dp ⇒ bdp-informed** at the same level, whatever the population: its
+pairs are some of DP's.
+"""
 
 from __future__ import annotations
 

@@ -1,0 +1,55 @@
+"""Write docs/theory.md from docs/theory.md.in and the theorems' docstrings.
+
+A theorem's statement, hypotheses, proof and source stand once: in the docstring of its file, below
+the first line. A line `<!-- theorem: theorems/NAME.py -->` of docs/theory.md.in is replaced by
+them. After a change: `python tools/make_theory.py`. With `--check` nothing is written, and the
+status is 1 where the page is stale.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TEMPLATE = ROOT / "docs" / "theory.md.in"
+PAGE = ROOT / "docs" / "theory.md"
+THEOREM = re.compile(r"^<!-- theorem: (\S+) -->$", re.MULTILINE)
+GENERATED = (
+    "<!-- Written by tools/make_theory.py from theory.md.in and the docstrings in "
+    "src/bayesdp/theorems/: change those, not this. -->"
+)
+
+
+def proof(file: str) -> str:
+    """What the docstring of a file says below its first line. `file` is inside src/bayesdp."""
+    text = (ROOT / "src" / "bayesdp" / file).read_text(encoding="utf-8")
+    docstring = ast.get_docstring(ast.parse(text)) or ""
+    _, _, below = docstring.partition("\n\n")
+    if not below:
+        raise ValueError(f"{file} has no docstring with a statement and its proof")
+    return below
+
+
+def page() -> str:
+    """The page as it has to be."""
+    template = TEMPLATE.read_text(encoding="utf-8")
+    return f"{GENERATED}\n\n{THEOREM.sub(lambda marker: proof(marker[1]), template)}"
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page, or with `--check` compare it."""
+    made = page()
+    if arguments == ["--check"]:
+        if PAGE.read_text(encoding="utf-8") == made:
+            return 0
+        print("docs/theory.md is stale: run python tools/make_theory.py", file=sys.stderr)
+        return 1
+    PAGE.write_text(made, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,34 @@
+"""The rooms that the documents name are those that the package has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "src" / "bayesdp"
+NO_ROOMS = {"__init__", "__main__", "demo_data", "py.typed"}
+ROOMS = {
+    path.name.removesuffix(".py") for path in PACKAGE.iterdir() if path.name != "__pycache__"
+} - NO_ROOMS
+
+
+def test_contributing_names_every_room() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paragraph = next(part for part in text.split("\n\n") if part.startswith("**Where things go.**"))
+    rooms = re.findall(r"`([a-z_]+)`", paragraph)
+    assert set(rooms) == ROOMS
+
+
+def test_the_table_of_rooms_is_the_tree() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:3] for line in text.split("\n") if line.startswith("| `")]
+    rooms = [name for first, _ in rows for name in re.findall(r"`([^`]+)`", first)]
+    assert len(set(rooms)) == len(rooms)
+    assert {name.removesuffix("/").removesuffix(".py") for name in rooms} == ROOMS
+    for first, inside in rows:
+        room = PACKAGE / re.findall(r"`([^`]+)`", first)[0]
+        for name in [*re.findall(r"`([^`]+)`", first)]:
+            assert (PACKAGE / name).is_dir() == name.endswith("/"), name
+        for name in re.findall(r"`(\w+(?:/|\.py))`", inside):
+            assert (room / name).exists(), f"{room.name}/ has no {name}"

@@ -67,12 +67,12 @@ def others(value: Any) -> Iterator[Any]:
             yield {one: part for one, part in value.items() if one != key}
 
 
-def changes(document: Any, path: Path) -> Iterator[Any]:
-    """Copies of a document that differ from it in one place."""
+def other_values(document: Any, path: Path) -> Iterator[Any]:
+    """What may stand at a place of a document instead of what does."""
     value = at(document, path)
     for other in others(value):
         if type(other) is not type(value) or other != value:
-            yield put(document, path, other)
+            yield other
 
 
 # -- what is harmless, and why ----------------------------------------------------------------

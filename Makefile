@@ -18,7 +18,7 @@ export PYTHONNOUSERSITE := 1
 
 help:
 	@echo 'make demo    run two private releases on real data and write demo-report.html'
-	@echo 'make test    the tests, with a tenth of the long property runs'
+	@echo 'make test    the tests, with a twentieth of the long property runs'
 	@echo 'make check   format, lint, types, the rooms and the examples in the docs'
 	@echo 'make prove   the long property runs in full (BAYESDP_PROVE_SHARE=0.2 for a fifth)'
 	@echo 'make bench   the measurements behind the README'

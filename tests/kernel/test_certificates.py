@@ -17,8 +17,8 @@ from tests.kernel.honest import OF_A_RELEASE, PRESENT, Honest, conversion_by, re
 from tests.kernel.mutations import ONE_PLACE, PLAUSIBLE, changed
 
 pytestmark = pytest.mark.prove
-HONEST = runs(300)
-MUTATED = runs(300)
+HONEST = runs(300, least=30)
+MUTATED = runs(300, least=30)
 
 
 def honest(seed: int, count: int, folder: Path) -> list[Honest]:

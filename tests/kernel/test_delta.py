@@ -137,7 +137,7 @@ def declared_level(step: dict[str, Any]) -> None:
 
 def test_kernel_and_package_agree() -> None:
     rng, seen = np.random.default_rng(1), set()
-    for number in range(runs(600)):
+    for number in range(runs(600, least=60)):
         rule = sorted(WITH_DELTA)[number % len(WITH_DELTA)]
         kinds = ABOUT[rule]
         population, report = some_report(rng, kinds[int(rng.integers(len(kinds)))](rng))

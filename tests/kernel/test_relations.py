@@ -83,7 +83,7 @@ def steps(document: Document) -> list[dict[str, Any]]:
 def test_honest_certificates_verify():
     rng = np.random.default_rng(41)
     used: Counter[str] = Counter()
-    for _ in range(runs(200)):
+    for _ in range(runs(200, least=20)):
         document = certificate(rng)
         found = check(document)
         assert found.verdict == "VALID ASSUMING", (found, document)
@@ -182,9 +182,9 @@ CHANGES = (
 def test_mutated_certificates_do_not_verify():
     rng = np.random.default_rng(42)
     done: Counter[str] = Counter()
-    pool = [certificate(rng) for _ in range(runs(100))]
+    pool = [certificate(rng) for _ in range(runs(100, least=10))]
     pool += [honest_document({"dp": 0.5 + 0.1 * k}, CHAIN, "causal-structure") for k in range(3)]
-    for number in range(runs(2000)):
+    for number in range(runs(2000, least=200)):
         made = pool[number % len(pool)]
         change = CHANGES[int(rng.integers(len(CHANGES)))]
         document = copy.deepcopy(made)

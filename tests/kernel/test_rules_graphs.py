@@ -160,7 +160,7 @@ def test_trees(states, zeros):
 def test_trees_against_brute_force(zeros):
     rng = np.random.default_rng([66, zeros])
     for states, records in [(2, 6), (3, 4)]:
-        for _ in range(runs(100)):
+        for _ in range(runs(100, least=10)):
             nodes = random_tree(rng, int(rng.integers(1, records)), states, zeros)
             tree, eps = Tree(nodes=nodes), random_epsilon(rng)
             found = agreed(tree, Cost(any=eps), RULES, "uninformed", 1e-7)["tree-recursion"]

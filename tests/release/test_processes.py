@@ -139,7 +139,7 @@ def test_death_at_every_point_of_a_release(tmp_path: Path) -> None:
 
 
 def test_death_at_any_moment(tmp_path: Path) -> None:
-    """Thirty kills, spread over the time that a release takes; three of them on each ledger."""
+    """Kills, spread over the time that a release takes; three of them on each ledger."""
     rng = random.Random(5)
     whole = prepared(tmp_path / "whole")
     (timed,) = run([{"folder": str(whole), "study": "s.toml"}])

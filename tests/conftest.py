@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+import typer.testing
 from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -14,6 +17,20 @@ ROOT = Path(__file__).resolve().parent.parent
 # The same cases on every run, and no clock: a red test means the code, not the machine.
 settings.register_profile("bayesdp", deadline=None, derandomize=True, database=None)
 settings.load_profile("bayesdp")
+
+
+def pytest_collection_finish() -> None:
+    """The collector of garbage needn't look again at all the modules and tests that are kept."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def the_command_line_is_made_once() -> Iterator[None]:
+    """Typer makes its commands anew for each call in a test: most of the time that a call takes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -38,15 +38,15 @@ def excess(program: Program, verdict: Any, pairs: int = PAIRS) -> set[str]:
     return {one.obligation for one in found.excess}
 
 
-def caught(mutant: Mutant) -> set[str]:
-    """Who sees it."""
+def caught(mutant: Mutant) -> bool:
+    """Whether the probe's own verdict tells, or else the falsifier, which takes longer."""
     probe = PROBES[mutant.probe]()
     with mutated(mutant) as mutated_check:
         verdict: Any = mutated_check(probe.program)
-        seen = set() if pinned(probe, verdict) else {"pinned"}
-        if verdict.verdict == "ACCEPTED" and (probe.verdict == "ACCEPTED" or _runs(probe)):
-            seen |= {"falsifier"} if excess(probe.program, verdict) else set()
-    return seen
+        if not pinned(probe, verdict):
+            return True
+        ran = verdict.verdict == "ACCEPTED" and (probe.verdict == "ACCEPTED" or _runs(probe))
+        return ran and bool(excess(probe.program, verdict))
 
 
 def _runs(probe: Probe) -> bool:

@@ -56,7 +56,8 @@ class Step:
             data["conclusion"],
             data["evidence"],
             tuple(
-                cls.from_dict(one, f"{key}.premises[{i}]") for i, one in enumerate(data["premises"])
+                cls.from_dict(premise, f"{key}.premises[{i}]")
+                for i, premise in enumerate(data["premises"])
             ),
         )
 
@@ -184,7 +185,7 @@ _PLAIN_LIST = re.compile(r'\[\n\s*((?:[^][{}"]|"(?:[^"\\]|\\.)*")*?)\n\s*\]')
 def in_short(document: Mapping[str, Any]) -> str:
     """JSON with an indentation, in which lists of plain values stand on one line."""
     text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False)
-    return _PLAIN_LIST.sub(lambda found: f"[{_SPACES.sub(' ', found.group(1))}]", text)
+    return _PLAIN_LIST.sub(lambda match: f"[{_SPACES.sub(' ', match.group(1))}]", text)
 
 
 _SPACES = re.compile(r"\n\s*")

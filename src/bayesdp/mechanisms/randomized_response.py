@@ -87,9 +87,9 @@ class RandomizedResponse:
         others = len(tuple(states)) - 1
         flip = others / (others + math.exp(min(dp_epsilon, 700.0)))
         for _ in range(1000):
-            found = cls(tuple(states), min(flip, others / (others + 1)))
-            if found.cost() <= dp_epsilon:
-                return found
+            response = cls(tuple(states), min(flip, others / (others + 1)))
+            if response.cost() <= dp_epsilon:
+                return response
             flip *= 1.0 + 2.0**-52
         raise InputError(
             "dp_epsilon", dp_epsilon, expected="a cost that randomized response can represent"
@@ -155,7 +155,7 @@ class RandomizedResponse:
             raise InputError(
                 "flip", self.flip, expected="a probability at which answers still tell something"
             )
-        found = []
+        counts = []
         for state in self.states:
             seen = counted[state]
             value = (seen - n * other) / (kept - other)
@@ -163,8 +163,8 @@ class RandomizedResponse:
             variance = inside * kept * (1.0 - kept) + (n - inside) * other * (1.0 - other)
             low, high = _interval(seen, n, kept, other, 1.0 - confidence)
             error = math.sqrt(variance) / (kept - other)
-            found.append(EstimatedCount(state, Estimate(value, error), low, high, confidence, n))
-        return tuple(found)
+            counts.append(EstimatedCount(state, Estimate(value, error), low, high, confidence, n))
+        return tuple(counts)
 
 
 def _interval(seen: int, n: int, kept: float, other: float, beta: float) -> tuple[int, int]:
@@ -221,8 +221,8 @@ def _flipped(places: list[int], kept: float) -> list[int]:
         dp.bitvector_domain(max_weight=size), dp.discrete_distance(), f=2.0 * (1.0 - kept)
     )
     noisy = answer(np.packbits(np.asarray(places, dtype=np.uint8)).tobytes())
-    found: list[int] = np.unpackbits(np.frombuffer(noisy, dtype=np.uint8))[:size].tolist()
-    return found
+    bits: list[int] = np.unpackbits(np.frombuffer(noisy, dtype=np.uint8))[:size].tolist()
+    return bits
 
 
 @lru_cache(maxsize=64)

@@ -164,16 +164,16 @@ def believed(before: float, level: float) -> float:
 
 def notion_of(key: str) -> PrivacyNotion:
     """The notion with this key, else `InputError` that names the closest one."""
-    found = CATALOGUE.get(key)  # type: ignore[call-overload]
-    if found is None:
+    notion = CATALOGUE.get(key)  # type: ignore[call-overload]
+    if notion is None:
         raise InputError(
             "notion",
             key,
             expected="a notion of the catalogue",
             remedy=did_you_mean(str(key), CATALOGUE),
         )
-    assert isinstance(found, PrivacyNotion)
-    return found
+    assert isinstance(notion, PrivacyNotion)
+    return notion
 
 
 _MORE = 1.0 + 1e-14

@@ -112,13 +112,13 @@ class Cost:
     @property
     def dp_epsilon(self) -> float:
         """The DP sum, rounded up."""
-        columns = [one.dp_epsilon for one in self.by_column]
+        columns = [spent.dp_epsilon for spent in self.by_column]
         return _sum_up((self.any, self.lipschitz, *columns))
 
     @property
     def rho(self) -> float:
         """The zCDP sum of the Gaussian mechanisms, rounded up; it comes on top of `dp_epsilon`."""
-        columns = [one.rho for one in self.by_column]
+        columns = [spent.rho for spent in self.by_column]
         return _sum_up((self.rho_any, self.rho_lipschitz, *columns))
 
     @property

@@ -35,7 +35,7 @@ class Factor:
 class Marginal:
     """The sum over all other nodes: axes as asked for, then the partial sum.
 
-    `roundings` bounds the relative error of every cell, in units of `leakage.rounding.UNIT`.
+    `roundings` bounds the relative error of every cell, in units of `numbers.UNIT`.
     """
 
     table: Floats

@@ -8,17 +8,19 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.leakage.approximate import growth
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
 from bayesdp.mechanisms.randomized_response import RandomizedResponse
 from bayesdp.notions import Adversary, Bound, Calibration, Cost, Kind, Secrets
 from bayesdp.populations import Population
-from bayesdp.theorems import Question, approximate, best_bound, leakage
+from bayesdp.theorems import Question, best_bound, delta_at, leakage
 
 _PRECISION = 1e-12
 _ROUNDS = 200
 _PATIENCE = 5
 LEAST_DELTA = 2.0**-48
+_POINTS, _SHRINK, _HOPELESS = 24, 0.8, 1.3
 MOST_LEVELS = 60
 """A whole search may take so many times the seconds that a theorem may take for one level."""
 
@@ -255,30 +257,41 @@ class _GaussianSearch:
     def __init__(
         self, question: Question, target: float, target_delta: float, sensitivity: int
     ) -> None:
+        self.seconds = MOST_LEVELS * question.seconds
+        self.deadline = question.deadline.within(self.seconds)
         self.question = question
         self.target = target
         self.target_delta = target_delta
         self.sensitivity = sensitivity
         self.tried: dict[float, tuple[float, float]] = {}
-        self.seconds = MOST_LEVELS * question.seconds
-        self.deadline = question.deadline.within(self.seconds)
+        self.levels: dict[float, Bound] = {}
 
     def run(self) -> GaussianCalibration | None:
-        high = largest_within(self._epsilon, self.target)
+        high = largest_within(self._epsilon, self.target, self.deadline.within(self.seconds / 2.0))
         if high <= 0.0:
             return None
-        points = [high * 0.8**power for power in range(24)]
-        best = min(points, key=self._sigma)
+        best = high
+        for power in range(1, _POINTS):
+            point = high * _SHRINK**power
+            if self._sigma(point) < self._sigma(best):
+                best = point
+            elif self._sigma(point) > _HOPELESS * self._sigma(best):
+                break
         for width in (0.08, 0.025, 0.008):
             around = [best * (1.0 + width * step) for step in (-2, -1, 0, 1, 2)]
             best = min([p for p in around if p <= high], key=self._sigma)
         sigma = self._sigma(best)
         return self._certified(best, sigma) if math.isfinite(sigma) else None
 
+    def _level(self, dp_epsilon: float) -> Bound:
+        """The lowest level of all mechanisms of this cost."""
+        if dp_epsilon not in self.levels:
+            self._check_time()
+            self.levels[dp_epsilon] = best_bound(self.question, Cost(any=dp_epsilon))
+        return self.levels[dp_epsilon]
+
     def _epsilon(self, dp_epsilon: float) -> float:
-        self._check_time()
-        found = approximate(self.question, dp_epsilon, 0.0)
-        return found.best.epsilon if found.bounds else math.inf
+        return self._level(dp_epsilon).epsilon
 
     def _sigma(self, dp_epsilon: float) -> float:
         if dp_epsilon not in self.tried:
@@ -302,25 +315,18 @@ class _GaussianSearch:
             )
 
     def _largest_delta(self, dp_epsilon: float) -> float:
-        """The largest delta that some conversion within the target leaves for the mechanism."""
-        trial = self.target_delta * 2.0**-20
-        found = approximate(self.question, dp_epsilon, trial)
-        growths = [bound.delta / trial for bound in found.bounds if bound.epsilon <= self.target]
-        if not growths:
+        """The largest delta that the conversion leaves for the mechanism, 0 above the target."""
+        level = self._level(dp_epsilon).epsilon
+        if not level <= self.target:
             return 0.0
-        return self.target_delta / max(min(growths), 1.0) * (1.0 - 1e-9)
+        return self.target_delta / growth(level, dp_epsilon) * (1.0 - 1e-9)
 
     def _certified(self, dp_epsilon: float, sigma: float) -> GaussianCalibration | None:
         dp_delta = discrete_gaussian_delta(sigma, self.sensitivity, dp_epsilon)
-        found = approximate(self.question, dp_epsilon, dp_delta)
-        good = [
-            bound
-            for bound in found.bounds
-            if bound.epsilon <= self.target and bound.delta <= self.target_delta
-        ]
-        if not good:
+        best = self._level(dp_epsilon)
+        delta = delta_at(self.question, best.epsilon, dp_epsilon, dp_delta)
+        if not (best.epsilon <= self.target and delta <= self.target_delta):
             return None
-        best = min(good, key=lambda bound: bound.delta)
         alone = smallest_sigma(self.sensitivity, self.target, self.target_delta, precision=1e-6)
         return GaussianCalibration(
             target=self.target,
@@ -328,7 +334,7 @@ class _GaussianSearch:
             dp_epsilon=dp_epsilon,
             dp_delta=dp_delta,
             certified_epsilon=best.epsilon,
-            certified_delta=best.delta,
+            certified_delta=delta,
             sigma=sigma,
             sensitivity=self.sensitivity,
             noise_multiplier=sigma / alone,

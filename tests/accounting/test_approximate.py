@@ -24,6 +24,7 @@ from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta
 from bayesdp.populations import Clusters, Gaussian, Independent, MarkovChain
 from bayesdp.theorems import Question
+from bayesdp.theorems import approximate as at_theorems
 from tests.accounting.random_compositions import attacks
 from tests.effort import runs
 from tests.oracles.finite import product_channel
@@ -153,7 +154,7 @@ def test_converted_compositions_hold() -> None:
 
 
 def converted_point(curve: Curve, question: Question, epsilon: float) -> Any:
-    found = composing.approximate(question, epsilon, curve.delta(epsilon)).bounds
+    found = at_theorems(question, epsilon, curve.delta(epsilon)).bounds
     return (found[0].epsilon, found[0].delta) if found else None
 
 

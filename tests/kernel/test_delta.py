@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from dataclasses import asdict, replace
 from fractions import Fraction
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from bayesdp.kernel import check, read
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError
+from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.composition import as_zcdp, compose, declared_cost
 from bayesdp.kernel.core import certified_level, conversion_level, read_conversion
 from bayesdp.notions import Cost
@@ -20,30 +21,19 @@ from bayesdp.populations import Population, parse
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.statements import read_population
 from bayesdp.theorems import Bound, LeakageReport, Question
+from bayesdp.theorems.finite_law import dual_certificates
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta, stated_report
 from tests.effort import runs
-from tests.kernel.honest import ABOUT, ADVERSARIES, random_cost
+from tests.kernel.honest import ABOUT, ADVERSARIES, OF_A_RELEASE, PRESENT, random_cost
 from tests.kernel.mutations import sealed
 from tests.kernel.steps import bare
 
 Rng = np.random.Generator
 CHAIN = {"model": "markov", "transition": [[0.7, 0.3], [0.3, 0.7]], "length": 40}
 PAIR = {"model": "gaussian", "covariance": [[1.0, 0.4], [0.4, 1.0]]}
-GRID = {"model": "graph", "grid": [2, 3], "states": 2, "table": [[1.3, 1.0], [1.0, 1.3]]}
-WITH_DELTA = {
-    "autoregressive",
-    "cluster-size",
-    "family",
-    "gaussian-covariance",
-    "gaussian-equal-variances",
-    "gaussian-max-correlation",
-    "gaussian-vector",
-    "gaussian-walk-summable",
-    "graph-contraction",
-    "independent",
-    "markov-contraction",
-}
-"""Theorems that say something of Gaussian noise."""
+GRID = {"model": "graph", "grid": [3, 4], "states": 2, "table": [[1.3, 1.0], [1.0, 1.3]]}
+WITH_DELTA = set(PRESENT) - {OF_A_RELEASE}
+"""Every theorem about all mechanisms says something of Gaussian noise."""
 
 
 def plain_cost(cost: Cost) -> dict[str, Any]:
@@ -68,11 +58,15 @@ def step_of(population: Population, bound: Bound, report: LeakageReport) -> dict
                 question, report.cost, report.delta, zcdp_cost=report.zcdp_cost
             )
             premises.append(step_of(member, of_member.best, of_member))
+    details = json.loads(json.dumps(dict(bound.evidence), default=list))
+    if bound.theorem == "finite-law" and report.adversary != "informed":
+        pure_cost = bound.proof.get("dp_epsilon", report.cost.dp_epsilon)
+        details["proofs"] = dual_certificates(population, pure_cost, report.adversary)
     evidence: dict[str, Any] = {
         "population": bare(population),
         "secrets": report.secrets,
         "cost": plain_cost(cost),
-        "details": json.loads(json.dumps(dict(bound.evidence), default=list)),
+        "details": details,
     }
     delta = {"delta": bound.delta} if bound.delta else {}
     return {
@@ -231,20 +225,48 @@ def test_a_step_that_says_more_is_refused(spec: dict[str, Any]) -> None:
             raise AssertionError(name) from None
 
 
-def test_rules_that_know_nothing_of_noise() -> None:
-    for rule in ("markov-recursion", "markov-ratio", "graph-influence", "finite-law", "family"):
+def test_rules_that_know_nothing_of_divergences() -> None:
+    for rule in ("markov-recursion", "markov-ratio", "markov-contraction", "graph-influence"):
         step = a_step(CHAIN)
         step["rule"] = rule
         step["conclusion"]["epsilon"] = 100.0
-        refused(step)
         step["evidence"]["delta"]["way"] = "renyi"
-        refused(step)
+        assert "divergence" in refused(step) or "other populations" in refused(step)
     plain = a_step(CHAIN)
     del plain["evidence"]["delta"]
     plain["conclusion"] |= {"epsilon": 100.0}
     for adversary in ADVERSARIES:
         plain["conclusion"]["adversary"] = adversary
         assert "delta" in refused(plain)
+
+
+def test_a_point_is_converted_by_a_level_of_all_mechanisms() -> None:
+    """Neither a count's own level nor a Lipschitz factor says anything of other events."""
+    step = a_step({"model": "markov", "transition": [[0.2, 0.8], [0.7, 0.3]], "length": 9})
+    assert step["evidence"]["delta"]["way"] == "point"
+    counted = copy.deepcopy(step)
+    counted["rule"] = "markov-count"
+    counted["evidence"]["details"] = {"mechanism": "discrete-laplace on a count over a complete "}
+    refused(counted)
+    gaussian = a_step(PAIR, Cost(lipschitz=0.1, rho_lipschitz=0.01))
+    assert gaussian["evidence"]["delta"]["way"] == "renyi"
+    point = {"way": "point", "dp_epsilon": 1.0, "dp_delta": 1e-8}
+    gaussian["evidence"]["delta"] |= point
+    gaussian["conclusion"]["epsilon"] = 100.0
+    assert "Lipschitz" in refused(gaussian)
+
+
+def test_the_delta_of_a_point_follows_from_its_level() -> None:
+    """The least delta is `dp_delta (e^L - 1) / (e^eps - 1)`, with the proved `L`."""
+    step = a_step(CHAIN)
+    proof = step["evidence"]["delta"]
+    assert step["rule"] == "markov-recursion"
+    growth = math.expm1(step["conclusion"]["epsilon"]) / math.expm1(proof["dp_epsilon"])
+    due = proof["dp_delta"] * growth
+    step["conclusion"]["delta"] = due * (1 + 1e-12)
+    declared_level(step)
+    step["conclusion"]["delta"] = due * (1 - 1e-12)
+    assert "delta does not follow" in refused(step)
 
 
 def test_members_of_a_family() -> None:
@@ -383,18 +405,34 @@ def test_certificates_of_a_stated_pair() -> None:
         conversion_level(step, read_conversion(step, declared_cost(step)))
 
 
+def test_a_stated_pair_for_a_family() -> None:
+    """Each member has a pure level: a member's own delta would count twice."""
+    small = {"model": "markov", "transition": [[0.6, 0.4], [0.2, 0.8]], "length": 7}
+    population = parse({"model": "family", "members": [CHAIN, small]})
+    report = stated_report(Question(population), 0.1, 1e-8)
+    assert report.best.theorem == "family"
+    due = stated_report(Question(parse(CHAIN)), 0.1, 1e-8).best
+    assert (report.best.epsilon, report.best.delta) == (due.epsilon, due.delta)
+    honest = dict(json.loads(conversion_certificate(population, report).to_json()))
+    assert verdict(honest) == "VALID ASSUMING"
+    members = honest["derivation"]["premises"]
+    assert [member["conclusion"].keys() for member in members] == [
+        {"notion", "epsilon", "adversary"}
+    ] * 2
+    part = stated_report(Question(parse(CHAIN)), 0.1, 1e-8)
+    other = dict(json.loads(conversion_certificate(parse(CHAIN), part).to_json()))
+    lie = copy.deepcopy(honest)
+    lie["derivation"]["premises"][0] = other["derivation"]
+    assert verdict(lie) == "INVALID"
+    gaussian = dict(json.loads(json.dumps(certificate(CHAIN)["derivation"])))
+    gaussian["evidence"]["cost"] = members[0]["evidence"]["cost"]
+    lie["derivation"]["premises"][0] = gaussian
+    assert verdict(lie) == "INVALID"
+
+
 def test_costs_counted_as_zcdp_need_their_spends() -> None:
     honest = certificate({"model": "clusters", "size": 2}, Cost(any=0.01, rho_any=0.01))
     honest["derivation"]["evidence"]["delta"]["counted"] = "zcdp"
     honest["derivation"]["evidence"]["cost"] |= {"any": 0.0, "rho_any": 0.01 + 0.01**2 / 2}
     honest["claim"]["cost"] = honest["derivation"]["evidence"]["cost"]
     assert verdict(honest) == "INVALID"
-
-
-def test_delta_that_grows_with_the_length_is_unknown_or_refused() -> None:
-    spec = {"model": "markov", "transition": [[0.999, 0.001], [0.001, 0.999]], "length": 10**6}
-    step = a_step(CHAIN)
-    step["evidence"]["population"] = spec
-    step["conclusion"]["epsilon"] = 1e6
-    with pytest.raises((InvalidError, UnknownError)):
-        declared_level(step)

@@ -8,16 +8,14 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from bayesdp.leakage import graph_delta, windows
-from bayesdp.leakage.approximate import best_order, chain_level
+from bayesdp.leakage import windows
+from bayesdp.leakage.approximate import converted_delta
 from bayesdp.leakage.chain import two_state_level
-from bayesdp.leakage.contraction import messages_of
 from bayesdp.leakage.lipschitz import certified
 from bayesdp.leakage.tree import _take
 from bayesdp.leakage.tuples import block_interval_ratio, block_ratio, influence_level
 from bayesdp.leakage.worst_case import _Best
 from bayesdp.numbers import NotANumberError, largest
-from bayesdp.populations import Graph
 from bayesdp.theorems.markov import interval_ratio
 from bayesdp.theorems.markov_contraction import cross_ratio
 from tests.oracles import exact_sums
@@ -59,8 +57,7 @@ BROKEN: dict[str, Callable[[], object]] = {
     "rows between bounds": lambda: interval_ratio(PAIR[0], np.ones((2, 2))),
     "windows": _window,
     "a step of a tree": lambda: _take((0.1, 0.5, 0.5, 0.5, 0.5, 0, NAN, 0.1), 1.0, NAN),
-    "orders of changes": lambda: best_order(((NAN, 0.0), (0.1, 0.0))),
-    "chains with delta": lambda: chain_level(2.0, 0.1, NAN, 3),
+    "a delta": lambda: converted_delta(0.2, 0.1, NAN, 3),
     "a finite law": lambda: _Best(1.0, 1.0).take(NAN, 1.0, None, 0),  # type: ignore[arg-type]
     "noisy answers": _answers,
 }
@@ -139,15 +136,6 @@ def test_flows_beyond_the_doubles_prove_nothing() -> None:
     cost = np.array([[[1.0, INF], [INF, 1.0]]])
     tree = np.array([[[0, 1]]])
     assert certified(p, q, cost, tree, np.zeros((1, 1)))[0] == INF
-
-
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_a_delta_that_is_no_number_is_one() -> None:
-    factors = [{"between": [0, 1], "table": [[2.0, 1.0], [1.0, 2.0]]}]
-    messages = messages_of(Graph(records=2, states=2, factors=factors).factor_graph)
-    maps = graph_delta._Maps(messages, np.full(messages.size, 0.1), 0.5, 1e-3)
-    maps.hockey = np.full(messages.size, NAN)
-    assert (maps.step(np.zeros(messages.size)) == 1.0).all()
 
 
 def test_densities_below_the_doubles_are_not_left_out() -> None:

@@ -11,11 +11,11 @@ import pytest
 from scipy import sparse
 
 from bayesdp.leakage import influence
-from bayesdp.leakage.contraction import _contract, _Weights, graph_level, hockey_stick, messages_of
-from bayesdp.leakage.graph_delta import approximate_graph_level
+from bayesdp.leakage.contraction import _contract, _Weights, graph_level, messages_of
 from bayesdp.leakage.influence import influence_factor, influence_matrix
 from bayesdp.leakage.tree import tree_level
 from bayesdp.populations import Graph, MarkovChain, Tree
+from bayesdp.theorems import Question, approximate
 from tests.effort import runs
 from tests.oracles import chains, finite
 from tests.theorems.test_against_brute_force import check, random_epsilons
@@ -127,25 +127,6 @@ def test_trees_of_two_states_are_exact_against_the_uninformed(zeros):
         assert max(truth, eps) - BELOW <= found <= max(truth, eps) * (1 + 1e-9), nodes
 
 
-@pytest.mark.prove
-def test_delta_on_graphs_is_never_below_brute_force():
-    rng = np.random.default_rng(25)
-    closest = -math.inf
-    for _ in range(runs(200)):
-        graph = random_graph(rng, largest=3, zeros=float(rng.choice([0.0, 0.3])))
-        joint = joint_of(graph)
-        if joint is None or math.prod(joint.shape) > 18:
-            continue
-        eps, delta = float(10 ** rng.uniform(-1, 0.3)), float(10 ** rng.uniform(-4, -0.7))
-        level, out = approximate_graph_level(graph.factor_graph, eps, delta)
-        assert level >= eps
-        assert out >= delta
-        found, attack = finite.delta_violation(joint, eps, delta, level, out)
-        assert found <= 1e-9, (graph.spec(), eps, delta, level, out, attack)
-        closest = max(closest, found / out)
-    assert closest > -0.2  # somewhere a fifth less delta would be false
-
-
 # ------------------------------------------------------ reference values, through the command line
 
 
@@ -195,10 +176,6 @@ def test_the_contraction_function_by_its_definition():
         odds = np.exp(np.linspace(-8, 8, 4001))  # the two-point worst case by search
         p, q = ratio * odds / (1 + ratio * odds), odds / (1 + odds)
         assert contraction(c, ratio) >= np.max((1 + (c - 1) * p) / (1 + (c - 1) * q))
-        for level in (1.0, math.sqrt(ratio), ratio):
-            h = hockey_stick(np.array([math.log(level)]), np.array([math.log(ratio)]))[0]
-            assert h == pytest.approx(max(np.max(p - level * q), 0), abs=1e-5)
-            assert h >= np.max(p - level * q)
     assert contraction(5.0, math.inf) == pytest.approx(5.0, rel=1e-12)
 
 
@@ -293,7 +270,8 @@ def test_impossible_values_and_shared_zeros_do_no_harm():
 def test_a_factor_of_independence_costs_nothing():
     graph = Graph(records=2, states=2, factors=[{"between": [0, 1], "table": [[1, 1], [1, 1]]}])
     assert levels(graph, 0.7)["graph-contraction"] == 0.7
-    assert approximate_graph_level(graph.factor_graph, 0.7, 1e-6) == (0.7, 1e-6)
+    best = approximate(Question(graph), 0.7, 1e-6).best
+    assert (best.epsilon, best.delta) == (0.7, 1e-6)
 
 
 # ------------------------------------------------------ the influence matrix

@@ -11,15 +11,14 @@ import math
 import numpy as np
 import pytest
 
-from bayesdp.leakage.approximate import best_order, chain_level
+from bayesdp.leakage.approximate import converted_delta, group
 from bayesdp.leakage.contraction import graph_level
-from bayesdp.leakage.graph_delta import approximate_graph_level
 from bayesdp.leakage.influence import influence_factor, influence_matrix
 from bayesdp.notions import ADVERSARIES, Cost
 from bayesdp.populations import MarkovChain, Tree
 from bayesdp.populations.factors import FactorGraph, group_factors
 from bayesdp.theorems import REGISTRY, Question
-from bayesdp.theorems.markov_contraction import cross_ratio
+from bayesdp.theorems.markov_contraction import contraction_level, cross_ratio
 from tests.effort import runs
 from tests.oracles import chains, finite
 
@@ -151,7 +150,7 @@ def test_states_without_probability_prove_nothing():
 
 def test_a_delta_far_below_a_huge_factor_is_not_small():
     # e^800 1e-305 is far above 1; the power must not be cut off at the range of doubles
-    assert best_order(((800.0, 1e-305), (800.0, 1e-305)))[1] >= 1.0
+    assert group(8, 100.0, 1e-305)[1] >= 1.0
 
 
 # ------------------------------------------------------ what came closest
@@ -269,13 +268,14 @@ def test_delta_under_hill_climbing(name):
             factors = weights(shape, at[:size])
             joint = chains.factor_graph(2, 2, [{"between": b, "table": t} for b, t in factors])
             graph = FactorGraph(np.full(2, 2), group_factors(factors))
-            level = approximate_graph_level(graph, dp_epsilon, dp_delta)
+            epsilon = graph_level(graph, dp_epsilon).epsilon
         else:
             one, other, first = 1 / (1 + np.exp(-at[:3]))
             rows = ((1 - one, one), (other, 1 - other))
             joint = chains.joint(np.array(rows), [1 - first, first], 3)
-            level = chain_level(cross_ratio(rows), dp_epsilon, dp_delta, 3)
-        if level is None or level[1] >= 1.0:
+            epsilon = contraction_level(cross_ratio(rows), dp_epsilon)
+        level = (epsilon, converted_delta(epsilon, dp_epsilon, dp_delta, joint.ndim))
+        if level[1] >= 1.0:
             continue
         over, attack = finite.delta_violation(joint, dp_epsilon, dp_delta, *level)
         assert over <= 1e-9, (at.tolist(), level, attack)

@@ -16,14 +16,15 @@ from __future__ import annotations
 import importlib
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 from ..errors import InputError, UnsupportedError
+from ..notions import Cost
 from ..numbers import float_above, largest, up
-from ..theorems import Question, approximate
+from ..theorems import Question, best_bound, delta_at
 
 INTERVAL = 1e-4
 """The grid of privacy losses, in nats; losses are rounded up to it."""
@@ -32,6 +33,8 @@ _ERROR = 1e-13
 """What Fourier transforms of probabilities may be off by, for each mechanism."""
 
 _GRID = 40
+MOST_LEVELS = 60
+"""A whole search may take so many times the seconds that a theorem may take for one level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,10 +203,13 @@ def converted_curve(curve: Curve, question: Question, delta: float) -> Converted
     """The least level found at this delta over all points of the curve (theory 3.10).
 
     Every point is a valid pair of its own; a grid of them is tried, then finer ones around the
-    best. Errors: `UnsupportedError` where no theorem with a delta reaches it.
+    best. All together take at most `MOST_LEVELS` (60) times the question's seconds; then only quick
+    theorems are asked. Errors: `UnsupportedError` where no theorem reaches it.
     """
     _require("delta", delta, 0.0 < delta < 1.0, "a probability above 0 and below 1")
     low = curve.epsilon(delta)
+    deadline = question.deadline.within(MOST_LEVELS * question.seconds)
+    question = replace(question, deadline=deadline)
     tried: dict[float, ConvertedCurve | None] = {}
 
     def at(epsilon: float) -> float:
@@ -233,15 +239,11 @@ def converted_curve(curve: Curve, question: Question, delta: float) -> Converted
 def converted_point(
     question: Question, epsilon: float, dp_delta: float, delta: float
 ) -> ConvertedCurve | None:
-    """The least level at `delta` of one pair; None where no theorem reaches it."""
+    """The least level of one pair, where its delta is within `delta`; else None."""
     if not dp_delta < 1.0:
         return None
-    within = [
-        one
-        for one in approximate(question, epsilon, dp_delta).bounds
-        if one.delta <= delta and math.isfinite(one.epsilon)
-    ]
-    if not within:
+    best = best_bound(question, Cost(any=epsilon))
+    converted = delta_at(question, best.epsilon, epsilon, dp_delta)
+    if not (converted <= delta and math.isfinite(best.epsilon)):
         return None
-    best = min(within, key=lambda one: one.epsilon)
-    return ConvertedCurve(best.epsilon, best.delta, epsilon, dp_delta, best.theorem)
+    return ConvertedCurve(best.epsilon, converted, epsilon, dp_delta, best.theorem)

@@ -27,17 +27,19 @@ is the Rényi order of the proof.
 * `renyi`: the theorem turns the cost (E, R) of one record into that (E', R') of a secret, and the
   level is a point of its curve: `d >= exp((alpha - 1) (E' + alpha R' - e)) / (alpha - 1)
   (1 - 1/alpha)^alpha`. For `independent`, `cluster-size`, the Gaussian theorems, `family` of them.
-* `point`: `(dp_epsilon, dp_delta)` is a point of the curve of (E, R), and the theorem turns it into
-  `(e, d)`. For `markov-contraction` and `graph-contraction` (theory 3.10), and `family` of them.
-  `dp_epsilon` and `dp_delta` stand there only with this way, and with
+* `point`: `(dp_epsilon, dp_delta)` is a point of the curve of (E, R). The theorem says that `e` is
+  a level of every mechanism of the pure cost `dp_epsilon` and of kind `any`, and
+  `d >= dp_delta (exp(e) - 1) / (exp(dp_epsilon) - 1)` (theory 3.10). For every theorem; `details`
+  are those of the pure level. `dp_epsilon` and `dp_delta` stand there only with this way, and with
 * `stated`, in certificates of a conversion alone: the mechanism is any with that `(dp_epsilon,
-  dp_delta)`, `cost` is `dp_epsilon`, and the theorem converts it. `alpha` is not there.
+  dp_delta)`, and `cost` is `dp_epsilon`. The same as `point`, without `alpha`.
 
-A family has no `delta` in its evidence: under it stands, besides the composition, one such step for
-each member. A step of notion DP has the rule `approximate-dp`, the conclusion
-`{"notion": "dp", "epsilon": e, "delta": d}` and in its evidence `cost` and `delta` (`renyi`) alone.
+Where a family has no `delta` in its evidence, under it stands, besides the composition, one such
+step for each member; with a `stated` pair, one pure step for each. A step of notion DP has the rule
+`approximate-dp`, the conclusion `{"notion": "dp", "epsilon": e, "delta": d}` and in its evidence
+`cost` and `delta` (`renyi`) alone.
 
-A level of pure costs by a theorem without a delta may stand under a claim with one, since a delta
+A level of pure costs may stand under a claim with one, since a delta
 of 0 is below it: such a step needs no `delta` in its conclusion and has none in its evidence.
 
 Who reads a release calls `composition.as_zcdp` on its spends, `composition.compose` on both, and
@@ -54,7 +56,6 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.affine import pairs
 from bayesdp.kernel.arithmetic import ball, exact, require, whole
 from bayesdp.kernel.composition import Cost, counted
 from bayesdp.kernel.core import Conversion, at_least, bounded
@@ -74,7 +75,7 @@ def level(conversion: Conversion) -> arb:
         return bounded(replace(conversion, alpha=alpha)) + reserve(alpha, delta)
     dp_epsilon = exact(proof["dp_epsilon"], "dp_epsilon")
     dp_delta = _probability(exact(proof["dp_delta"], "dp_delta"), rule)
-    require(dp_epsilon >= 0, "dp_epsilon is below 0", rule)
+    require(dp_epsilon > 0, "dp_epsilon is not above 0", rule)
     if way == "point":
         alpha = _order(proof, rule)
         due = ball(replace(conversion, alpha=alpha).of_group(1)) + reserve(alpha, dp_delta)
@@ -82,12 +83,44 @@ def level(conversion: Conversion) -> arb:
     else:
         require(conversion.alone and conversion.rho == 0, "a DP delta is not derived", rule)
         require(dp_epsilon == conversion.total, "dp_epsilon is not the cost", rule)
-    found = [one for one, other in pairs(conversion, dp_epsilon, dp_delta) if other <= ball(delta)]
-    require(len(found) > 0, "its delta does not follow", rule)
-    best = found[0]
-    for one in found[1:]:
-        best = best.min(one)
-    return best.max(ball(dp_epsilon))
+    pure = bounded(_pure(conversion, dp_epsilon))
+    due = ball(dp_delta) * _growth(pure, dp_epsilon)
+    require(bool(due <= ball(delta)), "its delta does not follow", rule)
+    return pure
+
+
+def _pure(conversion: Conversion, dp_epsilon: Fraction) -> Conversion:
+    """The same step for every mechanism of this pure cost: nothing is known of its kind.
+
+    Its delta is 0, so that members of a family are asked for pure levels too.
+    """
+    none = Fraction(0)
+    return replace(
+        conversion,
+        any=dp_epsilon,
+        lipschitz=none,
+        slack=none,
+        columns=(),
+        rho_any=none,
+        rho_lipschitz=none,
+        rho_slack=none,
+        mechanism=None,
+        delta=none,
+        proof=None,
+        alpha=None,
+        zcdp=None,
+    )
+
+
+def _growth(pure: arb, dp_epsilon: Fraction) -> arb:
+    """What a delta is multiplied by: `(e^L - 1) / (e^eps - 1)`, `L` a level of all eps-DP (3.10).
+
+    The event's probability plus `delta / (e^eps - 1)` is log-Lipschitz with `eps`, so its means for
+    two secrets are within a factor of `e^L`.
+    """
+    if bool(pure <= ball(dp_epsilon)):
+        return arb(1)
+    return pure.upper().expm1() / ball(dp_epsilon).expm1()
 
 
 def dp_level(step: Mapping[str, Any], cost: Cost, zcdp: Cost | None = None) -> arb:

@@ -38,20 +38,6 @@ _HOPELESS = 1e4
 _TINY = 1e-280
 
 
-def hockey_stick(log_c: Floats, log_ratio: Floats) -> Floats:
-    """`h = (sqrt R - sqrt C)^2 / (R - 1)` from `ln C <= ln R`, rounded up; 1 for infinite `R`.
-
-    The largest `p(A) - C q(A)` over two laws whose likelihood ratio varies by at most `R`.
-    """
-    finite = np.isfinite(log_ratio)
-    ratio = np.where(finite, log_ratio, 1.0)
-    gap = np.maximum(ratio - log_c, 0.0) + 8.0 * UNIT * ratio
-    with np.errstate(divide="ignore", invalid="ignore"):
-        value = np.expm1(-0.5 * gap) ** 2 / -np.expm1(-ratio)
-    value = np.where(ratio > 0.0, np.minimum(value * (1.0 + _STEP_ERROR), 1.0), 0.0)
-    return np.where(finite, value, 1.0)
-
-
 # --------------------------------------------------------------------------- cross ratios
 
 
@@ -211,13 +197,8 @@ class Messages:
                 out[position] = values[rest].sum(axis=0) * (1.0 + 2.0 * block.arity * UNIT)
         return sums
 
-    def ceiling(self, dp_epsilon: float, *, capped: bool = True) -> Floats:
-        """`min(ln R, eps for each other record of the component)`: itself a super-solution.
-
-        Without the second where `capped` is false: that one is not true of affine maps.
-        """
-        if not capped:
-            return self.log_ratio
+    def ceiling(self, dp_epsilon: float) -> Floats:
+        """`min(ln R, eps for each other record of the component)`: itself a super-solution."""
         others = (self.graph.component_sizes - 1) * dp_epsilon * (1.0 + 4.0 * UNIT)
         least: Floats = np.minimum(self.log_ratio, others[self.record])
         return least
@@ -244,25 +225,20 @@ class Messages:
             y = following
         return float(y[0])
 
-    def solve(
-        self, dp_epsilon: float, *, capped: bool = True, deadline: Deadline = NEVER
-    ) -> Solution | None:
-        """Verified messages for this cost; `None` where, without caps, none were found.
+    def solve(self, dp_epsilon: float, *, deadline: Deadline = NEVER) -> Solution:
+        """Verified messages for this cost.
 
         At the deadline the messages on their way down are taken as they are: they are proven all
         the way, if not the least.
         """
-        ceiling = self.ceiling(dp_epsilon, capped=capped)
+        ceiling = self.ceiling(dp_epsilon)
         y = np.minimum(ceiling, self.uniform(dp_epsilon))
         rounds, inflation = 0, math.inf
-        bounded = bool(np.all(np.isfinite(y)))
-        if self.size < _LARGE or not bounded:
+        if self.size < _LARGE:
             guess, rounds, change = self._iterate(dp_epsilon, ceiling, deadline)
             verified = self._verify(guess, change, dp_epsilon, ceiling)
             if verified is not None:
                 y, inflation = np.minimum(y, verified[0]), verified[1]
-            elif not bounded:
-                return None
             self._guess = (dp_epsilon, y)
         if inflation > 1e-10:
             y, more = self._descend(y, dp_epsilon, ceiling, deadline)
@@ -320,11 +296,9 @@ class Messages:
                 break
         return y, rounds
 
-    def levels(self, y: Floats, dp_epsilon: float, *, capped: bool = True) -> Floats:
+    def levels(self, y: Floats, dp_epsilon: float) -> Floats:
         """For each record `eps` and its messages; capped by `eps` for all of its component."""
         total: Floats = np.where(self.degree == 0, dp_epsilon, self._totals(y, dp_epsilon))
-        if not capped:
-            return total
         sizes = self.graph.component_sizes
         whole = np.where(sizes == 1, dp_epsilon, sizes * dp_epsilon * (1.0 + 4.0 * UNIT))
         least: Floats = np.minimum(total, whole)
@@ -373,7 +347,6 @@ def graph_level(graph: FactorGraph, dp_epsilon: float, deadline: Deadline = NEVE
         level = dp_epsilon if size == 1 else up(size * dp_epsilon)
         return GraphLevel(level, 0, 0, 0.0, widest)
     found = messages.solve(dp_epsilon, deadline=deadline)
-    assert found is not None, "capped messages always exist"
     levels = messages.levels(found.y, dp_epsilon)
     record = int(np.argmax(levels))
     return GraphLevel(

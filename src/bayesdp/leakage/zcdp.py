@@ -18,7 +18,7 @@ from bayesdp.numbers import UNIT, largest, up
 _GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 _SMALLEST_ORDER, _LARGEST_ORDER = math.log(1e-6), math.log(1e15)
 """The logarithms of `alpha - 1` between which the best order is searched."""
-_ROUNDS = 90
+_ROUNDS = 50
 
 
 def reserve(alpha: float, delta: float) -> float:

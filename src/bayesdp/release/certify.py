@@ -29,7 +29,7 @@ from bayesdp.release.noise import kind_of
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query, make_plan
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.release.spec import StudySpec, describe_column
-from bayesdp.theorems import Bound, LeakageReport, Question, Refused
+from bayesdp.theorems import Bound, LeakageReport, Question, Refused, delta_at
 from bayesdp.theorems.with_delta import report_with_delta
 
 
@@ -345,51 +345,62 @@ def _conversion(
 
     `total` is what a ledger keeps to, where a level at a delta was read with it.
     """
-    evidence: dict[str, Any] = {
+    about: dict[str, Any] = {
         "population": reading.population,
         "covers": list(reading.covers),
         "independent": list(reading.independent),
         "secrets": reading.secrets,
-        "cost": _cost_evidence(report.cost, False),
     }
     if reading.interval is not None:
-        evidence["interval"] = list(reading.interval)
+        about["interval"] = list(reading.interval)
     for bound in report.bounds:
         read = kernel.DETAILS.get(bound.theorem, frozenset())
         kept = {name: value for name, value in bound.evidence.items() if name in read}
-        details = plain_details(kept) | _proofs(reading, report, bound.theorem)
+        pure_cost = float(bound.proof.get("dp_epsilon", report.cost.dp_epsilon))
+        details = plain_details(kept) | _proofs(reading, bound.theorem, pure_cost)
         conclusion = {"notion": "bdp", "epsilon": bound.epsilon, "adversary": reading.adversary}
-        if bound.delta > 0.0:
-            conclusion["delta"] = reading.delta
-            counted = bound.proof.get("counted") == "zcdp"
-            cost = report.zcdp_cost if counted and report.zcdp_cost is not None else report.cost
-            evidence["cost"] = _cost_evidence(cost, True)
-            if bound.proof:
-                evidence["delta"] = _delta_evidence(bound)
-        else:
-            evidence["cost"] = _cost_evidence(report.cost, False)
-            evidence.pop("delta", None)
+        counted = bound.proof.get("counted") == "zcdp"
+        cost = report.zcdp_cost if counted and report.zcdp_cost is not None else report.cost
+        evidence = about | {"cost": _cost_evidence(cost, bound.delta > 0.0), "details": details}
         under = premises
         if bound.theorem == "family":
-            under = (*premises, *_members(reading, report, total))
-        step = Step(bound.theorem, conclusion, evidence | {"details": details}, under)
+            with_delta = bound.delta > 0.0 and not bound.proof
+            under = (*premises, *_members(reading, report, total, with_delta))
+        if bound.proof.get("way") == "stated":
+            pure = certified(Step(bound.theorem, conclusion, evidence, under), bound.epsilon)
+            if pure is None:
+                continue
+            conclusion["delta"] = largest(bound.delta, _stated_delta(reading, bound, pure))
+        elif bound.delta > 0.0:
+            conclusion["delta"] = reading.delta
+        if bound.proof:
+            evidence["delta"] = _delta_evidence(bound)
+        step = Step(bound.theorem, conclusion, evidence, under)
         level = certified(step, bound.epsilon)
         if level is not None:
             return Step(step.rule, conclusion | {"epsilon": level}, step.evidence, under)
     raise Refusal("The kernel proves none of the levels. Please report this mistake of ours.")
 
 
-def _proofs(reading: Reading, report: LeakageReport, theorem: str) -> dict[str, Any]:
+def _proofs(reading: Reading, theorem: str, dp_epsilon: float) -> dict[str, Any]:
     """Evidence that only a certificate needs: the flows behind a finite law's level."""
     if theorem != "finite-law" or reading.adversary == "informed":
         return {}
     from bayesdp.theorems.finite_law import dual_certificates
 
-    flows = dual_certificates(population_of(reading), report.cost.dp_epsilon, reading.adversary)
+    flows = dual_certificates(population_of(reading), dp_epsilon, reading.adversary)
     return {"proofs": flows}
 
 
-def _members(reading: Reading, report: LeakageReport, total: float | None) -> list[Step]:
+def _stated_delta(reading: Reading, bound: Bound, level: float) -> float:
+    """The delta of a stated pair at the level that the kernel proves, a hair above the bound's."""
+    question = Question(population_of(reading), reading.adversary)
+    return delta_at(question, level, bound.proof["dp_epsilon"], bound.proof["dp_delta"])
+
+
+def _members(
+    reading: Reading, report: LeakageReport, total: float | None, with_delta: bool
+) -> list[Step]:
     """For a family, the same conversion for each member."""
     family = population_of(reading)
     assert isinstance(family, Family)
@@ -401,7 +412,7 @@ def _members(reading: Reading, report: LeakageReport, total: float | None) -> li
             report_with_delta(
                 question, report.cost, report.delta, zcdp_cost=report.zcdp_cost, total=total
             )
-            if report.delta > 0.0
+            if with_delta
             else theorems.report(question, report.cost)
         )
         steps.append(_conversion(about, found, ()))

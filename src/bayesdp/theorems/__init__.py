@@ -7,10 +7,12 @@ that is about a population what a DP cost means there; the refused ones keep the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from bayesdp.errors import InputError, Refusal
+from bayesdp.leakage.approximate import converted_delta
 from bayesdp.leakage.deadline import OutOfTimeError
 from bayesdp.notions import (
     ADVERSARIES,
@@ -66,10 +68,7 @@ REGISTRY: tuple[Theorem, ...] = (
     GaussianWalkSummable(),
     GaussianVector(),
     AutoregressiveSeries(),
-    FamilyOfPopulations(
-        lambda question, cost: report(question, cost),
-        lambda question, dp_epsilon, dp_delta: approximate(question, dp_epsilon, dp_delta),
-    ),
+    FamilyOfPopulations(lambda question, cost: report(question, cost)),
 )
 """Every theorem. A new one is a file here, a line in this list, and a test."""
 
@@ -196,6 +195,13 @@ def _asked(theorem: Theorem, question: Question, cost: Cost, exact: bool) -> Bou
         return Refused(theorem.name, out_of_time(question, most))
 
 
+def pure_level(theorem: Theorem, question: Question, dp_epsilon: float) -> Bound | Refused:
+    """One theorem's level of every mechanism of this pure cost, or why it has none."""
+    cost = Cost(any=dp_epsilon)
+    answer = _asked(theorem, question, cost, False)
+    return answer if isinstance(answer, Refused) else _settled(answer, cost, None)
+
+
 def limited(theorem: Theorem, question: Question, most: float = math.inf) -> Question:
     """The question with the deadline for one theorem and one level."""
     if theorem.asks_others:
@@ -229,13 +235,14 @@ class ApproximateBound:
     epsilon: float
     delta: float
     source: str
+    evidence: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class ApproximateReport:
     """As `LeakageReport`, for `(dp_epsilon, dp_delta)`-DP mechanisms. Lowest epsilon first.
 
-    Two pairs need not be comparable: one may have the lower epsilon, another the lower delta.
+    The lowest epsilon has the lowest delta too.
     """
 
     dp_epsilon: float
@@ -280,35 +287,30 @@ def approximate(question: Question, dp_epsilon: float, dp_delta: float) -> Appro
     """What an `(dp_epsilon, dp_delta)`-DP mechanism means under a population.
 
     Record `i` then satisfies `P[Y in S | x_i, x_K] <= e^epsilon P[Y in S | x_i', x_K] + delta`.
-    `dp_delta` is in [0, 1). Source: theory 3.10.
+    Every theorem's level of pure mechanisms of this cost is one with a delta too. `dp_delta` is in
+    [0, 1). Source: theory 3.10.
     """
     _require(dp_epsilon, question.adversary, "any", question.secrets)
     if not (isinstance(dp_delta, int | float) and 0.0 <= dp_delta < 1.0):
         raise InputError("dp_delta", dp_delta, expected="a probability below 1")
-    cost = Cost(any=dp_epsilon)
-    bounds: list[ApproximateBound] = []
-    refused: list[Refused] = []
-    for theorem in REGISTRY:
-        if not theorem.concerns(question.population):
-            continue
-        pair, reason = None, None
-        try:
-            timed = limited(theorem, question)
-            if type(theorem).approximate is not Theorem.approximate:
-                reason = theorem.refusal(timed, cost)
-                pair = None if reason else theorem.approximate(timed, dp_epsilon, dp_delta)
-        except OutOfTimeError:
-            reason = out_of_time(question)
-        if pair is not None:
-            epsilon = max(pair[0], dp_epsilon)
-            bounds.append(ApproximateBound(theorem.name, epsilon, pair[1], theorem.source))
+    found = report(question, Cost(any=dp_epsilon))
+    bounds, refused = [], list(found.refused)
+    for bound in found.bounds:
+        delta = delta_at(question, bound.epsilon, dp_epsilon, dp_delta)
+        if delta < 1.0 and math.isfinite(bound.epsilon):
+            converted = (bound.theorem, bound.epsilon, delta, bound.source, bound.evidence)
+            bounds.append(ApproximateBound(*converted))
         else:
-            missing = "it says nothing with a delta, or only with a delta of 1 or more"
-            refused.append(Refused(theorem.name, reason or missing))
+            refused.append(Refused(bound.theorem, "it would have a delta of 1 or more"))
     bounds.sort(key=lambda bound: (bound.epsilon, bound.delta))
     return ApproximateReport(
         dp_epsilon, dp_delta, question.adversary, tuple(bounds), tuple(refused)
     )
+
+
+def delta_at(question: Question, level: float, dp_epsilon: float, dp_delta: float) -> float:
+    """The delta of `level`, a level of all mechanisms of this cost, rounded up (theory 3.10)."""
+    return converted_delta(level, dp_epsilon, dp_delta, question.group_size)
 
 
 _ROUNDING_OF_NOTHING = 1e-300

@@ -143,16 +143,6 @@ class Theorem(ABC):
         """About how long `level` takes; 0 where it is refused at once."""
         return 0.0
 
-    def approximate(
-        self, question: Question, dp_epsilon: float, dp_delta: float
-    ) -> tuple[float, float] | None:
-        """`(epsilon, delta)` for `(dp_epsilon, dp_delta)`-DP mechanisms (theory 3.10).
-
-        `None` where the theorem has no such form, or where delta would exceed 1. Call only where
-        `refusal` is `None`.
-        """
-        return None
-
     def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
         """A bound, rounded up, on the Rényi divergence of order `alpha` that a secret makes.
 

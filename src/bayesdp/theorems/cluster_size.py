@@ -33,7 +33,6 @@ under `D'`, so `1 - beta <= e^epsilon beta`, that is `beta >= 1 / (e^epsilon + 1
 
 from __future__ import annotations
 
-from bayesdp.leakage.approximate import group
 from bayesdp.leakage.zcdp import group_renyi
 from bayesdp.notions import Bound, Cost
 from bayesdp.numbers import times
@@ -71,15 +70,6 @@ class ClusterSize(Theorem):
         evidence = {"note": IMPOSSIBLE} if isinstance(population, Unknown) else {}
         level = times(size, cost.dp_epsilon)
         return self._bound(level, level if nothing_else else 0.0, size=size, **evidence)
-
-    def approximate(
-        self, question: Question, dp_epsilon: float, dp_delta: float
-    ) -> tuple[float, float] | None:
-        """Group privacy: `(m eps, delta (e^(m eps) - 1) / (e^eps - 1))` (theory 3.10)."""
-        if question.adversary == "informed":
-            return (dp_epsilon, dp_delta)
-        found = group(question.population.group_size, dp_epsilon, dp_delta)
-        return found if found[1] < 1.0 else None
 
     def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
         """Group privacy: `m eps + alpha m^2 rho` (theory 3.10)."""

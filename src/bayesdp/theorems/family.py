@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from bayesdp.notions import Bound, Cost, LeakageReport
 from bayesdp.populations import Family, Population
@@ -32,14 +31,9 @@ class FamilyOfPopulations(Theorem):
     models = (Family,)
     treats_informed = True
 
-    def __init__(
-        self,
-        report: Callable[[Question, Cost], LeakageReport],
-        approximate: Callable[[Question, float, float], Any],
-    ) -> None:
+    def __init__(self, report: Callable[[Question, Cost], LeakageReport]) -> None:
         """`report` asks all theorems about a member: the registry hands it over."""
         self._report = report
-        self._approximate = approximate
 
     def level(self, population: Family, question: Question, cost: Cost) -> Bound:
         """The largest; it is exact if it is so for that member."""
@@ -50,21 +44,6 @@ class FamilyOfPopulations(Theorem):
             worst.epsilon if worst.tight == "exact" else 0.0,
             members=[{"theorem": bound.theorem, "epsilon": bound.epsilon} for bound in best],
         )
-
-    def approximate(
-        self, question: Question, dp_epsilon: float, dp_delta: float
-    ) -> tuple[float, float] | None:
-        """The largest epsilon and the largest delta over the members."""
-        family = question.population
-        assert isinstance(family, Family)
-        found = [
-            self._approximate(_about(question, member), dp_epsilon, dp_delta)
-            for member in family.members
-        ]
-        if any(not one.bounds for one in found):
-            return None
-        best = [one.best for one in found]
-        return (max(b.epsilon for b in best), max(b.delta for b in best))
 
 
 def _about(question: Question, member: Population) -> Question:

@@ -67,28 +67,15 @@ A chain gives 3.6, a Bayesian network has its families as factors, an Ising mode
 has `R = e^(4J)`. As in 3.6, the adversary may also have noisy knowledge of single records: that is
 one more factor of one member, with `R = 1`.
 
-**With delta** (3.10). For `(eps, delta)`-DP mechanisms a change of `k` is the map `G <= e^eps G' +
-delta`, and a factor passes on `G <= F G' + h d`, where `(c, d)` chains the maps of its other
-members (`leakage/graph_delta.py`) and `h = (sqrt R - sqrt F)^2 / (R - 1)`. *Proof:* let `m <= phi
-<= c m + d`. The mean under `p` minus `F` times that under `q` is linear in `phi`, so it is largest
-for `phi = c m + d` on a set `A` and `m` elsewhere. There it is at most `m (1 + (c - 1) p(A) - F
-(1 + (c - 1) q(A)))`, which is at most 0, plus `d (p(A) - F q(A))`, and that is at most `d h`: with
-odds `x` of `A` under `q` and `R x` under `p`, maximise over `x`. ∎ Chains multiply `F` and add
-`D1 + F1 D2`. The order is free, and sorting by `(F - 1) / D`, smallest first, is best: exchanging
-two neighbours that are out of order never increases `D1 + F1 D2`. The maps may be capped at `D =
-1`, as probabilities are, but the caps on `F` above are for `delta = 0` only.
-
 *Checked:* against the search over all mechanisms on random models of up to five records with
-factors of up to three, loops, zeros, two or three states; with delta against the linear program
-over all `(eps, delta)`-DP events. The messages are also held against (1) by a separate slow loop.
+factors of up to three, loops, zeros, two or three states. The messages are also held against (1)
+by a separate slow loop.
 """
 
 from __future__ import annotations
 
 from bayesdp.leakage.contraction import graph_level
-from bayesdp.leakage.graph_delta import approximate_graph_level
 from bayesdp.notions import Bound, Cost
-from bayesdp.numbers import up
 from bayesdp.populations import Graph, Network, Tree
 from bayesdp.theorems.base import Question, Theorem
 
@@ -113,16 +100,3 @@ class GraphContraction(Theorem):
             rounds=level.rounds,
             largest_ln_R=None if level.largest_log_ratio > 1e300 else level.largest_log_ratio,
         )
-
-    def approximate(
-        self, question: Question, dp_epsilon: float, dp_delta: float
-    ) -> tuple[float, float] | None:
-        """`(epsilon, delta)` for `(dp_epsilon, dp_delta)`-DP mechanisms (theory 3.10)."""
-        if question.adversary == "informed":
-            return dp_epsilon, dp_delta
-        population = question.population
-        assert isinstance(population, Graph | Tree | Network)
-        epsilon, delta = approximate_graph_level(
-            population.factor_graph, dp_epsilon, dp_delta, question.deadline
-        )
-        return None if delta >= 1.0 else (up(epsilon, 1), delta)

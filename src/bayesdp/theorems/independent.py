@@ -37,12 +37,6 @@ class IndependentRecords(Theorem):
         """`eps`."""
         return self._bound(cost.dp_epsilon)
 
-    def approximate(
-        self, question: Question, dp_epsilon: float, dp_delta: float
-    ) -> tuple[float, float] | None:
-        """`(eps, delta)` itself: the average over the unknown records is the same on both sides."""
-        return (dp_epsilon, dp_delta)
-
     def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
         """The mechanisms' own: the unknown records follow one law, whatever the secret is."""
         return group_renyi(1, cost, alpha)

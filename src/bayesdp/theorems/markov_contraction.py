@@ -62,8 +62,6 @@ level speaks of.
 | 0.25 | 1.7048 | 1.8225 | 8.3309 |
 | 1 | 4.7316 | 5.6007 | 9.0809 |
 | 3 | 8.6474 | 10.0967 | 11.0809 |
-
-**With delta:** 3.10, by the same induction with maps `G <= C G' + D` in place of ratios.
 """
 
 from __future__ import annotations
@@ -71,7 +69,6 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-from bayesdp.leakage.approximate import chain_level, group
 from bayesdp.leakage.tuples import block_interval_ratio, block_ratio
 from bayesdp.notions import Bound, Cost
 from bayesdp.numbers import UNIT, largest, up
@@ -106,19 +103,6 @@ class MarkovContraction(Theorem):
         ratio = largest_ratio(population)
         block = up(population.order * cost.dp_epsilon, 1 if population.order > 1 else 0)
         return self._bound(contraction_level(ratio, block), R=ratio, block=population.order)
-
-    def approximate(
-        self, question: Question, dp_epsilon: float, dp_delta: float
-    ) -> tuple[float, float] | None:
-        """The chain of both sides' influences and the target's own change (theory 3.10)."""
-        if question.adversary == "informed":
-            return (dp_epsilon, dp_delta)
-        population = self._population(question)
-        if population.order != 1:
-            dp_epsilon, dp_delta = group(population.order, dp_epsilon, dp_delta)
-        ratio = largest_ratio(population)
-        blocks = -(-population.length // population.order)
-        return chain_level(ratio, dp_epsilon, dp_delta, blocks)
 
 
 @lru_cache(maxsize=64)

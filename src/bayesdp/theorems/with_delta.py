@@ -3,8 +3,8 @@
 Two ways lead from the costs `(eps, rho)` of everything, composed, to a level:
 
 * `renyi`: a theorem bounds the Rényi divergence that a secret makes, and that is converted;
-* `point`: the costs are converted to a point `(dp_epsilon, dp_delta)` of their DP curve, and a
-  theorem of 3.10 converts the point.
+* `point`: the costs are converted to a point `(dp_epsilon, dp_delta)` of their DP curve, and any
+  theorem's level of pure mechanisms of cost `dp_epsilon` is one with a delta (theory 3.10).
 
 Pure costs enter as they are, or as zCDP of `eps^2 / 2` (`counted`): whichever gives less.
 
@@ -16,43 +16,60 @@ first, each with its share of delta: `modes_for` fixes them by the total alone (
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
-from bayesdp.errors import InputError, Refusal, UnsupportedError
+from bayesdp.errors import InputError, Refusal
 from bayesdp.leakage.deadline import NEVER, OutOfTimeError
 from bayesdp.leakage.zcdp import group_renyi, largest_rho, least_epsilon, reserve
 from bayesdp.notions import Bound, Cost, Refused
 from bayesdp.numbers import down, up
-from bayesdp.populations import Family, Graph, MarkovChain, Network, Tree
-from bayesdp.theorems import REGISTRY, LeakageReport, approximate, limited, out_of_time, report
+from bayesdp.populations import Family
+from bayesdp.theorems import (
+    LeakageReport,
+    approximate,
+    delta_at,
+    in_turn,
+    limited,
+    out_of_time,
+    pure_level,
+    report,
+)
 from bayesdp.theorems.base import Question, Theorem
 
 Counted = Literal["pure", "zcdp"]
+Ways = Sequence[tuple[Counted, Cost]]
+"""Costs, and how their pure parts are counted: what holds is any of them."""
+
 APPROXIMATE_DP = "approximate-dp"
 """The rule of a step that converts costs to DP with a delta."""
 SOURCE = "Canonne, Kamath & Steinke, NeurIPS 2020, Proposition 12; theory 2.5"
-COSTS_NOT_SPLIT = "its bound is for pure costs: Gaussian noise has none"
 SHARES = (29.0 / 32.0, 1.0 / 32.0, 1.0 / 32.0, 1.0 / 32.0)
 """How delta is divided between a total's orders; exact in doubles, and 1 together."""
-_ROOM = 1e-10
+QUICK = 0.1
+"""A ledger's points are chosen by theorems that take fewer seconds for a level."""
+_ROOM = 1e-8
 """What a point's delta is kept below its share by: the kernel rounds in its own way."""
 _POINTS = 40
 _SHRINK = 0.8
+_TRIES = 24
+_CLOSE = 1e-4
+"""The search for a point ends where this share of delta is not used."""
+_LEAST_LOG = -690.0
+_BEYOND = "at this delta no point of the costs' DP curve has a level by it"
 
 
 @dataclass(frozen=True, slots=True)
 class Mode:
-    """One Rényi order with its share of delta; for the way `point` also the DP delta of the point.
+    """One Rényi order with its share of delta.
 
-    `theorem` names the one that converts the point, and is None for the way `renyi`.
+    A `dp_delta` above 0 is that of the point that is converted (the way `point`).
     """
 
     alpha: float
     delta: float
-    theorem: str | None = None
     dp_delta: float = 0.0
 
 
@@ -73,7 +90,7 @@ def report_with_delta(
     if not (isinstance(delta, int | float) and 0.0 < delta < 1.0):
         raise InputError("delta", delta, expected="a probability between 0 and 1")
     ways: list[tuple[Counted, Cost]] = [("pure", cost)]
-    if zcdp_cost is not None and not cost.is_zero:
+    if zcdp_cost is not None and zcdp_cost != cost:
         ways.append(("zcdp", zcdp_cost))
     bounds: list[Bound] = []
     reasons: dict[str, str] = {}
@@ -88,23 +105,23 @@ def report_with_delta(
             # Members have orders of their own, which use up the delta: no others stand beside them.
             ways = []
     modes = None if total is None else modes_for(question, total, delta)
-    for counted, spent in ways:
-        for theorem in REGISTRY:
-            if not theorem.concerns(question.population) or theorem.name == "family":
+    start = math.log(delta)
+    for theorem in in_turn(question) if ways else ():
+        if theorem.asks_others:
+            continue
+        if bounds_divergence(theorem):
+            answers = [_by_divergence(theorem, question, way, delta, modes) for way in ways]
+        elif modes is None:
+            answers = [_free_point(theorem, question, ways, delta, start)]
+        else:
+            answers = [_point_of(theorem, question, ways, modes)]
+        for answer in answers:
+            if isinstance(answer, Refused):
+                reasons.setdefault(theorem.name, answer.reason)
                 continue
-            speaks = _speaks_of_delta(theorem)
-            levels: list[Bound] = []
-            try:
-                timed = limited(theorem, question)
-                found = (theorem.refusal(timed, spent) if speaks else None) or COSTS_NOT_SPLIT
-                if speaks and found is COSTS_NOT_SPLIT:
-                    levels = _levels(theorem, question, spent, delta, modes)
-            except OutOfTimeError:
-                found = out_of_time(question)
-            if levels:
-                bounds.append(min(_as_counted(levels, counted), key=lambda one: one.epsilon))
-            else:
-                reasons.setdefault(theorem.name, found)
+            bounds.append(answer)
+            # A sharper theorem's point has a larger delta: its search starts from here.
+            start = math.log(answer.proof.get("dp_delta", math.exp(start)))
     held = {bound.theorem for bound in bounds}
     refused = tuple(Refused(name, why) for name, why in reasons.items() if name not in held)
     bounds.sort(key=lambda bound: (bound.epsilon, bound.tight != "exact"))
@@ -116,7 +133,7 @@ def report_with_delta(
 def stated_report(question: Question, dp_epsilon: float, dp_delta: float) -> LeakageReport:
     """`theorems.approximate` as a report that a certificate can be made from.
 
-    Its delta is that of the bound with the lowest epsilon; bounds with a larger one are left out.
+    Each bound has a delta of its own; the report's is that of the best.
     """
     found = approximate(question, dp_epsilon, dp_delta)
     if not found.bounds:
@@ -124,92 +141,60 @@ def stated_report(question: Question, dp_epsilon: float, dp_delta: float) -> Lea
             f"No theorem says what ({dp_epsilon:g}, {dp_delta:g})-DP means for this population: "
             "delta grows to 1 and more."
         )
-    if isinstance(question.population, Family):
-        raise UnsupportedError(
-            "population.model", "family", expected="one of its members: each has its own levels"
-        )
-    delta = found.best.delta
     proof = {"way": "stated", "counted": "pure", "dp_epsilon": dp_epsilon, "dp_delta": dp_delta}
     bounds = tuple(
-        Bound(one.theorem, one.epsilon, "upper", one.source, {}, delta, proof)
+        Bound(one.theorem, one.epsilon, "upper", one.source, one.evidence, one.delta, proof)
         for one in found.bounds
-        if one.delta <= delta
     )
     cost = Cost(any=dp_epsilon)
     adversary, secrets = question.adversary, question.secrets
-    return LeakageReport(cost, adversary, secrets, bounds, found.refused, delta)
+    return LeakageReport(cost, adversary, secrets, bounds, found.refused, bounds[0].delta)
 
 
-def _speaks_of_delta(theorem: Theorem) -> bool:
-    kind = type(theorem)
-    return kind.renyi is not Theorem.renyi or kind.approximate is not Theorem.approximate
+# -- Rényi divergences ----------------------------------------------------------------------
 
 
-def _as_counted(levels: list[Bound], counted: Counted) -> list[Bound]:
-    return [
-        Bound(
-            b.theorem,
-            b.epsilon,
-            b.tight,
-            b.source,
-            b.evidence,
-            b.delta,
-            {"counted": counted} | dict(b.proof),
-        )
-        for b in levels
-    ]
+def bounds_divergence(theorem: Theorem) -> bool:
+    """Whether the theorem bounds Rényi divergences: it then converts zCDP costs directly."""
+    return type(theorem).renyi is not Theorem.renyi
 
 
-def _levels(
-    theorem: Theorem, question: Question, cost: Cost, delta: float, modes: tuple[Mode, ...] | None
-) -> list[Bound]:
-    """The theorem's levels; none where it says nothing of Gaussian noise."""
-    if modes is None:
-        free = [_free_renyi(theorem, question, cost, delta)]
-        if theorem.renyi(question, cost, 2.0) is None:
-            free = [_free_point(theorem, question, cost, delta)]
-        return [one for one in free if one is not None]
-    levels = []
-    for mode in modes:
-        tau = theorem.renyi(question, cost, mode.alpha) if not mode.theorem else None
-        if tau is not None:
-            epsilon = up(tau + reserve(mode.alpha, mode.delta), 1)
-            levels.append(_by_renyi(theorem, question, cost, epsilon, mode.delta, mode.alpha))
-    ours = [mode for mode in modes if mode.theorem == theorem.name]
-    return levels or ([_of_points(theorem, question, cost, ours)] if ours else [])
+def _by_divergence(
+    theorem: Theorem,
+    question: Question,
+    way: tuple[Counted, Cost],
+    delta: float,
+    modes: tuple[Mode, ...] | None,
+) -> Bound | Refused:
+    """The theorem's level of the costs, as they are counted: the least over the orders."""
+    counted, cost = way
+    try:
+        timed = limited(theorem, question)
+        reason = theorem.refusal(timed, cost)
+        if reason is not None:
+            return Refused(theorem.name, reason)
 
+        def tau(alpha: float) -> float:
+            found = theorem.renyi(timed, cost, alpha)
+            return math.inf if found is None else found
 
-def _of_points(theorem: Theorem, question: Question, cost: Cost, modes: list[Mode]) -> Bound:
-    """The level by the point with the least epsilon whose delta fits: levels grow with it."""
-    points = sorted((dp_level(cost, mode.alpha, mode.dp_delta), k) for k, mode in enumerate(modes))
-    for dp_epsilon, place in points:
-        mode = modes[place]
-        found = _by_point(theorem, question, dp_epsilon, mode.dp_delta, mode.delta, mode.alpha)
-        if found is not None:
-            return found
-    # Such costs are beyond the total: each point was chosen so that all within it fits.
-    return Bound(theorem.name, math.inf, "upper", theorem.source, {}, modes[0].delta)
-
-
-def _free_renyi(theorem: Theorem, question: Question, cost: Cost, delta: float) -> Bound | None:
-    if theorem.renyi(question, cost, 2.0) is None:
-        return None
-
-    def tau(alpha: float) -> float:
-        found = theorem.renyi(question, cost, alpha)
-        return math.inf if found is None else found
-
-    epsilon, alpha = least_epsilon(tau, delta)
-    return _by_renyi(theorem, question, cost, epsilon, delta, alpha)
-
-
-def _by_renyi(
-    theorem: Theorem, question: Question, cost: Cost, epsilon: float, delta: float, alpha: float
-) -> Bound:
-    # What a theorem tells of a population (its factor, its evidence) is in its pure bound.
-    evidence = theorem.bound(question, cost).evidence
-    proof = {"way": "renyi", "alpha": alpha}
-    return Bound(theorem.name, epsilon, "upper", theorem.source, evidence, delta, proof)
+        if modes is None:
+            found = [(*least_epsilon(tau, delta), delta)]
+        else:
+            found = [
+                (up(tau(mode.alpha) + reserve(mode.alpha, mode.delta), 1), mode.alpha, mode.delta)
+                for mode in modes
+                if mode.dp_delta == 0.0
+            ]
+        if not found:
+            return Refused(theorem.name, "the ledger's orders are those of points")
+        epsilon, alpha, part = min(found)
+        # What a theorem tells of a population (its factor, its evidence) is in its pure bound.
+        evidence = theorem.bound(timed, cost).evidence
+    except OutOfTimeError:
+        return Refused(theorem.name, out_of_time(question))
+    proof = {"counted": counted, "way": "renyi", "alpha": alpha}
+    return Bound(theorem.name, epsilon, "upper", theorem.source, evidence, part, proof)
 
 
 def dp_level(cost: Cost, alpha: float, dp_delta: float) -> float:
@@ -247,43 +232,125 @@ def dp_at(cost: Cost, delta: float) -> tuple[float, float]:
     return least_epsilon(lambda alpha: group_renyi(1, cost, alpha), delta)
 
 
-def _by_point(
+# -- points of the DP curve -----------------------------------------------------------------
+
+
+def _free_point(
+    theorem: Theorem, question: Question, ways: Ways, delta: float, start: float
+) -> Bound | Refused:
+    """The theorem's least level over the points of the costs' DP curve that keep to `delta`.
+
+    Levels grow with the point's epsilon, so it is the largest `dp_delta` that fits that is wanted;
+    it is searched from `start`, on logarithms.
+    """
+    refused = Refused(theorem.name, _BEYOND)
+
+    def at(log: float) -> tuple[float, Bound | None]:
+        nonlocal refused
+        dp_delta = min(math.exp(log), delta)
+        found = [(*dp_at(cost, dp_delta), counted) for counted, cost in ways]
+        gap, answer = _at_point(theorem, question, min(found), dp_delta, delta)
+        if isinstance(answer, Refused):
+            refused = answer
+            return math.inf, None
+        return gap, answer
+
+    bound = _largest_that_fits(at, start, math.log(delta))
+    return refused if bound is None else bound
+
+
+def _largest_that_fits(
+    at: Callable[[float], tuple[float, Bound | None]], start: float, top: float
+) -> Bound | None:
+    """The bound at the largest argument up to `top` that is found to have a gap of at most 0.
+
+    The gap at an argument is how far the logarithm of the converted delta is above what is allowed.
+    Where it is above 0, a step down by a little more than it; where it is below, up; and once there
+    are both, secants between them.
+    """
+    fits: tuple[float, float] | None = None
+    over: tuple[float, float] | None = None
+    best, point = None, start
+    for _ in range(_TRIES):
+        gap, bound = at(point)
+        if gap <= 0.0:
+            if fits is not None and over is not None:
+                over = (over[0], over[1] / 2.0)
+            fits, best = (point, gap), bound
+            if gap >= -_CLOSE or point >= top:
+                break
+        elif math.isfinite(gap):
+            if fits is not None and over is not None:
+                fits = (fits[0], fits[1] / 2.0)
+            over = (point, gap)
+        elif fits is None and over is None and point < top:
+            point = top  # a level may exist where the point's epsilon is smaller
+            continue
+        else:
+            break
+        if fits is not None and over is not None:
+            point = fits[0] + (over[0] - fits[0]) * -fits[1] / (over[1] - fits[1])
+        elif fits is not None:
+            point = min(top, point - 1.2 * gap)
+        else:
+            point -= 1.2 * gap
+        if point < _LEAST_LOG:
+            break
+    return best
+
+
+def _at_point(
     theorem: Theorem,
     question: Question,
-    dp_epsilon: float,
+    point: tuple[float, float, Counted],
     dp_delta: float,
     delta: float,
-    alpha: float,
-) -> Bound | None:
-    pair = theorem.approximate(limited(theorem, question), dp_epsilon, dp_delta)
-    proof = {"way": "point", "alpha": alpha, "dp_epsilon": dp_epsilon, "dp_delta": dp_delta}
-    if pair is None or not pair[1] <= delta * (1.0 - _ROOM):
-        return None
-    epsilon = max(pair[0], dp_epsilon)
-    return Bound(theorem.name, epsilon, "upper", theorem.source, {}, delta, proof)
+) -> tuple[float, Bound | Refused]:
+    """The theorem's level by a point of the curve, and by how much its delta is too large."""
+    dp_epsilon, alpha, counted = point
+    answer = pure_level(theorem, question, dp_epsilon)
+    if isinstance(answer, Refused):
+        return math.inf, answer
+    converted = delta_at(question, answer.epsilon, dp_epsilon, dp_delta)
+    if not math.isfinite(converted):
+        return math.inf, Refused(theorem.name, _BEYOND)
+    room = _ROOM * (1.0 + answer.epsilon)
+    gap = math.log(converted) - math.log(delta) + room
+    proof = {
+        "counted": counted,
+        "way": "point",
+        "alpha": alpha,
+        "dp_epsilon": dp_epsilon,
+        "dp_delta": dp_delta,
+    }
+    return gap, replace(answer, tight="upper", delta=delta, proof=proof)
 
 
-def _free_point(theorem: Theorem, question: Question, cost: Cost, delta: float) -> Bound | None:
-    """The least level over the points of the costs' DP curve that keep to `delta`.
-
-    Levels grow with the point's epsilon. Its delta falls faster than what a conversion makes of it
-    grows, if at all: so the points are tried upwards, and the first that fits is refined.
-    """
-
-    def at(dp_delta: float) -> Bound | None:
-        dp_epsilon, alpha = dp_at(cost, dp_delta)
-        # Rounded up twice: the stated point is certainly above the curve.
-        return _by_point(theorem, question, dp_epsilon, dp_delta, delta, alpha)
-
-    logs = [math.log(delta) - 0.05 * (1.35**k - 1.0) for k in range(_POINTS)]
-    fits = next((k for k, log in enumerate(logs) if log > -690.0 and at(math.exp(log))), None)
-    if fits is None:
-        return None
-    high, low = logs[fits], logs[fits - 1] if fits else logs[0]
-    for _ in range(24):
-        middle = (low + high) / 2.0
-        low, high = (low, middle) if at(math.exp(middle)) is not None else (middle, high)
-    return at(math.exp(high))
+def _point_of(
+    theorem: Theorem, question: Question, ways: Ways, modes: tuple[Mode, ...]
+) -> Bound | Refused:
+    """The level by the point with the least epsilon whose delta fits: levels grow with it."""
+    points = sorted(
+        (dp_level(cost, mode.alpha, mode.dp_delta), place, counted)
+        for counted, cost in ways
+        for place, mode in enumerate(modes)
+        if mode.dp_delta > 0.0
+    )
+    for dp_epsilon, place, counted in points:
+        mode = modes[place]
+        point = (dp_epsilon, mode.alpha, counted)
+        gap, answer = _at_point(theorem, question, point, mode.dp_delta, mode.delta)
+        if isinstance(answer, Refused) and answer.reason != _BEYOND:
+            return answer
+        if gap <= 0.0:
+            return answer
+    if not points:
+        return Refused(theorem.name, "the ledger's orders are those of Rényi divergences")
+    # Such costs are beyond the total: each point was chosen so that all within it fits.
+    proof = {"counted": points[0][2]}
+    return Bound(
+        theorem.name, math.inf, "upper", theorem.source, {}, modes[points[0][1]].delta, proof
+    )
 
 
 # -- costs that depend on earlier answers ------------------------------------------------
@@ -296,7 +363,7 @@ def modes_for(question: Question, total: float, delta: float) -> tuple[Mode, ...
     8 times its `alpha - 1`, are for totals of which pure costs take about 1/2, 3/4 and 7/8.
     """
     # A ledger's orders depend on nothing else, so on no clock either.
-    timeless = replace(question, deadline=NEVER)
+    timeless = replace(question, deadline=NEVER, seconds=1.0, stop_after=None)
     return _modes(timeless, float(total), float(delta))
 
 
@@ -316,21 +383,19 @@ def _rounded(value: float) -> float:
 @lru_cache(maxsize=64)
 def _modes(question: Question, total: float, delta: float) -> tuple[Mode, ...]:
     parts = [down(share * delta, 1) for share in SHARES]
-    size = 1 if question.adversary == "informed" else question.population.group_size
-    best = largest_rho(total, parts[0])[0] / size**2
-    alpha, theorem, dp_delta = 2.0, "", 0.0
-    if isinstance(question.population, MarkovChain | Graph | Tree | Network) and size > 1:
-        for one in REGISTRY:
-            found = _best_point(one, question, total, parts[0])
-            if found is not None and found[0] > best:
-                (best, alpha, dp_delta), theorem = found, one.name
-    if not theorem:
+    size = question.group_size
+    best = (largest_rho(total, parts[0])[0] / size**2, 2.0, 0.0)
+    if size > 1 and not isinstance(question.population, Family):
+        for theorem in in_turn(question):
+            if not bounds_divergence(theorem) and theorem.expected_seconds(question) < QUICK:
+                best = max(best, _best_point(theorem, question, total, parts[0], best[0]))
+    _, alpha, dp_delta = best
+    if dp_delta == 0.0:
         return dp_modes(total, delta)
     return tuple(
         Mode(
             1.0 + _rounded(alpha - 1.0) * 2.0**k,
             part,
-            theorem,
             down(_rounded(0.995 * dp_delta) * share / SHARES[0], 3),
         )
         for k, (part, share) in enumerate(zip(parts, SHARES, strict=True))
@@ -338,33 +403,34 @@ def _modes(question: Question, total: float, delta: float) -> tuple[Mode, ...]:
 
 
 def _best_point(
-    theorem: Theorem, question: Question, total: float, delta: float
-) -> tuple[float, float, float] | None:
-    """The largest zCDP cost by a theorem of 3.10, its order, and the DP delta of its point."""
-    if (
-        not theorem.concerns(question.population)
-        or type(theorem).approximate is Theorem.approximate
-        or theorem.renyi(question, Cost(), 2.0) is not None
-    ):
-        return None
-    cost = Cost(any=total)
-    if theorem.refusal(question, cost) is not None:
-        return None
-    best: tuple[float, float, float] | None = None
-    trial = delta * 2.0**-20
+    theorem: Theorem, question: Question, total: float, delta: float, least: float
+) -> tuple[float, float, float]:
+    """The largest zCDP cost by a theorem, its order, and the DP delta of its point.
+
+    Not looked for below `least`: what another theorem or group privacy allows.
+    """
+    best = (0.0, 2.0, 0.0)
     for power in range(_POINTS):
         dp_epsilon = total * _SHRINK**power
-        pair = theorem.approximate(question, dp_epsilon, trial)
-        if pair is None or not pair[0] <= total:
-            continue
-        # The converted delta is linear in the point's.
-        dp_delta = down(min(delta, trial * (delta / max(pair[1], trial)) * (1.0 - 1e-9)), 4)
-        rho, alpha = largest_rho(dp_epsilon, dp_delta)
-        if best is None or rho > best[0]:
-            best = (rho, alpha, dp_delta)
-        elif rho < best[0] / 4.0:
+        if largest_rho(dp_epsilon, delta)[0] < max(least, best[0]):
             break
+        answer = _level_of(theorem, question, dp_epsilon)
+        if answer is None or not answer <= total:
+            continue
+        grown = delta_at(question, answer, dp_epsilon, 1.0)
+        dp_delta = down(min(delta, delta / grown * (1.0 - 1e-6)), 4)
+        rho, alpha = largest_rho(dp_epsilon, dp_delta)
+        best = max(best, (rho, alpha, dp_delta))
     return best
+
+
+def _level_of(theorem: Theorem, question: Question, dp_epsilon: float) -> float | None:
+    """The theorem's level of all mechanisms of this cost, however long it takes."""
+    cost = Cost(any=dp_epsilon)
+    if theorem.refusal(question, cost) is not None:
+        return None
+    level = max(theorem.bound(question, cost).epsilon, dp_epsilon)
+    return None if math.isnan(level) else level
 
 
 # -- families -----------------------------------------------------------------------------

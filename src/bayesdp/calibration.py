@@ -244,9 +244,8 @@ def calibrate_gaussian(
         raise UnsupportedError(
             "bdp_epsilon",
             bdp_epsilon,
-            expected="a target that some theorem with a delta can reach for this population",
-            remedy="Use pure DP noise (no delta), or a population that a chain, a graph or "
-            "clusters describe.",
+            expected="a target that Gaussian noise with this delta can reach for this population",
+            remedy="Use pure DP noise (no delta), or a population that says more.",
         )
     return best
 

@@ -538,9 +538,7 @@ def test_what_a_study_may_not_say(
         study("chain", tmp_path / "l.db", asked, **budget).check()
 
 
-def test_a_population_without_a_theorem_for_gaussian_noise_has_laplace_noise(
-    tmp_path: Path,
-) -> None:
+def test_a_small_law_has_gaussian_noise_by_its_own_theorem(tmp_path: Path) -> None:
     made = Study(
         TABLE,
         dataset="law",
@@ -560,6 +558,8 @@ def test_a_population_without_a_theorem_for_gaussian_noise_has_laplace_noise(
     assert plan.choice is not None
     assert plan.level <= 1.0
     forced = make_plan(made.spec, noise="gaussian")
-    assert forced.level <= 1.0  # by the size of the cluster
+    assert forced.level <= 1.0
     assert forced.report is not None
-    assert forced.report.best.theorem == "cluster-size"
+    assert forced.report.best.theorem == "finite-law"
+    by_size = {bound.theorem: bound.epsilon for bound in forced.report.bounds}["cluster-size"]
+    assert by_size > 1.0

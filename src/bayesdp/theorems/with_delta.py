@@ -58,6 +58,7 @@ _TRIES = 24
 _CLOSE = 1e-4
 """The search for a point ends where this share of delta is not used."""
 _LEAST_LOG = -690.0
+NO_DIVERGENCE = "the ledger's orders are those of Rényi divergences, which it doesn't bound"
 _BEYOND = "at this delta no point of the costs' DP curve has a level by it"
 
 
@@ -65,7 +66,8 @@ _BEYOND = "at this delta no point of the costs' DP curve has a level by it"
 class Mode:
     """One Rényi order with its share of delta.
 
-    A `dp_delta` above 0 is that of the point that is converted (the way `point`).
+    A `dp_delta` above 0 is that of the point that is converted (the way `point`): all modes of a
+    total have one, or none has.
     """
 
     alpha: float
@@ -105,16 +107,19 @@ def report_with_delta(
             # Members have orders of their own, which use up the delta: no others stand beside them.
             ways = []
     modes = None if total is None else modes_for(question, total, delta)
+    points = modes is not None and modes[0].dp_delta > 0.0
     start = math.log(delta)
     for theorem in in_turn(question) if ways else ():
         if theorem.asks_others:
             continue
-        if bounds_divergence(theorem):
+        if bounds_divergence(theorem) and not points:
             answers = [_by_divergence(theorem, question, way, delta, modes) for way in ways]
         elif modes is None:
             answers = [_free_point(theorem, question, ways, delta, start)]
-        else:
+        elif points:
             answers = [_point_of(theorem, question, ways, modes)]
+        else:
+            answers = [Refused(theorem.name, NO_DIVERGENCE)]
         for answer in answers:
             if isinstance(answer, Refused):
                 reasons.setdefault(theorem.name, answer.reason)
@@ -184,10 +189,7 @@ def _by_divergence(
             found = [
                 (up(tau(mode.alpha) + reserve(mode.alpha, mode.delta), 1), mode.alpha, mode.delta)
                 for mode in modes
-                if mode.dp_delta == 0.0
             ]
-        if not found:
-            return Refused(theorem.name, "the ledger's orders are those of points")
         epsilon, alpha, part = min(found)
         # What a theorem tells of a population (its factor, its evidence) is in its pure bound.
         evidence = theorem.bound(timed, cost).evidence
@@ -334,7 +336,6 @@ def _point_of(
         (dp_level(cost, mode.alpha, mode.dp_delta), place, counted)
         for counted, cost in ways
         for place, mode in enumerate(modes)
-        if mode.dp_delta > 0.0
     )
     for dp_epsilon, place, counted in points:
         mode = modes[place]
@@ -344,8 +345,6 @@ def _point_of(
             return answer
         if gap <= 0.0:
             return answer
-    if not points:
-        return Refused(theorem.name, "the ledger's orders are those of Rényi divergences")
     # Such costs are beyond the total: each point was chosen so that all within it fits.
     proof = {"counted": points[0][2]}
     return Bound(

@@ -39,6 +39,15 @@ def test_noise_without_the_real_data(tmp_path: Path) -> None:
     assert order_2.split()[3:5] == ["0.5614", "3.5913"]
 
 
+def test_delta_without_the_real_data(tmp_path: Path) -> None:
+    done = script("delta.py", "wheeze", "glucose", data=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "left out: glucose, its data set is absent" in done.stdout
+    rows = [line.split() for line in done.stdout.splitlines() if "four years" in line]
+    assert {row[-1] for row in rows} == {"markov-recursion"}
+    assert all(float(row[-2]) < 0.9 for row in rows)
+
+
 def test_lange_without_the_real_data(tmp_path: Path) -> None:
     done = script("lange.py", data=tmp_path)
     assert done.returncode == 0, done.stderr

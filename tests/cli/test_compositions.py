@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from bayesdp.accounting import Reading, Spend
+from bayesdp.accounting.composition import converted
 from bayesdp.accounting.what_if import what_if
 from bayesdp.cli import app
 from bayesdp.errors import InputError, Refusal
@@ -130,6 +132,20 @@ def test_a_delta_for_zcdp() -> None:
     assert found.price.rho == pytest.approx(0.003)
     assert found.sound < found.naive  # one conversion beats three, and the deltas' shares
     assert found.proved
+
+
+def test_at_a_delta_releases_are_what_a_ledger_keeps() -> None:
+    """A hundred pure costs of 0.1 are 0.5 in zCDP; each on its own block of two, half of that."""
+    small = {"dp_epsilon": 0.1}
+    together = asked(CLUSTERS, *[small] * 100, delta=1e-6)
+    assert together.sound == pytest.approx(asked(CLUSTERS, {"rho": 0.5}, delta=1e-6).sound)
+    assert together.sound < 0.7 * asked(CLUSTERS, {"dp_epsilon": 10.0}, delta=1e-6).sound
+    blocks = [small | {"block": {"column": "c", "values": [v]}} for v in ("n", "s")]
+    half = asked(CLUSTERS, *blocks * 50, delta=1e-6)
+    assert half.sound == pytest.approx(asked(CLUSTERS, {"rho": 0.25}, delta=1e-6).sound)
+    spends = [Spend("d", "row", "q", "any", 0.1) for _ in range(100)]
+    reading = Reading("bdp", 1e9, CLUSTERS, delta=1e-6)
+    assert together.sound == converted(reading, spends, fixed=True).best.epsilon
 
 
 def test_random_channels() -> None:

@@ -277,7 +277,9 @@ def test_a_larger_point_is_never_better() -> None:
             for bound in larger.bounds:
                 if bound.theorem in due:
                     assert bound.epsilon >= due[bound.theorem].epsilon * (1 - 1e-9)
-                    assert bound.delta >= due[bound.theorem].delta * (1 - 1e-9)
+        # At the same epsilon delta is linear; at a larger one it may even be smaller.
+        for bound, other in zip(less.bounds, more_delta.bounds, strict=False):
+            assert other.delta == pytest.approx(2.0 * bound.delta, rel=1e-9)
 
 
 ACTIVITY = MarkovChain(

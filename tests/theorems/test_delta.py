@@ -208,12 +208,14 @@ def test_never_below_the_program_over_all_events() -> None:
 
 
 def test_where_delta_is_small_an_exact_level_has_the_exact_delta() -> None:
-    """Up to `(e^eps - 1) / (e^(n eps) - 1)` nothing is lost."""
+    """The worst function, less `delta / (e^eps - 1)`, is then an event's probability."""
     rng = np.random.default_rng(311)
     for _ in range(runs(60)):
         population, joint = small(rng, finite_law)
         eps = float(10 ** rng.uniform(-1, 0.3))
-        delta = 0.9 * math.expm1(eps) / math.expm1(joint.ndim * eps)
+        # (At `(e^eps - 1) / (e^(n eps) - 1)` it is at most 1, but the complement is too unlikely.)
+        rise = math.exp(joint.ndim * eps) * (1 + math.exp(-eps))
+        delta = math.expm1(eps) / (rise - 2.0)
         truth = finite.worst_case(joint, eps).level
         if truth <= eps * (1 + 1e-6):
             continue

@@ -7,7 +7,9 @@ with 1 (the answer is no), every other `BayesdpError` exits with 2 (the input is
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Iterable
+from numbers import Real
 from unicodedata import category
 
 from bayesdp.statements.base import HIDDEN, is_shown
@@ -31,11 +33,24 @@ class InputError(BayesdpError, ValueError):
         self.value = value
         self.expected = expected
         self.remedy = remedy
+        self.shown = shown
         found = f" is {_short(value)}" if shown else ""
         message = f"{key}{found}: expected {expected}."
         if remedy:
             message += f" {remedy}"
         super().__init__(message)
+
+    def at(self, key: str) -> InputError:
+        """The same error about a key of another name, such as the option that somebody wrote."""
+        cls = type(self)
+        return cls(key, self.value, expected=self.expected, remedy=self.remedy, shown=self.shown)
+
+
+class UnknownNameError(InputError, KeyError):
+    """A name that stands for nothing here. The message lists the names that there are."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError would show it as a literal
 
 
 class UnsupportedError(InputError):
@@ -73,6 +88,20 @@ class FailedError(BayesdpError, RuntimeError):
     """
 
 
+def finite_number(key: str, value: object, *, expected: str, zero: bool = False) -> float:
+    """A finite number above 0 (with `zero`: or 0 itself) as a double, else `InputError`.
+
+    `expected` says in words what the number is of.
+    """
+    try:
+        number = float(value) if isinstance(value, Real) else math.nan
+    except OverflowError:
+        number = math.inf
+    if not (number > 0.0 or (zero and number == 0.0)) or number == math.inf:
+        raise InputError(key, value, expected=expected)
+    return number
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """`"Did you mean 'x'?"` for the closest known word, or the list of what is known."""
     options = sorted(known)
@@ -103,7 +132,13 @@ def as_shown(text: str) -> str:
     )
 
 
+_MANY_DIGITS = 10**24
+"""Whole numbers from here on are shown in short: nobody reads three hundred digits."""
+
+
 def _short(value: object, limit: int = 120) -> str:
+    if isinstance(value, int) and abs(value) >= _MANY_DIGITS:
+        return "a number beyond all doubles" if abs(value) >= 2**1024 else f"{value:.6e}"
     try:
         text = repr(value)
     except ValueError:  # whole numbers of thousands of digits have no decimal text

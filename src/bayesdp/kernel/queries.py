@@ -12,6 +12,7 @@ from typing import Any
 from bayesdp.kernel.arithmetic import InvalidError, exact, require, whole
 from bayesdp.statements import conditions
 from bayesdp.statements.conditions import Tree, columns_of
+from bayesdp.statements.queries import cell_labels
 
 Columns = Mapping[str, Mapping[str, Any]]
 
@@ -113,10 +114,8 @@ def _cells(query: Mapping[str, Any], column: Mapping[str, Any]) -> tuple[Any, ..
         return tuple(_levels(column))
     edges = query["bins"]
     require(len(edges) >= 3 and all(a < b for a, b in pairwise(edges)), "bins")
-    short = tuple(f"[{a:g}, {b:g})" for a, b in pairwise(edges))
-    if len(set(short)) == len(short):
-        return short
-    return tuple(f"[{float(a)!r}, {float(b)!r})" for a, b in pairwise(edges))
+    require("bounds" in column, "bins of a column without bounds")
+    return cell_labels(tuple(edges), tuple(column["bounds"]))
 
 
 def labels(

@@ -17,6 +17,7 @@ from bayesdp.notions import Kind
 from bayesdp.populations import MarkovChain
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
+from bayesdp.statements.queries import cell_labels
 from bayesdp.tables.columns import Column, Value, group_keys
 from bayesdp.tables.predicates import Predicate
 from bayesdp.theorems.markov_count import count_mechanism
@@ -277,10 +278,7 @@ def _cells(query: QuerySpec, column: Column, key: str) -> tuple[Value, ...]:
             remedy="Values are clipped to the bounds: all of these bins would be empty.",
         )
     _check_cells(len(edges) - 1, f"{key}.bins")
-    labels = tuple(f"[{low:g}, {high:g})" for low, high in pairwise(edges))
-    if len(set(labels)) == len(labels):
-        return labels
-    return tuple(f"[{low!r}, {high!r})" for low, high in pairwise(edges))
+    return cell_labels(edges, column.bounds)
 
 
 def _check_cells(count: int, key: str) -> None:
@@ -340,6 +338,14 @@ def labels(
         source = study.columns.get(column.source or "")
         if name not in covers and not column.independent and source is not None:
             base = source
+        if study.budget.notion == "bdp" and not covers and not base.independent:
+            raise InputError(
+                "population.covers",
+                expected="the private columns that the population speaks about, and it is missing",
+                remedy=f"{key} reads '{name}': write covers = [\"{base.name}\"], or declare the "
+                "column public or independent.",
+                shown=False,
+            )
         if study.budget.notion == "bdp" and base.name not in covers and not base.independent:
             raise InputError(
                 f"{key}.{places[name]}",

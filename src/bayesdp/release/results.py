@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesdp.accounting.rounded import up_words
 from bayesdp.certificate import Certificate
+from bayesdp.errors import InputError, UnknownNameError, UnsupportedError, did_you_mean
 from bayesdp.release.noise import Noise, kind_of
 from bayesdp.release.program_results import ProgramAnswer
 
@@ -110,12 +111,39 @@ class Release:
     def __iter__(self) -> Any:
         return iter((*self.results, *self.programs))
 
-    def __getitem__(self, name: str) -> Any:
-        """The result of the query of this name (one number only), or the program's answer."""
-        found = [result for result in self if result.query == name]
-        if len(found) != 1:
-            raise KeyError(f"{name!r} has {len(found)} results: iterate over the release instead")
-        return found[0]
+    def __len__(self) -> int:
+        """How many results it has, the answers of its programs included."""
+        return len(self.results) + len(self.programs)
+
+    def __getitem__(self, name: object) -> Any:
+        """What the query of this name released: a `Result`, or the answer of a program.
+
+        A query with groups (`by`) and a histogram have a list, in the order in which they were
+        declared. One of them is `release[name, group]`, `release[name, cell]` or
+        `release[name, group, cell]`, and `release[name, group]` the cells of one group. Groups and
+        cells are named as they are, or as they are shown. Errors: `UnknownNameError`, a `KeyError`,
+        with the names that there are.
+
+        >>> release["heights", "[150, 180)"].value  # doctest: +SKIP
+        17.0
+        """
+        query, *parts = name if isinstance(name, tuple) else (name,)
+        results = [result for result in self if result.query == query]
+        if not results:
+            raise _unknown("release", query, [str(result.query) for result in self])
+        for position, part in enumerate(parts):
+            there = [_places(result)[position : position + 1] for result in results]
+            if not all(there):
+                raise InputError(
+                    f"release[{query!r}]", part, expected=f"no more than {position + 1} names"
+                )
+            results = [r for r, (at,) in zip(results, there, strict=True) if _is_place(at, part)]
+            if not results:
+                names = [str(at) for (at,) in there]
+                raise _unknown(f"release[{query!r}]", part, names)
+        if len(_places(results[0])) > len(parts):
+            return results
+        return results[0]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp release --json` prints it."""
@@ -164,10 +192,37 @@ class Release:
         return pandas.DataFrame(self._columns())
 
     def to_polars(self) -> polars.DataFrame:
-        """One row for each number. Needs the extra `polars`."""
-        import polars
+        """One row for each number. Needs the extra `polars`; `UnsupportedError` without it."""
+        try:
+            import polars
+        except ImportError:
+            raise UnsupportedError(
+                "to_polars",
+                expected="the Python package polars",
+                remedy="Install it: pip install 'bayesdp[polars]'. Or use to_pandas().",
+                shown=False,
+            ) from None
 
         return polars.DataFrame(self._columns())
+
+
+def _places(result: Result | ProgramAnswer) -> tuple[Any, ...]:
+    """What tells a result from others of its query: its group, then its cell."""
+    if isinstance(result, ProgramAnswer):
+        return ()
+    return tuple(part for part in (result.group, result.cell) if part is not None)
+
+
+def _is_place(place: object, name: object) -> bool:
+    """Whether a group or cell is meant: by its value, or by the text that is shown."""
+    return str(place) == name if isinstance(name, str) else place == name
+
+
+def _unknown(where: str, name: object, known: list[str]) -> UnknownNameError:
+    names = list(dict.fromkeys(known))
+    return UnknownNameError(
+        where, name, expected="a name that there is", remedy=did_you_mean(str(name), names)
+    )
 
 
 def cost_words(dp_epsilon: float, dp_rho: float) -> str:

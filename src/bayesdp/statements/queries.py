@@ -17,6 +17,36 @@ def _edges(bins: tuple[float, ...]) -> tuple[float, ...]:
     return bins
 
 
+def cell_labels(edges: tuple[float, ...], bounds: tuple[float, float]) -> tuple[str, ...]:
+    """What each bin of a histogram contains, of values that are clipped to the bounds.
+
+    What lies outside of the edges counts in the outer bins: they say so where the bounds go beyond
+    the edges, and an upper bound that is the last edge counts in the last bin. Labels of different
+    bins are different, because edges are written without loss.
+
+    >>> cell_labels((20.0, 60.0, 100.0), (0.0, 120.0))
+    ('below 60', '60 and above')
+    >>> cell_labels((0.0, 20.0, 100.0), (0.0, 100.0))
+    ('[0, 20)', '[20, 100]')
+    """
+    low, high = map(float, bounds)
+    texts = [_exact_text(float(edge)) for edge in edges]
+    labels = [f"[{left}, {right})" for left, right in pairwise(texts)]
+    if low < edges[0]:
+        labels[0] = f"below {texts[1]}"
+    if high > edges[-1]:
+        labels[-1] = f"{texts[-2]} and above"
+    elif high == edges[-1]:
+        labels[-1] = f"[{texts[-2]}, {texts[-1]}]"
+    return tuple(labels)
+
+
+def _exact_text(number: float) -> str:
+    """The shortest text that is this double and no other."""
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number).removesuffix(".0")
+
+
 class TableQuery(Statement):
     """One number, or one for each group `by` a public column, or for each cell of a histogram."""
 

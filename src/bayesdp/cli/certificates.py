@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import typer
 
 from bayesdp.cli.common import CertificatePath, Json, app, guarded, print_json, text_of
-from bayesdp.errors import as_shown
 
 key_app = typer.Typer(help="Keys to sign certificates with.", no_args_is_help=True)
 app.add_typer(key_app, name="key")
@@ -25,20 +24,17 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Re-derive a certificate, without the data, and say who signed it."""
-    from bayesdp.release.verify import verdict_on
-    from bayesdp.report.assumptions import said_once
+    from bayesdp.release.verify import reader_of, verdict_on
 
-    document = _certificate(cert)
+    document = reader_of(cert, "CERT")()
     found = verdict_on(document)
-    origin = _origin(document, public_key)
+    signed = document if isinstance(document, dict) else {}
+    origin = _origin(signed, public_key)
     if as_json:
         print_json(found.to_dict() | {"signature": origin})
     else:
-        why = f" ({found.step}: {found.reason})" if found.step else ""
-        typer.echo(as_shown(found.verdict + why))
-        for assumption in said_once(found.assuming):
-            typer.echo(as_shown(f"  - {assumption}"))
-        if "signature" in document or public_key is not None:
+        typer.echo(str(found))
+        if "signature" in signed or public_key is not None:
             typer.echo(f"Signature: {origin}")
     missing = public_key is not None and origin != "signed by a trusted key"
     if not found or missing or origin == "FORGED":

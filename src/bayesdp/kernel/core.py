@@ -210,7 +210,11 @@ def _check(document: object) -> Verdict:
             why = f": {problem}" if isinstance(problem, str) else ""
             raise InvalidError(f"this is not a bayesdp certificate{why[:200]}", "format")
         if document.get("version") != VERSION or type(document["version"]) is not int:
-            raise UnknownError(f"version {document.get('version')!r}", "version")
+            stated = repr(document.get("version"))[:40]
+            raise UnknownError(
+                f"version {stated}: another version of bayesdp wrote it, verify it with that one",
+                "version",
+            )
         content = {key: value for key, value in document.items() if key not in _OUTSIDE}
         require(
             document.get("digest") == digest(content), "it is not that of the content", "digest"

@@ -17,62 +17,84 @@ from pathlib import Path
 from typing import Any
 
 from bayesdp.certificate import Certificate
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, as_shown
 from bayesdp.kernel import Verdict, check, read
 from bayesdp.kernel.programs import STATED, obligations_of
+from bayesdp.release.assumptions import said_once
+from bayesdp.release.results import Release
 
-Verification = Verdict
+Checkable = Certificate | Release | Mapping[str, Any] | str | Path
+"""A certificate, however somebody has it: see `reader_of`."""
 
 
-def verify(certificate: Certificate | Mapping[str, Any] | str | Path) -> Verdict:
-    """The verdict on a certificate: true for VALID ASSUMING, false for all else.
+class Verification(Verdict):
+    """The kernel's verdict. `print` shows what `bayesdp verify` shows."""
 
-    `certificate` is the name of a file, the text of one (it starts with a brace), its document as
-    plain data, or a `Certificate`. The digest is computed here: a file that was changed is INVALID,
-    also where it was loaded before. `InputError` for a file that can't be read, and for anything
-    else.
+    def __str__(self) -> str:
+        why = f" ({self.step}: {self.reason})" if self.step else ""
+        lines = [self.verdict + why, *(f"  - {one}" for one in said_once(self.assuming))]
+        return "\n".join(map(as_shown, lines))
+
+
+def verify(certificate: Checkable) -> Verification:
+    """The verdict on a certificate: true for VALID ASSUMING, false for INVALID and UNKNOWN.
+
+    `certificate` is a `Release`, a `Certificate`, its document as plain data, the text of one (it
+    starts with a brace), or the name of a file. The digest is computed here: a file that was
+    changed is INVALID, also where it was loaded before. Errors: `InputError` for a file that can't
+    be read or holds something else than JSON, and for anything else.
     """
+    document = reader_of(certificate)
+    try:
+        return verdict_on(document())
+    except RecursionError:
+        return Verification("UNKNOWN", (), "content", "it is nested too deeply")
+    except (TypeError, ValueError) as error:  # no JSON, so nothing that a kernel could read
+        return Verification("INVALID", (), "content", f"malformed: {error}")
+
+
+def reader_of(certificate: object, key: str = "certificate") -> Callable[[], object]:
+    """What gives the document of a certificate. A file is read at once, and refused by `key`."""
+    if isinstance(certificate, Release):
+        return certificate.certificate.to_dict
     if isinstance(certificate, Certificate):
-        return _verdict_on(certificate.to_dict)
+        return certificate.to_dict
     if isinstance(certificate, Mapping):
-        return _verdict_on(lambda: dict(certificate))
+        return lambda: dict(certificate)
     if isinstance(certificate, str | Path):
-        text = _text(certificate)
-        return _verdict_on(lambda: read(text))
+        text = text_of(certificate, key)
+        if not is_json(text):
+            raise InputError(key, str(certificate), expected="a certificate, which is JSON")
+        return lambda: read(text)
     raise InputError(
-        "certificate",
+        key,
         type(certificate).__name__,
-        expected="the name of a file, its text, its document as a dict, or a Certificate",
+        expected="the name of a file, its text, its document as a dict, a Certificate or a Release",
         remedy="Of what Certificate.load returned: its first part."
         if isinstance(certificate, tuple)
         else "",
     )
 
 
-def _text(certificate: str | Path) -> str:
-    """The text itself, or that of the file of this name."""
-    if isinstance(certificate, str) and certificate.lstrip().startswith(("{", "[")):
-        return certificate
+def text_of(file: str | Path, key: str) -> str:
+    """The text itself, or that of the file of this name, else `InputError`."""
+    if isinstance(file, str) and is_json(file):
+        return file
     try:
-        return Path(certificate).read_text(encoding="utf-8")
+        return Path(file).read_text(encoding="utf-8")
     except (OSError, ValueError) as error:
-        raise InputError(
-            "certificate", str(certificate), expected=f"a readable file ({error})"
-        ) from None
+        raise InputError(key, str(file), expected=f"a readable file ({error})") from None
 
 
-def _verdict_on(document: Callable[[], Any]) -> Verdict:
-    try:
-        return verdict_on(document())
-    except RecursionError:
-        return Verdict("UNKNOWN", (), "content", "it is nested too deeply")
-    except (TypeError, ValueError) as error:  # no JSON, so nothing that a kernel could read
-        return Verdict("INVALID", (), "content", f"malformed: {error}")
+def is_json(text: str) -> bool:
+    """Whether a text is meant as a document. Whether it is one, the kernel says."""
+    return text.lstrip().startswith(("{", "["))
 
 
-def verdict_on(document: object) -> Verdict:
+def verdict_on(document: object) -> Verification:
     """The kernel's verdict on a document, with what solvers that are installed say themselves."""
-    found = check(document)
+    said = check(document)
+    found = Verification(said.verdict, said.assuming, said.step, said.reason)
     if not found or not isinstance(document, Mapping):
         return found
     asked = dict(_obligations(document["derivation"]))
@@ -80,14 +102,14 @@ def verdict_on(document: object) -> Verdict:
         return found
     from bayesdp.programs.check.solvers import answers
 
-    said = {text: answers(text) for text in asked}
-    for text, words in said.items():
+    answered = {text: answers(text) for text in asked}
+    for text, words in answered.items():
         wrong = [one for one, word in words.items() if word == "sat"]
         if wrong:
             who = " and ".join(wrong)
             reason = f"{who}, asked again here, found a counterexample to: {asked[text]}"
-            return Verdict("INVALID", (), "obligations", reason)
-    again = _in_words(list(said.values()))
+            return Verification("INVALID", (), "obligations", reason)
+    again = _in_words(list(answered.values()))
     told = [f"{one}; {again}" if _about_solvers(one) else one for one in found.assuming]
     return replace(found, assuming=tuple(told))
 

@@ -16,6 +16,7 @@ from bayesdp.report.phrases import (
     closeness,
     level_and_factor,
     protected_columns,
+    same_for_several,
     together,
 )
 from bayesdp.report.promise import Level, Place, Promise, group_level
@@ -48,6 +49,8 @@ def _several(promise: Promise) -> str:
             "limits for groups, under 'How records are related'."
         )
     several = together(promise)
+    if same_for_several(promise):
+        return f"For facts about {several} there is the same promise."
     if promise.joint is None or not several:
         return (
             "Facts that join several records (of one person, say, or one household) are not "
@@ -239,6 +242,11 @@ def counted(promise: Promise) -> Section:
     limit, kept = promise.limit, promise.counted
     if limit is not None and (kept is None or limit.epsilon > kept * (1.0 + 1e-6)):
         text.append(_later(limit, known=kept is not None))
+    elif limit is not None and promise.standing.verdict == "REFUSED":
+        text.append(
+            "The budget, the most that the ledger allows for all releases together, would be "
+            "exceeded: this program refuses the release."
+        )
     elif limit is not None:
         text.append(
             "The budget, the most that the ledger allows for all releases together, is then used "

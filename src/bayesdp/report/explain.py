@@ -10,16 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import singledispatch
 from html import escape
+from pathlib import Path
 from typing import Any
 
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError
+from bayesdp.kernel import read
 from bayesdp.populations import Population
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.release.certify import describe_program
 from bayesdp.release.programs import plan_programs
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
+from bayesdp.release.verify import is_json, text_of
 from bayesdp.report import beliefs, explained_programs
 from bayesdp.report.circumstances import RELATED
 from bayesdp.report.dependence import clean, leaves_open, members
@@ -95,9 +98,9 @@ class Explanation:
 def explain(subject: object, *, population: Population | None = None) -> Explanation:
     """What `subject` promises about one record, in plain English.
 
-    `subject` is a certificate (a `Certificate`, or its JSON as plain data), a `Release`, a `Study`
-    (before its release: no data are read), a program's verdict, or a result of `leakage` (give its
-    `population` too).
+    `subject` is whatever `verify` takes (a `Release`, a `Certificate`, its document as plain data,
+    its text or the name of its file), a `Study` or the name of its file (before its release: no
+    data are read), a program's verdict, or a result of `leakage` (give its `population` too).
     New kinds are added with `explain.register`. Errors: `InputError` for anything else, and what
     `Study.check` raises. Source: theory 1, 3.10b.
 
@@ -110,7 +113,8 @@ def explain(subject: object, *, population: Population | None = None) -> Explana
     raise InputError(
         "explain",
         type(subject).__name__,
-        expected="a certificate, a Release, a Study or a result of leakage",
+        expected="a certificate or a study, or the name of a file with one, a Release, or a result "
+        "of leakage",
     )
 
 
@@ -147,6 +151,35 @@ def _certificate(subject: Certificate, *, population: Population | None = None) 
     ) as error:  # no JSON, so nothing that a kernel could read
         return _nothing(Standing("INVALID", "content", f"malformed: {error}"))
     return _document(document)
+
+
+@explain.register(str)
+@explain.register(Path)
+def _file(subject: str | Path, *, population: Population | None = None) -> Explanation:
+    """The name of a certificate's or a study's file, or the text of a certificate."""
+    opened: Explanation = explain(subject_of(subject))
+    return opened
+
+
+def subject_of(file: str | Path, key: str = "subject") -> object:
+    """What a file holds, or the text of one: a certificate's document, else a study.
+
+    Errors: `InputError` about `key` for a file that can't be read, and for a program.
+    """
+    text = text_of(file, key)
+    if is_json(text) and Path(str(file)).suffix != ".toml":
+        document = read(text)
+        return document if isinstance(document, Mapping) else {"format": None}  # is refuted
+    path = Path(file)
+    if path.suffix == ".py":
+        raise InputError(
+            key,
+            str(path),
+            expected="a certificate (JSON) or a study (TOML), not a program",
+            remedy=f"Check the program first: `bayesdp program check {path} --certificate OUT`, "
+            "then `bayesdp explain OUT`.",
+        )
+    return Study.load(path)
 
 
 @explain.register(Release)

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bayesdp.release.assumptions import said_once
 from bayesdp.report import dependence
-from bayesdp.report.assumptions import said_once
 from bayesdp.report.dependence import clean
 from bayesdp.report.numbers import level_words
-from bayesdp.report.phrases import Section, public_columns, unspoken_columns
+from bayesdp.report.phrases import (
+    Section,
+    public_columns,
+    same_for_several,
+    together,
+    unspoken_columns,
+)
 from bayesdp.report.promise import Promise
 
 
@@ -21,7 +27,7 @@ def not_promised(promise: Promise) -> Section:
         "them may think differently of anybody, in the table or not; the limits do not count that.",
         "What is learned without your record: from what those of others teach about everybody, "
         "or from other sources.",
-        "The full promise for facts about several records at once.",
+        f"The full promise for facts about several records at once{_but_those(promise)}.",
         _not_promised_knowledge(promise),
     ]
     public, unspoken = public_columns(promise), unspoken_columns(promise)
@@ -46,6 +52,11 @@ def not_promised(promise: Promise) -> Section:
         "ledger knows."
     )
     return Section("not_promised", "What is NOT promised", items=tuple(items))
+
+
+def _but_those(promise: Promise) -> str:
+    """The records for which it is promised all the same."""
+    return f", unless they are {together(promise)}" if same_for_several(promise) else ""
 
 
 def _not_promised_population(promise: Promise) -> list[str]:

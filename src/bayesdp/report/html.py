@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Self
 
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Adversary, Secrets
+from bayesdp.release.assumptions import said_once
 from bayesdp.report import beliefs
-from bayesdp.report.assumptions import said_once
 from bayesdp.report.figures import Interval, Panel, error_bars
 from bayesdp.report.numbers import budget_words, error_up, level_words, with_error
 from bayesdp.report.output import GENERATOR, replace_file

@@ -28,6 +28,7 @@ from bayesdp.report.phrases import (
     becomes,
     in_status,
     one_record,
+    same_for_several,
     single,
     together,
 )
@@ -142,6 +143,8 @@ def _about_several(promise: Promise) -> tuple[str, ...]:
         return ()
     empty = _promises_almost_nothing(promise.joint)
     weak = " That is almost no promise." if empty else ""
+    if same_for_several(promise):
+        return (f"The same holds for a fact about {several}.",)
     return (f"For a fact about {several}, 10 % can become {becomes(promise.joint)}.{weak}",)
 
 

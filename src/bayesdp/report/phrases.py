@@ -92,6 +92,13 @@ def together(promise: Promise) -> str:
     return f"all {what} with the same '{name}' (at most {number(promise.group)} {what})"
 
 
+def same_for_several(promise: Promise) -> bool:
+    """Whether facts about the records that belong together have the promise for one of them."""
+    if promise.joint is None or not together(promise):
+        return False
+    return level_and_factor(promise.joint) == level_and_factor(promise.level)
+
+
 def in_status(promise: Promise, title: str) -> str:
     """Titles of an unchecked promise don't say that it is promised."""
     return title if promise.standing.holds else f"{title} (claimed only)"

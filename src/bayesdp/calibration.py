@@ -7,14 +7,23 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.errors import InputError, UnsupportedError, finite_number
 from bayesdp.leakage.approximate import growth
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
 from bayesdp.mechanisms.randomized_response import RandomizedResponse
-from bayesdp.notions import Adversary, Bound, Calibration, Cost, Kind, Secrets
+from bayesdp.notions import (
+    Adversary,
+    Bound,
+    Calibration,
+    Cost,
+    Kind,
+    Refused,
+    Secrets,
+    left_out_for_time,
+)
 from bayesdp.populations import Population
-from bayesdp.theorems import Question, best_bound, delta_at, leakage
+from bayesdp.theorems import Question, best_bound, check_seconds, delta_at, require_question
 
 _PRECISION = 1e-12
 _ROUNDS = 200
@@ -39,22 +48,24 @@ def calibrate(
     The answer is checked by the same certifying bounds that `leakage` reports, so the certified
     level never exceeds the target. `seconds` is the time that a theorem may take for one of the
     dozen levels that are tried; the whole search takes at most `MOST_LEVELS` (60) times that, and
-    then answers with the largest budget found so far. Both epsilons are in nats. Errors:
-    `InputError` naming the argument.
+    then answers with the largest budget found so far, by theorems that need no time if by no other.
+    What was left out for time is listed. Both epsilons are in nats. Errors: `InputError` naming the
+    argument.
 
     >>> from bayesdp.populations import Clusters
     >>> round(calibrate(Clusters(size=4), 1.0).dp_epsilon, 6)
     0.25
     """
-    if not (isinstance(bdp_epsilon, int | float) and 0.0 < bdp_epsilon < math.inf):
-        raise InputError("bdp_epsilon", bdp_epsilon, expected="a finite number of nats above 0")
-    leakage(population, 0.0, adversary=adversary, kind=kind, secrets=secrets)
-    target, within = float(bdp_epsilon), Deadline(MOST_LEVELS * seconds)
+    target = finite_number("bdp_epsilon", bdp_epsilon, expected="a finite number of nats above 0")
+    require_question(0.0, adversary, kind, secrets)
+    seconds = check_seconds(seconds)
+    within = Deadline(MOST_LEVELS * seconds)
     question = Question(population, adversary, secrets, seconds, within)
     good: dict[float, Bound] = {}
+    refused: list[Refused] = []
 
     def level(dp_epsilon: float) -> float:
-        bound = best_bound(question, Cost.of(dp_epsilon, kind))
+        bound = best_bound(question, Cost.of(dp_epsilon, kind), note=refused.append)
         if bound.epsilon <= target:
             good[dp_epsilon] = bound
         return bound.epsilon
@@ -69,7 +80,8 @@ def calibrate(
         )
     # Not asked again: there may be no time left.
     best = good[dp_epsilon]
-    return Calibration(target, dp_epsilon, best.epsilon, best.theorem)
+    left_out = () if best.tight == "exact" else left_out_for_time(refused)
+    return Calibration(target, dp_epsilon, best.epsilon, best.theorem, left_out)
 
 
 def calibrate_randomized_response(
@@ -192,6 +204,8 @@ class GaussianCalibration:
     `(dp_epsilon, dp_delta)` is the point of the noise's DP curve that the conversion used. `sigma`
     is the noise's parameter in integer steps, for released integers that change by `sensitivity`
     steps when one record is replaced; `noise_multiplier` compares it with independent records.
+    `refused` are the theorems that were left out for time alone: with their `seconds` there may be
+    less noise.
     """
 
     target: float
@@ -204,10 +218,11 @@ class GaussianCalibration:
     sensitivity: int
     noise_multiplier: float
     theorem: str
+    refused: tuple[Refused, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp calibrate --delta --json` prints it."""
-        return asdict(self)
+        return asdict(self) | {"refused": [one.to_dict() for one in self.refused]}
 
 
 def calibrate_gaussian(
@@ -235,10 +250,9 @@ def calibrate_gaussian(
             "rounding of the noise's tail",
             remedy="Use pure DP noise (no delta).",
         )
-    if not (isinstance(bdp_epsilon, int | float) and 0.0 < bdp_epsilon < math.inf):
-        raise InputError("bdp_epsilon", bdp_epsilon, expected="a finite number of nats above 0")
-    question = Question(population, adversary, seconds=seconds)
-    search = _GaussianSearch(question, float(bdp_epsilon), float(bdp_delta), sensitivity)
+    target = finite_number("bdp_epsilon", bdp_epsilon, expected="a finite number of nats above 0")
+    question = Question(population, adversary, seconds=check_seconds(seconds))
+    search = _GaussianSearch(question, target, float(bdp_delta), sensitivity)
     best = search.run()
     if best is None:
         raise UnsupportedError(
@@ -264,6 +278,7 @@ class _GaussianSearch:
         self.sensitivity = sensitivity
         self.tried: dict[float, tuple[float, float]] = {}
         self.levels: dict[float, Bound] = {}
+        self.refused: list[Refused] = []
 
     def run(self) -> GaussianCalibration | None:
         high = largest_within(self._epsilon, self.target, self.deadline.within(self.seconds / 2.0))
@@ -286,7 +301,11 @@ class _GaussianSearch:
         """The lowest level of all mechanisms of this cost."""
         if dp_epsilon not in self.levels:
             self._check_time()
-            self.levels[dp_epsilon] = best_bound(self.question, Cost(any=dp_epsilon))
+            here: list[Refused] = []
+            bound = best_bound(self.question, Cost(any=dp_epsilon), note=here.append)
+            if bound.tight != "exact":  # else no theorem could have done better
+                self.refused += here
+            self.levels[dp_epsilon] = bound
         return self.levels[dp_epsilon]
 
     def _epsilon(self, dp_epsilon: float) -> float:
@@ -338,4 +357,5 @@ class _GaussianSearch:
             sensitivity=self.sensitivity,
             noise_multiplier=sigma / alone,
             theorem=best.theorem,
+            refused=left_out_for_time(self.refused),
         )

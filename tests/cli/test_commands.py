@@ -57,6 +57,37 @@ def test_check_reads_no_data() -> None:
     assert not Path("ledger.db").exists()
 
 
+def test_check_fits_a_screen_and_begins_with_what_matters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("check", "people.toml").stdout.splitlines()
+    assert len(lines) <= 24
+    assert lines[0].startswith("Together: DP cost ")
+    assert lines[1].startswith("The level is by the theorem cluster-size")
+    assert not any("what it says and knows" in line for line in lines)
+    longer = run("check", "people.toml", "--verbose").stdout
+    assert longer.startswith("\n".join(lines))
+    assert "what it says and knows" in longer
+    for _ in range(3):
+        run("release", "people.toml")
+    refused = run("check", "people.toml", status=1).stdout
+    assert refused.startswith("A release would be refused: ")
+
+
+def test_messages_name_the_option_that_was_typed() -> None:
+    two = '{"model":"clusters","size":2}'
+    for command, option in (
+        (("leakage", two, "--epsilon", "1", "--delta", "7"), "--delta"),
+        (("leakage", two, "--epsilon", "-1"), "--epsilon"),
+        (("leakage", two, "--rho", "1", "--delta", "7"), "--delta"),
+        (("calibrate", two, "--target", "1", "--delta", "7"), "--delta"),
+        (("calibrate", two, "--target", "nan"), "--target"),
+        (("calibrate", two, "--target", "1e-323", "--delta", "1e-6"), "--target"),
+    ):
+        assert run(*command, status=2).stderr.startswith(f"Error: {option} is ")
+
+
 def test_nothing_spent_is_shown_as_0_and_all_spent_as_nothing_left() -> None:
     shown = run("check", "people.toml").stdout
     assert "e-324" not in shown

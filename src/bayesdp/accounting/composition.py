@@ -36,22 +36,28 @@ class UnspokenColumnError(Refusal):
 
 
 SECONDS = 1.0
-"""What a theorem may take for one level of a reading, by its estimate."""
-STOP_AFTER = 10.0
-"""When it is stopped: late, so that a busy machine finds the level again that a search found."""
+"""What a theorem may take for one level of a reading, by its estimate, unless more is allowed."""
+PATIENCE = 10.0
+"""It is stopped after so many times that: a busy machine finds the level that a search found."""
 
 
-def level(reading: Reading, spends: Sequence[Spend], search: Deadline | None = None) -> float:
+def level(
+    reading: Reading,
+    spends: Sequence[Spend],
+    search: Deadline | None = None,
+    *,
+    seconds: float = SECONDS,
+) -> float:
     """The level of a reading over all spends of a data set, in nats of its notion, rounded up.
 
     With a delta, it is an epsilon at the reading's delta, such that costs which depend on earlier
-    answers are safe as long as it is kept to the reading's total (theory 2.6). Raises `Refusal` for
-    Gaussian spends under a reading without a delta, and `UnspokenColumnError` if a spend read a
-    column that the reading doesn't speak about.
+    answers are safe as long as it is kept to the reading's total (theory 2.6). More `seconds` for a
+    theorem never make it higher. Raises `Refusal` for Gaussian spends under a reading without a
+    delta, and `UnspokenColumnError` if a spend read a column that the reading doesn't speak about.
     """
     if reading.notion == "dp":
         return dp_bound(reading, spends).epsilon
-    return converted(reading, spends, search=search).best.epsilon
+    return converted(reading, spends, search=search, seconds=seconds).best.epsilon
 
 
 def dp_bound(reading: Reading, spends: Sequence[Spend], *, fixed: bool = False) -> Bound:
@@ -83,13 +89,14 @@ def converted(
     *,
     fixed: bool = False,
     search: Deadline | None = None,
+    seconds: float = SECONDS,
 ) -> LeakageReport:
     """The report behind `level`, for a BDP reading: every theorem's word on these spends.
 
     With a delta, `fixed` says that the costs don't depend on any answer, as those of one release
     don't: their level is then lower than what a ledger must count on, unless they use its total.
-    `search` is the deadline of a search that asks for many levels: each theorem is then stopped
-    after `SECONDS`, else after `STOP_AFTER`.
+    A theorem may take `seconds` by its estimate. `search` is the deadline of a search that asks for
+    many levels: each theorem is then stopped after `seconds`, else after `PATIENCE` times that.
     """
     for spend in spends:
         unspoken = sorted(set(spend.reads) - set(reading.covers) - set(reading.independent))
@@ -102,9 +109,9 @@ def converted(
         population_of(reading),
         reading.adversary,
         reading.secrets,
-        SECONDS,
+        seconds,
         NEVER if search is None else search,
-        STOP_AFTER if search is None else None,
+        PATIENCE * seconds if search is None else None,
     )
     cost = cost_for(reading, spends)
     if reading.delta == 0.0:
@@ -248,14 +255,16 @@ SecretsInterval = tuple[float, float] | Mapping[str, tuple[float, float]]
 """Where secret values lie: one interval, or one for each column where records are vectors."""
 
 
-def secrets_needed(reading: Reading, spends: Sequence[Spend]) -> SecretsInterval | None:
+def secrets_needed(
+    reading: Reading, spends: Sequence[Spend], *, seconds: float = SECONDS
+) -> SecretsInterval | None:
     """The interval of secret values without which the level of these spends does not hold.
 
     `None` where the level rests on no theorem about bounded secrets: it holds for all of them.
     """
     if reading.notion == "dp":
         return None
-    found = converted(reading, spends)
+    found = converted(reading, spends, seconds=seconds)
     if "bounds" in found.best.evidence and found.cost.by_column:
         return {name: (low, high) for name, (low, high) in found.best.evidence["bounds"].items()}
     if "factor" not in found.best.evidence:

@@ -200,6 +200,9 @@ class Ledger:
             request = self._decode(json.loads, row.request)
             return {"dataset": row.dataset, "unit": unit, **release, "request": request}
 
+    def __repr__(self) -> str:
+        return f"Ledger({str(self.path)!r})"
+
     def spends(self, dataset: str, before: str | None = None) -> list[Spend]:
         """Everything spent on a data set, oldest first; empty for one that isn't in the ledger.
 

@@ -19,7 +19,7 @@ from ..leakage.deadline import Deadline
 from ..notions import ADVERSARIES, Adversary, Cost, Secrets
 from ..numbers import float_above
 from ..populations import Autoregressive, Gaussian, Independent, Population
-from ..theorems import Question, best_bound
+from ..theorems import Question, best_bound, check_seconds
 from .expressions import (
     ADDING_LEVELS,
     BLOCKS_LEAK_SIZES,
@@ -82,7 +82,7 @@ def composed_level(
     """
     if adversary not in ADVERSARIES:
         raise InputError("adversary", adversary, expected="one of " + ", ".join(ADVERSARIES))
-    within = Deadline(MOST_LEVELS * seconds) if deadline is None else deadline
+    within = Deadline(MOST_LEVELS * check_seconds(seconds)) if deadline is None else deadline
     return _level(node, Question(population, adversary, secrets, seconds, within))
 
 

@@ -24,7 +24,7 @@ from ..numbers import float_above
 from ..populations import Population
 from ..populations import parse as parse_population
 from ..populations.joint import joint_of
-from ..theorems import Question
+from ..theorems import Question, check_seconds
 from .approximate import Approximate
 from .expressions import Indexed, Mechanism, Node, Parallel, Private, Public, Sequential
 from .spend import SMALLEST_DELTA
@@ -63,7 +63,7 @@ def what_if(
         raise InputError(
             "delta", delta, expected=f"0, or a probability of at least {SMALLEST_DELTA:g} below 1"
         )
-    within = Deadline(MOST_LEVELS * seconds)
+    within = Deadline(MOST_LEVELS * check_seconds(seconds))
     question = Question(population, adversary, "bounded", seconds, within)
     releases = planned_releases(raw, question, delta)
     condition = secrets_condition(population, [release.lipschitz for release in releases])

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec
 
 import typer
 
-from bayesdp.errors import BayesdpError, InputError, Refusal
+from bayesdp.errors import BayesdpError, InputError, Refusal, finite_number
 from bayesdp.notions import Adversary, Kind, Secrets
 
 app = typer.Typer(
@@ -50,7 +50,8 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
             command(*args, **kwargs)
-        except BayesdpError as error:
+        except BayesdpError as raised:
+            error = _as_typed(raised, kwargs)
             status = 1 if isinstance(error, Refusal) else 2
             if kwargs.get("as_json"):
                 print_json({"error": str(error), "status": status})
@@ -58,6 +59,23 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             raise typer.Exit(status) from None
 
     return run
+
+
+_OPTIONS = {
+    "dp_epsilon": "epsilon",
+    "dp_delta": "delta",
+    "bdp_epsilon": "target",
+    "bdp_delta": "delta",
+    **{name: name for name in ("adversary", "delta", "kind", "secrets", "seconds", "sensitivity")},
+}
+"""The parameters of commands that are options, by the names that Python's functions give them."""
+
+
+def _as_typed(error: BayesdpError, given: Mapping[str, object]) -> BayesdpError:
+    """The error about the option that was typed, not about the argument that it became."""
+    if isinstance(error, InputError) and _OPTIONS.get(error.key) in given:
+        return error.at(f"--{_OPTIONS[error.key]}")
+    return error
 
 
 def print_json(document: object) -> None:
@@ -74,10 +92,15 @@ def console() -> Any:
 
 def positive(value: float, key: str, *, zero: bool = False) -> float:
     """A finite number of nats above 0 (or of at least 0), else `InputError`."""
-    if not (value > 0.0 or (zero and value == 0.0)) or value == float("inf"):
-        bound = "at least 0" if zero else "above 0"
-        raise InputError(key, value, expected=f"a finite number of nats {bound}")
-    return value
+    bound = "at least 0" if zero else "above 0"
+    return finite_number(key, value, expected=f"a finite number of nats {bound}", zero=zero)
+
+
+def positive_seconds(value: float) -> float:
+    """A time limit, else `InputError`."""
+    from bayesdp.theorems import check_seconds
+
+    return check_seconds(value, "--seconds")
 
 
 def progress() -> Callable[[float], None]:

@@ -6,7 +6,15 @@ from typing import Annotated
 
 import typer
 
-from bayesdp.cli.common import Json, StudyPath, app, console, guarded, print_json
+from bayesdp.cli.common import (
+    Json,
+    StudyPath,
+    app,
+    console,
+    guarded,
+    positive_seconds,
+    print_json,
+)
 
 ledger_app = typer.Typer(help="The durable budget.", no_args_is_help=True)
 app.add_typer(ledger_app, name="ledger")
@@ -18,12 +26,22 @@ LedgerOption = Annotated[
 
 @ledger_app.command("show")
 @guarded
-def ledger_show(ledger: LedgerOption = "ledger.db", as_json: Json = False) -> None:
+def ledger_show(
+    ledger: LedgerOption = "ledger.db",
+    seconds: Annotated[
+        float,
+        typer.Option(help="Time that a theorem may take for a level: as much as the studies have."),
+    ] = 1.0,
+    as_json: Json = False,
+) -> None:
     """What is spent and what is left, by data set."""
+    from functools import partial
+
     from bayesdp.accounting.composition import level
     from bayesdp.accounting.ledger import Ledger
 
-    kept = Ledger(ledger, level=level)
+    positive_seconds(seconds)
+    kept = Ledger(ledger, level=partial(level, seconds=seconds))
     datasets, refusals = kept.show(), kept.refusals()
     if as_json:
         print_json({"datasets": datasets, "refusals": refusals})

@@ -17,6 +17,9 @@ def check(
     data: Annotated[
         bool, typer.Option("--data", help="Hold the table against the study (for the curator).")
     ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Also what every theorem says of the level.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Price a study without reading data: costs, noise, errors, what is left of the budget."""
@@ -38,9 +41,9 @@ def check(
     else:
         from bayesdp.report.studies import show_check
 
-        show_check(console(), answer)
         for finding in findings or ():
             typer.echo(f"Curator only: {finding['message']}", err=True)
+        show_check(console(), answer, verbose=verbose)
         if findings == []:
             typer.echo("The table is as the study declares it.", err=True)
     if refused:

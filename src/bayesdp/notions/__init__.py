@@ -17,7 +17,14 @@ from bayesdp.notions.catalogue import (
     believed,
     notion_of,
 )
-from bayesdp.notions.levels import Bound, Calibration, LeakageReport, Refused
+from bayesdp.notions.levels import (
+    Bound,
+    Calibration,
+    LeakageReport,
+    OfTime,
+    Refused,
+    left_out_for_time,
+)
 from bayesdp.notions.vocabulary import (
     ADVERSARIES,
     ADVERSARY_MEANING,
@@ -55,11 +62,13 @@ __all__ = [
     "Notion",
     "NotionClaim",
     "NotionKey",
+    "OfTime",
     "PrivacyNotion",
     "Refused",
     "ScopeKind",
     "Secrets",
     "Tightness",
     "believed",
+    "left_out_for_time",
     "notion_of",
 ]

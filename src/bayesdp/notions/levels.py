@@ -6,7 +6,7 @@ populations, because a population's shortcuts (`population.leakage(...)`) return
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,12 +31,55 @@ class Bound:
     proof: Mapping[str, Any] = field(default_factory=dict)
 
 
+class OfTime(str):
+    """A reason for refusing a theorem that is time alone: with `seconds` it would be asked.
+
+    `seconds` is an estimate of what one level takes, rounded up.
+    """
+
+    __slots__ = ("seconds",)
+    seconds: float
+
+    def __new__(cls, why: str, needed: float) -> OfTime:
+        """The reason `why` with its remedy, for a theorem that takes about `needed` seconds."""
+        seconds = float(f"{1.1 * needed:.2g}")
+        reason = super().__new__(
+            cls,
+            f"{why}: allow more with --seconds {seconds:g} (in Python seconds={seconds:g}, in a "
+            f"study budget.seconds = {seconds:g})",
+        )
+        reason.seconds = seconds
+        return reason
+
+
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A theorem that does not apply, and the hypothesis that fails, in words."""
+    """A theorem that does not apply, and the hypothesis that fails, in words.
+
+    Where time alone keeps it out, the reason is an `OfTime`.
+    """
 
     theorem: str
     reason: str
+
+    @property
+    def seconds(self) -> float | None:
+        """The time for one level with which it would be asked; `None` where time isn't all."""
+        return self.reason.seconds if isinstance(self.reason, OfTime) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as in `--json`: `seconds` only where more time is the remedy."""
+        plain: dict[str, Any] = {"theorem": self.theorem, "reason": str(self.reason)}
+        return plain | ({} if self.seconds is None else {"seconds": self.seconds})
+
+
+def left_out_for_time(refused: Iterable[Refused]) -> tuple[Refused, ...]:
+    """The theorems that time alone kept out, each with the longest time that it asked for."""
+    slowest: dict[str, Refused] = {}
+    for answer in sorted(refused, key=lambda answer: answer.seconds or 0.0):
+        if answer.seconds is not None:
+            slowest[answer.theorem] = answer
+    return tuple(slowest.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +127,7 @@ class LeakageReport:
                 }
                 for bound in self.bounds
             ],
-            "refused": [{"theorem": r.theorem, "reason": r.reason} for r in self.refused],
+            "refused": [answer.to_dict() for answer in self.refused],
             "best": {
                 "theorem": self.best.theorem,
                 "epsilon": plain_number(self.best.epsilon),
@@ -98,13 +141,16 @@ class Calibration:
     """The largest DP budget found whose certified level is at most `target`.
 
     `noise_multiplier` is `target / dp_epsilon`: how much more noise than for independent records.
-    It is at least 1, because a DP mechanism leaks at least its DP level (theory 2.1).
+    It is at least 1, because a DP mechanism leaks at least its DP level (theory 2.1). `refused` are
+    the theorems that were left out for time alone at some level that was tried: with their
+    `seconds` the budget may be larger. It is empty where the level is exact, which none can beat.
     """
 
     target: float
     dp_epsilon: float
     certified_epsilon: float
     theorem: str
+    refused: tuple[Refused, ...] = ()
 
     @property
     def noise_multiplier(self) -> float:
@@ -119,4 +165,5 @@ class Calibration:
             "certified_epsilon": self.certified_epsilon,
             "noise_multiplier": self.noise_multiplier,
             "theorem": self.theorem,
+            "refused": [answer.to_dict() for answer in self.refused],
         }

@@ -12,6 +12,8 @@ from typing import Any
 import bayesdp
 from bayesdp import kernel, theorems
 from bayesdp.accounting.composition import (
+    PATIENCE,
+    SECONDS,
     SecretsInterval,
     converted,
     dp_bound,
@@ -63,7 +65,10 @@ def data_set_state(plan: Plan, before: Sequence[Spend], derivation: Step) -> dic
     """What the data set has spent together with a study, as its certificate says it."""
     together = [*before, *plan.spends]
     spent, state = total_cost(together), derivation.premises[-1].conclusion
-    secrets = secrets_needed(plan.reading, together) if before else plan.secrets_interval
+    secrets = plan.secrets_interval
+    if before:
+        seconds = plan.study.budget.seconds
+        secrets = secrets_needed(plan.reading, together, seconds=seconds)
     return {
         "level": state["epsilon"],
         **({"delta": state["delta"]} if "delta" in state else {}),
@@ -214,7 +219,10 @@ def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
         proved = step.conclusion["epsilon"]
         if proved <= plan.target:
             report = plan.report and _as_proved(plan.report, step)
-            return replace(plan, choice=chosen.choice, level=proved, report=report)
+            unproved = _certified(_asked(step))[1] if report is not None else ""
+            return replace(
+                plan, choice=chosen.choice, level=proved, report=report, unproved=unproved
+            )
         within = (within or plan.target) * plan.target / proved * (1.0 - 1e-9)
     raise Refusal(
         f"The kernel proves no level within the budget of {plan.target:g}: nothing was spent."
@@ -240,7 +248,8 @@ def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
     )
     premises = [_own_step(plan, (composition,))]
     if before:
-        premises.append(_data_set(plan.reading, [*before, *plan.spends]))
+        together = [*before, *plan.spends]
+        premises.append(_data_set(plan.reading, together, plan.study.budget.seconds))
     reached = premises[0].conclusion["epsilon"]
     if not reached <= plan.target:
         raise Refusal(
@@ -259,21 +268,23 @@ def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
 def _own_step(plan: Plan, premises: tuple[Step, ...]) -> Step:
     """What the study's own spends mean: a conversion, or for the notion DP its composition."""
     if plan.report is not None:
-        return _conversion(plan.reading, plan.report, premises)
+        seconds = plan.study.budget.seconds
+        return _conversion(plan.reading, plan.report, premises, seconds=seconds)
     found = dp_bound(plan.reading, plan.spends, fixed=True)
     if found.delta == 0.0:
         return premises[0] if premises else _pure_dp(plan.spends)
     return _approximate_dp(plan.reading, found, plan.spends, premises)
 
 
-def _data_set(reading: Reading, spends: Sequence[Spend]) -> Step:
+def _data_set(reading: Reading, spends: Sequence[Spend], seconds: float) -> Step:
     """The reading over all spends of the data set."""
     if reading.notion == "dp":
         found = dp_bound(reading, spends)
         if found.delta == 0.0:
             return _pure_dp(spends)
         return _approximate_dp(reading, found, spends, ())
-    return _conversion(reading, converted(reading, spends), (), total=reading.total)
+    report = converted(reading, spends, seconds=seconds)
+    return _conversion(reading, report, (), total=reading.total, seconds=seconds)
 
 
 def _as_proved(report: LeakageReport, step: Step) -> LeakageReport:
@@ -340,6 +351,7 @@ def _conversion(
     premises: tuple[Step, ...],
     *,
     total: float | None = None,
+    seconds: float = SECONDS,
 ) -> Step:
     """The step of the best theorem whose level the kernel proves.
 
@@ -365,7 +377,7 @@ def _conversion(
         under = premises
         if bound.theorem == "family":
             with_delta = bound.delta > 0.0 and not bound.proof
-            under = (*premises, *_members(reading, report, total, with_delta))
+            under = (*premises, *_members(reading, report, total, with_delta, seconds))
         if bound.proof.get("way") == "stated":
             pure = certified(Step(bound.theorem, conclusion, evidence, under), bound.epsilon)
             if pure is None:
@@ -399,7 +411,11 @@ def _stated_delta(reading: Reading, bound: Bound, level: float) -> float:
 
 
 def _members(
-    reading: Reading, report: LeakageReport, total: float | None, with_delta: bool
+    reading: Reading,
+    report: LeakageReport,
+    total: float | None,
+    with_delta: bool,
+    seconds: float,
 ) -> list[Step]:
     """For a family, the same conversion for each member."""
     family = population_of(reading)
@@ -407,7 +423,9 @@ def _members(
     steps = []
     for member in family.members:
         about = replace(reading, population=member.spec())
-        question = Question(member, reading.adversary, reading.secrets)
+        question = Question(
+            member, reading.adversary, reading.secrets, seconds, stop_after=PATIENCE * seconds
+        )
         found = (
             report_with_delta(
                 question, report.cost, report.delta, zcdp_cost=report.zcdp_cost, total=total
@@ -425,28 +443,33 @@ def certified(step: Step, claimed: float) -> float | None:
     A rule that the kernel doesn't have (or a file that it doesn't read) keeps the claim: such a
     certificate verifies as UNKNOWN.
     """
-    under = step.premises if step.rule == "family" else ()
-    conclusion = {name: value for name, value in step.conclusion.items() if name != "epsilon"}
-    about = Step(step.rule, conclusion, step.evidence, under)
-    level = _certified(json.dumps(plain_details(about.to_dict())))
+    level, _ = _certified(_asked(step))
     return None if level is None else largest(claimed, level)
 
 
-@lru_cache(maxsize=32)
-def _certified(step: str) -> float | None:
-    """The kernel is asked once about a step, and not again at the release.
+def _asked(step: Step) -> str:
+    """What the kernel is asked about a step: whatever level it proves."""
+    under = step.premises if step.rule == "family" else ()
+    conclusion = {name: value for name, value in step.conclusion.items() if name != "epsilon"}
+    about = Step(step.rule, conclusion, step.evidence, under)
+    return json.dumps(plain_details(about.to_dict()))
 
-    `None` where it isn't proved (in the time that a verdict may take), and nothing at all (`-inf`)
-    where the kernel has no say.
+
+@lru_cache(maxsize=32)
+def _certified(step: str) -> tuple[float | None, str]:
+    """The kernel's level of a step. It is asked once, and not again at the release.
+
+    `None` where it isn't proved (in the time that a verdict may take). Where the kernel has no say,
+    nothing at all (`-inf`) and why.
     """
     try:
-        return kernel.certified_level(json.loads(step))
+        return kernel.certified_level(json.loads(step)), ""
     except kernel.TooSlowError:
-        return None
-    except kernel.UnknownError:
-        return -math.inf
+        return None, ""
+    except kernel.UnknownError as unknown:
+        return -math.inf, unknown.reason
     except kernel.InvalidError:
-        return None
+        return None, ""
 
 
 def plain_details(evidence: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,6 +10,7 @@ either way, and count as 1.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from bayesdp.accounting.composition import SecretsInterval, converted, dp_bound
 from bayesdp.accounting.rounded import keeps
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import BudgetExceededError, InputError
+from bayesdp.notions import LeakageReport, Refused, left_out_for_time
 from bayesdp.populations import Autoregressive, Gaussian
 from bayesdp.release.noise import NOISES, NoiseName
 from bayesdp.release.pricing import CONFIDENCE, PlannedQuery, Pricing, own_level
@@ -24,7 +26,6 @@ from bayesdp.release.programs import PlannedProgram, plan_programs
 from bayesdp.release.queries import covered_labels, independent_labels, shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.tables.checks import Structure
-from bayesdp.theorems import LeakageReport
 
 __all__ = [
     "CONFIDENCE",
@@ -69,7 +70,10 @@ class NoiseChoice:
 class Plan:
     """A priced study. `report` is the conversion of its own spends; `None` for the notion `dp`.
 
-    `queries` are those that release numbers with noise, `programs` the others.
+    `queries` are those that release numbers with noise, `programs` the others. `left_out` are the
+    theorems that time alone kept out: with more seconds (`budget.seconds`) there may be less noise.
+    `unproved` says why the kernel has no say about the level, so that a certificate of it verifies
+    as UNKNOWN; it is empty where the kernel proves it.
     """
 
     study: StudySpec
@@ -82,6 +86,8 @@ class Plan:
     noise: NoiseName = "laplace"
     choice: NoiseChoice | None = None
     programs: tuple[PlannedProgram, ...] = ()
+    left_out: tuple[Refused, ...] = ()
+    unproved: str = ""
 
     @property
     def spends(self) -> tuple[Spend, ...]:
@@ -267,17 +273,36 @@ def _plan(study: StudySpec, n: int | None, within: float | None, noise: NoiseNam
     target = study.budget.spend or study.budget.epsilon
     aim = min(target, within or target)
     others = [spend for program in programs for spend in program.spends]
-    queries = Pricing(study, shapes, n, reading, aim, NOISES[noise], others).solve()
+    pricing = Pricing(study, shapes, n, reading, aim, NOISES[noise], others)
+    queries, seconds = pricing.solve(), study.budget.seconds
     spends = [*(query.spend for query in queries), *others]
-    report = converted(reading, spends, fixed=True) if reading.notion == "bdp" else None
-    reached = own_level(reading, spends)
+    report = (
+        converted(reading, spends, fixed=True, seconds=seconds) if reading.notion == "bdp" else None
+    )
+    reached = own_level(reading, spends, seconds)
     if not keeps(reached, target, reading.delta):
         raise BudgetExceededError(
             f"The study would reach the level {reached:.6g}, above its budget of {target:.6g}."
         )
     return Plan(
-        study, n, reading, tuple(queries), report, reached, target, noise, programs=programs
+        study,
+        n,
+        reading,
+        tuple(queries),
+        report,
+        reached,
+        target,
+        noise,
+        programs=programs,
+        left_out=_left_out(report, pricing.refused),
     )
+
+
+def _left_out(report: LeakageReport | None, refused: Sequence[Refused]) -> tuple[Refused, ...]:
+    """What time alone kept out of the report or of the search; nothing where a level is exact."""
+    if report is None or report.best.tight == "exact":
+        return ()
+    return left_out_for_time([*refused, *report.refused])
 
 
 def _check_unknown(study: StudySpec, n: int | None) -> None:

@@ -12,12 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from bayesdp.accounting.composition import SECONDS, converted, dp_bound, level
+from bayesdp.accounting.composition import SECONDS, converted, dp_bound
 from bayesdp.accounting.rounded import keeps, up_words
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.calibration import MOST_LEVELS, largest_within
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.leakage.deadline import NEVER, Deadline
+from bayesdp.notions import Refused
 from bayesdp.numbers import float_above
 from bayesdp.release.noise import Noise, NoiseKind
 from bayesdp.release.queries import Shape, label
@@ -33,7 +34,7 @@ _TRIES = 60
 _PROVISIONAL_RECORDS = 2**20
 
 
-def own_level(reading: Reading, spends: Sequence[Spend]) -> float:
+def own_level(reading: Reading, spends: Sequence[Spend], seconds: float = SECONDS) -> float:
     """What one study's spends reach on their own. They were fixed before anything was seen.
 
     Without a delta it is the ledger's level; with one it may be lower, since a ledger counts with
@@ -41,7 +42,7 @@ def own_level(reading: Reading, spends: Sequence[Spend]) -> float:
     """
     if reading.notion == "dp":
         return dp_bound(reading, spends, fixed=True).epsilon
-    return converted(reading, spends, fixed=True).best.epsilon
+    return converted(reading, spends, fixed=True, seconds=seconds).best.epsilon
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,11 @@ class PlannedQuery:
         if scale is None:
             return None
         return float_above(self.noise.quantile(confidence) * self.step / scale)
+
+    def noise_scale(self, rows: int | None) -> float | None:
+        """The noise's scale on the released number, in its unit; `None` as for `error`."""
+        divisor = self._divisor(rows)
+        return None if divisor is None else float(self.noise.scale * self.step / divisor)
 
     def value(self, total: int, rows: int) -> float:
         """What the (noisy) integer `total` over `rows` rows stands for."""
@@ -156,6 +162,8 @@ class Pricing:
         self.reading = reading
         self.target = target
         self.search = NEVER
+        self.seconds = study.budget.seconds
+        self.refused: list[Refused] = []
         self.per_record = study.data.rows_per_unit or 1
         self.weights = [0.0 if s.spec.error is not None else (s.spec.weight or 1.0) for s in shapes]
 
@@ -163,14 +171,15 @@ class Pricing:
         """The queries with their noise. Raises as `make_plan` does.
 
         The search may take `MOST_LEVELS` (60) times the seconds of one level; then only quick
-        theorems are asked, and it answers with the largest costs found so far.
+        theorems are asked, and it answers with the largest costs found so far. `refused` then has
+        the theorems that were refused at any of the levels.
         """
         weighted = sum(self.weights)
         fixed: list[float | None] = [
             None if s.spec.error is None else self._cost_of_error(s) for s in self.shapes
         ]
         grids: list[Grid | None] = [None] * len(self.shapes)
-        self.search = Deadline(MOST_LEVELS * SECONDS)
+        self.search = Deadline(MOST_LEVELS * self.seconds)
         for _ in range(2):
             total = self._weighted_total(fixed, grids, weighted)
             costs = [
@@ -272,11 +281,20 @@ class Pricing:
 
     def _level(self, spends: Sequence[Spend]) -> float:
         """The study's own level; more where the data set's total would not hold them otherwise."""
-        kept = level(self.reading, spends, self.search)
+        kept = self._kept(spends)
         if self.reading.delta == 0.0 or self.target >= self.reading.total:
             return kept  # which the study's own level doesn't exceed
         kept = math.nextafter(kept * (self.target / self.reading.total), math.inf)
-        return kept if kept > self.target else max(kept, own_level(self.reading, spends))
+        own = own_level(self.reading, spends, self.seconds)
+        return kept if kept > self.target else max(kept, own)
+
+    def _kept(self, spends: Sequence[Spend]) -> float:
+        """The level that a ledger counts with, within the time of the search."""
+        if self.reading.notion == "dp":
+            return dp_bound(self.reading, spends).epsilon
+        found = converted(self.reading, spends, search=self.search, seconds=self.seconds)
+        self.refused += found.refused
+        return found.best.epsilon
 
     def _at_delta(self) -> str:
         return f" at delta {self.reading.delta:g}" if self.reading.delta > 0.0 else ""

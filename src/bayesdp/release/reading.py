@@ -10,6 +10,7 @@ import math
 import tomllib
 import unicodedata
 from collections.abc import Mapping
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,10 @@ def _data(raw: dict[str, Any]) -> DataSpec:
             remedy=f'"{FROM_DATA}" declares that the number may be published.',
             shown=False,
         )
+    for key in ("n", "rows_per_unit"):
+        if isinstance(raw.get(key), Integral) and not isinstance(raw[key], bool):
+            raw = raw | {key: int(raw[key])}  # NumPy's too
+    n = raw["n"]
     if n != FROM_DATA and (isinstance(n, bool) or not isinstance(n, int) or n < 1):
         raise InputError("data.n", n, expected=f'a whole number above 0, or "{FROM_DATA}"')
     if isinstance(n, int) and n > MOST_RECORDS:

@@ -32,7 +32,8 @@ class DataSpec(_Part):
 class BudgetSpec(_Part):
     """`[budget]`: the notion, its total for the data set, and what this study may spend of it.
 
-    With a `delta` the total is an epsilon at this delta, and `noise` may be Gaussian.
+    With a `delta` the total is an epsilon at this delta, and `noise` may be Gaussian. `seconds` is
+    the time that a theorem may take for one level, by its estimate.
     """
 
     notion: Notion = "bdp"
@@ -43,6 +44,7 @@ class BudgetSpec(_Part):
     secrets: Secrets = "bounded"
     ledger: str | None = None
     spend: float | None = Field(default=None, gt=0)
+    seconds: float = Field(default=1.0, gt=0)
 
 
 class QuerySpec(_Part):

@@ -8,9 +8,11 @@ only then shows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger, Preview
 from bayesdp.accounting.rounded import up_words
 from bayesdp.accounting.transaction import Entry, SoFar, Transaction, refusals_noted
-from bayesdp.errors import BudgetExceededError, InputError
+from bayesdp.errors import BudgetExceededError, InputError, TableError, TableMismatchError
 from bayesdp.populations import Population
 from bayesdp.release.certify import certify, derive, provable_plan
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, declared_columns, structure_of
@@ -31,7 +33,7 @@ from bayesdp.release.results import Release, Result, cost_words, counted
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
 from bayesdp.tables.checks import Finding, count_records, inspect, mismatch
-from bayesdp.tables.refusals import UnreadableCellsError
+from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
 from bayesdp.tables.sums import Total, Totals, run
 
@@ -49,7 +51,11 @@ class Check:
 
     def __str__(self) -> str:
         queries = map(self._query, self.plan.queries)
-        return "\n".join([*queries, *map(str, self.plan.programs), self._together()])
+        left_out = [
+            f"Left out for time: {one.theorem} (budget.seconds = {one.seconds:g} would do)"
+            for one in self.plan.left_out
+        ]
+        return "\n".join([*queries, *map(str, self.plan.programs), self._together(), *left_out])
 
     def _query(self, query: PlannedQuery) -> str:
         error = query.error(CONFIDENCE, None if query.shape.spec.by else self.plan.n)
@@ -117,6 +123,7 @@ class Study:
         if population is None:
             del raw["population"]
         self._set(parse_study(raw), table, Path(), dataset)
+        self._has_file = False
 
     @classmethod
     def load(cls, path: str | Path) -> Study:
@@ -132,6 +139,7 @@ class Study:
     def _set(self, spec: StudySpec, table: object, folder: Path, name: str) -> None:
         self.spec = spec
         self.name = name
+        self._has_file = True
         self.folder = folder
         self._table = table
         for position, query in enumerate(spec.queries):
@@ -155,7 +163,8 @@ class Study:
 
     def ledger(self) -> Ledger:
         """The ledger that keeps the data set's budget."""
-        return Ledger(self.ledger_url, level=level)
+        seconds = self.spec.budget.seconds
+        return Ledger(self.ledger_url, level=partial(level, seconds=seconds))
 
     def check(self) -> Check:
         """Price the study: costs, noise, errors, and what it does to the budget. Reads no data."""
@@ -171,7 +180,8 @@ class Study:
             table = self._open()
         except UnreadableCellsError as error:
             return [error.finding]
-        findings = inspect(table, self.spec.columns, structure_of(self.spec), queries)
+        with self._told_how_to_look():
+            findings = inspect(table, self.spec.columns, structure_of(self.spec), queries)
         for program in plan.programs if not findings else ():
             findings += program_findings(program, table, self.spec.columns)
         return findings
@@ -186,10 +196,20 @@ class Study:
         drawn until then is kept in the ledger.
         """
         ledger = self.ledger()
-        with refusals_noted(ledger, self.spec.data.dataset, self.name):
+        with self._told_how_to_look(), refusals_noted(ledger, self.spec.data.dataset, self.name):
             plan, exact = self._exact(ledger)
         derive(plan)  # the kernel must prove the level before anything is spent
         return Transaction(ledger, self._entry(plan), _Drawing(ledger, plan, exact, clock)).run()
+
+    @contextmanager
+    def _told_how_to_look(self) -> Iterator[None]:
+        """Where a study has no file, a refusal names the call that its curator can make."""
+        try:
+            yield
+        except (TableError, TableMismatchError) as error:
+            if not self._has_file:
+                error.args = (str(error).replace(BY_COMMAND, BY_CALL),)
+            raise
 
     def _entry(self, plan: Plan) -> Entry:
         data = self.spec.data

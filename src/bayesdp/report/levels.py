@@ -13,7 +13,7 @@ from bayesdp.report.beliefs import factor_words, odds_factor
 from bayesdp.report.layout import bullet, noted, say, show_table
 from bayesdp.report.numbers import budget_words, level_words, rough
 from bayesdp.report.words import at_delta, cost_words, delta_sentence
-from bayesdp.theorems import REGISTRY, ApproximateReport, Bound, LeakageReport
+from bayesdp.theorems import REGISTRY, ApproximateReport, Bound, LeakageReport, Refused
 from bayesdp.theorems.advice import Advice
 
 
@@ -81,6 +81,13 @@ def _knows(bound: Bound) -> str:
     return f"uses {theorem.uses}{left}"
 
 
+def level_sentence(report: LeakageReport) -> str:
+    """Which theorem the level is by, and what it promises in odds."""
+    count = len(best_by_theorem(report)) + len(report.refused)
+    others = f" (of {count} asked; --verbose shows them)" if count > 1 else ""
+    return f"The level is by the theorem {report.best.theorem}{others}. {_in_odds(report)}"
+
+
 def _in_odds(report: LeakageReport) -> str:
     """What the best level promises, in odds, and what it rests on."""
     level, cost = report.best.epsilon, _cost(report)
@@ -138,6 +145,7 @@ def show_gaussian(console: Console, noise: GaussianCalibration) -> None:
         ("times the noise for independent records", rough(noise.noise_multiplier)),
         ("by the theorem", noise.theorem),
     )
+    show_left_out(console, noise.refused)
 
 
 def show_calibration(console: Console, calibration: Calibration) -> None:
@@ -151,6 +159,15 @@ def show_calibration(console: Console, calibration: Calibration) -> None:
         ("certified level of that budget", level_words(calibration.certified_epsilon)),
         ("by the theorem", calibration.theorem),
     )
+    show_left_out(console, calibration.refused)
+
+
+def show_left_out(console: Console, refused: Sequence[Refused]) -> None:
+    """The theorems that were left out for time: with more of it there may be less noise."""
+    if refused:
+        say(console, "Left out for time; with more of it there may be less noise:")
+    for one in refused:
+        bullet(console, f"{one.theorem}: {one.reason}")
 
 
 def show_pairs(console: Console, title: str, *rows: tuple[str, str]) -> None:

@@ -20,6 +20,7 @@ def check_document(check: Check) -> dict[str, Any]:
         "queries": [_query(plan, query) for query in plan.queries],
         **({"programs": [plain_program(one) for one in plan.programs]} if plan.programs else {}),
         "leakage": plan.report.to_dict() if plan.report is not None else None,
+        "refused": [one.to_dict() for one in plan.left_out],
         "noise": _noise(plan),
         "budget": {
             "spend": plan.target,

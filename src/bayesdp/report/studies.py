@@ -9,29 +9,41 @@ from bayesdp.release.results import Release
 from bayesdp.release.study import Check
 from bayesdp.report.layout import say, show_table
 from bayesdp.report.ledgers import show_readings
-from bayesdp.report.levels import show_leakage
+from bayesdp.report.levels import level_sentence, show_leakage, show_left_out
 from bayesdp.report.numbers import budget_words, error_words, level_words, rough
 from bayesdp.report.programs import show_answers, show_planned
 from bayesdp.report.words import at_delta, cost_words, delta_sentence
 
 
-def show_check(console: Console, check: Check) -> None:
-    """The price list of a study."""
+def show_check(console: Console, check: Check, *, verbose: bool = False) -> None:
+    """The price list of a study: why it would be refused, the level, then what each query costs.
+
+    `verbose` adds what every theorem says of the level.
+    """
     plan = check.plan
-    if plan.report is not None:
-        show_leakage(console, plan.report)
-    show_planned(console, plan.programs)
-    if plan.queries:
-        _show_queries(console, plan)
+    if check.preview.refusal:
+        say(console, f"A release would be refused: {check.preview.refusal}")
     say(
         console,
         f"Together: DP cost {_spent(plan)}, {plan.reading.notion.upper()} level "
         f"{level_words(plan.level)} of {budget_words(plan.target)}{at_delta(plan.reading.delta)} "
         "that this study may spend.",
     )
+    if plan.report is not None:
+        say(console, level_sentence(plan.report))
+    show_left_out(console, plan.left_out)
+    if plan.unproved:
+        say(
+            console,
+            "Its certificate would verify as UNKNOWN: nothing but the theorem itself vouches for "
+            f"the level ({plan.unproved}).",
+        )
+    show_planned(console, plan.programs)
+    if plan.queries:
+        _show_queries(console, plan)
     show_readings(console, check.preview.readings)
-    if check.preview.refusal:
-        say(console, f"A release would be refused: {check.preview.refusal}")
+    if plan.report is not None and verbose:
+        show_leakage(console, plan.report)
 
 
 def _show_queries(console: Console, plan: Plan) -> None:
@@ -54,7 +66,7 @@ def _show_queries(console: Console, plan: Plan) -> None:
                 query.shape.spec.name,
                 query.shape.spec.kind,
                 level_words(query.dp_rho or query.dp_epsilon),
-                rough(float(query.noise.scale * query.step), 4),
+                _scale(query, plan),
                 _error(query, plan),
                 *([_other(others[position])] if others else []),
                 _unit(query),
@@ -68,11 +80,24 @@ def _show_queries(console: Console, plan: Plan) -> None:
 
 def _error(query: PlannedQuery, plan: Plan) -> str:
     """The error of one number. That of an average goes with its rows, where only data tell them."""
-    error = query.error(CONFIDENCE, None if query.shape.spec.by else plan.n)
+    error = query.error(CONFIDENCE, _rows(query, plan))
     if error is not None:
         return error_words(error)
     rows = "the rows of the group" if query.shape.spec.by else "n"
     return f"{error_words(query.error(CONFIDENCE, 1))} / {rows}"
+
+
+def _scale(query: PlannedQuery, plan: Plan) -> str:
+    """The noise's scale on the released number, in the query's unit like the error beside it."""
+    scale = query.noise_scale(_rows(query, plan))
+    if scale is not None:
+        return rough(scale, 4)
+    return f"{rough(query.noise_scale(1) or 0.0, 4)} / rows"
+
+
+def _rows(query: PlannedQuery, plan: Plan) -> int | None:
+    """How many rows an average is over, where that is known before the data are read."""
+    return None if query.shape.spec.by else plan.n
 
 
 def _other(error: float | None) -> str:

@@ -19,10 +19,15 @@ from bayesdp.errors import TableError, TableMismatchError
 
 T = TypeVar("T")
 
+BY_COMMAND = "run 'bayesdp check STUDY --data'"
+"""How the curator looks at what was found, for a study in a file."""
+BY_CALL = "call study.inspect()"
+"""The same for a study that was made in Python, and has no file."""
+
 _WORDS = (
     "The table is not as the study declares it: nothing was released and nothing was spent. "
     "What was found depends on private values and is told to the curator only: "
-    "run 'bayesdp check STUDY --data'."
+    f"{BY_COMMAND}."
 )
 _LINE = re.compile(r"CSV Error on Line: (\d{1,18})\b")
 

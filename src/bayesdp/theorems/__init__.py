@@ -7,11 +7,11 @@ that is about a population what a DP cost means there; the refused ones keep the
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from bayesdp.errors import InputError, Refusal
+from bayesdp.errors import InputError, Refusal, finite_number
 from bayesdp.leakage.approximate import converted_delta
 from bayesdp.leakage.deadline import OutOfTimeError
 from bayesdp.notions import (
@@ -23,12 +23,13 @@ from bayesdp.notions import (
     Cost,
     Kind,
     LeakageReport,
+    OfTime,
     Refused,
     Secrets,
 )
 from bayesdp.populations import Population
 from bayesdp.theorems.autoregressive import AutoregressiveSeries
-from bayesdp.theorems.base import Question, Theorem, tightness
+from bayesdp.theorems.base import Question, Theorem, check_seconds, tightness
 from bayesdp.theorems.cluster_size import ClusterSize
 from bayesdp.theorems.family import FamilyOfPopulations
 from bayesdp.theorems.finite_law import FiniteLaw
@@ -90,7 +91,9 @@ __all__ = [
     "Question",
     "Refused",
     "Theorem",
+    "check_seconds",
     "leakage",
+    "require_question",
 ]
 
 
@@ -122,7 +125,7 @@ def leakage(
     >>> report.best.theorem, round(report.best.epsilon, 4)
     ('markov-recursion', 3.3627)
     """
-    _require(dp_epsilon, adversary, kind, secrets)
+    dp_epsilon = require_question(dp_epsilon, adversary, kind, secrets)
     return report(Question(population, adversary, secrets, seconds), Cost.of(dp_epsilon, kind))
 
 
@@ -143,6 +146,7 @@ def report(question: Question, cost: Cost) -> LeakageReport:
             refused[theorem.name] = answer
         else:
             bounds[theorem.name] = _settled(answer, cost, secret)
+            refused |= {one.theorem: one for one in answer.evidence.get("left_out", ())}
     return LeakageReport(
         cost,
         question.adversary,
@@ -152,10 +156,13 @@ def report(question: Question, cost: Cost) -> LeakageReport:
     )
 
 
-def best_bound(question: Question, cost: Cost) -> Bound:
+def best_bound(
+    question: Question, cost: Cost, *, note: Callable[[Refused], None] = lambda refused: None
+) -> Bound:
     """The lowest level alone: nobody else is asked once some level is exact.
 
-    For searches, which look at many costs. Errors as for `report`.
+    For searches, which look at many costs. `note` is called with each theorem that is refused.
+    Errors as for `report`.
     """
     if cost.rho > 0.0:
         raise Refusal(NO_PURE_LEVEL)
@@ -164,7 +171,10 @@ def best_bound(question: Question, cost: Cost) -> Bound:
     for theorem in in_turn(question):
         answer = _asked(theorem, question, cost, False)
         if isinstance(answer, Refused):
+            note(answer)
             continue
+        for member in answer.evidence.get("left_out", ()):
+            note(member)
         bound = _settled(answer, cost, secret)
         if best is None or (bound.epsilon, bound.tight) < (best.epsilon, best.tight):
             best = bound
@@ -211,15 +221,17 @@ def limited(theorem: Theorem, question: Question, most: float = math.inf) -> Que
 
 
 def out_of_time(question: Question, most: float = math.inf) -> str:
-    """The reason for which a theorem is refused that was stopped, and the remedy."""
+    """The reason for which a theorem is refused that was stopped, and the remedy.
+
+    How long it would have gone on is not known: the remedy is twice the time.
+    """
+    twice = 2.0 * question.seconds
     if question.deadline.passed:
-        return "the time for all levels together was over: ask for more with seconds"
+        return OfTime("the time for all levels together was over", twice)
     if most < question.seconds:
         return f"it was stopped after {most:g} s, because another theorem has the exact level"
-    return (
-        f"it took longer than the {question.seconds:g} s allowed for one level: ask for more with "
-        "seconds"
-    )
+    why = f"it took longer than the {question.seconds:g} s allowed for one level"
+    return OfTime(why, twice)
 
 
 def _as_listed(answers: dict[str, _Answer]) -> list[_Answer]:
@@ -272,7 +284,7 @@ class ApproximateReport:
                 }
                 for bound in self.bounds
             ],
-            "refused": [{"theorem": r.theorem, "reason": r.reason} for r in self.refused],
+            "refused": [one.to_dict() for one in self.refused],
             "best": {
                 "theorem": self.best.theorem,
                 "epsilon": self.best.epsilon,
@@ -290,7 +302,7 @@ def approximate(question: Question, dp_epsilon: float, dp_delta: float) -> Appro
     Every theorem's level of pure mechanisms of this cost is one with a delta too. `dp_delta` is in
     [0, 1). Source: theory 3.10.
     """
-    _require(dp_epsilon, question.adversary, "any", question.secrets)
+    dp_epsilon = require_question(dp_epsilon, question.adversary, "any", question.secrets)
     if not (isinstance(dp_delta, int | float) and 0.0 <= dp_delta < 1.0):
         raise InputError("dp_delta", dp_delta, expected="a probability below 1")
     found = report(question, Cost(any=dp_epsilon))
@@ -340,9 +352,11 @@ def _settled(bound: Bound, cost: Cost, secret: bool | None) -> Bound:
     return replace(bound, epsilon=epsilon, tight=tightness(epsilon, attained))
 
 
-def _require(dp_epsilon: float, adversary: str, kind: str, secrets: str) -> None:
-    if not (isinstance(dp_epsilon, int | float) and 0.0 <= dp_epsilon < math.inf):
-        raise InputError("dp_epsilon", dp_epsilon, expected="a finite number of nats, at least 0")
+def require_question(dp_epsilon: float, adversary: str, kind: str, secrets: str) -> float:
+    """The cost as a double. `InputError` naming the argument that can't be asked about."""
+    cost = finite_number(
+        "dp_epsilon", dp_epsilon, expected="a finite number of nats, at least 0", zero=True
+    )
     for key, value, options in (
         ("adversary", adversary, ADVERSARIES),
         ("kind", kind, KINDS),
@@ -350,3 +364,4 @@ def _require(dp_epsilon: float, adversary: str, kind: str, secrets: str) -> None
     ):
         if value not in options:
             raise InputError(key, value, expected="one of " + ", ".join(options))
+    return cost

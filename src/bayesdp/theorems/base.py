@@ -7,8 +7,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from bayesdp.errors import finite_number
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.notions import Adversary, Bound, Cost, Secrets, Tightness
+from bayesdp.notions import Adversary, Bound, Cost, OfTime, Secrets, Tightness
 from bayesdp.populations import Population
 
 
@@ -33,6 +34,9 @@ class Question:
     deadline: Deadline = field(default=NEVER, compare=False)
     stop_after: float | None = None
 
+    def __post_init__(self) -> None:
+        check_seconds(self.seconds)
+
     @property
     def informed(self) -> bool:
         """Whether the adversary knows every record except the attacked one."""
@@ -42,6 +46,18 @@ class Question:
     def group_size(self) -> int:
         """The most records, the attacked one included, whose values the adversary has to guess."""
         return 1 if self.informed else self.population.group_size
+
+
+def check_seconds(seconds: object, key: str = "seconds") -> float:
+    """The time limit as a double. `InputError` unless it is a finite number above 0."""
+    return finite_number(key, seconds, expected="a finite number of seconds above 0")
+
+
+def too_slow(seconds: float, question: Question) -> OfTime:
+    """The reason for refusing a theorem whose estimate is above the question's time limit."""
+    about = float(f"{seconds:.2g}")
+    why = f"it would take about {about:g} s for one level, and {question.seconds:g} s are allowed"
+    return OfTime(why, seconds)
 
 
 EXACT = 1e-9

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from bayesdp.notions import Bound, Cost, LeakageReport
+from bayesdp.notions import Bound, Cost, LeakageReport, left_out_for_time
 from bayesdp.populations import Family, Population
 from bayesdp.theorems.base import Question, Theorem
 
@@ -37,12 +37,15 @@ class FamilyOfPopulations(Theorem):
 
     def level(self, population: Family, question: Question, cost: Cost) -> Bound:
         """The largest; it is exact if it is so for that member."""
-        best = [self._report(_about(question, member), cost).best for member in population.members]
+        reports = [self._report(_about(question, member), cost) for member in population.members]
+        best = [found.best for found in reports]
+        refused = [one for found in reports for one in found.refused]
         worst = max(best, key=lambda bound: (bound.epsilon, bound.tight == "exact"))
         return self._bound(
             worst.epsilon,
             worst.epsilon if worst.tight == "exact" else 0.0,
             members=[{"theorem": bound.theorem, "epsilon": bound.epsilon} for bound in best],
+            left_out=left_out_for_time(refused),
         )
 
 

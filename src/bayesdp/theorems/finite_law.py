@@ -80,7 +80,7 @@ from bayesdp.notions import Adversary, Bound, Cost
 from bayesdp.numbers import UNIT
 from bayesdp.populations import Finite, Graph, MarkovChain, Network, Population, Tree
 from bayesdp.populations.joint import NoJointError, parts_of
-from bayesdp.theorems.base import Question, Theorem
+from bayesdp.theorems.base import Question, Theorem, too_slow
 
 MOST_CELLS: dict[Adversary, int] = {"any": 2**8, "uninformed": 2**12, "informed": 2**12}
 """The largest joint law, in cells, of records that depend on each other."""
@@ -116,10 +116,7 @@ class FiniteLaw(Theorem):
             return f"{largest} records at this cost are beyond double precision"
         seconds = self.seconds_for(population, question)
         if seconds > question.seconds:
-            return (
-                f"it would take about {seconds:.2g} seconds, more than the {question.seconds:g} "
-                f"allowed; allow more with --seconds {_rounded_up(seconds)} (seconds=... in Python)"
-            )
+            return too_slow(seconds, question)
         return None
 
     def seconds_for(self, population: Population, question: Question) -> float:
@@ -242,7 +239,3 @@ def _words(population: Population, attack: Attack) -> str:
     names = record_namer(population)
     known = ", ".join(names(j) for j in attack.known)
     return f"attained against {names(attack.record)} by one who knows {known or 'no record'}"
-
-
-def _rounded_up(seconds: float) -> str:
-    return f"{seconds * 1.1:.0f}" if seconds > 10 else f"{seconds * 1.1:.1f}"

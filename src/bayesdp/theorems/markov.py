@@ -18,7 +18,7 @@ from bayesdp.leakage.tuples import tuple_kernel
 from bayesdp.notions import Cost
 from bayesdp.numbers import largest, up
 from bayesdp.populations import MarkovChain
-from bayesdp.theorems.base import Question, Theorem
+from bayesdp.theorems.base import Question, Theorem, too_slow
 
 INTERVALS = (
     "the transitions are given as intervals: bounds on them bound neither the reversal nor "
@@ -92,10 +92,7 @@ def exceeds_time_limit(population: MarkovChain, question: Question, method: str)
         return SEVERAL_LAWS
     seconds = engine.seconds(method)
     if seconds > question.seconds:
-        return (
-            f"it would take about {seconds:.2g} s for one level, and {question.seconds:g} s are "
-            "allowed: ask for more with seconds"
-        )
+        return too_slow(seconds, question)
     return None
 
 

@@ -16,7 +16,7 @@ from bayesdp.errors import InputError, did_you_mean
 from bayesdp.notions import ADVERSARIES, Adversary
 from bayesdp.notions.catalogue import CATALOGUE, NotionKey, notion_of
 from bayesdp.populations import Population
-from bayesdp.theorems import leakage
+from bayesdp.theorems import check_seconds, leakage
 from bayesdp.theorems.relations import BY_NAME, RELATIONS, Relation
 from bayesdp.theorems.relations.hypotheses import EVERYWHERE, HYPOTHESES, Facts, closed, facts
 
@@ -171,7 +171,7 @@ def implied(
     size, default = _size(size, levels, population), _default(default, levels)
     declared = tuple(assume)
     known = facts(population, declared, default, size)
-    search = _Search(levels, population, size, seconds)
+    search = _Search(levels, population, size, check_seconds(seconds))
     best = search.run(known)
     reached = tuple(search.told(key, best[key]) for key in CATALOGUE if key in best)
     return Implications(

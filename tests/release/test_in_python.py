@@ -107,7 +107,7 @@ def test_the_main_fields_need_no_name(
 ) -> None:
     made = kind(*values, **named)
     assert made.spec() == kind(**dict(zip(names, values, strict=True)), **named).spec()
-    with pytest.raises(TypeError, match="without a name"):
+    with pytest.raises(bdp.InputError, match="without a name"):
         kind(*values, *values, 1, 2)
     if names:
         with pytest.raises(TypeError, match=f"{names[0]} twice"):
@@ -120,3 +120,138 @@ def test_every_population_says_what_needs_no_name() -> None:
     tested = {kind for kind, *_ in POSITIONAL}
     assert set(MODELS.values()) - tested == {bdp.Graph}
     assert bdp.Graph.positional == ()
+
+
+def test_a_second_field_without_its_name_is_told_its_name() -> None:
+    table = [[0.9, 0.1], [0.1, 0.9]]
+    with pytest.raises(
+        bdp.InputError, match=r"MarkovChain is 10: expected only transition.*length="
+    ):
+        bdp.MarkovChain(table, 10)
+
+
+@pytest.mark.parametrize("size", ["3", b"3", "three"])
+def test_a_text_is_not_a_number(size: Any) -> None:
+    for make in (
+        lambda: bdp.Clusters(size),
+        lambda: bdp.Unknown(size),
+        lambda: bdp.MarkovChain([[0.9, 0.1], [0.1, 0.9]], length=size),
+        lambda: bdp.Autoregressive(coefficient=size, length=3),
+        lambda: bdp.Gaussian(size=size, max_correlation=0.2),
+    ):
+        with pytest.raises(bdp.InputError, match="a number, without quotes"):
+            make()
+
+
+def test_numbers_of_numpy_are_numbers(tmp_path: Path) -> None:
+    assert bdp.Clusters(np.int64(3)) == bdp.Clusters(3)
+    assert bdp.Gaussian(size=np.int32(3), max_correlation=np.float32(0.25)).size == 3
+    made = bdp.Study(
+        TABLE,
+        dataset="pairs",
+        n=np.int64(len(TABLE)),  # type: ignore[arg-type]
+        columns={"height": {"bounds": [120, 220]}},
+        population=bdp.Independent(covers=["height"]),
+        budget={"epsilon": 1.0},
+        queries=[MEAN],
+        ledger=str(tmp_path / "ledger.db"),
+    )
+    assert made.spec.data.n == 6
+    assert bdp.verify(made.release())
+    assert repr(made.ledger()) == f"Ledger({str(tmp_path / 'ledger.db')!r})"
+
+
+@pytest.mark.parametrize("level", [10**400, -(10**400), "1", None, float("nan")])
+def test_levels_and_costs_are_finite_numbers(level: Any) -> None:
+    two = bdp.Clusters(2)
+    for ask in (two.leakage, two.calibrate, lambda x: bdp.calibrate_gaussian(two, x, 1e-6)):
+        with pytest.raises(bdp.InputError, match="expected a finite number of nats") as refused:
+            ask(level)
+        assert len(str(refused.value)) < 150
+
+
+HISTOGRAM = {"name": "heights", "kind": "histogram", "column": "height", "bins": [120, 170, 220]}
+BOTH = HISTOGRAM | {"name": "heights by sex", "by": "sex"}
+
+
+def test_results_are_found_by_query_group_and_cell(tmp_path: Path) -> None:
+    release = study(tmp_path, MEAN, BY, HISTOGRAM, BOTH).release()
+    assert len(release) == 1 + 2 + 2 + 4
+    assert release["mean"] is release.results[0]
+    assert [result.group for result in release["by sex"]] == ["f", "m"]
+    assert release["by sex", "m"] is release["by sex"][1]
+    assert [result.cell for result in release["heights"]] == ["[120, 170)", "[170, 220]"]
+    assert release["heights", "[170, 220]"] is release["heights"][1]
+    assert [result.cell for result in release["heights by sex", "f"]] == [
+        "[120, 170)",
+        "[170, 220]",
+    ]
+    assert release["heights by sex", "f", "[170, 220]"] is release["heights by sex"][1]
+    for wrong, told in (
+        ("hights", "Did you mean 'heights'?"),
+        (7, "Known: by sex, heights, heights by sex, mean."),
+        (("by sex", "w"), "Known: f, m."),
+        (("heights", "[170, 220)"), "Did you mean '[170, 220]'?"),
+    ):
+        with pytest.raises(KeyError) as refused:
+            release[wrong]
+        assert told in str(refused.value)
+    with pytest.raises(bdp.InputError, match="no more than 2 names"):
+        release["by sex", "f", "f"]
+
+
+def test_without_polars_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    release = study(tmp_path, MEAN).release()
+    monkeypatch.setitem(__import__("sys").modules, "polars", None)
+    with pytest.raises(bdp.UnsupportedError, match=r"pip install 'bayesdp\[polars\]'"):
+        release.to_polars()
+
+
+def test_refusals_name_the_call_where_a_study_has_no_file(tmp_path: Path) -> None:
+    columns = {"height": {"bounds": [120, 220]}}
+    for table, kind in (
+        (pd.DataFrame({"height": [150.0, None]}), bdp.TableMismatchError),
+        (pd.DataFrame({"hight": [150.0, 160.0]}), bdp.TableError),
+    ):
+        made = bdp.Study(
+            table,
+            dataset="pairs",
+            n=2,
+            columns=columns,
+            population=bdp.Independent(covers=["height"]),
+            budget={"epsilon": 1.0},
+            queries=[MEAN],
+            ledger=str(tmp_path / "ledger.db"),
+        )
+        with pytest.raises(kind) as refused:
+            made.release()
+        assert "call study.inspect()" in str(refused.value)
+        assert "bayesdp check" not in str(refused.value)
+
+
+def test_what_is_missing_or_quoted_is_told(tmp_path: Path) -> None:
+    def made(table: Any, columns: Any, covers: list[str], where: str) -> Any:
+        return bdp.Study(
+            table,
+            dataset="ill",
+            n=2,
+            columns=columns,
+            population=bdp.Independent(covers=covers),
+            budget={"epsilon": 1.0},
+            queries=[{"name": "ill", "kind": "count", "where": where}],
+            ledger=str(tmp_path / "ledger.db"),
+        )
+
+    table = pd.DataFrame({"ill": [True, False]})
+    texts = {"ill": {"states": ["yes", "no"]}}
+    with pytest.raises(bdp.InputError, match=r"population\.covers.*covers = \[\"ill\"\]"):
+        made(table, texts, [], "ill == 'yes'")
+    for where in ("ill = 'yes'", "ill='a == b'", 'not ill = "yes"'):
+        with pytest.raises(bdp.InputError, match="Write == to compare"):
+            made(table, texts, ["ill"], where)
+    with pytest.raises(bdp.InputError) as refused:
+        made(table, texts, ["ill"], "ill == ")
+    assert "Write ==" not in str(refused.value)
+    with pytest.raises(bdp.TableError, match=r"states = \[true, false\]"):
+        made(table, texts, ["ill"], "ill == 'yes'").release()
+    assert made(table, {"ill": {"states": [True, False]}}, ["ill"], "ill == True").inspect() == []

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping
+from numbers import Integral
 from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
@@ -53,9 +54,15 @@ class Population(BaseModel):
 
     @field_validator("*", mode="before")
     @classmethod
-    def _no_truth_values(cls, value: object, field: ValidationInfo) -> object:
+    def _numbers_are_numbers(cls, value: object, field: ValidationInfo) -> object:
+        key = f"population.{field.field_name}"
         if isinstance(value, bool) and field.field_name != "complete":
-            raise InputError(f"population.{field.field_name}", value, expected="no truth value")
+            raise InputError(key, value, expected="no truth value")
+        wanted = cls.model_fields[field.field_name or ""].annotation
+        if isinstance(value, str | bytes) and wanted in (int, float, int | None, float | None):
+            raise InputError(key, value, expected="a number, without quotes around it")
+        if isinstance(value, Integral) and not isinstance(value, int):
+            return int(value)  # NumPy's
         return value
 
     @field_validator("covers")
@@ -79,8 +86,17 @@ class Population(BaseModel):
     def _with_names(cls, values: tuple[Any, ...], data: dict[str, Any]) -> dict[str, Any]:
         if len(values) > len(cls.positional):
             first = ", ".join(cls.positional) or "no field"
-            raise TypeError(
-                f"{cls.__name__} takes {first} without a name, and {len(values)} values were given"
+            named = [
+                name
+                for name, field in cls.model_fields.items()
+                if name not in (*cls.positional, *data) and field.is_required()
+            ]
+            extra = values[len(cls.positional)]
+            raise InputError(
+                cls.__name__,
+                extra,
+                expected=f"only {first} without a name, and {len(values)} values were given",
+                remedy=f"Name it: {named[0]}=..." if named else "Name the others.",
             )
         given = dict(zip(cls.positional, values, strict=False))
         for name in given.keys() & data.keys():

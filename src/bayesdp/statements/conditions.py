@@ -55,6 +55,9 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
     ast.NotIn: "not in",
 }
 _MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_EQUALS = re.compile(r"(?<![=<>!])=(?!=)")
+"""An equals sign that stands alone, as it does in other languages' comparisons."""
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?")
 
 
@@ -211,7 +214,8 @@ class _Parser:
             self.letters = self.text.encode()
             tokens = list(tokenize.generate_tokens(io.StringIO(self.text).readline))
         except (SyntaxError, ValueError, MemoryError, RecursionError, Warning, tokenize.TokenError):
-            self.refuse(self.text)
+            once = _QUOTED.sub("", self.text)
+            self.refuse(self.text, remedy="Write == to compare." if _EQUALS.search(once) else "")
         for token in tokens:
             if token.type == tokenize.COMMENT:
                 self.refuse(token.string, "a condition without a comment")

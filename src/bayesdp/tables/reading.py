@@ -135,7 +135,7 @@ def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Ce
                 key,
                 type_words(found),
                 expected=f"a column of {kind}s in {table.description}",
-                remedy=_REMEDIES[kind],
+                remedy=_BOOLEANS if found.is_boolean() else _REMEDIES[kind],
             ),
         )
     value = raw.cast("float64") if kind == "number" and not found.is_float64() else raw
@@ -232,6 +232,8 @@ _REMEDIES: dict[str, str] = {
     "text": "Write states that are numbers without quotes.",
     "boolean": "Declare the states that the table holds.",
 }
+"""By what the column is declared to hold."""
+_BOOLEANS = "The column holds booleans: declare states = [true, false], without quotes."
 
 
 def _text_cells(raw: Any, kind: Reads, column: Column) -> _Cells:

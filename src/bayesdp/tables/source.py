@@ -28,7 +28,7 @@ from bayesdp.errors import TableError, UnsupportedError, did_you_mean
 from bayesdp.tables.columns import Column
 from bayesdp.tables.csv_files import escaped, read_csv
 from bayesdp.tables.frames import to_arrow
-from bayesdp.tables.refusals import engine, opening
+from bayesdp.tables.refusals import BY_COMMAND, engine, opening
 
 if TYPE_CHECKING:
     import ibis
@@ -74,7 +74,7 @@ class Table:
                 key,
                 name,
                 expected=f"a column of {self.description}",
-                remedy="For the columns that there are, run 'bayesdp check STUDY --data'.",
+                remedy=f"For the columns that there are, {BY_COMMAND}.",
             )
         return self.expression[name]
 

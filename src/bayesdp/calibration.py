@@ -65,7 +65,10 @@ def calibrate(
     refused: list[Refused] = []
 
     def level(dp_epsilon: float) -> float:
-        bound = best_bound(question, Cost.of(dp_epsilon, kind), note=refused.append)
+        here: list[Refused] = []
+        bound = best_bound(question, Cost.of(dp_epsilon, kind), note=here.append)
+        if bound.tight != "exact":  # else no theorem could have done better
+            refused.extend(here)
         if bound.epsilon <= target:
             good[dp_epsilon] = bound
         return bound.epsilon
@@ -80,7 +83,7 @@ def calibrate(
         )
     # Not asked again: there may be no time left.
     best = good[dp_epsilon]
-    left_out = () if best.tight == "exact" else left_out_for_time(refused)
+    left_out = left_out_for_time(refused)
     return Calibration(target, dp_epsilon, best.epsilon, best.theorem, left_out)
 
 

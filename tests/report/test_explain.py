@@ -445,12 +445,17 @@ def test_the_command_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert good.stdout == explain(document).text()
     plain = run("good.json", "--json")
     assert json.loads(plain.stdout) == json.loads(json.dumps(explain(document).to_dict()))
-    for name, verdict in (("bad", "INVALID"), ("twice", "INVALID"), ("unknown", "UNKNOWN")):
+    for name, verdict in (
+        ("bad", "INVALID"),
+        ("twice", "INVALID"),
+        ("unknown", "UNKNOWN"),
+        ("other", "INVALID"),
+    ):
         found = run(f"{name}.json", "--json")
         assert found.exit_code == 1
         assert json.loads(found.stdout)["verdict"] == verdict
         assert run(f"{name}.json").exit_code == 1
-    for name in ("other.json", "missing.json", "missing.toml"):
+    for name in ("missing.json", "missing.toml"):
         found = run(name, "--json")
         assert found.exit_code == 2
         assert json.loads(found.stdout)["status"] == 2

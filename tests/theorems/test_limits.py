@@ -6,6 +6,7 @@ import json
 import math
 from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -169,9 +170,9 @@ def test_the_whole_of_a_search_has_a_deadline_too(monkeypatch: pytest.MonkeyPatc
     asked = []
     original = calibration.best_bound
 
-    def spied(question: Question, cost: Cost) -> object:
+    def spied(question: Question, cost: Cost, **options: Any) -> object:
         asked.append(cost.dp_epsilon)
-        return original(question, cost)
+        return original(question, cost, **options)
 
     monkeypatch.setattr(calibration, "best_bound", spied)
     chain = MarkovChain(transition=((0.9, 0.1), (0.1, 0.9)), length=30)

@@ -142,8 +142,8 @@ class Calibration:
 
     `noise_multiplier` is `target / dp_epsilon`: how much more noise than for independent records.
     It is at least 1, because a DP mechanism leaks at least its DP level (theory 2.1). `refused` are
-    the theorems that were left out for time alone at some level that was tried: with their
-    `seconds` the budget may be larger. It is empty where the level is exact, which none can beat.
+    the theorems that were left out for time alone at some level that was tried and is not exact:
+    with their `seconds` the budget may be larger.
     """
 
     target: float

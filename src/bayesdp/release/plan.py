@@ -299,10 +299,11 @@ def _plan(study: StudySpec, n: int | None, within: float | None, noise: NoiseNam
 
 
 def _left_out(report: LeakageReport | None, refused: Sequence[Refused]) -> tuple[Refused, ...]:
-    """What time alone kept out of the report or of the search; nothing where a level is exact."""
-    if report is None or report.best.tight == "exact":
+    """What time alone kept out of the search, or of the report where its level is not exact."""
+    if report is None:
         return ()
-    return left_out_for_time([*refused, *report.refused])
+    last = report.refused if report.best.tight != "exact" else ()
+    return left_out_for_time([*refused, *last])
 
 
 def _check_unknown(study: StudySpec, n: int | None) -> None:

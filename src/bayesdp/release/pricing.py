@@ -172,7 +172,7 @@ class Pricing:
 
         The search may take `MOST_LEVELS` (60) times the seconds of one level; then only quick
         theorems are asked, and it answers with the largest costs found so far. `refused` then has
-        the theorems that were refused at any of the levels.
+        the theorems that were refused at any of the levels, unless it was exact.
         """
         weighted = sum(self.weights)
         fixed: list[float | None] = [
@@ -293,7 +293,8 @@ class Pricing:
         if self.reading.notion == "dp":
             return dp_bound(self.reading, spends).epsilon
         found = converted(self.reading, spends, search=self.search, seconds=self.seconds)
-        self.refused += found.refused
+        if found.best.tight != "exact":  # else no theorem could have done better
+            self.refused += found.refused
         return found.best.epsilon
 
     def _at_delta(self) -> str:

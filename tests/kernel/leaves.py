@@ -82,7 +82,9 @@ _WEAKER = re.compile(
     r"\.conclusion\.(epsilon|level|claims.*)"
 )
 _LEDGER = re.compile(r"data_set\.earlier_spends.*")
-_WITNESS = re.compile(r".*\.details(\.proofs.*|\.steps)?|.*\.entering|.*\.delta\.alpha\.\*")
+_WITNESS = re.compile(
+    r".*\.details(\.proofs.*|\.steps|\.closed.*)?|.*\.entering|.*\.delta\.alpha\.\*"
+)
 _VALUE = re.compile(r"results\.\*\.value")
 _ERROR = re.compile(r"results\.\*\.error\.(confidence|value)")
 _COMPUTED = re.compile(r"results\.\*\.(outputs|releases).*")

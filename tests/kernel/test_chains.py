@@ -20,7 +20,7 @@ def chain(rows: list[list[float]], length: int) -> MarkovChain:
 
 def test_the_tail_of_a_long_chain_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever precision balls had when the kernel was imported."""
-    monkeypatch.setattr(chains, "MOST_RATIOS", 2_000)
+    monkeypatch.setattr(chains, "MOST_WORK", 4_000)
     population = chain([[0.88241, 0.11759], [0.30471, 0.69529]], 17_568)
     for adversary in ("any", "uninformed"):
         found = population.leakage(0.5, adversary=adversary)
@@ -36,7 +36,8 @@ def test_a_chain_is_followed_for_so_many_steps_only() -> None:
         forged = copy.deepcopy(document)
         forged["derivation"]["rule"] = rule
         evidence = forged["derivation"]["evidence"]
-        evidence["details"] = {"steps": 10**9}  # so the tail is never closed
+        # So the tail is never closed.
+        evidence["details"] = {"steps": 10**9, "closed": [[[0.0] * 3] * 3] * 2}
         for one in (forged["population"], evidence["population"]):
             one["length"] = 10**15
         started = process_time()
@@ -45,12 +46,18 @@ def test_a_chain_is_followed_for_so_many_steps_only() -> None:
 
 
 def test_a_chain_whose_tail_does_not_close_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chains, "MOST_RATIOS", 2_000)
+    monkeypatch.setattr(chains, "MOST_WORK", 4_000)
     population = chain([[1 - 1e-9, 1e-9], [2e-9, 1 - 2e-9]], 30)
     document = json.loads(conversion_certificate(population, population.leakage(0.5)).to_json())
     document["derivation"]["rule"] = "markov-recursion"
     evidence = document["derivation"]["evidence"]
-    evidence["details"] = {"steps": 5}
+    evidence["details"] = {"steps": 5, "closed": [[[0.0] * 2] * 2] * 2}
     for one in (document["population"], evidence["population"]):
         one["length"] = 10**15
     assert verdict(document).verdict == "UNKNOWN"
+    evidence["details"] = {"steps": 5}
+    told = verdict(document)
+    assert (told.verdict, told.reason) == (
+        "INVALID",
+        "the chain is long and its tail isn't closed",
+    )

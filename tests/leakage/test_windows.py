@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from bayesdp.leakage.tuples import block_ratio
-from bayesdp.leakage.windows import WindowRatios, contracted, window_level, window_ratios
+from bayesdp.leakage.windows import WindowRatios, contracted, window_ratios
+from bayesdp.leakage.windows import window_level as solved
 from bayesdp.theorems.markov_contraction import contraction_level
 from tests.effort import runs
 from tests.leakage.test_tuples import binary, largest_cross_ratio, random_table
@@ -64,6 +65,10 @@ def test_window_ratios_from_multiplied_out_laws(order: int, states: int) -> None
         due = math.log(largest_cross_ratio(joint, [order], around))
         assert found.full == pytest.approx(due, abs=1e-9)
     assert found.block == pytest.approx(math.log(block_ratio(table)))
+
+
+def window_level(ratios: WindowRatios, dp_epsilon: float) -> float:
+    return solved(ratios, dp_epsilon).epsilon
 
 
 def test_order_one_is_the_contraction_bound() -> None:

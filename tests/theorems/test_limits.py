@@ -235,8 +235,8 @@ def test_a_chain_that_all_but_never_changes(dp_epsilon: float) -> None:
     assert check(certificate).verdict == "VALID ASSUMING"
 
 
-def test_a_guess_at_the_tail_proves_no_more_than_there_is() -> None:
-    """The kernel takes any guess for a start: too low ones end above the truth, or nowhere."""
+def test_a_tail_proves_no_more_than_there_is() -> None:
+    """A witness that is too low closes nothing: the chain is followed further, or given up."""
     from bayesdp.kernel import InvalidError, UnknownError, certified_level
 
     found = leakage(STUCK, 0.5, adversary="uninformed")
@@ -245,23 +245,28 @@ def test_a_guess_at_the_tail_proves_no_more_than_there_is() -> None:
     for log in (0.0, 600.0, 689.0, 691.0, 700.0, 99_999.0):
         side = [[0.0, log], [log, 0.0]]
         step["evidence"]["details"] = {"steps": 0, "closed": [side, side]}
-        assert certified_level(step) >= right * (1.0 - 1e-12)
-    for bad in ([side], [side, [[0.0]]], [side, [[0.0, -1.0], [0.0, 0.0]]], [[], []], 3):
+        try:
+            assert certified_level(step) >= right * (1.0 - 1e-12)
+        except (InvalidError, UnknownError):
+            assert log < 690.0
+    nan = [[0.0, math.nan], [1.0, 0.0]]
+    for bad in ([side], [side, [[0.0]]], [nan, nan], [side, [[0.0, -1.0], [0, 0]]], [[], []], 3):
         step["evidence"]["details"] = {"steps": 0, "closed": bad}
         with pytest.raises((InvalidError, UnknownError)):
             certified_level(step)
 
 
-def test_the_kernel_counts_its_work() -> None:
-    """64 tuples: a single round would take minutes."""
+def test_the_kernel_counts_its_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """64 tuples, where less work is allowed."""
     from bayesdp.kernel import UnknownError, certified_level
 
+    monkeypatch.setattr("bayesdp.kernel.rules.markov_recursion.MOST_WORK", 10_000)
     chain = dense(2, order=6)
     found = leakage(chain, 0.1, adversary="uninformed", seconds=0.01)
     step = json.loads(conversion_certificate(chain, found).to_json())["derivation"]
     step["rule"] = "markov-recursion"
     step["evidence"]["details"] = {}
-    with pytest.raises(UnknownError, match="rounds"):
+    with pytest.raises(UnknownError, match="too long"):
         certified_level(step)
 
 
@@ -353,7 +358,6 @@ def test_a_tail_that_is_closed_from_a_larger_cost(
         return found
 
     calm = [level(cost) for cost in (0.01, 0.1, 1.0)]
-    assert all(one.closed is None for one in calm)
     monkeypatch.setattr(StateChain, "_close", lambda *_: None)
     monkeypatch.setattr(states, "MAX_STEPS", 200)
     hurried = [level(cost) for cost in (0.01, 0.1, 1.0)]

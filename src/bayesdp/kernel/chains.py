@@ -13,7 +13,8 @@ from typing import Any
 
 from flint import arb, fmpq, fmpq_mat
 
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, exact, law, require, whole
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, law, require, whole
+from bayesdp.kernel.fixed_points import logarithms, raised
 from bayesdp.statements.chains import STATIONARY, MarkovChain
 
 Row = list[arb]
@@ -21,13 +22,10 @@ Matrix = list[list[arb]]
 Ratio = Callable[[tuple[Any, ...], Row, Row, Matrix], arb]
 
 MOST_STEPS = 20_000
-MOST_RATIOS = 300_000
-"""Of two laws, for one chain: enough for two states followed over `MOST_STEPS` records."""
-MOST_WORK = 6_000_000
-"""A ratio of two laws on `S` states counts `S^2`: under a minute for everything together."""
-FARTHEST = 100_000
-"""More than the logarithm of any ratio of two doubles."""
-SETTLED = ball(1 + Fraction(1, 2**64))
+MOST_WORK = 500_000
+"""A ratio of two laws on `S` states counts `S`: at most about 15 seconds on a quiet machine."""
+TAIL_RAISED = 50
+"""By so many bits less than itself the tail of the witness is raised: it has been rounded."""
 
 
 def transitions(population: Any) -> list[list[Fraction]]:
@@ -107,8 +105,7 @@ class Recursion:
         self.size = len(self.exact)
         self.length = population.length
         self.uninformed = uninformed
-        self.guess: list[Matrix] | None = None
-        self.left = min(MOST_RATIOS, MOST_WORK // self.size**2)
+        self.left = MOST_WORK // self.size
         self.initial = population.initial
         self.limit: list[Fraction] | None = None
         if self.initial == STATIONARY:
@@ -144,48 +141,50 @@ class Recursion:
     def level(self, dp_epsilon: Fraction, ratio: Ratio, details: Mapping[str, Any]) -> arb:
         """An upper bound; at least `steps` steps are followed before a tail is closed.
 
-        `closed` holds, for each side, logarithms to close it with: a guess like any other.
+        `closed` holds, for each side, logarithms to close it with: the witness.
         """
         steps = whole(details.get("steps", 0), "steps")
-        self.guess = self._guesses(details["closed"]) if "closed" in details else None
+        told = "closed" in details
+        tails = [self._raised(guess) for guess in closing(details, self.size)] if told else []
         factor = ball(dp_epsilon).exp()
         sides = self._sides()
         last = min(self.length - 1, MOST_STEPS)
-        closes = self.limit is not None and min(self.limit) > 0
-        require(closes or last == self.length - 1, "the chain is long and its tail can't be closed")
+        closes = told and self.limit is not None and min(self.limit) > 0
+        require(closes or last == self.length - 1, "the chain is long and its tail isn't closed")
         # What is certain to be followed, before any of it is.
         pairs = sum(map(len, sides)) * self.size * (self.size - 1)
         self._affords((min(steps, last) if closes else last) * pairs)
         history = [[[self._logs(run.current, None) for run in side] for side in sides]]
+        attempt = steps + 1
         for step in range(1, last + 1):
-            if step > steps and 2 * step + 8 < self.length:
-                tails = [self._close(i, side, factor, ratio) for i, side in enumerate(sides)]
-                if all(tail is not None for tail in tails):
-                    return self._long(history, [tail for tail in tails if tail is not None])
+            if closes and step >= attempt and 2 * step + 8 < self.length:
+                attempt = step + 1 + (step - steps) // 8
+                if all(
+                    self._closes(i, s, t, factor, ratio)
+                    for i, (s, t) in enumerate(zip(sides, tails, strict=True))
+                ):
+                    return self._long(history, [self._logs(tail, None) for tail in tails])
             entry = []
             for i, side in enumerate(sides):
                 entry.append(
                     [self._step((step, i, j), r, factor, ratio) for j, r in enumerate(side)]
                 )
             history.append(entry)
-        require(last == self.length - 1, "the chain is long and its tail can't be closed")
+        require(last == self.length - 1, "the chain is long and its tail isn't closed")
         return self._exhaustive(history)
 
-    def _guesses(self, closed: Any) -> list[Matrix]:
-        require(isinstance(closed, list) and len(closed) == 2, "not one guess a side", "closed")
-        for side in closed:
-            require(isinstance(side, list) and len(side) == self.size, "another size", "closed")
-            for row in side:
-                require(isinstance(row, list) and len(row) == self.size, "another size", "closed")
-                fit = all(0 <= exact(entry, "closed") <= FARTHEST for entry in row)
-                require(fit, "no logarithm of a ratio", "closed")
-        return [[[ball(exact(e)).exp() for e in row] for row in side] for side in closed]
+    def _raised(self, guess: list[arb]) -> Matrix:
+        """The matrix of the witness, a hair above its logarithms."""
+        size, points = range(self.size), raised(guess, TAIL_RAISED)
+        return [
+            [arb(1) if u == v else points[u * self.size + v].exp().upper() for v in size]
+            for u in size
+        ]
 
     def _affords(self, ratios: int) -> None:
         if ratios > self.left:
             raise UnknownError(
-                f"more than {min(MOST_RATIOS, MOST_WORK // self.size**2)} ratios would have to be "
-                "computed"
+                f"more than {MOST_WORK // self.size} ratios would have to be computed"
             )
 
     def _step(self, key: tuple[Any, ...], run: _Run, factor: arb, ratio: Ratio) -> Any:
@@ -214,46 +213,24 @@ class Recursion:
                     result[u][v] = _stripped(ratio((*key, u, v), p, q, cost).max(arb(1)))
         return result
 
-    def _close(self, number: int, side: list[_Run], factor: arb, ratio: Ratio) -> Matrix | None:
-        """`ln C+` with `C+ >= C_R` and `F(C+) <= C+`, `F` covering all later evidence."""
-        if self.limit is None or min(self.limit) <= 0:
-            return None
-        limit = [arb(1)] * self.size if number == 0 else [ball(entry) for entry in self.limit]
+    def _closes(
+        self, number: int, side: list[_Run], tail: Matrix, factor: arb, ratio: Ratio
+    ) -> bool:
+        """Whether `C+ >= C_R` and `F(C+) <= C+` of a tail, `F` covering all later evidence."""
+        limit = [arb(1)] * self.size if number == 0 else [ball(x) for x in self.limit or ()]
         spread = arb(1)
         for run in side:
             here = run.spread(limit)
-            if here is None or not here <= SETTLED:
-                return None
+            if here is None or not here.is_finite():
+                return False
             spread = spread.max(here)
+        pairs = [(u, v) for u in range(self.size) for v in range(self.size) if u != v]
+        if not all(bool(run.current[u][v] <= tail[u][v]) for run in side for u, v in pairs):
+            return False
         base = self._run(number == 1, [Fraction(1)] * self.size, False)
         base.evidence, base.alive = limit, [True] * self.size
-        rows = base.rows()
-        size = range(self.size)
-        guess = self.guess[number] if self.guess is not None else None
-        pair = [
-            [
-                _most([run.current[u][v] for run in side])
-                if guess is None or u == v
-                else _stripped(_most([guess[u][v], *(run.current[u][v] for run in side)]))
-                for v in size
-            ]
-            for u in size
-        ]
-        for attempt in range(MOST_STEPS):
-            key = ("tail", number, attempt)
-            following = self._apply(key, rows, pair, factor, ratio)
-            grown = [
-                [f if u == v else f * spread**2 for v, f in enumerate(r)]
-                for u, r in enumerate(following)
-            ]
-            if all(bool(grown[u][v] <= pair[u][v]) for u in size for v in size if u != v):
-                return [[entry.log() for entry in row] for row in pair]
-            widen = arb(1) + arb(2) ** -70
-            pair = [
-                [pair[u][v].max(_stripped(grown[u][v] * widen)) if u != v else arb(1) for v in size]
-                for u in size
-            ]
-        return None
+        following = self._apply(("tail", number), base.rows(), tail, factor, ratio)
+        return all(bool(following[u][v] * spread**2 <= tail[u][v]) for u, v in pairs)
 
     def _logs(self, current: Matrix, rows: Sequence[Row | None] | None) -> Any:
         """`ln C`, and `None` where the evidence excludes one of the two values."""
@@ -324,6 +301,20 @@ class Recursion:
             ]
             found.append(here)
         return [*found, [any(entry[v] for entry in found) for v in range(self.size)]]
+
+
+def closing(details: Mapping[str, Any], size: int) -> list[list[arb]]:
+    """The witness `closed`: logarithms for the right side and the left one, row by row."""
+    sides = details.get("closed")
+    require(isinstance(sides, list) and len(sides) == 2, "not a matrix for each side", "closed")
+    for side in sides or ():
+        square = isinstance(side, list) and len(side) == size
+        square = square and all(isinstance(row, list) and len(row) == size for row in side)
+        require(square, f"not a matrix of {size} rows", "closed")
+    return [
+        logarithms([entry for row in side for entry in row], size**2, "closed")
+        for side in sides or ()
+    ]
 
 
 def _running(history: list[Any], side: int, values: Sequence[int]) -> list[Any]:

@@ -21,6 +21,7 @@ DETAILS: Mapping[str, frozenset[str]] = {
     "markov-count": frozenset({"mechanism"}),
     "markov-recursion": frozenset({"steps", "closed"}),
     "markov-threshold": frozenset({"steps", "closed"}),
+    "markov-window": frozenset({"closed"}),
 }
 """What each theorem's rule reads of its step's `details`; all others read nothing."""
 

@@ -50,14 +50,18 @@ _Step = Callable[[float, Floats], Floats]
 class StatesLevel:
     """An upper bound on the level, how far runs were followed, and how the tail was closed.
 
-    `tail` holds the logarithms that close both sides where they are needed as evidence, because
-    they were found from a larger cost.
+    `tail` holds the logarithms that close both sides; `None` where the whole chain was followed.
     """
 
     epsilon: float
     steps: int
     settled: bool
     tail: tuple[Floats, Floats] | None = None
+
+    @property
+    def followed(self) -> int:
+        """How far runs must be followed before the tail closes them; 0 where that isn't known."""
+        return self.steps if self.settled else 0
 
     @property
     def closed(self) -> list[list[list[float]]] | None:
@@ -235,7 +239,7 @@ class StateChain:
                 next_try = step + 1 + step // 4
                 tail = self._close(current, cost, method, step, _FEW_ROUNDS)
                 if tail is not None:
-                    return StatesLevel(self._long(history, tail, dp_epsilon), step, True)
+                    return StatesLevel(self._long(history, tail, dp_epsilon), step, True, tail)
             before, current = current, self._step(current, laws, cost, method, ("run", step))
             moved = float(np.abs(current / before - 1.0).max())
             if not np.isfinite(current).all() or current.max() > 1e250:
@@ -247,7 +251,7 @@ class StateChain:
             return None
         tail = self._close(current, cost, method, last + 1)
         if tail is not None:
-            return StatesLevel(self._long(history, tail, dp_epsilon), last, False)
+            return StatesLevel(self._long(history, tail, dp_epsilon), last, False, tail)
         tail = self._close_from_above(current, dp_epsilon, method, last + 1)
         if tail is None:
             return None

@@ -8,6 +8,7 @@ The transitions of a chain of order k are a table with k + 1 axes, older records
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -108,9 +109,20 @@ LEAST_COST = 1e-9
 """Smaller costs are read as this one: they are beyond the precision of ratios near 1."""
 
 
+@dataclass(frozen=True, slots=True)
+class TupleLevel:
+    """An upper bound on the level, and the logarithms of what closes the right side and the left.
+
+    Matrices over pairs of tuples, as plain lists.
+    """
+
+    epsilon: float
+    closed: list[list[list[float]]]
+
+
 def uninformed_tuple_level(
     table: Floats, dp_epsilon: float, deadline: Deadline = NEVER
-) -> float | None:
+) -> TupleLevel | None:
     """An upper bound for every length of a stationary chain; `None` where it can't be closed.
 
     Stops at the deadline, with `OutOfTimeError`.
@@ -144,7 +156,9 @@ def uninformed_tuple_level(
     ratios = LipschitzRatios(len(pairs), count).upper(p, q, total)
     if not np.isfinite(ratios).all():
         return None
-    return up(math.log(largest(1.0, ratios.max() * widening)), 8)
+    logs = [np.log(side) * (1.0 + 4 * UNIT) for side in (right, left)]
+    level = up(math.log(largest(1.0, ratios.max() * widening)), 8)
+    return TupleLevel(level, [side.tolist() for side in logs])
 
 
 def _differ(digit: NDArray[np.int64]) -> NDArray[np.bool_]:

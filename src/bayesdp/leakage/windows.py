@@ -90,26 +90,41 @@ def contracted(log_c: float, log_ratio: float) -> float:
     return min(up(2.0 * math.log1p(grown), 64), log_c, log_ratio)
 
 
-def window_level(ratios: WindowRatios, dp_epsilon: float) -> float:
-    """The level of `bayesdp.theorems.markov_window` at this DP cost, rounded up."""
+@dataclass(frozen=True, slots=True)
+class WindowLevel:
+    """The level, rounded up, and the logs of its three fixed points: blocks, right, left.
+
+    A fixed point is `None` where none was found: the level does without it.
+    """
+
+    epsilon: float
+    closed: tuple[float | None, float | None, float | None]
+
+
+def window_level(ratios: WindowRatios, dp_epsilon: float) -> WindowLevel:
+    """The level of `bayesdp.theorems.markov_window` at this DP cost."""
     order = len(ratios.right)
-    block = _fixed_point([ratios.block], order * dp_epsilon)
-    if block is None:
-        block = ratios.block
-    right = _single(ratios.right, dp_epsilon, block)
-    left = _single(ratios.left, dp_epsilon, block)
+    closed = (
+        _fixed_point([ratios.block], order * dp_epsilon),
+        _fixed_point(list(ratios.right), dp_epsilon),
+        _fixed_point(list(ratios.left), dp_epsilon),
+    )
+    block = ratios.block if closed[0] is None else closed[0]
+    right = _single(ratios.right, dp_epsilon, block, closed[1])
+    left = _single(ratios.left, dp_epsilon, block, closed[2])
     inside = largest(*(right[age] + left[order - 1 - age] for age in range(order)))
     step = inside
     for _ in range(order - 1):
         step = up(contracted(dp_epsilon + step, ratios.full) + step, 2)
     at_once = contracted((order - 1) * dp_epsilon + 2.0 * block, ratios.full) + inside
-    return up(dp_epsilon + min(step, at_once), 4)
+    return WindowLevel(up(dp_epsilon + min(step, at_once), 4), closed)
 
 
-def _single(ratios: tuple[float, ...], dp_epsilon: float, block: float) -> list[float]:
+def _single(
+    ratios: tuple[float, ...], dp_epsilon: float, block: float, newest: float | None
+) -> list[float]:
     """`ln E_j`: how far a change of one record of age `j` reaches, for each age."""
     order = len(ratios)
-    newest = _fixed_point(list(ratios), dp_epsilon)
     at_once = contracted(order * dp_epsilon + block, ratios[0])
     newest = at_once if newest is None else min(newest, at_once)
     reach = [0.0] * (order + 1)

@@ -157,7 +157,12 @@ from typing import Any
 
 from bayesdp.leakage.chain import two_state_level
 from bayesdp.leakage.deadline import Deadline
-from bayesdp.leakage.tuples import LEAST_COST, MOST_TUPLES, uninformed_tuple_level
+from bayesdp.leakage.tuples import (
+    LEAST_COST,
+    MOST_TUPLES,
+    TupleLevel,
+    uninformed_tuple_level,
+)
 from bayesdp.notions import Bound, Cost
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question
@@ -201,15 +206,13 @@ class MarkovRecursion(MarkovTheorem):
     def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
         """The sharp level."""
         if population.order > 1:
-            level = _tuple_level(population, cost.dp_epsilon, question.deadline)
-            assert level is not None
-            return self._bound(level, order=population.order)
+            on_tuples = _tuple_level(population, cost.dp_epsilon, question.deadline)
+            assert on_tuples is not None
+            return self._bound(on_tuples.epsilon, order=population.order, closed=on_tuples.closed)
         proved = _level(population, question, cost.dp_epsilon)
         assert proved is not None
-        if proved.closed is not None:
-            # Known beforehand, it closes a side as soon as the evidence there has settled.
-            return self._bound(proved.epsilon, proved.attained, steps=0, closed=proved.closed)
-        return self._bound(proved.epsilon, proved.attained, steps=proved.steps, tail=proved.tail)
+        closed = {} if proved.closed is None else {"closed": proved.closed}
+        return self._bound(proved.epsilon, proved.attained, steps=proved.steps, **closed)
 
 
 SECONDS_PER_PAIR = 0.03
@@ -232,9 +235,11 @@ def _order_refusal(population: MarkovChain, question: Question, dp_epsilon: floa
 
 
 @lru_cache(maxsize=64)
-def _tuple_level(population: MarkovChain, dp_epsilon: float, deadline: Deadline) -> float | None:
+def _tuple_level(
+    population: MarkovChain, dp_epsilon: float, deadline: Deadline
+) -> TupleLevel | None:
     if dp_epsilon == 0.0:
-        return 0.0
+        return TupleLevel(0.0, [])
     if dp_epsilon < LEAST_COST:
         return _tuple_level(population, LEAST_COST, deadline)
     return uninformed_tuple_level(table_of(population), dp_epsilon, deadline)
@@ -245,9 +250,8 @@ class _Level:
     epsilon: float
     attained: float
     steps: int
-    tail: list[float] | None = None
     closed: list[Any] | None = None
-    """What closes both sides, where nobody gets there from below."""
+    """Logarithms that close the right side and the left; `None` where the chain ends before."""
 
 
 def _level(population: MarkovChain, question: Question, dp_epsilon: float) -> _Level | None:
@@ -255,7 +259,7 @@ def _level(population: MarkovChain, question: Question, dp_epsilon: float) -> _L
         uninformed = question.adversary == "uninformed"
         return _two_states(population, uninformed, dp_epsilon, question.deadline)
     level = engine_level(population, question, dp_epsilon, "program")
-    return None if level is None else _Level(level.epsilon, 0.0, level.steps, closed=level.closed)
+    return None if level is None else _Level(level.epsilon, 0.0, level.followed, level.closed)
 
 
 @lru_cache(maxsize=64)
@@ -275,8 +279,9 @@ def _two_states(
     )
     if level is None:
         return None
-    tail = list(level.tail) if level.tail is not None else None
-    if tail is None or level.settled:
-        return _Level(level.epsilon, level.attained, level.steps, tail)
-    side = [[0.0, tail[0]], [tail[1], 0.0]]
-    return _Level(level.epsilon, level.attained, level.steps, tail, [side, side])
+    if level.tail is None:
+        return _Level(level.epsilon, level.attained, level.steps)
+    side = [[0.0, level.tail[0]], [level.tail[1], 0.0]]
+    # One that was closed before the evidence had settled may close the kernel's runs sooner.
+    steps = level.steps if level.settled else 0
+    return _Level(level.epsilon, level.attained, steps, [side, side])

@@ -61,6 +61,5 @@ class MarkovThreshold(MarkovTheorem):
         """The engine's level."""
         level = engine_level(population, question, cost.dp_epsilon, "threshold")
         assert level is not None
-        if level.closed is not None:
-            return self._bound(level.epsilon, steps=0, closed=level.closed)
-        return self._bound(level.epsilon, steps=level.steps)
+        closed = {} if level.closed is None else {"closed": level.closed}
+        return self._bound(level.epsilon, 0.0, steps=level.followed, **closed)

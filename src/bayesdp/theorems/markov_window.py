@@ -113,8 +113,10 @@ class MarkovWindow(MarkovTheorem):
         """The level of the last window."""
         ratios = _ratios(population)
         assert ratios is not None
-        level = 0.0 if cost.dp_epsilon == 0.0 else window_level(ratios, cost.dp_epsilon)
-        return self._bound(level)
+        if cost.dp_epsilon == 0.0:
+            return self._bound(0.0)
+        found = window_level(ratios, cost.dp_epsilon)
+        return self._bound(found.epsilon, closed=list(found.closed))
 
 
 @lru_cache(maxsize=64)

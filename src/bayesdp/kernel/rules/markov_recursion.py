@@ -8,13 +8,20 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, require
-from bayesdp.kernel.chains import MOST_WORK, Matrix, Recursion, Row, moebius, stationary
+from bayesdp.kernel.chains import (
+    MOST_WORK,
+    Matrix,
+    Recursion,
+    Row,
+    closing,
+    moebius,
+    stationary,
+)
 from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.fixed_points import super_solution
 from bayesdp.kernel.orders import exact_rows, tuple_kernel
 from bayesdp.kernel.ratios import Edges, ratio_bound
 from bayesdp.statements.chains import STATIONARY, MarkovChain
-
-MOST_ROUNDS = 5000
 
 
 def bound(conversion: Conversion) -> arb:
@@ -35,7 +42,7 @@ class _Programs:
         self.trees: dict[tuple[Any, ...], Edges] = {}
 
     def __call__(self, key: tuple[Any, ...], p: Row, q: Row, cost: Matrix) -> arb:
-        place = ("tail", key[1], *key[3:]) if key[0] == "tail" else key[1:]
+        place = key if key[0] == "tail" else key[1:]
         value, tree = ratio_bound(p, q, cost, self.trees.get(place))
         if tree is not None:
             self.trees[place] = tree
@@ -43,19 +50,23 @@ class _Programs:
 
 
 def _tuples(conversion: Conversion, chain: MarkovChain) -> arb:
-    """Every length of a stationary chain, from closed matrices for both sides."""
+    """Every length of a stationary chain, from matrices that close both sides: the witness."""
     require(chain.initial == STATIONARY, "another start")
     rows, order = exact_rows(chain), chain.order
+    count, states = len(rows), len(rows[0])
+    # A tuple leads to as many others as there are states, so a program has twice that many.
+    if 2 * count**2 * 2 * states > MOST_WORK:
+        raise UnknownError(f"the ratios of {count} tuples would take too long")
     kernel = tuple_kernel(rows)
     law = stationary(kernel)
     require(min(law) > 0, "some tuples can't occur")
-    count, states = len(kernel), len(rows[0])
     digits = list(product(range(states), repeat=order))
     factor = ball(conversion.total).exp()
     forward = [[ball(entry) for entry in row] for row in kernel]
     backward = [[ball(kernel[w][u] * law[w] / law[u]) for w in range(count)] for u in range(count)]
-    right = _closed(forward, [digit[-1] for digit in digits], factor)
-    left = _closed(backward, [digit[0] for digit in digits], factor)
+    guesses = closing(conversion.details, count)
+    right = _closed(forward, [digit[-1] for digit in digits], factor, guesses[0])
+    left = _closed(backward, [digit[0] for digit in digits], factor, guesses[1])
     cost = [
         [
             factor ** sum(a != b for a, b in zip(digits[u], digits[v], strict=True))
@@ -80,38 +91,24 @@ def _target(law: list[Any], digits: list[tuple[int, ...]], value: int) -> Row:
     return [ball(weight / total) for weight in weights]
 
 
-def _closed(kernel: Matrix, newest: list[int], factor: arb) -> Matrix:
-    """`C` with `F(C) <= C` for the step that adds one record."""
-    count = len(kernel)
+def _closed(kernel: Matrix, newest: list[int], factor: arb, guess: list[arb]) -> Matrix:
+    """`C` with `F(C) <= C`, `F` one more record; `guess` has its logarithms, row by row."""
+    size = range(len(kernel))
     programs = _Programs()
-    current = [[arb(1)] * count for _ in range(count)]
-    # Half of the work is for the other side.
-    affordable = MOST_WORK // (2 * count**3 * (count - 1))
-    for done in range(MOST_ROUNDS):
-        if done >= affordable:
-            raise UnknownError(f"more than {affordable} rounds would be needed to close a side")
+
+    def squared(logs: list[arb]) -> Matrix:
+        flat = [arb(1) if n // len(size) == n % len(size) else x.exp() for n, x in enumerate(logs)]
+        return [flat[u * len(size) : (u + 1) * len(size)] for u in size]
+
+    def step(logs: list[arb]) -> list[arb]:
+        inner = squared(logs)
         cost = [
-            [
-                current[u][v] if newest[u] == newest[v] else factor * current[u][v]
-                for v in range(count)
-            ]
-            for u in range(count)
+            [c if newest[u] == newest[v] else factor * c for v, c in enumerate(row)]
+            for u, row in enumerate(inner)
         ]
-        following = [[arb(1)] * count for _ in range(count)]
-        for u, v in product(range(count), repeat=2):
-            if u != v:
-                value = programs(("closed", u, v), kernel[u], kernel[v], cost)
-                following[u][v] = value.max(arb(1)).upper()
-        if all(bool(following[u][v] <= current[u][v]) for u in range(count) for v in range(count)):
-            return current
-        widen = arb(1) + arb(2) ** -60
-        current = [
-            [
-                current[u][v].max((following[u][v] * widen).upper()) if u != v else arb(1)
-                for v in range(count)
-            ]
-            for u in range(count)
+        return [
+            arb(0) if u == v else programs(("closed", u, v), kernel[u], kernel[v], cost).log()
+            for u, v in product(size, repeat=2)
         ]
-        require(bool(current[0][1] < arb(10) ** 120), "the recursion on tuples does not close")
-    require(False, "the recursion on tuples does not close")
-    return current
+
+    return squared(super_solution(guess, step, "closed"))

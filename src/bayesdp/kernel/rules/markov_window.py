@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, contracted, require
 from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.kernel.orders import exact_rows
 from bayesdp.kernel.rules.markov_contraction import blocks, cross_ratio
 from bayesdp.statements.chains import STATIONARY, MarkovChain
 
-ROUNDS = 5000
-
 
 def bound(conversion: Conversion) -> arb:
-    """The statement of the theorem, its fixed points found in floats and verified in balls."""
+    """The statement of the theorem. Its three fixed points are the witness: blocks, right, left."""
     population = conversion.population
     of_order = isinstance(population, MarkovChain) and population.order > 1
     require(of_order, "the population is not a chain of higher order")
@@ -30,10 +30,13 @@ def bound(conversion: Conversion) -> arb:
     left = [ball(_ratio(rows, order, 2 * order - j, order, False)) for j in range(order)]
     around = ball(_ratio(rows, order, 2 * order + 1, order, None))
     epsilon = ball(conversion.total)
-    block = _fixed([whole_block], order * epsilon)
+    guesses = conversion.details.get("closed", [None] * 3)
+    require(isinstance(guesses, list) and len(guesses) == 3, "not three numbers", "closed")
+    block = _fixed([whole_block], order * epsilon, guesses[0])
     if block is None:
         block = whole_block.log()
-    ahead, behind = (_single(r, epsilon, block) for r in (right, left))
+    ahead = _single(right, epsilon, block, guesses[1])
+    behind = _single(left, epsilon, block, guesses[2])
     inside = arb(0)
     for age in range(order):
         inside = inside.max(ahead[age] + behind[order - 1 - age])
@@ -44,11 +47,11 @@ def bound(conversion: Conversion) -> arb:
     return epsilon + step.min(at_once)
 
 
-def _single(ratios: list[arb], epsilon: arb, block: arb) -> list[arb]:
+def _single(ratios: list[arb], epsilon: arb, block: arb, guess: Any) -> list[arb]:
     """`ln E_j` for each age."""
     order = len(ratios)
     newest = contracted(order * epsilon + block, ratios[0])
-    found = _fixed(ratios, epsilon)
+    found = _fixed(ratios, epsilon, guess)
     if found is not None:
         newest = newest.min(found)
     reach = [arb(0)] * (order + 1)
@@ -58,17 +61,15 @@ def _single(ratios: list[arb], epsilon: arb, block: arb) -> list[arb]:
     return reach
 
 
-def _fixed(ratios: list[arb], epsilon: arb) -> arb | None:
-    """A verified `E >= sum_j ln f(e^(eps + E); R_j)`, in logarithms; `None` where none is found."""
-    reached = arb(0)
-    for _ in range(ROUNDS):
-        following = sum((contracted(epsilon + reached, ratio) for ratio in ratios), arb(0))
-        if bool(following <= reached):
-            return reached
-        reached = (following.upper() * (1 + arb(2) ** -60)).upper()
-        if bool(reached > 700):
-            return None
-    return None
+def _fixed(ratios: list[arb], epsilon: arb, guess: Any) -> arb | None:
+    """`E >= sum_j ln f(e^(eps + E); R_j)`, in logarithms; `None` where no guess is given."""
+    if guess is None:
+        return None
+
+    def step(reached: list[arb]) -> list[arb]:
+        return [sum((contracted(epsilon + reached[0], ratio) for ratio in ratios), arb(0))]
+
+    return super_solution(logarithms([guess], 1, "closed"), step, "closed")[0]
 
 
 def _ratio(

@@ -1,0 +1,48 @@
+"""Fixed points from above: whoever found a witness, one step in balls checks it.
+
+The quantities are logarithms, none below 0, and the step is increasing. Where it raises none of
+them, they are above everything that the step makes of 0, however often it is applied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import ball, exact, require
+
+FARTHEST = 100_000
+"""More than the logarithm of any ratio of two doubles."""
+
+_INFLATIONS = (50, 46, 42, 36, 30)
+"""A witness is raised by so many bits less than itself: it was rounded when it was written."""
+
+
+def logarithms(given: Any, count: int, what: str) -> list[arb]:
+    """A witness as it stands on a certificate: `count` numbers from 0 on."""
+    require(isinstance(given, list) and len(given) == count, f"not {count} numbers", what)
+    numbers = [exact(entry, what) for entry in given]
+    within = all(0 <= number <= FARTHEST for number in numbers)
+    require(within, "a number is not the logarithm of a ratio", what)
+    return [ball(number) for number in numbers]
+
+
+def raised(guess: Sequence[arb], bits: int) -> list[arb]:
+    """The guess, a hair above itself and above 0: points, so that radii don't pile up."""
+    factor, least = 1 + arb(2) ** -bits, arb(2) ** -140
+    return [(entry * factor + least).upper() for entry in guess]
+
+
+def super_solution(
+    guess: Sequence[arb], step: Callable[[list[arb]], Sequence[arb]], what: str
+) -> list[arb]:
+    """The guess, raised by as little as makes `step(y) <= y`; `InvalidError` where nothing does."""
+    for bits in _INFLATIONS:
+        trial = raised(guess, bits)
+        following = step(trial)
+        if all(bool(new <= old) for new, old in zip(following, trial, strict=True)):
+            return trial
+    require(False, "a step raises it, so it is not above the fixed point", what)
+    return []

@@ -1,0 +1,158 @@
+"""Witnesses on certificates: the kernel takes nobody's word for them.
+
+Whatever stands there in place of an honest witness, nothing is proved below what is true.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flint import arb
+
+from bayesdp.kernel import InvalidError, certified_level, chains
+from bayesdp.kernel.fixed_points import logarithms, super_solution
+from bayesdp.notions import Cost
+from bayesdp.populations import MarkovChain
+from bayesdp.theorems import Question, report
+from tests.kernel.steps import bare, make_step
+
+TWO = [[0.88, 0.12], [0.3, 0.7]]
+THREE = [[0.2, 0.6, 0.2], [0.4, 0.3, 0.3], [0.4, 0.2, 0.4]]
+PAIRS = [[[0.7, 0.3], [0.4, 0.6]], [[0.6, 0.4], [0.2, 0.8]]]
+LONG = 10**6
+CASES = {
+    "two states": ("markov-recursion", MarkovChain(transition=TWO, length=LONG), "any"),
+    "three states": ("markov-recursion", MarkovChain(transition=THREE, length=LONG), "any"),
+    "no neighbour": ("markov-recursion", MarkovChain(transition=THREE, length=LONG), "uninformed"),
+    "one cost": ("markov-threshold", MarkovChain(transition=THREE, length=LONG), "any"),
+    "tuples": (
+        "markov-recursion",
+        MarkovChain(transition=PAIRS, order=2, length=LONG),
+        "uninformed",
+    ),
+    "window": ("markov-window", MarkovChain(transition=PAIRS, order=2, length=LONG), "any"),
+}
+WITNESS = "closed"
+
+
+def honest(case: str, dp_epsilon: float = 0.3) -> dict[str, Any]:
+    """The step of a rule, with the witness that its producer gives."""
+    rule, population, adversary = CASES[case]
+    cost = Cost(any=dp_epsilon)
+    found = report(Question(population, adversary), cost).bounds
+    bound = next(bound for bound in found if bound.theorem == rule)
+    details = json.loads(json.dumps(dict(bound.evidence)))
+    assert WITNESS in details
+    return make_step(
+        rule, bare(population), cost, adversary=adversary, epsilon=bound.epsilon, details=details
+    )
+
+
+def places(witness: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
+    """Where numbers stand."""
+    if isinstance(witness, list):
+        for number, part in enumerate(witness):
+            yield from places(part, (*path, number))
+    else:
+        yield path
+
+
+def put(witness: Any, path: tuple[int, ...], value: Any) -> Any:
+    changed = copy.deepcopy(witness)
+    inside = changed
+    for number in path[:-1]:
+        inside = inside[number]
+    inside[path[-1]] = value
+    return changed
+
+
+def scaled(witness: Any, factor: float) -> Any:
+    if isinstance(witness, list):
+        return [scaled(part, factor) for part in witness]
+    return witness * factor
+
+
+def level(step: dict[str, Any], witness: Any) -> float | None:
+    """What the kernel proves with a witness; `None` where it refuses it."""
+    changed = copy.deepcopy(step)
+    changed["evidence"]["details"][WITNESS] = witness
+    try:
+        return certified_level(changed)
+    except InvalidError:
+        return None
+
+
+@pytest.fixture(autouse=True)
+def _little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Witnesses that close nothing are given up soon."""
+    monkeypatch.setattr(chains, "MOST_WORK", 20_000)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_honest_witness_proves_the_level(case: str) -> None:
+    step = honest(case)
+    claimed = step["conclusion"]["epsilon"]
+    assert certified_level(step) == pytest.approx(claimed, rel=1e-9)
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_lower_witness_proves_no_lower_level(case: str) -> None:
+    step = honest(case)
+    right, witness = certified_level(step), step["evidence"]["details"][WITNESS]
+    lowered = [scaled(witness, factor) for factor in (0.0, 0.5, 0.99, 1 - 1e-6)]
+    for path in places(witness):
+        lowered += [put(witness, path, value) for value in (0.0, 1e-9)]
+    for changed in lowered:
+        proved = level(step, changed)
+        assert proved is None or proved >= right * (1 - 1e-9), changed
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_higher_witness_proves_no_lower_level(case: str) -> None:
+    step = honest(case)
+    right, witness = certified_level(step), step["evidence"]["details"][WITNESS]
+    for factor in (1 + 1e-6, 1.5, 1e4):
+        proved = level(step, scaled(witness, factor))
+        assert proved is None or proved >= right * (1 - 1e-9), factor
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_no_witness_is_refused(case: str) -> None:
+    step = honest(case)
+    witness = step["evidence"]["details"][WITNESS]
+    bad: list[Any] = [witness[:-1], [*witness, witness[0]], [], 3, "closed", {}, None, True]
+    first = next(places(witness))
+    bad += [put(witness, first, value) for value in (math.nan, math.inf, -1.0, "1", True, [], 1e6)]
+    for changed in bad:
+        assert level(step, changed) is None, changed
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_without_a_witness_no_lower_level_is_proved(case: str) -> None:
+    step = honest(case)
+    right = certified_level(step)
+    del step["evidence"]["details"][WITNESS]
+    try:
+        assert certified_level(step) >= right * (1 - 1e-9)
+    except InvalidError:
+        assert case != "window"
+
+
+def test_a_fixed_point_is_closed_from_above_only() -> None:
+    """`y -> 1 + y / 2` has the fixed point 2."""
+
+    def step(y: list[arb]) -> list[arb]:
+        return [1 + y[0] / 2]
+
+    for guess in (2.0, 2.0 * (1 - 1e-16), 2.5, 100.0):
+        closed = super_solution(logarithms([guess], 1, "closed"), step, "closed")[0]
+        assert bool(closed >= 2)
+        assert float(closed) <= guess * (1 + 1e-14) + 1e-14
+    for guess in (0.0, 1.0, 1.999):
+        with pytest.raises(InvalidError, match="a step raises it"):
+            super_solution(logarithms([guess], 1, "closed"), step, "closed")

@@ -127,6 +127,7 @@ ROOMS_WITHOUT_CIRCLES = [
     "accounting",
     "causal",
     "cli",
+    "kernel",
     "leakage",
     "mechanisms",
     "notions",

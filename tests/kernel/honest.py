@@ -12,7 +12,7 @@ import numpy as np
 
 from bayesdp import kernel
 from bayesdp.errors import BudgetExceededError, TableMismatchError
-from bayesdp.kernel.core import RULES
+from bayesdp.kernel.judgement import RULES
 from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import Population, parse
 from bayesdp.release.certify import conversion_certificate

@@ -10,7 +10,7 @@ import pytest
 
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.composition import declared_cost
-from bayesdp.kernel.core import certified_level, conversion_level, read_conversion
+from bayesdp.kernel.conversions import certified_level, conversion_level, read_conversion
 from bayesdp.notions import Cost
 from bayesdp.theorems import Question, report
 

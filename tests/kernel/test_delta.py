@@ -15,7 +15,7 @@ import pytest
 from bayesdp.kernel import check, read
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.composition import as_zcdp, compose, declared_cost
-from bayesdp.kernel.core import certified_level, conversion_level, read_conversion
+from bayesdp.kernel.conversions import certified_level, conversion_level, read_conversion
 from bayesdp.notions import Cost
 from bayesdp.populations import Population, parse
 from bayesdp.release.certify import conversion_certificate

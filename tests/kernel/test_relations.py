@@ -14,10 +14,10 @@ import pytest
 
 from bayesdp.certificate import content_of, digest
 from bayesdp.kernel import InvalidError, check, read, relation_assumptions
-from bayesdp.kernel.core import same
 from bayesdp.kernel.hypotheses import NAMES as KERNEL_NAMES
 from bayesdp.kernel.hypotheses import Facts
 from bayesdp.kernel.relations import ABSOLUTE, RELATIVE, TABLE
+from bayesdp.kernel.stated import same
 from bayesdp.notions.catalogue import CATALOGUE
 from bayesdp.populations import MarkovChain, Population, parse
 from bayesdp.release.certify import conversion_certificate

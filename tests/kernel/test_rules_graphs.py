@@ -12,7 +12,7 @@ from flint import arb, ctx
 from scipy.optimize import linprog
 
 from bayesdp.kernel.arithmetic import PRECISION, InvalidError, UnknownError
-from bayesdp.kernel.core import certified_level
+from bayesdp.kernel.conversions import certified_level
 from bayesdp.kernel.ratios import ratio_bound, threshold_bound
 from bayesdp.notions import Cost
 from bayesdp.populations import Family, Graph, Network, Tree

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from bayesdp import kernel
-from bayesdp.kernel import core
+from bayesdp.kernel import certificates
 from bayesdp.kernel.arithmetic import TooSlowError, ball, limited, watched
 from bayesdp.kernel.blocks import truth
 from bayesdp.kernel.row_counts import check_row_counts
@@ -45,7 +45,7 @@ def test_a_proof_that_takes_too_long_is_unknown(monkeypatch: pytest.MonkeyPatch)
     report = population.leakage(0.5)
     document = json.loads(conversion_certificate(population, report).to_json())
     assert kernel.check(document)
-    monkeypatch.setattr(core, "MOST_SECONDS", 0.0)
+    monkeypatch.setattr(certificates, "MOST_SECONDS", 0.0)
     verdict = kernel.check(document)
     assert verdict.verdict == "UNKNOWN"
     assert "busy for too long" in verdict.reason

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from bayesdp import kernel
 from bayesdp.cli import app
-from bayesdp.kernel.core import digest
+from bayesdp.kernel.certificates import digest
 from bayesdp.programs.certificate import program_certificate
 from bayesdp.programs.check import solvers
 from bayesdp.programs.check.verdict import check

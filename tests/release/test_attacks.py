@@ -19,7 +19,7 @@ from bayesdp.accounting.ledger import Ledger
 from bayesdp.certificate import Certificate
 from bayesdp.cli import app
 from bayesdp.errors import InputError, TableMismatchError
-from bayesdp.kernel.core import digest
+from bayesdp.kernel.certificates import digest
 from bayesdp.release import Study
 from bayesdp.release.plan import make_plan, structure_of
 from bayesdp.release.verify import verify

@@ -178,5 +178,5 @@ def test_what_a_certificate_may_not_say(ledger: Path, mutation: str) -> None:
     MUTATIONS[mutation](wrong)
     content = {key: value for key, value in wrong.items() if key not in ("digest", "signature")}
     content["assumptions"] = kernel.assumptions(content)
-    wrong = content | {"digest": kernel.core.digest(content)}
+    wrong = content | {"digest": kernel.certificates.digest(content)}
     assert kernel.check(wrong).verdict == "INVALID", mutation

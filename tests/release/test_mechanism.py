@@ -182,7 +182,7 @@ def test_a_table_with_a_gap_is_refused(tmp_path: Path) -> None:
 
 
 def tampered(certificate: Certificate, change: Any) -> str:
-    from bayesdp.kernel.core import digest
+    from bayesdp.kernel.certificates import digest
 
     data = json.loads(certificate.to_json())
     change(data)

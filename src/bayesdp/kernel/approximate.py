@@ -43,8 +43,8 @@ A level of pure costs may stand under a claim with one, since a delta
 of 0 is below it: such a step needs no `delta` in its conclusion and has none in its evidence.
 
 Who reads a release calls `composition.as_zcdp` on its spends, `composition.compose` on both, and
-hands the two costs to `core.read_conversion` (or to `dp_level`), which takes the one that the step
-counts by.
+hands the two costs to `conversions.read_conversion` (or to `dp_level`), which takes the cost that
+the step counts by.
 """
 
 from __future__ import annotations
@@ -56,14 +56,15 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, exact, require, whole
+from bayesdp.kernel.arithmetic import at_least, ball, exact, require, whole
+from bayesdp.kernel.bounds import OfMember, bounded
 from bayesdp.kernel.composition import Cost, counted
-from bayesdp.kernel.core import Conversion, at_least, bounded
+from bayesdp.kernel.judgement import Conversion
 
 RULE = "approximate-dp"
 
 
-def level(conversion: Conversion) -> arb:
+def level(conversion: Conversion, of_member: OfMember) -> arb:
     """The least level at the conversion's delta that its proof gives."""
     proof, rule = conversion.proof or {}, conversion.rule
     delta = _probability(conversion.delta, rule)
@@ -83,7 +84,7 @@ def level(conversion: Conversion) -> arb:
     else:
         require(conversion.alone and conversion.rho == 0, "a DP delta is not derived", rule)
         require(dp_epsilon == conversion.total, "dp_epsilon is not the cost", rule)
-    pure = bounded(_pure(conversion, dp_epsilon))
+    pure = bounded(_pure(conversion, dp_epsilon), of_member)
     due = ball(dp_delta) * _growth(pure, dp_epsilon)
     require(bool(due <= ball(delta)), "its delta does not follow", rule)
     return pure
@@ -94,18 +95,11 @@ def _pure(conversion: Conversion, dp_epsilon: Fraction) -> Conversion:
 
     Its delta is 0, so that members of a family are asked for pure levels too.
     """
-    none = Fraction(0)
     return replace(
         conversion,
-        any=dp_epsilon,
-        lipschitz=none,
-        slack=none,
-        columns=(),
-        rho_any=none,
-        rho_lipschitz=none,
-        rho_slack=none,
+        cost=Cost(any=dp_epsilon),
         mechanism=None,
-        delta=none,
+        delta=Fraction(0),
         proof=None,
         alpha=None,
         zcdp=None,

@@ -128,3 +128,24 @@ def contracted(log_c: arb, ratio: arb | None) -> arb:
         return log_c
     root_c, root_r = (log_c / 2).exp(), ratio.sqrt()
     return 2 * ((1 + root_c * root_r) / (root_c + root_r)).log()
+
+
+def at_least(claimed: object, derived: arb, what: str) -> None:
+    """A claim may be weaker than what is derived, not stronger."""
+    number = exact(claimed, what)
+    require(
+        derived.is_finite() and bool(ball(number) >= derived),
+        f"{float(number)!r} is claimed, and {_shown(derived)} is what follows",
+        what,
+    )
+
+
+def follows(concluded: object, claimed: object, what: str) -> None:
+    """What is claimed may be weaker than the conclusion that it rests on, not stronger."""
+    below = exact(concluded, what) <= exact(claimed, what)
+    require(below, f"{concluded!r} is concluded, and {claimed!r} is claimed", what)
+
+
+def _shown(value: arb) -> str:
+    number = float(value.mid()) if value.is_finite() else math.inf
+    return f"{number:.15g}"

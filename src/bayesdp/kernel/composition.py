@@ -17,7 +17,10 @@ Column = tuple[str, Fraction, Fraction, Fraction, Fraction, Fraction]
 
 @dataclass(frozen=True)
 class Cost:
-    """DP costs by kind, exact, and zCDP costs of Gaussian noise beside them."""
+    """DP costs by kind of mechanism, exact, and zCDP costs of Gaussian noise beside them.
+
+    `slack` is what the grid adds to Lipschitz costs; `columns` are those of vector records.
+    """
 
     any: Fraction = Fraction(0)
     lipschitz: Fraction = Fraction(0)

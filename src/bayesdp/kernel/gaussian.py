@@ -9,7 +9,7 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require, watched
-from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.populations import matrix_of
 from bayesdp.statements.gaussian import (
     GaussianCorrelation,
@@ -23,13 +23,13 @@ Triangle = list[list[arb]]
 
 def level(conversion: Conversion, factor: arb, size: int) -> arb:
     """`factor * lipschitz + (m - 1) * slack + m * any` (theory 3.8, 6); with zCDP costs, 3.8 e."""
-    require(not conversion.columns, "costs by column are for vector records")
-    moved = factor * ball(conversion.lipschitz)
-    pure = moved + ball((size - 1) * conversion.slack + size * conversion.any)
+    require(not conversion.cost.columns, "costs by column are for vector records")
+    moved = factor * ball(conversion.cost.lipschitz)
+    pure = moved + ball((size - 1) * conversion.cost.slack + size * conversion.cost.any)
     if conversion.alpha is None:
         return pure
-    rho = shifted(factor, conversion.rho_lipschitz, (size - 1), conversion.rho_slack)
-    return pure + ball(conversion.alpha) * (rho + ball(size**2 * conversion.rho_any))
+    rho = shifted(factor, conversion.cost.rho_lipschitz, (size - 1), conversion.cost.rho_slack)
+    return pure + ball(conversion.alpha) * (rho + ball(size**2 * conversion.cost.rho_any))
 
 
 def shifted(factor: arb, rho: Fraction, others: int, slack: Fraction) -> arb:

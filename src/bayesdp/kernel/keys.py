@@ -11,10 +11,10 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.approximate import RULE as DP_RULE
-from bayesdp.kernel.arithmetic import UnknownError, exact, require, whole
-from bayesdp.kernel.core import RULES, follows, same
+from bayesdp.kernel.arithmetic import UnknownError, exact, follows, require, whole
+from bayesdp.kernel.judgement import RULES
 from bayesdp.kernel.program_queries import RULE as PROGRAM
-from bayesdp.kernel.stated import stated_population, stated_spend
+from bayesdp.kernel.stated import same, stated_population, stated_spend
 
 DETAILS: Mapping[str, frozenset[str]] = {
     "finite-law": frozenset({"proofs"}),

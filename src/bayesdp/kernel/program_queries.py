@@ -14,8 +14,7 @@ from fractions import Fraction
 from math import isfinite, isqrt
 from typing import Any
 
-from bayesdp.kernel.arithmetic import ball, exact, require
-from bayesdp.kernel.core import at_least
+from bayesdp.kernel.arithmetic import at_least, ball, exact, require
 from bayesdp.kernel.programs.document import (
     Derived,
     assumptions_from,

@@ -12,7 +12,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, exact, require
-from bayesdp.kernel.core import same
 from bayesdp.kernel.programs.reading import (
     Branch,
     Command,
@@ -24,6 +23,7 @@ from bayesdp.kernel.programs.reading import (
     items,
     read_program,
 )
+from bayesdp.kernel.stated import same
 from bayesdp.statements.base import StatementError, is_shown
 from bayesdp.statements.outputs import read_output, read_released
 

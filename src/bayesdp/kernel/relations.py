@@ -14,11 +14,13 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, exact, require, whole
+from bayesdp.kernel.arithmetic import at_least, ball, exact, follows, require, whole
+from bayesdp.kernel.assumptions import assumptions
 from bayesdp.kernel.composition import declared_cost
-from bayesdp.kernel.core import at_least, conversion_level, follows, read_conversion, same
+from bayesdp.kernel.conversions import conversion_level, read_conversion
 from bayesdp.kernel.hypotheses import NAMES, Facts
-from bayesdp.kernel.stated import stated_population
+from bayesdp.kernel.judgement import ROUNDING
+from bayesdp.kernel.stated import same, stated_population
 
 PREFIX = "relation:"
 EVERYWHERE = "every-population"
@@ -136,8 +138,6 @@ class _Document:
     """One certificate: what it declares, and what its steps turn out to rest on."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
-        from bayesdp.kernel.releases import ROUNDING
-
         require(document["rounding"] == ROUNDING, "another rounding", "rounding")
         self.spec = document["population"]
         self.population: Any = None
@@ -235,8 +235,6 @@ class _Document:
     def _about_population(self) -> list[str]:
         if self.spec is None:
             return ["relative notions are relative to the population that given ones are about"]
-        from bayesdp.kernel.assumptions import assumptions
-
         claim = {"notion": "bdp", "adversary": "any", "secrets": "unbounded"}
         told: list[str] = assumptions({"claim": claim, "population": self.spec})
         return [one for one in told[1:] if not one.startswith("the adversary is")]

@@ -10,7 +10,7 @@ from flint import arb
 
 from bayesdp.kernel.approximate import RULE as DP_RULE
 from bayesdp.kernel.approximate import dp_level
-from bayesdp.kernel.arithmetic import UnknownError, ball, exact, require, whole
+from bayesdp.kernel.arithmetic import UnknownError, at_least, ball, exact, follows, require, whole
 from bayesdp.kernel.assumptions import assumptions
 from bayesdp.kernel.blocks import cells_of, check_block
 from bayesdp.kernel.composition import (
@@ -24,16 +24,8 @@ from bayesdp.kernel.composition import (
     is_gaussian,
     summed,
 )
-from bayesdp.kernel.core import (
-    GAUSSIAN_RULES,
-    at_least,
-    check_delta,
-    conversion_level,
-    count_mechanism,
-    follows,
-    read_conversion,
-    same,
-)
+from bayesdp.kernel.conversions import check_delta, conversion_level, read_conversion
+from bayesdp.kernel.judgement import GAUSSIAN_RULES, ROUNDING
 from bayesdp.kernel.program_queries import RULE as PROGRAM
 from bayesdp.kernel.program_queries import program_query
 from bayesdp.kernel.program_results import check_program_results
@@ -41,13 +33,11 @@ from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.queries import Grid, Shape, condition, label, moved, shape
 from bayesdp.kernel.results import NOISES, check_results
 from bayesdp.kernel.row_counts import check_row_counts
-from bayesdp.kernel.stated import stated_columns, stated_population
+from bayesdp.kernel.rules.markov_count import count_mechanism
+from bayesdp.kernel.stated import same, stated_columns, stated_population
 from bayesdp.statements.chains import Chain
 from bayesdp.statements.conditions import columns_of
 from bayesdp.statements.gaussian import GaussianVectors
-
-ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
-"""How the levels of a certificate are rounded."""
 
 COLUMN_KEYS = frozenset(
     {"bounds", "states", "from", "cuts", "where", "role", "step", "public", "independent"}

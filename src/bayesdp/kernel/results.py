@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import ball, exact, require, whole
-from bayesdp.kernel.core import same
 from bayesdp.kernel.queries import Grid, Shape
+from bayesdp.kernel.stated import same
 from bayesdp.kernel.tails import gaussian_tail, laplace_tail
 
 NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}

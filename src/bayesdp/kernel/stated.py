@@ -46,6 +46,21 @@ def as_text(plain: Any) -> str:
     return json.dumps(plain, sort_keys=True)
 
 
+def same(one: Any, other: Any) -> bool:
+    """Whether two pieces of plain data say the same; 1 and 1.0 do."""
+    return as_text(_plain(one)) == as_text(_plain(other))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value
+
+
 def stated_population(plain: Any) -> Any:
     """The population that is declared: `InvalidError` for none, `UnknownError` for a new model."""
     require(isinstance(plain, Mapping), "no population", "population")

@@ -15,12 +15,13 @@ from typing import Any
 from bayesdp.kernel.arithmetic import (
     InvalidError,
     UnknownError,
+    at_least,
     ball,
     double_up,
     require,
     whole,
 )
-from bayesdp.kernel.core import at_least
+from bayesdp.kernel.judgement import ROUNDING
 from bayesdp.kernel.programs.costs import Kinds, Walk
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.levels import TRUTH, Scope
@@ -66,8 +67,6 @@ class Derived:
 
 def check_program(document: Mapping[str, Any]) -> tuple[str, ...]:
     """What a certificate of a program assumes; `InvalidError` where its claim doesn't follow."""
-    from bayesdp.kernel.releases import ROUNDING
-
     require(document["rounding"] == ROUNDING, "another rounding", "rounding")
     derived = derive(document["derivation"])
     check_claim(document["claim"], derived)

@@ -7,8 +7,8 @@ from fractions import Fraction
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
-from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.gaussian import level
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.statements.chains import Autoregressive
 
 

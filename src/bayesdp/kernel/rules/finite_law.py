@@ -16,8 +16,8 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, exact, require, watched
 from bayesdp.kernel.chains import moebius, threshold, uniform
-from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.joints import Part, parts
+from bayesdp.kernel.judgement import Conversion
 
 Key = tuple[int, tuple[tuple[int, int], ...], int, int]
 

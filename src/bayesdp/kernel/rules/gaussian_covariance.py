@@ -7,8 +7,8 @@ from typing import Any
 from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, require
-from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.gaussian import Triangle, conditionals, level, matrix_declared, symmetric
+from bayesdp.kernel.judgement import Conversion
 
 MOST_RECORDS = 16
 

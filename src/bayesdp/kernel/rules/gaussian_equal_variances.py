@@ -8,8 +8,8 @@ from fractions import Fraction
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball
-from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.gaussian import group, level
+from bayesdp.kernel.judgement import Conversion
 
 
 def bound(conversion: Conversion) -> arb:

@@ -8,8 +8,8 @@ from fractions import Fraction
 from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, largest, require
-from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.gaussian import Triangle, conditionals, shifted, symmetric
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.statements.gaussian import GaussianVectors
 
 MOST_RECORDS = 10
@@ -20,16 +20,16 @@ def bound(conversion: Conversion) -> arb:
     population = conversion.population
     require(isinstance(population, GaussianVectors), "the records are not vectors")
     columns, size = population.columns, population.size
-    require(all(spent[0] in columns for spent in conversion.columns), "an unknown column")
+    require(all(spent[0] in columns for spent in conversion.cost.columns), "an unknown column")
     rows = symmetric(population.covariance)
     if size > MOST_RECORDS:
         raise UnknownError(f"more than {MOST_RECORDS} records are not enumerated")
     widths = [ball(Fraction(high) - Fraction(low)) for low, high in population.bounds]
-    slack = conversion.slack + sum(spent[3] for spent in conversion.columns)
-    rest = ball((size - 1) * slack + size * conversion.any)
+    slack = conversion.cost.slack + sum(spent[3] for spent in conversion.cost.columns)
+    rest = ball((size - 1) * slack + size * conversion.cost.any)
     if conversion.alpha is not None:
-        rest += ball(conversion.alpha * size**2 * conversion.rho_any)
-    reads = [(columns.index(one[0]), ball(one[1]), one) for one in conversion.columns]
+        rest += ball(conversion.alpha * size**2 * conversion.cost.rho_any)
+    reads = [(columns.index(one[0]), ball(one[1]), one) for one in conversion.cost.columns]
     matrix = [[ball(entry) for entry in row[: i + 1]] for i, row in enumerate(rows)]
 
     best = arb(0)
@@ -39,11 +39,11 @@ def bound(conversion: Conversion) -> arb:
             for column, width, spent in reads:
                 units = _units(moved, column, width)
                 total += ball(spent[2]) * units + _zcdp(conversion, units, spent[4:], size)
-            if conversion.lipschitz + conversion.rho_lipschitz > 0:
+            if conversion.cost.lipschitz + conversion.cost.rho_lipschitz > 0:
                 each = [_units(moved, c, width) for c, width in enumerate(widths)]
                 worst = largest(each)
-                rhos = (conversion.rho_lipschitz, conversion.rho_slack)
-                total += ball(conversion.lipschitz) * worst
+                rhos = (conversion.cost.rho_lipschitz, conversion.cost.rho_slack)
+                total += ball(conversion.cost.lipschitz) * worst
                 total += _zcdp(conversion, worst, rhos, size)
             best = best.max(total)
     if size == 1:  # nobody else moves, and `conditionals` has nothing to say

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, require
-from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.gaussian import level, matrix_declared, symmetric
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.walks import Rows, largest_row
 
 LARGEST_COVARIANCE = 200

@@ -8,8 +8,8 @@ from fractions import Fraction
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball
-from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.graphs import cross_ratio, live_cells, read_model, read_table, rows_of
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.messages import Messages, uniform
 from bayesdp.statements.graphs import GraphGrid
 

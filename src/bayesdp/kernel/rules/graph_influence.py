@@ -15,8 +15,8 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import UnknownError, ball
-from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.graphs import Model, Table, cross_ratio, live_cells, read_model
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.walks import Rows, largest_row
 from bayesdp.statements.graphs import GraphEdges, GraphFactors, GraphGrid
 

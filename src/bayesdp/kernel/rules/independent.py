@@ -5,7 +5,7 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
-from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.statements.populations import Independent
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import InvalidError, ball, require, watched
-from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import exact_rows
 from bayesdp.statements.chains import MarkovChain, MarkovIntervals
 from bayesdp.statements.tables import rows as rows_below

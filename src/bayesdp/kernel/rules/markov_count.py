@@ -7,8 +7,13 @@ from fractions import Fraction
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
-from bayesdp.kernel.core import Conversion, count_mechanism
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.statements.chains import MarkovChain
+
+
+def count_mechanism(length: int) -> str:
+    """How a spend names discrete Laplace noise on the count over one series without gaps."""
+    return f"discrete-laplace on a count over a complete series of {length}"
 
 
 def bound(conversion: Conversion) -> arb:

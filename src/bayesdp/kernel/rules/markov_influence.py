@@ -8,7 +8,7 @@ from itertools import product
 from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import ball, require
-from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import exact_rows, first_law
 from bayesdp.statements.chains import MarkovChain
 

@@ -6,7 +6,7 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
 from bayesdp.kernel.chains import transitions
-from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.statements.chains import STATIONARY
 
 

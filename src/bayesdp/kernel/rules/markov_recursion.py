@@ -17,8 +17,8 @@ from bayesdp.kernel.chains import (
     moebius,
     stationary,
 )
-from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.fixed_points import super_solution
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import exact_rows, tuple_kernel
 from bayesdp.kernel.ratios import Edges, ratio_bound
 from bayesdp.statements.chains import STATIONARY, MarkovChain

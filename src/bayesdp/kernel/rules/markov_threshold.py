@@ -6,7 +6,7 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import ball
 from bayesdp.kernel.chains import Recursion, threshold
-from bayesdp.kernel.core import Conversion
+from bayesdp.kernel.judgement import Conversion
 
 
 def bound(conversion: Conversion) -> arb:

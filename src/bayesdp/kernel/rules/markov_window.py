@@ -9,8 +9,8 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, contracted, require
-from bayesdp.kernel.core import Conversion
 from bayesdp.kernel.fixed_points import logarithms, super_solution
+from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import exact_rows
 from bayesdp.kernel.rules.markov_contraction import blocks, cross_ratio
 from bayesdp.statements.chains import STATIONARY, MarkovChain

@@ -1,0 +1,131 @@
+"""What is judged: the theorems that have a rule, a step from DP to BDP, and the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal
+
+from bayesdp.kernel.composition import Cost
+
+FORMAT = "bayesdp-certificate"
+VERSION = 1
+ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
+"""How the levels of a certificate are rounded."""
+
+ADVERSARIES = ("any", "uninformed", "informed")
+RULES = frozenset(
+    {
+        "autoregressive",
+        "cluster-size",
+        "family",
+        "finite-law",
+        "gaussian-covariance",
+        "gaussian-equal-variances",
+        "gaussian-max-correlation",
+        "gaussian-vector",
+        "gaussian-walk-summable",
+        "graph-contraction",
+        "graph-influence",
+        "independent",
+        "markov-contraction",
+        "markov-count",
+        "markov-influence",
+        "markov-ratio",
+        "markov-recursion",
+        "markov-threshold",
+        "markov-window",
+        "tree-recursion",
+    }
+)
+"""Every theorem that the kernel re-proves: the file of the same name in `rules/`."""
+
+GAUSSIAN_RULES = frozenset(
+    rule for rule in RULES if rule.startswith("gaussian-") or rule == "autoregressive"
+)
+"""Theorems about secrets inside the clipping intervals."""
+
+DIVERGENCE_RULES = GAUSSIAN_RULES | {"independent", "cluster-size"}
+"""Theorems that bound Rényi divergences too: they couple databases, whatever reads them."""
+
+
+_CHAINS, _GRAPHS = frozenset({"markov"}), frozenset({"graph", "tree", "network"})
+MODELS: Mapping[str, frozenset[str]] = {
+    "markov": _CHAINS,
+    "graph": _GRAPHS,
+    "tree": frozenset({"tree", "network"}),
+    "finite": _CHAINS | _GRAPHS | {"finite"},
+    "gaussian": frozenset({"gaussian"}),
+    "autoregressive": frozenset({"autoregressive"}),
+    "independent": frozenset({"independent"}),
+    "family": frozenset({"family"}),
+}
+"""By the first word of a rule's name: the models that it is about. Groups are of any model."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """VALID ASSUMING, INVALID or UNKNOWN; `step` and `reason` say where and why not valid.
+
+    A verdict is true where the certificate is valid, and false for all else.
+    """
+
+    verdict: Literal["VALID", "VALID ASSUMING", "INVALID", "UNKNOWN"]
+    assuming: tuple[str, ...] = ()
+    step: str = ""
+    reason: str = ""
+
+    def __bool__(self) -> bool:
+        """Whether the certificate is valid."""
+        return self.verdict in ("VALID", "VALID ASSUMING")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        plain = {"verdict": self.verdict, "assuming": list(self.assuming), "step": self.step}
+        return plain | ({"reason": self.reason} if self.reason else {})
+
+
+@dataclass(frozen=True)
+class Conversion:
+    """A step from DP to BDP: everything that a rule may use.
+
+    `cost` is what the step counts: pure costs as such, or as zCDP. `zcdp` are the costs with the
+    pure ones counted as zCDP. `details` is evidence that the rule re-proves. `mechanism` is what
+    all spends are, where the release shows that they are.
+
+    `proof` says how the level follows at `delta` (`approximate`); `alpha` is the Rényi order of the
+    divergence that a rule bounds, `None` for a pure level. `alone` says that the mechanism is any
+    with the stated cost, `beside` that records have values that the population doesn't speak about,
+    in independent columns.
+    """
+
+    rule: str
+    population: Any
+    adversary: str
+    secrets: str
+    cost: Cost
+    details: Mapping[str, Any]
+    premises: tuple[Mapping[str, Any], ...]
+    mechanism: str | None = None
+    delta: Fraction = Fraction(0)
+    proof: Mapping[str, Any] | None = None
+    alpha: Fraction | None = None
+    zcdp: Cost | None = None
+    alone: bool = False
+    beside: bool = False
+
+    @property
+    def total(self) -> Fraction:
+        """The pure DP cost of everything."""
+        return self.cost.total
+
+    @property
+    def rho(self) -> Fraction:
+        """The zCDP cost of everything that is Gaussian noise."""
+        return self.cost.rho
+
+    def of_group(self, size: int) -> Fraction:
+        """What `size` records that change together cost: `m eps`, or `m eps + alpha m^2 rho`."""
+        pure = size * self.total
+        return pure if self.alpha is None else pure + self.alpha * size**2 * self.rho

@@ -288,7 +288,7 @@ NUMBERS: dict[str, tuple[Document, Callable[[Document], None], str, str]] = {
     "result-error-a-step-less": (BINS, steps_of_error(-1), "result", "understated"),
     "result-error-between-steps": (BINS, error(value=1.5), "result", "number of steps"),
     "result-confidence-tiny": (
-        BINS, error(value=0.0, confidence=5e-324), "result", "no such confidence",
+        BINS, error(value=0.0, confidence=5e-324), "result", "greater than or equal to 0.5",
     ),
     "bins-outside": (BINS, bins, "q0", "no value between the bounds"),
     "group-true": (MEAN | {"by": "pair"}, result(group=True), "result", "stands where"),

@@ -231,7 +231,8 @@ def test_what_is_not_derived_is_refused(lie: str, documents: dict[str, Document]
     document = copy.deepcopy(documents[name])
     change(document)
     assert document != documents[name]
-    assert verdict(document).verdict == "INVALID"
+    named = lie == "rule of a DP level"  # it may be a rule of a later version
+    assert verdict(document).verdict == ("UNKNOWN" if named else "INVALID")
 
 
 def test_one_record_needs_no_cluster_column(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ standard library and python-flint: numbers are exact fractions or balls that con
 To read it: `judgement` (what is judged, the theorems that have a rule, the verdict), `arithmetic`,
 `certificates` (the whole document), `conversions` and `bounds` (steps from DP to BDP), one file for
 each theorem in `rules/`, `composition` (how costs add up), `stated` (what is declared, and whether
-it can all be so), `declared` and `keys` (what a certificate may say at all), `assumptions`,
+it can all be so), `assumptions`,
 `queries` (what a query reads and how far one record moves it), `program_queries` and
 `program_results` (those that are programs), `programs` (what a program costs), `releases` (claims,
 results, the data set), `row_counts`, `populations` (sizes), `described` (numbers that no rule
@@ -21,14 +21,14 @@ from bayesdp.kernel.arithmetic import InvalidError, TooSlowError, UnknownError
 from bayesdp.kernel.assumptions import assumptions
 from bayesdp.kernel.certificates import check, read
 from bayesdp.kernel.conversions import certified_level
-from bayesdp.kernel.declared import NOT_PROTECTED
 from bayesdp.kernel.judgement import ROUNDING, Verdict
-from bayesdp.kernel.keys import DETAILS
 from bayesdp.kernel.program_queries import costs as program_costs
 from bayesdp.kernel.program_queries import gaussian_assumptions
 from bayesdp.kernel.program_queries import remaining as program_assumptions
 from bayesdp.kernel.program_queries import slack as program_slack
 from bayesdp.kernel.relations import derived_assumptions as relation_assumptions
+from bayesdp.statements.certificates import NOT_PROTECTED
+from bayesdp.statements.steps import DETAILS
 
 __all__ = [
     "DETAILS",

@@ -24,12 +24,12 @@ from bayesdp.kernel.arithmetic import (
 from bayesdp.kernel.assumptions import assumptions
 from bayesdp.kernel.composition import close, declared_cost
 from bayesdp.kernel.conversions import check_delta, conversion_level, read_conversion
-from bayesdp.kernel.declared import check_declared
-from bayesdp.kernel.judgement import FORMAT, ROUNDING, VERSION, Verdict
+from bayesdp.kernel.judgement import ROUNDING, Verdict
 from bayesdp.kernel.programs import check_program
 from bayesdp.kernel.relations import check_relations
 from bayesdp.kernel.releases import check_release
-from bayesdp.kernel.stated import same
+from bayesdp.kernel.stated import same, stated_certificate
+from bayesdp.statements.certificates import FORMAT, VERSION
 
 MOST_DIGITS = 309
 """Of a whole number: no double has more."""
@@ -92,7 +92,7 @@ def _check(document: object) -> Verdict:
         )
         # Half a letter (a lone surrogate) is JSON, and no text that anybody could be shown.
         json.dumps(document, ensure_ascii=False).encode()
-        check_declared(document)
+        stated_certificate(document)
         if document["derivation"]["rule"] == "relations":
             return Verdict("VALID ASSUMING", check_relations(document))
         if document["derivation"]["rule"] == "program":

@@ -21,8 +21,9 @@ from bayesdp.kernel.arithmetic import (
 )
 from bayesdp.kernel.bounds import bounded
 from bayesdp.kernel.composition import Cost, counted, declared_cost
-from bayesdp.kernel.judgement import ADVERSARIES, RULES, Conversion
+from bayesdp.kernel.judgement import RULES, Conversion
 from bayesdp.kernel.stated import stated_population
+from bayesdp.statements.steps import ADVERSARIES, COMPOSITION
 
 
 def read_conversion(
@@ -45,9 +46,14 @@ def read_conversion(
     if counted(step) == "zcdp":
         require(zcdp is not None and zcdp.total == 0, "costs are not at hand as zCDP", rule)
         spent = zcdp or cost
+    population = stated_population(evidence["population"])
+    composed = sum(premise["rule"] == COMPOSITION for premise in step["premises"])
+    members = getattr(population, "members", ()) if rule == "family" else ()
+    whole = len(step["premises"]) - composed == len(members)
+    require(whole, "a premise too many or too few", rule)
     return Conversion(
         rule,
-        stated_population(evidence["population"]),
+        population,
         conclusion["adversary"],
         evidence["secrets"],
         spent,

@@ -8,37 +8,12 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from bayesdp.kernel.composition import Cost
+from bayesdp.statements.steps import THEOREMS
 
-FORMAT = "bayesdp-certificate"
-VERSION = 1
 ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
 """How the levels of a certificate are rounded."""
 
-ADVERSARIES = ("any", "uninformed", "informed")
-RULES = frozenset(
-    {
-        "autoregressive",
-        "cluster-size",
-        "family",
-        "finite-law",
-        "gaussian-covariance",
-        "gaussian-equal-variances",
-        "gaussian-max-correlation",
-        "gaussian-vector",
-        "gaussian-walk-summable",
-        "graph-contraction",
-        "graph-influence",
-        "independent",
-        "markov-contraction",
-        "markov-count",
-        "markov-influence",
-        "markov-ratio",
-        "markov-recursion",
-        "markov-threshold",
-        "markov-window",
-        "tree-recursion",
-    }
-)
+RULES = THEOREMS
 """Every theorem that the kernel re-proves: the file of the same name in `rules/`."""
 
 GAUSSIAN_RULES = frozenset(

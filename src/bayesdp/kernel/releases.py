@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -34,10 +34,17 @@ from bayesdp.kernel.queries import Grid, Shape, condition, label, moved, shape
 from bayesdp.kernel.results import NOISES, check_results
 from bayesdp.kernel.row_counts import check_row_counts
 from bayesdp.kernel.rules.markov_count import count_mechanism
-from bayesdp.kernel.stated import same, stated_columns, stated_population
+from bayesdp.kernel.stated import (
+    check_together,
+    same,
+    stated_columns,
+    stated_population,
+    stated_query,
+)
 from bayesdp.statements.chains import Chain
 from bayesdp.statements.conditions import columns_of
 from bayesdp.statements.gaussian import GaussianVectors
+from bayesdp.statements.steps import COMPOSITION
 
 COLUMN_KEYS = frozenset(
     {"bounds", "states", "from", "cuts", "where", "role", "step", "public", "independent"}
@@ -68,6 +75,10 @@ class _Release:
         for name, column in self.columns.items():
             require(set(column) <= COLUMN_KEYS, f"unknown keys of column {name!r}", "columns")
         names = self.population.covers if self.population is not None else ()
+        self.declared = stated_columns(self.columns)
+        for query in self.asked():
+            stated_query(query, self.declared)
+        check_together(document, self.population, self.declared)
         self.covers = sorted(label(name, self.columns[name]) for name in names)
         self.independent = sorted(
             label(name, column)
@@ -75,6 +86,13 @@ class _Release:
             if column.get("independent") is True
             and not (column.get("public") is True or "role" in column)
         )
+
+    def asked(self) -> Iterator[Mapping[str, Any]]:
+        """The queries, in order."""
+        step = self.root["premises"][0]
+        while step["rule"] != COMPOSITION:
+            step = step["premises"][0]
+        yield from (premise["evidence"]["query"] for premise in step["premises"])
 
     def check(self) -> None:
         premises = self.root["premises"]
@@ -103,8 +121,8 @@ class _Release:
         programs = [one for one in steps if one["rule"] == PROGRAM]
         first = len(results) - len(programs)
         require(first >= 0, "not as many as were asked for", "results")
-        shown = check_results(results[:first], self.n, numbers, shapes)
-        check_row_counts(shown, self.n, stated_columns(self.columns), self.population)
+        shown = check_results(results[:first], self.n, numbers, shapes, self.columns)
+        check_row_counts(shown, self.n, self.declared, self.population)
         check_program_results(results[first:], programs, self.columns)
 
     # -- what was asked, and what it costs under DP ----------------------------------------

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import ball, exact, require, whole
-from bayesdp.kernel.queries import Grid, Shape
+from bayesdp.kernel.queries import Columns, Grid, Shape
 from bayesdp.kernel.stated import same
 from bayesdp.kernel.tails import gaussian_tail, laplace_tail
 
@@ -24,12 +24,13 @@ def check_results(
     n: int,
     steps: Sequence[Mapping[str, Any]],
     shapes: Sequence[Shape],
+    columns: Columns,
 ) -> list[Shown]:
     """`InvalidError` unless each result was noised as its query's step says.
 
     Gives the numbers of rows that are shown, which are for `row_counts` to check.
     """
-    return _Results(results, n, steps, shapes).check()
+    return _Results(results, n, steps, shapes, columns).check()
 
 
 class _Results:
@@ -41,8 +42,9 @@ class _Results:
         n: int,
         steps: Sequence[Mapping[str, Any]],
         shapes: Sequence[Shape],
+        columns: Columns,
     ) -> None:
-        self.results, self.n = results, n
+        self.results, self.n, self.columns = results, n, columns
         self.steps, self.shapes = steps, shapes
 
     def check(self) -> list[Shown]:
@@ -60,6 +62,7 @@ class _Results:
             named = (query["name"], query["kind"], key, cell)
             found = tuple(result.get(part) for part in ("query", "kind", "group", "cell"))
             require(same(found, named), f"{found!r} stands where {named!r} is due", where)
+            require(result["unit"] == self.unit(query), "another unit", where)
             self.value(result, step, asked, where)
             gaussian = step["rule"] == "discrete-gaussian"
             cost, concluded = ("dp_rho", "rho") if gaussian else ("dp_epsilon", "epsilon")
@@ -69,6 +72,11 @@ class _Results:
             if "rows" in result:
                 shown.append((query, key, whole(result["rows"], "rows", 1)))
         return shown
+
+    def unit(self, query: Mapping[str, Any]) -> str:
+        """The unit of what is released: a column's for sums and means of it."""
+        summed = query["kind"] in ("sum", "mean")
+        return str(self.columns[query["column"]].get("unit", "") if summed else "")
 
     def value(
         self, result: Mapping[str, Any], step: Mapping[str, Any], asked: Shape, where: str

@@ -26,6 +26,8 @@ from bayesdp.statements import (
     spends,
     tables,
 )
+from bayesdp.statements.certificates import read_certificate
+from bayesdp.statements.steps import unknown_rules
 
 MODELS = frozenset(populations.STRUCTURE) | {"gaussian", "family"}
 
@@ -86,6 +88,16 @@ def _read(plain: Mapping[str, Any]) -> Any:
     if sum(_records_of_graph(graph) for graph in graphs) > MOST_RECORDS:
         raise UnknownError(f"graphs of more than {MOST_RECORDS} records together", "population")
     return population
+
+
+def stated_certificate(plain: Mapping[str, Any]) -> Any:
+    """What a document states: `InvalidError` for none, `UnknownError` for rules of other names."""
+    for rule in unknown_rules(plain.get("derivation")):
+        raise UnknownError("no rule of this name", rule)
+    try:
+        return read_certificate(plain)
+    except StatementError as error:
+        raise InvalidError(error.reason, error.place.lstrip(".")) from None
 
 
 def stated_columns(plain: Any) -> dict[str, Any]:

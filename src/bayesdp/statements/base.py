@@ -89,6 +89,23 @@ def visible(text: str) -> str:
     return text
 
 
+def all_visible(plain: Any, but: frozenset[str] = frozenset()) -> Any:
+    """The plain data; `ValueError` unless its texts and keys are lines of visible letters.
+
+    What stands under the keys `but` has readers of its own.
+    """
+    waiting = [plain]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str):
+            visible(part)
+        elif isinstance(part, dict):
+            waiting += [*part, *(value for key, value in part.items() if key not in but)]
+        elif isinstance(part, list):
+            waiting += part
+    return plain
+
+
 def _not_a_truth_value(value: object) -> object:
     if isinstance(value, bool):
         raise ValueError("a truth value where a number is due")
@@ -124,11 +141,23 @@ Yes = Annotated[Literal[True], BeforeValidator(_truth_value)]
 Number = Annotated[float, BeforeValidator(_not_a_truth_value)]
 """A finite number; whole ones may be written without a point."""
 
+Size = Annotated[Number, Field(ge=0)]
+"""A finite number that is not below 0."""
+
+Positive = Annotated[Number, Field(gt=0)]
+"""A finite number above 0."""
+
+Whole = Annotated[int, BeforeValidator(_not_a_truth_value), Field(ge=0)]
+"""A whole number that is not below 0, of any size."""
+
 Count = Annotated[int, BeforeValidator(_not_a_truth_value), Field(ge=1, le=MOST_EXACT)]
 """A whole number from 1 to 2^53."""
 
 Sequence = BeforeValidator(_as_tuple)
 """Beside a tuple type: a list as plain data has it, kept as a tuple."""
+
+Plain = Annotated[Any, AfterValidator(all_visible)]
+"""Plain data that has a reader of its own. Its texts are lines of visible letters."""
 
 Names = Annotated[tuple[Name, ...], Sequence, AfterValidator(distinct)]
 """Names, each of them once."""

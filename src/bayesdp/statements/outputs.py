@@ -9,7 +9,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, TypeAdapter, model_validator
 
-from bayesdp.statements.base import Count, Line, Name, Names, Number, Sequence, Statement, read
+from bayesdp.statements.base import (
+    Count,
+    Line,
+    Name,
+    Names,
+    Number,
+    Sequence,
+    Size,
+    Statement,
+    read,
+)
 from bayesdp.statements.columns import Value
 
 FAMILIES = ("beta", "gamma", "normal", "dirichlet", "regression")
@@ -42,7 +52,6 @@ def _kind(value: object) -> str:
 
 
 Numbers = Annotated[tuple[Number, ...], Sequence, Field(min_length=1)]
-Size = Annotated[Number, Field(ge=0)]
 Sizes = Annotated[tuple[Size, ...], Sequence, Field(min_length=1)]
 Interval = Annotated[tuple[Number, Number], Sequence]
 OneOrMore = Annotated[

@@ -1,0 +1,367 @@
+"""Certificates: every line that one may have, by what its derivation's root is about.
+
+A reader takes every line of a certificate for checked. So a key that no class here has is refused,
+and prose is either derived again (the assumptions) or always the same (`NOT_PROTECTED`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, TypeAdapter, model_validator
+
+from bayesdp.statements.base import (
+    Count,
+    Line,
+    Name,
+    Names,
+    Number,
+    Plain,
+    Positive,
+    Sequence,
+    Size,
+    Statement,
+    read,
+)
+from bayesdp.statements.columns import Value
+from bayesdp.statements.spends import GAUSSIAN, PROGRAM, Spend
+from bayesdp.statements.steps import (
+    Adversary,
+    Conversion,
+    Cost,
+    Delta,
+    Interval,
+    NotionLevel,
+    ProgramPart,
+    Relation,
+    RelationsStep,
+    ReleaseStep,
+)
+
+FORMAT = "bayesdp-certificate"
+VERSION = 1
+NOT_PROTECTED = (
+    "that somebody's record is in the table, and how many records there are",
+    "columns declared public, and who belongs to which cluster or series",
+    "facts about the group or the population that would be learned without the record too",
+)
+"""What no level of a release protects."""
+
+_SOFTWARE = re.compile(r"bayesdp [0-9]+(\.[0-9]+)*[0-9A-Za-z.+-]{0,40}")
+
+
+def _software(name: str) -> str:
+    if _SOFTWARE.fullmatch(name) is None:
+        raise ValueError("no name of this package with a version")
+    return name
+
+
+def _moment(time: str) -> str:
+    try:
+        datetime.fromisoformat(time)
+    except ValueError:
+        raise ValueError("no time") from None
+    return time
+
+
+def _the_same(words: tuple[str, ...]) -> tuple[str, ...]:
+    if words != NOT_PROTECTED:
+        raise ValueError("it is the same for all certificates")
+    return words
+
+
+Population = dict[str, Any]
+"""A population as it is declared, for `read_population`."""
+
+
+class Certificate(Statement):
+    """What every certificate has. Digest and signature are about the rest."""
+
+    format: Literal["bayesdp-certificate"]
+    version: Annotated[int, Field(ge=VERSION, le=VERSION)]
+    digest: Line = ""
+    signature: Any = None
+    software: Annotated[Line, AfterValidator(_software)]
+    rounding: Line
+    assumptions: Annotated[tuple[Line, ...], Sequence]
+
+
+# -- claims -------------------------------------------------------------------------------------
+
+
+class DpClaim(Statement):
+    """A DP level, and what the queries cost."""
+
+    notion: Literal["dp"]
+    epsilon: Size
+    delta: Delta
+    dp_epsilon: Size
+    dp_rho: Size = 0.0
+
+
+class AnyValues(Statement):
+    """A level holds whatever the values are."""
+
+    kind: Literal["any values that the population gives a positive probability"]
+
+
+class BoundedValues(Statement):
+    """A level holds for values in an interval, or of each column in its own."""
+
+    kind: Literal["bounded"]
+    interval: Interval | None = None
+    intervals: dict[Name, Interval] | None = None
+
+    @model_validator(mode="after")
+    def _of_one_form(self) -> BoundedValues:
+        if (self.interval is None) == (self.intervals is None):
+            raise ValueError("an interval, or intervals by column")
+        return self
+
+
+Secrets = Annotated[AnyValues | BoundedValues, Field(discriminator="kind")]
+
+
+class BdpClaim(Statement):
+    """A BDP level of a release: against whom, and for which values."""
+
+    notion: Literal["bdp"]
+    epsilon: Size
+    delta: Delta
+    dp_epsilon: Size
+    dp_rho: Size = 0.0
+    adversary: Adversary
+    scope: Literal["the declared population"]
+    secrets: Secrets
+
+
+class ConversionClaim(Statement):
+    """A BDP level of all mechanisms of one DP cost and kind."""
+
+    notion: Literal["bdp"]
+    epsilon: Size
+    delta: Delta
+    dp_epsilon: Size
+    dp_rho: Size = 0.0
+    dp_delta: Delta = 0.0
+    cost: Cost
+    adversary: Adversary
+    scope: Literal["the declared population"]
+    secrets: Literal["bounded", "unbounded"]
+
+
+class Parameters(Statement):
+    """How large a group is, and which value a default record has."""
+
+    size: Count
+    default: Number
+
+
+class RelationsClaim(Statement):
+    """Levels of several notions."""
+
+    claims: Annotated[tuple[NotionLevel, ...], Sequence, Field(min_length=1)]
+    parameters: Parameters
+
+
+# -- results ------------------------------------------------------------------------------------
+
+
+class Error(Statement):
+    """The noise moves a number by more than `value` with a probability of 1 - `confidence`."""
+
+    confidence: Annotated[Number, Field(ge=0.5, lt=1)]
+    value: Size
+
+
+class ResultNoise(Statement):
+    """The noise of a number, in the unit of the result."""
+
+    distribution: Literal["discrete-laplace", "discrete-gaussian"]
+    scale: Positive
+    step: Positive
+
+
+class NumberResult(Statement):
+    """A released number: of which query, group and cell, over how many rows if it is an average."""
+
+    query: Name
+    kind: Literal["count", "sum", "mean", "proportion", "histogram"]
+    group: Value | None = None
+    cell: Value | None = None
+    rows: Count | None = None
+    value: Number
+    unit: Line
+    error: Error
+    noise: ResultNoise
+    dp_epsilon: Size | None = None
+    dp_rho: Size | None = None
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> NumberResult:
+        gaussian = self.noise.distribution == GAUSSIAN
+        due, other = (self.dp_rho, self.dp_epsilon)[:: 1 if gaussian else -1]
+        if due is None or other is not None:
+            raise ValueError("a cost of another kind than its noise has")
+        if (self.rows is not None) != (self.kind in ("mean", "proportion")):
+            raise ValueError("rows belong to averages")
+        return self
+
+    @property
+    def cost(self) -> float:
+        """Its DP cost: pure, or of Gaussian noise."""
+        return float((self.dp_epsilon or 0.0) + (self.dp_rho or 0.0))
+
+
+class ProgramResult(Statement):
+    """What a program released and returned, for `read_released` and `read_output`."""
+
+    query: Name
+    kind: Literal["program"]
+    outputs: list[Plain]
+    releases: dict[Name, Plain]
+    dp_epsilon: Size = 0.0
+    dp_rho: Size = 0.0
+
+
+Result = Annotated[
+    Annotated[NumberResult, Tag("number")] | Annotated[ProgramResult, Tag(PROGRAM)],
+    Discriminator(
+        lambda plain: (
+            PROGRAM if isinstance(plain, Mapping) and plain.get("kind") == PROGRAM else "number"
+        )
+    ),
+]
+
+
+# -- documents ----------------------------------------------------------------------------------
+
+
+class ProgramText(Statement):
+    """Which program was asked, the digest of its text, and what its cost rests on."""
+
+    query: Name
+    program: Name
+    source: Line
+    assuming: Annotated[tuple[Line, ...], Sequence]
+
+
+class DataSet(Statement):
+    """What a data set has spent, this release included."""
+
+    level: Size
+    delta: Delta = 0.0
+    dp_epsilon: Size
+    dp_rho: Size = 0.0
+    total: Positive
+    secrets: Secrets
+    earlier_spends: Annotated[tuple[Spend, ...], Sequence]
+
+
+class ReleaseCertificate(Certificate):
+    """Of a release: what was asked of which table, the results, and the data set's state."""
+
+    release: Name
+    time: Annotated[Line, AfterValidator(_moment)]
+    dataset: Name
+    unit: Name
+    rows_per_unit: Count | None
+    n: Count
+    columns: dict[str, Any]
+    public_blocks: Names = ()
+    programs: Annotated[tuple[ProgramText, ...], Sequence] = ()
+    population: Population | None
+    claim: Annotated[DpClaim | BdpClaim, Field(discriminator="notion")]
+    results: Annotated[tuple[Result, ...], Sequence]
+    data_set: DataSet
+    not_protected: Annotated[tuple[Line, ...], Sequence, AfterValidator(_the_same)]
+    derivation: ReleaseStep
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> ReleaseCertificate:
+        if (self.claim.notion == "dp") != (self.population is None):
+            raise ValueError("BDP is about a population, and DP about none")
+        if self.derivation.conclusion.notion != self.claim.notion:
+            raise ValueError("another notion than derived")
+        if (self.rows_per_unit is None) != (self.unit == "row"):
+            raise ValueError("rows of a record, and a record of one row")
+        return self
+
+
+class ConversionCertificate(Certificate):
+    """Of a conversion alone: for every mechanism of the stated cost."""
+
+    population: Population
+    claim: ConversionClaim
+    derivation: Conversion
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> ConversionCertificate:
+        _alone(self.derivation, self.population)
+        return self
+
+
+def _alone(step: Conversion, population: Population | None) -> None:
+    """`ValueError` for columns that are set apart from those that the population covers."""
+    if step.composition is not None:
+        raise ValueError("costs of queries that nobody asks")
+    if list(step.evidence.covers) != (population or {}).get("covers", []):
+        raise ValueError("covers: other columns than the population's")
+    if step.evidence.independent or step.evidence.interval is not None:
+        raise ValueError("columns that nobody declares")
+
+
+class RelationsCertificate(Certificate):
+    """Of what given levels of notions imply."""
+
+    population: Population | None
+    declared: Names
+    claim: RelationsClaim
+    derivation: RelationsStep
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> RelationsCertificate:
+        for step in self.derivation.premises:
+            while isinstance(step, Relation):
+                if step.evidence.conversion is not None:
+                    _alone(step.evidence.conversion, self.population)
+                (step,) = step.premises
+        return self
+
+
+class ProgramCertificate(Certificate):
+    """Of a program alone: its claim and derivation have a reader of their own."""
+
+    claim: ProgramPart
+    derivation: ProgramPart
+
+
+def _root(plain: object) -> str:
+    """What a document is about: the rule at the root of its derivation."""
+    derivation = plain.get("derivation") if isinstance(plain, Mapping) else None
+    rule = derivation.get("rule") if isinstance(derivation, Mapping) else None
+    return _ROOTS.get(rule, "of a conversion") if isinstance(rule, str) else "of a conversion"
+
+
+_ROOTS = {
+    "release": "of a release",
+    "relations": "of relations",
+    "program": "of a program",
+}
+_CERTIFICATE: TypeAdapter[Any] = TypeAdapter(
+    Annotated[
+        Annotated[ReleaseCertificate, Tag("of a release")]
+        | Annotated[ConversionCertificate, Tag("of a conversion")]
+        | Annotated[RelationsCertificate, Tag("of relations")]
+        | Annotated[ProgramCertificate, Tag("of a program")],
+        Discriminator(_root),
+    ]
+)
+
+
+def read_certificate(plain: object) -> Any:
+    """The certificate that a document states, as one of the classes above; `StatementError`."""
+    return read(_CERTIFICATE, plain, "")

@@ -11,8 +11,10 @@ import pytest
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.composition import declared_cost
 from bayesdp.kernel.conversions import certified_level, conversion_level, read_conversion
+from bayesdp.kernel.stated import stated_step
 from bayesdp.notions import Cost
-from bayesdp.theorems import Question, report
+from bayesdp.statements.steps import DETAILS
+from bayesdp.theorems import Bound, Question, report
 
 CLOSE = 1e-9
 ROUNDING = 1e-13
@@ -47,16 +49,26 @@ def make_step(
                 "slack": cost.slack,
                 "by_column": [asdict(spent) for spent in cost.by_column],
             },
+            "covers": [],
+            "independent": [],
             "details": dict(details or {}),
         },
         "premises": list(premises),
     }
 
 
+def read_of(bound: Bound) -> dict[str, Any]:
+    """The details of a bound that its rule reads, as a certificate has them."""
+    read = DETAILS.get(bound.theorem, ())
+    kept = {name: detail for name, detail in bound.evidence.items() if name in read}
+    return json.loads(json.dumps(kept, default=list))
+
+
 def derive(step: dict[str, Any]) -> float:
     """The kernel's verdict on a claim: `InvalidError`, or the level that it derives."""
-    derived = conversion_level(step, read_conversion(step, declared_cost(step)))
-    return float(derived.mid())
+    stated = stated_step(step)
+    cost = declared_cost(stated.evidence.cost)
+    return float(conversion_level(stated, read_conversion(stated, cost)).mid())
 
 
 def agreed(
@@ -77,7 +89,7 @@ def agreed(
             cost,
             adversary=adversary,
             epsilon=bound.epsilon,
-            details=json.loads(json.dumps(dict(bound.evidence), default=str)),
+            details=read_of(bound),
         )
         level = certified_level(step)
         assert bound.epsilon * (1 - close) <= level <= bound.epsilon * (1 + ROUNDING), (bound, step)

@@ -13,9 +13,10 @@ from bayesdp.accounting import Block, Reading, Spend, total_cost
 from bayesdp.accounting.blocks import cell as ledger_cell
 from bayesdp.accounting.composition import cost_for
 from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.blocks import cell, check_block, heaviest
-from bayesdp.kernel.composition import compose
-from bayesdp.statements import read_population
+from bayesdp.kernel.blocks import cell, check_block
+from bayesdp.kernel.composition import compose, spent
+from bayesdp.statements import StatementError, read_columns, read_population
+from bayesdp.statements.spends import read_spend
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.predicates import Predicate
 from tests.effort import runs
@@ -50,9 +51,17 @@ WHERES = [
 ]
 
 
-def spend(block: Any, **other: Any) -> dict[str, Any]:
-    made = Spend("d", "row", "q", "any", 1.0, reads=("x",), block=block).to_dict()
-    return made | other
+READ = read_columns(COLUMNS)
+
+
+def block(name: str, values: Any) -> Any:
+    """The block of a spend, as the kernel reads it."""
+    return of_spend({"column": name, "values": list(values)})
+
+
+def of_spend(stated: Any, **other: Any) -> Any:
+    made = Spend("d", "row", "q", "any", 1.0, reads=("x",)).to_dict()
+    return read_spend(made | {"block": stated} | other).block
 
 
 def possible(where: str, name: str) -> set[Any]:
@@ -79,48 +88,48 @@ def test_a_block_holds_every_value_that_the_query_can_read(where: str, name: str
         assert truly == {(type(one), one) for one in derived}
     if not derived:
         return
-    check_block(spend(Block(name, derived)), {"where": where}, COLUMNS, "q")
+    check_block(block(name, derived), where, READ, "q")
     for left_out in derived:
         rest = [one for one in derived if one is not left_out]
         if rest:
             with pytest.raises(InvalidError, match="reads"):
-                check_block(spend(Block(name, rest)), {"where": where}, COLUMNS, "q")
+                check_block(block(name, rest), where, READ, "q")
+
+
+DIVIDES = "region == 'north'"
 
 
 @pytest.mark.parametrize(
-    ("block", "query", "changed"),
+    ("name", "value", "where", "changed"),
     [
-        ({"column": "region", "values": ["north"]}, {}, {}),
-        ({"column": "zone", "values": ["north"]}, {"where": "zone == 'north'"}, {}),
-        ({"column": "ill", "values": ["yes"]}, {"where": "ill == 'yes'"}, {}),
-        ({"column": "region", "values": ["north"]}, {}, {"public": False}),
-        ({"column": "region", "values": ["north"]}, {}, {"missing": {"impute": "north"}}),
-        ({"column": "region", "values": ["north"]}, {}, {"from": "zone"}),
-        ({"column": "region", "values": ["north"]}, {}, {"bounds": [0, 1]}),
-        ({"column": "region", "values": ["north"]}, {}, {"states": None}),
-        ({"column": "region", "values": ["north"]}, {}, {"states": []}),
-        # A text that some engine may take for 'north'.
-        ({"column": "region", "values": ["south"]}, {"where": "region == 'South'"}, None),
+        ("zone", "north", "zone == 'north'", {}),
+        ("ill", "yes", "ill == 'yes'", {}),
+        ("region", "north", None, {}),
+        ("region", "north", DIVIDES, {"public": False}),
+        ("region", "north", DIVIDES, {"missing": {"impute": "north"}}),
+        ("region", "north", DIVIDES, {"states": None}),
+        ("x", 1, "x == 1", {}),
     ],
 )
-def test_columns_that_divide_no_records(block: Any, query: Any, changed: Any) -> None:
-    columns = {**COLUMNS, "region": COLUMNS["region"] | (changed or {})}
-    where = {"where": "region == 'north'"} | query
-    if changed is None:
-        check_block(spend(block), where, columns, "q")
-        narrow = {"column": "region", "values": ["west"]}
-        with pytest.raises(InvalidError):
-            check_block(spend(narrow), where, columns, "q")
-        return
-    if changed == {} and not query:
-        check_block(spend(block), where, columns, "q")
-        with pytest.raises(InvalidError, match="no such block"):
-            check_block(spend(block), {}, columns, "q")
-        with pytest.raises(InvalidError, match="several rows"):
-            check_block(spend(block, unit="person"), where, columns, "q")
-        return
+def test_columns_that_divide_no_records(
+    name: str, value: Any, where: str | None, changed: dict[str, Any]
+) -> None:
+    region = COLUMNS["region"] | changed
+    columns = read_columns(
+        COLUMNS | {"region": {key: part for key, part in region.items() if part is not None}}
+    )
+    check_block(block("region", ["north"]), DIVIDES, READ, "q")
     with pytest.raises(InvalidError):
-        check_block(spend(block), where, columns, "q")
+        check_block(block(name, [value]), where, columns, "q")
+
+
+def test_texts_that_some_engine_takes_for_one_are_in_a_block() -> None:
+    where = "region == 'South'"
+    check_block(block("region", ["south"]), where, READ, "q")
+    with pytest.raises(InvalidError):
+        check_block(block("region", ["west"]), where, READ, "q")
+    with pytest.raises(StatementError, match="several rows"):
+        of_spend({"column": "region", "values": ["north"]}, unit="person")
 
 
 @pytest.mark.parametrize(
@@ -139,8 +148,8 @@ def test_columns_that_divide_no_records(block: Any, query: Any, changed: Any) ->
     ],
 )
 def test_malformed_blocks(block: Any) -> None:
-    with pytest.raises(InvalidError):
-        heaviest([spend(None) | {"block": block}], lambda one: Fraction(1))
+    with pytest.raises(StatementError):
+        of_spend(block)
 
 
 def test_the_kernel_and_the_ledger_find_the_same_cost() -> None:
@@ -164,13 +173,14 @@ def test_the_kernel_and_the_ledger_find_the_same_cost() -> None:
                     unit="row",
                     query="q",
                     reads=("x",),
+                    mechanism="some",
                     block=block if rng.random() < 0.8 else None,
                     slack=0.0 if made["kind"] == "any" else 0.01,
                     **made,
                     **cost,
                 )
             )
-        plain = [one.to_dict() for one in spends]
+        plain = spent(read_spend(one.to_dict()) for one in spends)
         told = total_cost(spends)
         chain, _ = compose(plain, None, ["x"])
         assert float(chain.total) == pytest.approx(told.dp_epsilon, rel=1e-12)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -59,13 +60,15 @@ WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], list[str], str]] = {
 }
 
 
+FOUR_ROWS = SimpleNamespace(unit="row", n=4, rows_per_unit=None)
+
+
 @pytest.mark.parametrize("name", WRONG)
 def test_the_kernel_and_studies_refuse_a_law_of_other_states(name: str, tmp_path: Path) -> None:
     columns, spec, covers, reason = WRONG[name]
     population = spec | {"covers": covers, "source": "made up"}
-    document = {"unit": "row", "n": 4, "rows_per_unit": None, "results": []}
     with pytest.raises(InvalidError, match=reason):
-        check_together(document, read_population(population), read_columns(PAIR | columns))
+        check_together(FOUR_ROWS, read_population(population), read_columns(PAIR | columns))
     table = pd.DataFrame({"pair": [1, 1, 2, 2], "x": 1.0, "s": 0})
     with pytest.raises(InputError, match=r"population\.covers"):
         Study(
@@ -83,9 +86,7 @@ def test_the_kernel_and_studies_refuse_a_law_of_other_states(name: str, tmp_path
 def test_one_column_with_all_cuts_is_covered() -> None:
     columns = read_columns(PAIR | NUMBERS | {"a": {"from": "x", "cuts": [1.0, 2.0]}})
     population = read_population(law(3) | {"covers": ["a"]})
-    check_together(
-        {"unit": "row", "n": 4, "rows_per_unit": None, "results": []}, population, columns
-    )
+    check_together(FOUR_ROWS, population, columns)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pandas as pd
@@ -69,8 +70,8 @@ ROLES = {
 
 def together(population: dict[str, Any], **columns: Any) -> None:
     """A release of two rows that declares this population, and columns beside its roles."""
-    document = {"unit": "row", "rows_per_unit": None, "n": 2, "population": population}
-    check_together(document, stated_population(population), stated_columns(ROLES | columns))
+    stated = SimpleNamespace(unit="row", rows_per_unit=None, n=2)
+    check_together(stated, stated_population(population), stated_columns(ROLES | columns))
 
 
 @pytest.mark.parametrize("spec", DISCRETE)

@@ -14,19 +14,21 @@ import pytest
 
 from bayesdp.kernel import check, read
 from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.composition import as_zcdp, compose, declared_cost
+from bayesdp.kernel.composition import as_zcdp, compose, declared_cost, spent
 from bayesdp.kernel.conversions import certified_level, conversion_level, read_conversion
+from bayesdp.kernel.stated import stated_step
 from bayesdp.notions import Cost
 from bayesdp.populations import Population, parse
 from bayesdp.release.certify import conversion_certificate
-from bayesdp.statements import read_population
+from bayesdp.statements import StatementError, read_population
+from bayesdp.statements.spends import read_spend
 from bayesdp.theorems import Bound, LeakageReport, Question
 from bayesdp.theorems.finite_law import dual_certificates
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta, stated_report
 from tests.effort import runs
 from tests.kernel.honest import ABOUT, ADVERSARIES, OF_A_RELEASE, PRESENT, random_cost
 from tests.kernel.mutations import sealed
-from tests.kernel.steps import bare
+from tests.kernel.steps import bare, read_of
 
 Rng = np.random.Generator
 CHAIN = {"model": "markov", "transition": [[0.7, 0.3], [0.3, 0.7]], "length": 40}
@@ -58,7 +60,7 @@ def step_of(population: Population, bound: Bound, report: LeakageReport) -> dict
                 question, report.cost, report.delta, zcdp_cost=report.zcdp_cost
             )
             premises.append(step_of(member, of_member.best, of_member))
-    details = json.loads(json.dumps(dict(bound.evidence), default=list))
+    details = read_of(bound)
     if bound.theorem == "finite-law" and report.adversary != "informed":
         pure_cost = bound.proof.get("dp_epsilon", report.cost.dp_epsilon)
         details["proofs"] = dual_certificates(population, pure_cost, report.adversary)
@@ -66,6 +68,8 @@ def step_of(population: Population, bound: Bound, report: LeakageReport) -> dict
         "population": bare(population),
         "secrets": report.secrets,
         "cost": plain_cost(cost),
+        "covers": [],
+        "independent": [],
         "details": details,
     }
     delta = {"delta": bound.delta} if bound.delta else {}
@@ -125,8 +129,9 @@ def some_report(rng: Rng, spec: dict[str, Any]) -> tuple[Population, LeakageRepo
 
 def declared_level(step: dict[str, Any]) -> None:
     """The kernel's word on a claim: `InvalidError`, or nothing."""
-    cost = declared_cost(step)
-    conversion_level(step, read_conversion(step, cost, zcdp=cost))
+    stated = stated_step(step)
+    cost = declared_cost(stated.evidence.cost)
+    conversion_level(stated, read_conversion(stated, cost, zcdp=cost))
 
 
 def test_kernel_and_package_agree() -> None:
@@ -274,7 +279,8 @@ def test_members_of_a_family() -> None:
     population = parse(spec)
     report = report_with_delta(Question(population), Cost(any=0.1, rho_any=0.01), 1e-6)
     honest = step_of(population, report.best, report)
-    honest["conclusion"]["epsilon"] = certified_level(honest)
+    for step in (*honest["premises"], honest):
+        step["conclusion"]["epsilon"] = certified_level(step)
     declared_level(honest)
     for change in (
         lambda s: s["premises"][1]["conclusion"].update(delta=1e-5),
@@ -314,13 +320,18 @@ def test_dp_at_a_delta() -> None:
 
 
 def test_spends_are_added_by_what_they_are() -> None:
-    base = {"dataset": "d", "query": "q", "column": "x", "interval": [0.0, 1.0], "slack": 0.0}
-    spends = [
-        {**base, "kind": "lipschitz", "dp_epsilon": 0.25, "slack": 0.125},
-        {**base, "kind": "lipschitz", "dp_epsilon": 0.0, "rho": 0.5, "slack": 0.0625},
+    base = {
+        "dataset": "d", "unit": "row", "query": "q", "column": "x", "interval": None, "slack": 0.0,
+        "mechanism": "m", "dp_delta": 0.0, "reads": ["x"],
+    }  # fmt: skip
+    moved = {**base, "kind": "lipschitz", "interval": [0.0, 1.0]}
+    stated = [
+        {**moved, "dp_epsilon": 0.25, "slack": 0.125},
+        {**moved, "dp_epsilon": 0.0, "rho": 0.5, "slack": 0.0625},
         {**base, "kind": "any", "dp_epsilon": 0.5, "rho": 0.0},
         {**base, "kind": "any", "dp_epsilon": 0.0, "rho": 1.0},
     ]
+    spends = spent(map(read_spend, stated))
     pair = read_population(PAIR)
     cost, _ = compose(spends, pair, ["x"], (Fraction(0), Fraction(1)))
     found = [float(getattr(cost, name)) for name in ("any", "lipschitz", "slack")]
@@ -332,10 +343,9 @@ def test_spends_are_added_by_what_they_are() -> None:
     assert float(zcdp.rho_any) == 1.125
     assert float(zcdp.rho_lipschitz) == 0.53125
     assert float(zcdp.rho_slack) == 0.0703125
-    with pytest.raises(InvalidError):
-        compose([{**base, "kind": "any", "dp_epsilon": 0.5, "rho": 0.5}], pair, ["x"])
-    with pytest.raises(InvalidError):
-        compose([{**base, "kind": "any", "dp_epsilon": 0.0, "rho": -0.5}], pair, ["x"])
+    for wrong in ({"dp_epsilon": 0.5, "rho": 0.5}, {"dp_epsilon": 0.0, "rho": -0.5}):
+        with pytest.raises(StatementError):
+            read_spend({**base, "kind": "any", **wrong})
 
 
 # -- whole certificates -----------------------------------------------------------------
@@ -401,8 +411,10 @@ def test_certificates_of_a_stated_pair() -> None:
     less = copy.deepcopy(honest)
     less["derivation"]["evidence"]["delta"]["dp_epsilon"] = 0.01
     assert verdict(less) == "INVALID"
+    stated = stated_step(step)
+    conversion = read_conversion(stated, declared_cost(stated.evidence.cost))
     with pytest.raises(InvalidError):  # a release must derive its DP delta
-        conversion_level(step, read_conversion(step, declared_cost(step)))
+        conversion_level(stated, conversion)
 
 
 def test_a_stated_pair_for_a_family() -> None:

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.blocks import cells_of
 from bayesdp.populations import parse
 from bayesdp.release import Study
 from bayesdp.statements import StatementError, read_population
+from bayesdp.statements.spends import read_spend
 from tests.kernel.test_forgeries import (
     ALONE,
     CLUSTER,
@@ -118,10 +117,10 @@ def test_names_of_a_blocks_column_and_values(name: str) -> None:
     document = released(columns, ALONE, {"kind": "count", "where": "s == 1 and g == 'n'"})
     spend = composed(document)["premises"][0]["evidence"]["spend"]
     assert spend["block"] == {"column": "g", "values": ["n"]}
-    with pytest.raises(InvalidError, match="shown"):
-        cells_of(spend | {"block": {"column": name, "values": ["n"]}})
-    with pytest.raises(InvalidError, match="shown"):
-        cells_of(spend | {"block": {"column": "g", "values": ["n", name]}})
+    with pytest.raises(StatementError, match="shown"):
+        read_spend(spend | {"block": {"column": name, "values": ["n"]}})
+    with pytest.raises(StatementError, match="shown"):
+        read_spend(spend | {"block": {"column": "g", "values": ["n", name]}})
 
 
 LAW = [[0.25, 0.25], [0.25, 0.25]]

@@ -20,6 +20,7 @@ from bayesdp.release import Study, certify
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.statements import read_columns
 from bayesdp.statements.conditions import parse as parse_condition
+from bayesdp.statements.queries import read_query
 
 
 def work() -> None:
@@ -117,10 +118,10 @@ def test_counts_of_parts_that_cross() -> None:
         {name: {"states": [0, 1], "public": True} for name in "ab"} | {"x": {"bounds": [0, 1]}}
     )
 
-    def shown(both: int) -> list[tuple[dict[str, Any], None, int]]:
+    def shown(both: int) -> list[tuple[Any, None, int]]:
         conditions = {"a == 1": 3, "b == 1": 3, "a == 1 and b == 1": both}
         return [
-            ({"name": where, "kind": "mean", "column": "x", "where": where}, None, rows)
+            (read_query({"name": where, "kind": "mean", "column": "x", "where": where}), None, rows)
             for where, rows in conditions.items()
         ]
 

@@ -14,6 +14,7 @@ import pytest
 from bayesdp import kernel
 from bayesdp.kernel.program_queries import costs, program_query
 from bayesdp.kernel.programs.noise import louder
+from bayesdp.kernel.stated import stated_columns
 from bayesdp.programs.certificate import derivation_of
 from bayesdp.programs.run.gaussian import multiple, number_scale
 from bayesdp.programs.source import core_of, read_text
@@ -166,10 +167,14 @@ def test_each_check_of_a_programs_step_bites(released: dict[str, Any], change: s
     """Called alone: in a whole certificate another check may be first."""
     document = copy.deepcopy(released)
     step = step_of(document)
-    program_query(step, document, ["height"], [])
+    program_query(step, document, columns_of(document), ["height"], [])
     SHARP[change][0](step, document)
     with pytest.raises(kernel.InvalidError, match=SHARP[change][1]):
-        program_query(step, document, ["height"], [])
+        program_query(step, document, columns_of(document), ["height"], [])
+
+
+def columns_of(document: dict[str, Any]) -> Any:
+    return stated_columns(document["columns"])
 
 
 def test_what_the_program_takes_for_public_is_public_in_the_study(tmp_path: Path) -> None:
@@ -177,10 +182,10 @@ def test_what_the_program_takes_for_public_is_public_in_the_study(tmp_path: Path
     document = json.loads(done.certificate.to_json())
     step = step_of(document)
     assert step["evidence"]["fields"] == {"region": "region", "smokes": "smokes"}
-    program_query(step, document, ["height", "smokes"], [])
+    program_query(step, document, columns_of(document), ["height", "smokes"], [])
     document["columns"]["region"] = {"states": ["north", "south"]}
     with pytest.raises(kernel.InvalidError, match="is protected, not public"):
-        program_query(step, document, ["height", "region", "smokes"], [])
+        program_query(step, document, columns_of(document), ["height", "region", "smokes"], [])
 
 
 def test_the_ledgers_costs_are_for_replacing_a_record(tmp_path: Path) -> None:
@@ -202,7 +207,9 @@ def smokers(people: Database[Person]) -> Private[Int]:
     step = step_of(document)
     step["premises"] = [derivation_of(core_of(source, "smokers", {}), verdict).to_dict()]
     with pytest.raises(kernel.InvalidError, match="another adjacency"):
-        program_query(json.loads(json.dumps(step)), document, ["height", "smokes"], [])
+        program_query(
+            json.loads(json.dumps(step)), document, columns_of(document), ["height", "smokes"], []
+        )
 
 
 def test_gaussian_costs_can_not_be_understated(tmp_path: Path) -> None:

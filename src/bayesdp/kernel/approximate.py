@@ -49,38 +49,34 @@ the step counts by.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import at_least, ball, exact, require, whole
+from bayesdp.kernel.arithmetic import at_least, ball, require
 from bayesdp.kernel.bounds import OfMember, bounded
-from bayesdp.kernel.composition import Cost, counted
+from bayesdp.kernel.composition import Cost
 from bayesdp.kernel.judgement import Conversion
-
-RULE = "approximate-dp"
+from bayesdp.statements.steps import ApproximateStep, Point, Renyi
 
 
 def level(conversion: Conversion, of_member: OfMember) -> arb:
     """The least level at the conversion's delta that its proof gives."""
-    proof, rule = conversion.proof or {}, conversion.rule
+    proof, rule = conversion.proof, conversion.rule
+    assert proof is not None
     delta = _probability(conversion.delta, rule)
-    way = proof["way"]
-    require(way in ("renyi", "point", "stated"), "no such way to a delta", rule)
     require(conversion.total + conversion.rho > 0, "nothing is spent", rule)
-    if way == "renyi":
-        alpha = _order(proof, rule)
+    if isinstance(proof, Renyi):
+        alpha = _order(proof.alpha, rule)
         return bounded(replace(conversion, alpha=alpha)) + reserve(alpha, delta)
-    dp_epsilon = exact(proof["dp_epsilon"], "dp_epsilon")
-    dp_delta = _probability(exact(proof["dp_delta"], "dp_delta"), rule)
+    dp_epsilon = Fraction(proof.dp_epsilon)
+    dp_delta = _probability(Fraction(proof.dp_delta), rule)
     require(dp_epsilon > 0, "dp_epsilon is not above 0", rule)
-    if way == "point":
-        alpha = _order(proof, rule)
+    if isinstance(proof, Point):
+        alpha = _order(proof.alpha, rule)
         due = ball(replace(conversion, alpha=alpha).of_group(1)) + reserve(alpha, dp_delta)
-        at_least(proof["dp_epsilon"], due, f"{rule}: dp_epsilon")
+        at_least(proof.dp_epsilon, due, f"{rule}: dp_epsilon")
     else:
         require(conversion.alone and conversion.rho == 0, "a DP delta is not derived", rule)
         require(dp_epsilon == conversion.total, "dp_epsilon is not the cost", rule)
@@ -117,17 +113,10 @@ def _growth(pure: arb, dp_epsilon: Fraction) -> arb:
     return pure.upper().expm1() / ball(dp_epsilon).expm1()
 
 
-def dp_level(step: Mapping[str, Any], cost: Cost, zcdp: Cost | None = None) -> arb:
-    """The DP level of a step of this rule; the step may not claim less. `zcdp` as in the core."""
-    evidence, conclusion = step["evidence"], step["conclusion"]
-    require(step["rule"] == RULE and conclusion["notion"] == "dp", "another notion", RULE)
-    spent = cost
-    if counted(step) == "zcdp":
-        require(zcdp is not None and zcdp.total == 0, "costs are not at hand as zCDP", RULE)
-        spent = zcdp or cost
-    require(evidence["delta"]["way"] == "renyi", "no such way to a delta", RULE)
-    alpha = _order(evidence["delta"], RULE)
-    delta = _probability(exact(conclusion["delta"], "delta"), RULE)
+def dp_level(step: ApproximateStep, spent: Cost) -> arb:
+    """The DP level of what the step counts; the step may not claim less."""
+    alpha = _order(step.evidence.delta.alpha, step.rule)
+    delta = _probability(Fraction(step.conclusion.delta), step.rule)
     return ball(spent.total + alpha * spent.rho) + reserve(alpha, delta)
 
 
@@ -141,9 +130,8 @@ def reserve(alpha: Fraction, delta: Fraction) -> arb:
     return value.max(arb(0))
 
 
-def _order(proof: Mapping[str, Any], rule: str) -> Fraction:
-    numerator, denominator = proof["alpha"]
-    alpha = Fraction(whole(numerator, "alpha", 1), whole(denominator, "alpha", 1))
+def _order(fraction: tuple[int, int], rule: str) -> Fraction:
+    alpha = Fraction(*fraction)
     require(1 < alpha <= 10**18, "alpha is no Rényi order above 1", rule)
     require(alpha - 1 >= Fraction(1, 10**9), "alpha is too close to 1", rule)
     return alpha

@@ -17,10 +17,10 @@ from typing import Any
 
 from bayesdp.kernel.arithmetic import exact, require, watched
 from bayesdp.kernel.queries import condition
-from bayesdp.statements.base import is_shown
+from bayesdp.statements.columns import Discrete, Group, Impute, Member, Position
 from bayesdp.statements.conditions import Joined, Tree
+from bayesdp.statements.spends import Block
 
-Spend = Mapping[str, Any]
 Cell = tuple[str, Any]
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( (?!00:00:00)[0-9]{2}:[0-9]{2}:[0-9]{2})?")
 
@@ -52,68 +52,52 @@ def cell(value: object) -> Cell:
     return ("text", "".join(letters))
 
 
-def cells_of(spend: Spend) -> tuple[str, frozenset[Cell]] | None:
+def cells_of(block: Block | None) -> tuple[str, frozenset[Cell]] | None:
     """The column of a spend's block and its cells; `None` for a spend on all records."""
-    block = spend.get("block")
-    if block is None:
-        return None
-    require(set(block) == {"column", "values"}, "no block", "block")
-    require(isinstance(block["column"], str) and bool(block["column"]), "no column", "block")
-    require(isinstance(block["values"], list) and bool(block["values"]), "no values", "block")
-    require(spend["unit"] == "row", "a record of several rows has no block", "block")
-    given = block["values"]
-    for shown in (block["column"], *(value for value in given if isinstance(value, str))):
-        require(is_shown(shown), "a letter that isn't shown as it stands", "block")
-    require(
-        len({repr(value) for value in given}) == len(given), "a value of a block twice", "block"
-    )
-    return block["column"], frozenset(cell(value) for value in block["values"])
+    return None if block is None else (block.column, frozenset(map(cell, block.values)))
 
 
-def heaviest(spends: Sequence[Spend], amount: Callable[[Spend], Fraction]) -> Fraction:
-    """The most that one record pays: on each column its cell's spends, and those on all records.
+def heaviest(costs: Sequence[tuple[Block | None, Fraction]]) -> Fraction:
+    """The most that one record pays: on each column its cell's costs, and those on all records.
 
     Columns whose values are of several kinds don't count: the text "1" and the number 1 may be one
     cell.
     """
-    places = [cells_of(spend) for spend in spends]
+    places = [cells_of(block) for block, _ in costs]
     kinds: dict[str, set[str]] = {}
     for place in places:
         if place is not None:
             kinds.setdefault(place[0], set()).update(kind for kind, _ in place[1])
     total = Fraction(0)
     paid: dict[str, dict[Cell, Fraction]] = {}
-    for spend, place in zip(spends, places, strict=True):
-        cost = amount(spend)
+    for (_, cost), place in zip(costs, places, strict=True):
         if place is None or len(kinds[place[0]]) > 1:
             total += cost
             continue
         of_column = paid.setdefault(place[0], {})
-        for one in place[1]:
-            of_column[one] = of_column.get(one, Fraction(0)) + cost
+        for own in place[1]:
+            of_column[own] = of_column.get(own, Fraction(0)) + cost
     return total + sum((max(cells.values()) for cells in paid.values()), Fraction(0))
 
 
 def check_block(
-    spend: Spend, query: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]], where: str
+    block: Block | None, where: str | None, columns: Mapping[str, Any], query: str
 ) -> None:
-    """`InvalidError` unless the query reads no record outside of the spend's block."""
-    block = cells_of(spend)
-    if block is None:
+    """`InvalidError` unless a query with this condition reads no record outside of the block."""
+    place = cells_of(block)
+    if place is None:
         return
-    name, cells = block
-    require("where" in query and name in columns, "the query has no such block", where)
+    name, cells = place
+    require(where is not None and name in columns, "the query has no such block", query)
     column = columns[name]
-    public = column.get("public") is True or "role" in column
-    plain = not ({"bounds", "from", "cuts", "where"} & set(column))
-    imputed = isinstance(column.get("missing"), Mapping)
-    require(public and plain and not imputed, f"{name!r} divides no records", where)
-    states = column.get("states")
-    require(isinstance(states, list) and bool(states), f"{name!r} has no states", where)
-    tree = condition(query["where"])
-    for state in states or ():
+    plain = isinstance(column, Discrete | Group | Member | Position) and not column.is_private
+    imputed = isinstance(column.missing, Impute)
+    require(plain and not imputed, f"{name!r} divides no records", query)
+    require(bool(column.levels), f"{name!r} has no states", query)
+    tree = condition(where or "")
+    for state in column.levels:
         if truth(tree, name, state) is not False:
-            require(cell(state) in cells, f"the query reads {state!r} too", where)
+            require(cell(state) in cells, f"the query reads {state!r} too", query)
 
 
 def truth(tree: Tree, name: str, value: object) -> bool | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from flint import arb
@@ -11,8 +11,9 @@ from flint import arb
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, require
 from bayesdp.kernel.described import check_numbers
 from bayesdp.kernel.judgement import DIVERGENCE_RULES, GAUSSIAN_RULES, MODELS, Conversion
+from bayesdp.statements import steps
 
-OfMember = Callable[[Conversion, Any, Mapping[str, Any]], arb]
+OfMember = Callable[[Conversion, Any, steps.Conversion], arb]
 """The level of a family's member, derived from its step under the family's."""
 
 
@@ -31,7 +32,7 @@ def bounded(conversion: Conversion, of_member: OfMember | None = None) -> arb:
     divergence = conversion.rule in DIVERGENCE_RULES
     require(conversion.alpha is None or divergence, "it bounds no divergence", conversion.rule)
     of_members = conversion.rule == "family" and conversion.rho > 0
-    listed = conversion.rule == "family" and bool(conversion.premises)
+    listed = bool(conversion.members)
     looked_into = conversion.rule == "finite-law"
     if conversion.adversary == "informed" and not (of_members or listed or looked_into):
         check_numbers(conversion.population)

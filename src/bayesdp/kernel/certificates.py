@@ -16,7 +16,6 @@ from bayesdp.kernel.arithmetic import (
     UnknownError,
     at_least,
     ball,
-    exact,
     follows,
     limited,
     require,
@@ -28,8 +27,16 @@ from bayesdp.kernel.judgement import ROUNDING, Verdict
 from bayesdp.kernel.programs import check_program
 from bayesdp.kernel.relations import check_relations
 from bayesdp.kernel.releases import check_release
-from bayesdp.kernel.stated import same, stated_certificate
-from bayesdp.statements.certificates import FORMAT, VERSION
+from bayesdp.kernel.stated import same, stated_certificate, stated_population
+from bayesdp.statements.certificates import (
+    FORMAT,
+    VERSION,
+    ConversionCertificate,
+    ProgramCertificate,
+    RelationsCertificate,
+    ReleaseCertificate,
+)
+from bayesdp.statements.steps import Stated
 
 MOST_DIGITS = 309
 """Of a whole number: no double has more."""
@@ -92,16 +99,19 @@ def _check(document: object) -> Verdict:
         )
         # Half a letter (a lone surrogate) is JSON, and no text that anybody could be shown.
         json.dumps(document, ensure_ascii=False).encode()
-        stated_certificate(document)
-        if document["derivation"]["rule"] == "relations":
-            return Verdict("VALID ASSUMING", check_relations(document))
-        if document["derivation"]["rule"] == "program":
+        stated = stated_certificate(document)
+        if isinstance(stated, ProgramCertificate):
             return Verdict("VALID ASSUMING", check_program(document))
-        if document["derivation"]["rule"] == "release":
-            check_release(document)
+        if isinstance(stated, RelationsCertificate):
+            return Verdict("VALID ASSUMING", check_relations(stated))
+        if isinstance(stated, ReleaseCertificate):
+            check_release(stated, document)
         else:
-            _check_conversion(document)
-        return Verdict("VALID ASSUMING", tuple(assumptions(document)))
+            _check_conversion(stated)
+        due = tuple(assumptions(document))
+        told = "they are not those that the level rests on"
+        require(stated.assumptions == due, told, "assumptions")
+        return Verdict("VALID ASSUMING", due)
     except UnknownError as found:
         return Verdict("UNKNOWN", (), found.step or "content", found.reason)
     except InvalidError as found:
@@ -126,35 +136,32 @@ def digest(content: Mapping[str, Any]) -> str:
     return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
 
 
-def _check_conversion(document: Mapping[str, Any]) -> None:
+def _check_conversion(stated: ConversionCertificate) -> None:
     """A certificate of a conversion alone: of any mechanism with the stated DP cost."""
-    step, claim = document["derivation"], document["claim"]
-    if document["rounding"] != ROUNDING:
+    step, claim = stated.derivation, stated.claim
+    if stated.rounding != ROUNDING:
         raise UnknownError("it rounds in a way that is not known here", "rounding")
-    conversion = replace(read_conversion(step, declared_cost(step)), alone=True)
-    shown = {k: v for k, v in document["population"].items() if k not in ("source", "covers")}
-    told = step["evidence"]["population"]
-    require(same(shown, told), "two populations are named", "population")
-    for key in ("notion", "adversary"):
-        require(claim[key] == step["conclusion"][key], f"another {key} than derived", "claim")
-    check_delta(claim["delta"], step)
-    require(claim["scope"] == "the declared population", "another scope", "claim")
-    require(claim["secrets"] == conversion.secrets, "other secrets than derived", "claim")
-    # All mechanisms of this cost are meant: a claim about larger costs would be a stronger one.
-    require(same(claim["cost"], step["evidence"]["cost"]), "another cost than derived", "claim")
-    at_least(claim["dp_epsilon"], ball(conversion.total), "claim: dp_epsilon")
+    cost = declared_cost(step.evidence.cost)
+    conversion = replace(read_conversion(step, cost), alone=True)
+    shown = {k: v for k, v in stated.population.items() if k not in ("source", "covers")}
+    stated_population(stated.population)
+    require(same(shown, step.evidence.population), "two populations are named", "population")
+    due = (step.conclusion.adversary, step.evidence.secrets, step.evidence.cost)
+    for what, told, derived in zip(
+        ("adversary", "secrets", "cost"),
+        (claim.adversary, claim.secrets, claim.cost),
+        due,
+        strict=True,
+    ):  # All mechanisms of this cost are meant: about larger costs it would be a stronger claim.
+        require(told == derived, f"another {what} than derived", "claim")
+    check_delta(claim.delta, step.conclusion.delta)
+    at_least(claim.dp_epsilon, ball(conversion.total), "claim: dp_epsilon")
     sum_of_doubles = conversion.total * (1 + Fraction(1, 10**12))
-    require(exact(claim["dp_epsilon"]) <= sum_of_doubles, "dp_epsilon is not the cost", "claim")
-    told = exact(claim.get("dp_rho", 0.0))
-    require(close(told, conversion.rho) and told >= conversion.rho, "dp_rho", "claim")
-    stated = conversion.proof is not None and conversion.proof["way"] == "stated"
-    due = conversion.proof["dp_delta"] if stated and conversion.proof else 0.0
-    require(exact(claim.get("dp_delta", 0.0)) == exact(due), "another dp_delta", "claim")
-    derived = conversion_level(step, conversion)
-    at_least(claim["epsilon"], derived, "claim: epsilon")
-    follows(step["conclusion"]["epsilon"], claim["epsilon"], "claim: epsilon")
-    require(
-        list(document["assumptions"]) == assumptions(document),
-        "they are not those that the level rests on",
-        "assumptions",
-    )
+    require(Fraction(claim.dp_epsilon) <= sum_of_doubles, "dp_epsilon is not the cost", "claim")
+    rho = Fraction(claim.dp_rho)
+    require(close(rho, conversion.rho) and rho >= conversion.rho, "dp_rho", "claim")
+    proof = conversion.proof
+    dp_delta = proof.dp_delta if isinstance(proof, Stated) else 0.0
+    require(claim.dp_delta == dp_delta, "another dp_delta", "claim")
+    at_least(claim.epsilon, conversion_level(step, conversion), "claim: epsilon")
+    follows(step.conclusion.epsilon, claim.epsilon, "claim: epsilon")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.kernel.arithmetic import exact, require
+from bayesdp.kernel.arithmetic import exact
 from bayesdp.kernel.blocks import heaviest
+from bayesdp.statements import steps
 from bayesdp.statements.gaussian import GaussianVectors
+from bayesdp.statements.spends import Spend
 
 Column = tuple[str, Fraction, Fraction, Fraction, Fraction, Fraction]
 """A column, the width it is clipped to, cost, slack, zCDP cost and its slack."""
@@ -64,50 +66,58 @@ def close(stated: Fraction, derived: Fraction) -> bool:
     )
 
 
-def counted(step: Mapping[str, Any]) -> str:
-    """How a step counts pure costs: as `pure`, or as `zcdp`."""
-    proof = step["evidence"].get("delta")
-    how = "pure" if proof is None else proof["counted"]
-    require(how in ("pure", "zcdp"), "costs are counted in an unknown way", step["rule"])
-    return str(how)
+@dataclass(frozen=True)
+class Spent:
+    """A spend with its exact costs: pure, or (`rho`) of Gaussian noise; `slack` is of the grid."""
+
+    spend: Spend
+    pure: Fraction
+    rho: Fraction
+    slack: Fraction
+
+    @property
+    def as_zcdp(self) -> Spent:
+        """A pure cost as zCDP: `eps` is at most `eps^2 / 2` (theory 2.5)."""
+        if self.rho > 0:
+            return self
+        return Spent(self.spend, Fraction(0), self.pure**2 / 2, self.slack**2 / 2)
 
 
-def as_zcdp(spends: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The spends with every pure one as zCDP: `eps` is at most `eps^2 / 2` (theory 2.5)."""
-    found: list[Mapping[str, Any]] = []
-    for spend in spends:
-        if exact(spend.get("rho", 0.0)) > 0:
-            found.append(spend)
-            continue
-        rho, slack = (exact(spend[name]) ** 2 / 2 for name in ("dp_epsilon", "slack"))
-        found.append({**spend, "dp_epsilon": 0.0, "rho": rho, "slack": slack})
-    return found
+def spent(spends: Iterable[Spend]) -> list[Spent]:
+    """The spends with their exact costs."""
+    return [
+        Spent(spend, Fraction(spend.dp_epsilon), Fraction(spend.rho), Fraction(spend.slack))
+        for spend in spends
+    ]
 
 
-def _parts(spends: Sequence[Mapping[str, Any]]) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+def as_zcdp(spends: Iterable[Spent]) -> list[Spent]:
+    """The spends with every pure one as zCDP."""
+    return [one.as_zcdp for one in spends]
+
+
+def _most(spends: Sequence[Spent], amount: Callable[[Spent], Fraction]) -> Fraction:
+    return heaviest([(one.spend.block, amount(one)) for one in spends])
+
+
+def _parts(spends: Sequence[Spent]) -> tuple[Fraction, Fraction, Fraction, Fraction]:
     """Pure cost and slack, zCDP cost and its slack: the most that one record pays of each."""
-    kept: list[Mapping[str, Any]] = []
-    for spend in spends:
-        epsilon, rho = exact(spend["dp_epsilon"]), exact(spend.get("rho", 0.0))
-        slack = exact(spend["slack"])
-        require(min(epsilon, rho, slack) >= 0 and 0 in (epsilon, rho), "no such cost")
-        parts = (epsilon, slack, Fraction(0), Fraction(0)) if rho == 0 else (0, 0, rho, slack)
-        kept.append({**spend, "parts": parts})
-
-    def most(place: int) -> Fraction:
-        return heaviest(kept, lambda spend: Fraction(spend["parts"][place]))
-
-    return most(0), most(1), most(2), most(3)
+    none = Fraction(0)
+    return (
+        _most(spends, lambda one: one.pure),
+        _most(spends, lambda one: none if one.rho > 0 else one.slack),
+        _most(spends, lambda one: one.rho),
+        _most(spends, lambda one: one.slack if one.rho > 0 else none),
+    )
 
 
-def summed(spends: Sequence[Mapping[str, Any]]) -> tuple[Fraction, Fraction]:
+def summed(spends: Sequence[Spent]) -> tuple[Fraction, Fraction]:
     """The most that one record pays in pure DP, and in zCDP."""
-    pure = heaviest(spends, lambda spend: exact(spend["dp_epsilon"]))
-    return pure, heaviest(spends, lambda spend: exact(spend.get("rho", 0.0)))
+    return _most(spends, lambda one: one.pure), _most(spends, lambda one: one.rho)
 
 
 def compose(
-    spends: Sequence[Mapping[str, Any]],
+    spends: Sequence[Spent],
     population: Any,
     covers: Sequence[str],
     interval: tuple[Fraction, Fraction] | None = None,
@@ -120,18 +130,19 @@ def compose(
     """
     if isinstance(population, GaussianVectors):
         return _by_column(spends, population, covers)
-    moved, still = list[Mapping[str, Any]](), list[Mapping[str, Any]]()
+    moved, still = list[Spent](), list[Spent]()
     scalar = is_gaussian(population) and len(covers) == 1
-    for spend in spends:
-        moves = scalar and spend["kind"] == "lipschitz" and spend["column"] == covers[0]
-        (moved if moves and _contains(spend["interval"], interval) else still).append(spend)
+    for one in spends:
+        spend = one.spend
+        moves = scalar and spend.kind == "lipschitz" and spend.column == covers[0]
+        (moved if moves and _contains(spend.interval, interval) else still).append(one)
     others, _, rest, _ = _parts(still)
     lipschitz, slack, rho_lipschitz, rho_slack = _parts(moved)
     where = [float(end) for end in interval] if moved and interval is not None else None
     return Cost(others, lipschitz, slack, (), rest, rho_lipschitz, rho_slack), where
 
 
-def held(stated: Cost, spent: Cost, spends: Sequence[Mapping[str, Any]]) -> bool:
+def held(stated: Cost, spent: Cost, spends: Sequence[Spent]) -> bool:
     """Whether a cost whose kinds no theorem rests on is what was spent.
 
     It is stated as one of kind `any`, which has no slack, or by the kinds of the spends.
@@ -140,10 +151,10 @@ def held(stated: Cost, spent: Cost, spends: Sequence[Mapping[str, Any]]) -> bool
     return sums and (stated.is_close(spent) or stated.is_close(_by_kind(spends)))
 
 
-def _by_kind(spends: Sequence[Mapping[str, Any]]) -> Cost:
-    others, _, rest, _ = _parts([spend for spend in spends if spend["kind"] == "any"])
+def _by_kind(spends: Sequence[Spent]) -> Cost:
+    others, _, rest, _ = _parts([one for one in spends if one.spend.kind == "any"])
     lipschitz, slack, rho, rho_slack = _parts(
-        [spend for spend in spends if spend["kind"] == "lipschitz"]
+        [one for one in spends if one.spend.kind == "lipschitz"]
     )
     return Cost(others, lipschitz, slack, (), rest, rho, rho_slack)
 
@@ -153,25 +164,27 @@ def is_gaussian(population: Any) -> bool:
     return population is not None and population.model in ("gaussian", "autoregressive")
 
 
-def _contains(clipped: Any, secrets: tuple[Fraction, Fraction] | None) -> bool:
+def _contains(
+    clipped: tuple[float, float] | None, secrets: tuple[Fraction, Fraction] | None
+) -> bool:
     """Whether a clipping interval contains the one in which secrets lie."""
-    if secrets is None:
+    if secrets is None or clipped is None:
         return False
     return exact(clipped[0]) <= secrets[0] < secrets[1] <= exact(clipped[1])
 
 
 def _by_column(
-    spends: Sequence[Mapping[str, Any]], population: GaussianVectors, covers: Sequence[str]
+    spends: Sequence[Spent], population: GaussianVectors, covers: Sequence[str]
 ) -> tuple[Cost, Any]:
-    groups: dict[tuple[str, float, float], list[Mapping[str, Any]]] = {}
-    others: list[Mapping[str, Any]] = []
-    for spend in spends:
-        known = spend["column"] in population.columns and spend["column"] in covers
-        if spend["kind"] == "lipschitz" and known:
-            low, high = spend["interval"]
-            groups.setdefault((spend["column"], low, high), []).append(spend)
+    groups: dict[tuple[str, float, float], list[Spent]] = {}
+    others: list[Spent] = []
+    for one in spends:
+        column, interval = one.spend.column, one.spend.interval
+        known = column in population.columns and column in covers
+        if one.spend.kind == "lipschitz" and known and column is not None and interval is not None:
+            groups.setdefault((column, *interval), []).append(one)
         else:
-            others.append(spend)
+            others.append(one)
     columns = []
     for (column, low, high), group in sorted(groups.items()):
         columns.append((column, exact(high) - exact(low), *_parts(group)))
@@ -181,23 +194,15 @@ def _by_column(
     return cost, bounds if columns else None
 
 
-def declared_cost(step: Mapping[str, Any]) -> Cost:
-    """The cost as the step states it: what a conversion alone is about."""
-    cost = step["evidence"]["cost"]
-    parts = [exact(cost[name], f"cost: {name}") for name in ("any", "lipschitz", "slack")]
-    names = ("rho_any", "rho_lipschitz", "rho_slack")
-    rhos = [exact(cost.get(name, 0.0), f"cost: {name}") for name in names]
+def declared_cost(stated: steps.Cost) -> Cost:
+    """The cost as a step states it: what a conversion alone is about."""
     columns: tuple[Column, ...] = tuple(
         (
-            one["column"],
-            exact(one["width"]),
-            exact(one["dp_epsilon"]),
-            exact(one["slack"]),
-            exact(one.get("rho", 0.0)),
-            exact(one.get("rho_slack", 0.0)),
-        )
-        for one in cost.get("by_column", [])
+            one.column,
+            *map(Fraction, (one.width, one.dp_epsilon, one.slack, one.rho, one.rho_slack)),
+        )  # type: ignore[misc]
+        for one in stated.by_column
     )
-    positive = min(*parts, *rhos) >= 0 and all(c[1] > 0 and min(c[2:]) >= 0 for c in columns)
-    require(positive, "negative cost")
-    return Cost(parts[0], parts[1], parts[2], columns, rhos[0], rhos[1], rhos[2])
+    any_, lipschitz, slack = map(Fraction, (stated.any, stated.lipschitz, stated.slack))
+    rhos = map(Fraction, (stated.rho_any, stated.rho_lipschitz, stated.rho_slack))
+    return Cost(any_, lipschitz, slack, columns, *rhos)

@@ -4,73 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from fractions import Fraction
+from sys import float_info
 from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.approximate import RULE as DP_RULE
 from bayesdp.kernel.approximate import dp_level, level
-from bayesdp.kernel.arithmetic import (
-    MOST_SECONDS,
-    UnknownError,
-    at_least,
-    double_up,
-    exact,
-    limited,
-    require,
-)
+from bayesdp.kernel.arithmetic import MOST_SECONDS, at_least, double_up, limited, require
 from bayesdp.kernel.bounds import bounded
-from bayesdp.kernel.composition import Cost, counted, declared_cost
-from bayesdp.kernel.judgement import RULES, Conversion
-from bayesdp.kernel.stated import stated_population
-from bayesdp.statements.steps import ADVERSARIES, COMPOSITION
+from bayesdp.kernel.composition import Cost, declared_cost
+from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.stated import stated_population, stated_step
+from bayesdp.statements import steps
+from bayesdp.statements.populations import Family
+
+
+def counted(step: steps.Conversion | steps.ApproximateStep) -> str:
+    """How a step counts pure costs: as `pure`, or as `zcdp`."""
+    proof = step.evidence.delta
+    return "pure" if proof is None else proof.counted
 
 
 def read_conversion(
-    step: Mapping[str, Any],
+    step: steps.Conversion,
     cost: Cost,
     mechanism: str | None = None,
     zcdp: Cost | None = None,
 ) -> Conversion:
-    """The step with this cost, its statements checked against each other.
+    """The step with this cost.
 
     `zcdp` is the cost with every pure part counted as zCDP, for steps that count so.
     """
-    rule, evidence, conclusion = step["rule"], step["evidence"], step["conclusion"]
-    if rule not in RULES:
-        raise UnknownError("no rule of this name", str(rule))
-    require(conclusion["notion"] == "bdp", "another notion than BDP", rule)
-    require(conclusion["adversary"] in ADVERSARIES, "no such adversary", rule)
-    require(evidence["secrets"] in ("bounded", "unbounded"), "no such secrets", rule)
-    spent = cost
-    if counted(step) == "zcdp":
-        require(zcdp is not None and zcdp.total == 0, "costs are not at hand as zCDP", rule)
-        spent = zcdp or cost
-    population = stated_population(evidence["population"])
-    composed = sum(premise["rule"] == COMPOSITION for premise in step["premises"])
-    members = getattr(population, "members", ()) if rule == "family" else ()
-    whole = len(step["premises"]) - composed == len(members)
-    require(whole, "a premise too many or too few", rule)
+    population = stated_population(step.evidence.population)
+    of_family = step.rule == "family" and isinstance(population, Family)
+    described = population.members if of_family else ()
+    whole = len(step.members) == len(described)
+    require(whole, "a premise too many or too few", step.rule)
     return Conversion(
-        rule,
+        step.rule,
         population,
-        conclusion["adversary"],
-        evidence["secrets"],
-        spent,
-        evidence.get("details", {}),
-        tuple(step["premises"]),
+        step.conclusion.adversary,
+        step.evidence.secrets,
+        _spent(step, cost, zcdp),
+        step.evidence.details,
+        step.members,
         mechanism,
-        exact(conclusion.get("delta", 0.0), "delta"),
-        evidence.get("delta"),
+        Fraction(step.conclusion.delta),
+        step.evidence.delta,
         zcdp=zcdp,
-        beside=bool(evidence.get("independent")),
+        beside=bool(step.evidence.independent),
     )
 
 
-def conversion_level(step: Mapping[str, Any], conversion: Conversion) -> arb:
+def _spent(step: steps.Conversion | steps.ApproximateStep, cost: Cost, zcdp: Cost | None) -> Cost:
+    """The cost that the step counts."""
+    if counted(step) == "pure":
+        return cost
+    require(zcdp is not None and zcdp.total == 0, "costs are not at hand as zCDP", step.rule)
+    return zcdp or cost
+
+
+def conversion_level(step: steps.Conversion, conversion: Conversion) -> arb:
     """The level that the rule proves; the step must not claim less."""
     derived = proved(conversion)
-    at_least(step["conclusion"]["epsilon"], derived, conversion.rule)
+    at_least(step.conclusion.epsilon, derived, conversion.rule)
     return derived
 
 
@@ -84,7 +82,7 @@ def proved(conversion: Conversion) -> arb:
     return bounded(conversion, _of_member)
 
 
-def _of_member(conversion: Conversion, member: Any, step: Mapping[str, Any]) -> arb:
+def _of_member(conversion: Conversion, member: Any, step: steps.Conversion) -> arb:
     """The level of a family's member: a step of the same adversary, secrets and cost."""
     cost = conversion.cost
     part = replace(read_conversion(step, cost, zcdp=conversion.zcdp), alone=conversion.alone)
@@ -92,36 +90,37 @@ def _of_member(conversion: Conversion, member: Any, step: Mapping[str, Any]) -> 
     require(part.adversary == conversion.adversary, "about another adversary")
     require(part.secrets == conversion.secrets, "about other secrets")
     due = conversion.zcdp if counted(step) == "zcdp" else cost
-    require(due is not None and declared_cost(step).is_close(due), "about another cost")
+    told = declared_cost(step.evidence.cost)
+    require(due is not None and told.is_close(due), "about another cost")
     require(part.delta <= conversion.delta, "of a larger delta")
     return conversion_level(step, part)
 
 
-def certified_level(step: Mapping[str, Any]) -> float:
+def certified_level(plain: Mapping[str, Any]) -> float:
     """The level of a conversion step, as a double that is certainly not below the proved one.
 
     For the package, which states this number. `InvalidError` where a hypothesis fails, and
     `TooSlowError` where a verdict would be UNKNOWN because its proof takes too long.
     """
     with limited(MOST_SECONDS * 0.6):  # a whole certificate has several steps
-        return _certified_level(step)
+        return _certified_level(plain)
 
 
-def _certified_level(step: Mapping[str, Any]) -> float:
-    cost, zcdp = declared_cost(step), None
-    under = [step, *step["premises"]] if step["rule"] == "family" else [step]
-    for one in under:
-        zcdp = declared_cost(one) if counted(one) == "zcdp" else zcdp
-    if step["rule"] == DP_RULE:
-        return double_up(dp_level(step, cost, zcdp))
-    mechanism = step["evidence"].get("details", {}).get("mechanism")
-    conversion = read_conversion(step, cost, mechanism, zcdp)
+def _certified_level(plain: Mapping[str, Any]) -> float:
+    # The level is what is asked for: the largest double stands in its place.
+    sought = {**plain["conclusion"], "epsilon": float_info.max}
+    step = stated_step({**plain, "conclusion": sought})
+    cost, zcdp = declared_cost(step.evidence.cost), None
+    if isinstance(step, steps.ApproximateStep):
+        zcdp = cost if counted(step) == "zcdp" else None
+        return double_up(dp_level(step, _spent(step, cost, zcdp)))
+    for member in (step, *step.members):
+        zcdp = declared_cost(member.evidence.cost) if counted(member) == "zcdp" else zcdp
+    conversion = read_conversion(step, cost, step.evidence.details.get("mechanism"), zcdp)
     return double_up(proved(replace(conversion, alone=True)))
 
 
-def check_delta(claimed: object, step: Mapping[str, Any]) -> None:
-    """A claim's delta is a probability below 1, and not below the one that the step derives."""
-    number, derived = exact(claimed, "delta"), exact(step["conclusion"].get("delta", 0.0), "delta")
-    require(0 <= derived <= number < 1, "delta is below what is derived, or no delta", "claim")
-    none = number == 0 or "delta" in step["conclusion"]
-    require(none, "a delta is claimed, and none is derived", "claim")
+def check_delta(claimed: float, derived: float) -> None:
+    """A claim's delta is not below the one that a step derives, and 0 where none is derived."""
+    require(derived <= claimed, "delta is below what is derived", "claim")
+    require(claimed == 0 or derived > 0, "a delta is claimed, and none is derived", "claim")

@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from bayesdp.kernel.composition import Cost
-from bayesdp.statements.steps import THEOREMS
+from bayesdp.statements import steps
 
 ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
 """How the levels of a certificate are rounded."""
 
-RULES = THEOREMS
+RULES = steps.THEOREMS
 """Every theorem that the kernel re-proves: the file of the same name in `rules/`."""
 
 GAUSSIAN_RULES = frozenset(
@@ -66,8 +66,8 @@ class Conversion:
     """A step from DP to BDP: everything that a rule may use.
 
     `cost` is what the step counts: pure costs as such, or as zCDP. `zcdp` are the costs with the
-    pure ones counted as zCDP. `details` is evidence that the rule re-proves. `mechanism` is what
-    all spends are, where the release shows that they are.
+    pure ones counted as zCDP. `details` is evidence that the rule re-proves; a family has the
+    steps of its `members`. `mechanism` is what all spends are, where the release shows it.
 
     `proof` says how the level follows at `delta` (`approximate`); `alpha` is the Rényi order of the
     divergence that a rule bounds, `None` for a pure level. `alone` says that the mechanism is any
@@ -81,10 +81,10 @@ class Conversion:
     secrets: str
     cost: Cost
     details: Mapping[str, Any]
-    premises: tuple[Mapping[str, Any], ...]
+    members: tuple[steps.Conversion, ...] = ()
     mechanism: str | None = None
     delta: Fraction = Fraction(0)
-    proof: Mapping[str, Any] | None = None
+    proof: steps.Renyi | steps.Point | steps.Stated | None = None
     alpha: Fraction | None = None
     zcdp: Cost | None = None
     alone: bool = False

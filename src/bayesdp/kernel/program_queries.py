@@ -38,7 +38,8 @@ from bayesdp.kernel.programs.reading import (
     columns_of,
     number,
 )
-from bayesdp.kernel.queries import Columns, label, labels, states_of
+from bayesdp.kernel.queries import Columns, labels
+from bayesdp.statements.columns import Condition, Cut, label
 
 RULE = "program"
 MECHANISM = "program"
@@ -61,13 +62,14 @@ class Asked:
 def program_query(
     step: Mapping[str, Any],
     body: Mapping[str, Any],
+    columns: Columns,
     covers: list[str],
     independent: list[str],
     effort: Effort | None = None,
 ) -> Asked:
     """`InvalidError` unless the study allows the program and its spends cover its cost."""
     evidence, conclusion, premises = step["evidence"], step["conclusion"], step["premises"]
-    query, columns = evidence["query"], body["columns"]
+    query = evidence["query"]
     where = f"program: {query['name']}"
     require(len(premises) == 1, "not one derivation", where)
     derived = derive(premises[0], effort)
@@ -312,7 +314,7 @@ def _fields(
     for name, column in stated.items():
         require(column in columns, f"column {column!r} is not declared", where)
         declared = columns[column]
-        public = declared.get("public") is True or "role" in declared
+        public = not declared.is_private
         known = program.columns[name]
         require(public or not known.public, f"{column!r} is protected, not public", where)
         _check_type(known, declared, f"{where}: {column}")
@@ -320,9 +322,9 @@ def _fields(
     return fields
 
 
-def _check_type(known: Column, declared: Mapping[str, Any], where: str) -> None:
+def _check_type(known: Column, declared: Any, where: str) -> None:
     """The study's column holds such values; of one without states and bounds nothing is said."""
-    states, ends = states_of(declared), declared.get("bounds")
+    states, ends = declared.levels, getattr(declared, "bounds", None)
     values = list(states if states is not None else ends or ())
     if known.kind == "category":
         fits = ends is None and all(isinstance(one, str) for one in values)
@@ -375,9 +377,8 @@ def _check_kind(
     require(spend["kind"] == kind == "lipschitz" and place is not None, "another kind", where)
     assert place is not None
     name = fields[field or ""]
-    plain = (
-        not ({"from", "missing"} & set(columns[name])) or columns[name].get("missing") == "refuse"
-    )
+    read_as_it_is = not isinstance(columns[name], Cut | Condition)
+    plain = read_as_it_is and columns[name].missing == "refuse"
     require(plain and spend["column"] == label(name, columns[name]), "another column", where)
     require([exact(end) for end in spend["interval"]] == list(place), "another interval", where)
     require(place[0] < place[1], "an empty interval", where)

@@ -23,6 +23,7 @@ from bayesdp.kernel.programs.reading import (
     items,
     read_program,
 )
+from bayesdp.kernel.queries import Columns
 from bayesdp.kernel.stated import same
 from bayesdp.statements.base import StatementError, is_shown
 from bayesdp.statements.outputs import read_output, read_released
@@ -37,7 +38,7 @@ _FAILED = re.compile(
 def check_program_results(
     results: Sequence[Mapping[str, Any]],
     steps: Sequence[Mapping[str, Any]],
-    columns: Mapping[str, Mapping[str, Any]],
+    columns: Columns,
 ) -> None:
     """One result for each program, in order, with its step's cost and outputs that it can have."""
     require(len(results) == len(steps), "not as many as were asked for", "results")
@@ -51,7 +52,7 @@ def check_program_results(
             proven = exact(step["conclusion"].get(concluded, 0.0))
             its_own = exact(result.get(told, 0.0)) == proven
             require(its_own, "its DP cost is not that of its step", where)
-        units = {columns[name].get("unit", "") for name in evidence["fields"].values()}
+        units = {columns[name].unit or "" for name in evidence["fields"].values()}
         program = read_program(step["premises"][0]["evidence"]["program"])
         _check_answer(result, program, units, where)
 

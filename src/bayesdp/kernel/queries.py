@@ -6,15 +6,16 @@ import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
-from bayesdp.kernel.arithmetic import InvalidError, exact, require, whole
-from bayesdp.statements import conditions
+from bayesdp.kernel.arithmetic import InvalidError, require
+from bayesdp.statements import conditions, steps
+from bayesdp.statements.columns import Impute, Numeric, label
 from bayesdp.statements.conditions import Tree, columns_of
-from bayesdp.statements.queries import cell_labels
+from bayesdp.statements.queries import TableQuery, cell_labels
 
-Columns = Mapping[str, Mapping[str, Any]]
+Columns = Mapping[str, Any]
+"""The declared columns by name, as `read_columns` reads them."""
 
 
 @dataclass(frozen=True)
@@ -33,45 +34,46 @@ class Shape:
 
 
 def shape(
-    query: Mapping[str, Any], columns: Columns, unit: str, covers: list[str], independent: list[str]
+    query: TableQuery, columns: Columns, unit: str, covers: list[str], independent: list[str]
 ) -> Shape:
     """The shape of a query over declared columns; `InvalidError` for one that may not be asked."""
-    asked: str = query["kind"]
-    name: Any = query.get("column")
-    compared = columns_of(condition(query["where"])) if "where" in query else frozenset()
+    name = query.column
+    compared = columns_of(condition(query.where)) if query.where is not None else frozenset()
     for column in compared | ({name} if name is not None else set()):
         require(column in columns, f"column {column!r} is not declared")
-    private = any(_is_private(columns[c]) for c in compared)
+    summed = None if name is None else columns[name]
+    private = any(columns[column].is_private for column in compared)
     several = unit != "row"
-    sums, cells = asked in ("sum", "mean"), None
-    if asked in ("count", "proportion"):
-        require(name is None and private, "a count needs a condition on a private column")
+    sums, cells, interval = query.kind in ("sum", "mean"), None, None
+    if summed is None:
+        require(private, "a count needs a condition on a private column")
     elif sums:
-        require("bounds" in columns[name] and _is_private(columns[name]), "no private numbers")
-        require(not (asked == "mean" and private), "a mean over rows of a private number")
-    elif asked == "histogram":
-        require(_is_private(columns[name]), "a histogram of a public column")
-        cells = _cells(query, columns[name])
+        numbers = isinstance(summed, Numeric) and summed.is_private
+        require(numbers, "no private numbers")
+        require(not (query.kind == "mean" and private), "a mean over rows of a private number")
+        interval = summed.bounds
     else:
-        raise InvalidError(f"no query of the kind {asked!r}")
-    require(not (several and asked in ("mean", "proportion")), "an average over private rows")
+        require(summed.is_private, "a histogram of a public column")
+        cells = _levels(summed) if query.bins is None else _bins(query.bins, summed)
+    averaged = query.kind in ("mean", "proportion")
+    require(not (several and averaged), "an average over private rows")
     keys = None
-    if "by" in query:
-        group = columns[query["by"]]
-        require(not several and not _is_private(group), "grouping by a private column")
-        keys = tuple(_levels(group))
+    if query.by is not None:
+        group = columns[query.by]
+        require(not several and not group.is_private, "grouping by a private column")
+        keys = _levels(group)
     masked = private or several
-    lipschitz = sums and not masked and not isinstance(columns[name].get("missing"), Mapping)
+    lipschitz = sums and not masked and not isinstance(summed.missing, Impute)  # type: ignore[union-attr]
     return Shape(
         kind="lipschitz" if lipschitz else "any",
         masked=masked,
         reads=labels(columns, compared | ({name} - {None}), covers, independent),
-        column=label(name, columns[name]) if name is not None else None,
-        interval=tuple(columns[name]["bounds"]) if sums else None,
+        column=None if name is None else label(name, summed),
+        interval=interval,
         sums=sums,
         cells=cells,
         keys=keys,
-        public_part=asked == "mean" and "where" in query,
+        public_part=query.kind == "mean" and query.where is not None,
     )
 
 
@@ -83,39 +85,14 @@ def condition(text: str) -> Tree:
         raise InvalidError(str(error)) from None
 
 
-def label(name: str, column: Mapping[str, Any]) -> str:
-    """How spends name a column: with its definition, where it is derived."""
-    if "cuts" in column:
-        return f"{name} = {column['from']} cut at {[float(cut) for cut in column['cuts']]}"
-    if "where" in column:
-        return f"{name} = ({column['where']}) of {column['from']}"
-    return name
+def _levels(column: Any) -> tuple[Any, ...]:
+    require(column.levels is not None, "the groups or cells are not declared")
+    return tuple(column.levels)
 
 
-def _is_private(column: Mapping[str, Any]) -> bool:
-    return not (column.get("public") is True or "role" in column)
-
-
-def states_of(column: Mapping[str, Any]) -> list[Any] | None:
-    """What a discrete column may hold; None for one of numbers between bounds."""
-    if "cuts" in column:
-        return list(range(len(column["cuts"]) + 1))
-    return [0, 1] if "where" in column else column.get("states")
-
-
-def _levels(column: Mapping[str, Any]) -> list[Any]:
-    found = states_of(column)
-    require(found is not None, "the groups or cells are not declared")
-    return list(found or ())
-
-
-def _cells(query: Mapping[str, Any], column: Mapping[str, Any]) -> tuple[Any, ...]:
-    if "bins" not in query:
-        return tuple(_levels(column))
-    edges = query["bins"]
-    require(len(edges) >= 3 and all(a < b for a, b in pairwise(edges)), "bins")
-    require("bounds" in column, "bins of a column without bounds")
-    return cell_labels(tuple(edges), tuple(column["bounds"]))
+def _bins(edges: tuple[float, ...], column: Any) -> tuple[Any, ...]:
+    require(isinstance(column, Numeric), "bins of a column without bounds")
+    return cell_labels(edges, column.bounds)
 
 
 def labels(
@@ -125,11 +102,11 @@ def labels(
     found = set()
     for name in names:
         column = columns[name]
-        if not _is_private(column):
+        if not column.is_private:
             continue
         spoken = label(name, column) in covers or label(name, column) in independent
-        source: Any = column.get("from")
-        if not spoken and source in columns:
+        source = getattr(column, "source", None)
+        if not spoken and source is not None and source in columns:
             name, column = source, columns[source]
         found.add(label(name, column))
     return tuple(sorted(found))
@@ -159,13 +136,9 @@ class Grid:
     masked: bool
 
     @classmethod
-    def read(cls, plain: Mapping[str, Any]) -> Grid:
+    def read(cls, stated: steps.Grid) -> Grid:
         """From a step's evidence."""
-        low, high = float(exact(plain["lo"])), float(exact(plain["hi"]))
-        require(low < high and isinstance(plain["masked"], bool), "no such grid")
-        bits = whole(plain["bits"], "bits")
-        require(bits <= 62, "no such grid")
-        return cls(low, high, bits, plain["masked"])
+        return cls(stated.lo, stated.hi, stated.bits, stated.masked)
 
     @property
     def factor(self) -> float:

@@ -14,15 +14,17 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import at_least, ball, exact, follows, require, whole
+from bayesdp.kernel.arithmetic import at_least, ball, follows, require
 from bayesdp.kernel.assumptions import assumptions
 from bayesdp.kernel.composition import declared_cost
 from bayesdp.kernel.conversions import conversion_level, read_conversion
 from bayesdp.kernel.hypotheses import NAMES, Facts
 from bayesdp.kernel.judgement import ROUNDING
-from bayesdp.kernel.stated import same, stated_population
+from bayesdp.kernel.stated import stated_certificate, stated_population
+from bayesdp.statements import steps
+from bayesdp.statements.certificates import RelationsCertificate
+from bayesdp.statements.steps import RELATION, Given, NotionLevel, Relation
 
-PREFIX = "relation:"
 EVERYWHERE = "every-population"
 PROBABILITIES = ("sp", "bsp")
 ABSOLUTE = ("dp", "strong-dp", "group-dp", "independent-bdp", "sp")
@@ -112,99 +114,98 @@ class _Reached:
     everywhere: bool
 
 
-def check_relations(document: Mapping[str, Any]) -> tuple[str, ...]:
+def check_relations(stated: RelationsCertificate) -> tuple[str, ...]:
     """What a certificate of relations assumes; `InvalidError` where a claim doesn't follow."""
-    assuming = derived_assumptions(document)
-    require(list(document["assumptions"]) == assuming, "others than those needed", "assumptions")
-    return tuple(assuming)
+    assuming = _assumed(stated)
+    require(stated.assumptions == assuming, "others than those needed", "assumptions")
+    return assuming
 
 
 def derived_assumptions(document: Mapping[str, Any]) -> list[str]:
     """The same, of a document whose own list isn't written yet."""
-    checked = _Document(document)
-    root = document["derivation"]
-    require(root["evidence"] == {}, "the root has evidence", "relations")
-    claims, chains = document["claim"]["claims"], root["premises"]
-    require(same(claims, root["conclusion"]["claims"]), "other claims than derived", "claim")
-    require(len(claims) == len(chains) > 0, "not one chain for each claim", "claim")
+    return list(_assumed(stated_certificate({**document, "assumptions": []})))
+
+
+def _assumed(stated: RelationsCertificate) -> tuple[str, ...]:
+    checked = _Document(stated)
+    claims, chains = stated.claim.claims, stated.derivation.premises
+    require(claims == stated.derivation.conclusion.claims, "other claims than derived", "claim")
+    require(len(claims) == len(chains), "not one chain for each claim", "claim")
     for claim, chain in zip(claims, chains, strict=True):
         reached = checked.reach(chain)
-        require(claim["notion"] == reached.notion, "another notion than derived", "claim")
-        at_least(claim["level"], ball(reached.level), f"claim: {reached.notion}")
-    return checked.assuming()
+        require(claim.notion == reached.notion, "another notion than derived", "claim")
+        at_least(claim.level, ball(reached.level), f"claim: {reached.notion}")
+    return tuple(checked.assuming())
 
 
 class _Document:
     """One certificate: what it declares, and what its steps turn out to rest on."""
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
-        require(document["rounding"] == ROUNDING, "another rounding", "rounding")
-        self.spec = document["population"]
+    def __init__(self, stated: RelationsCertificate) -> None:
+        require(stated.rounding == ROUNDING, "another rounding", "rounding")
+        self.spec = stated.population
         self.population: Any = None
         if self.spec is not None:
             bare = {k: v for k, v in self.spec.items() if k not in ("source", "covers")}
             self.population = stated_population(bare)
-        parameters = document["claim"]["parameters"]
-        self.size = whole(parameters["size"], "size", 1)
-        self.default = exact(parameters["default"], "default")
-        self.facts = Facts(self.population, document["declared"], self.default, self.size)
+        parameters = stated.claim.parameters
+        self.size, self.default = parameters.size, Fraction(parameters.default)
+        self.facts = Facts(self.population, stated.declared, self.default, self.size)
         self.given: list[tuple[str, float]] = []
         self.declared: set[str] = set()
         self.notions: set[str] = set()
         self.about_population = False
 
-    def reach(self, step: Mapping[str, Any]) -> _Reached:
+    def reach(self, step: Given | Relation) -> _Reached:
         """What a chain of steps proves."""
-        steps = [step]
-        while steps[-1]["rule"] != "given":
-            (premise,) = steps[-1]["premises"]
-            steps.append(premise)
-        reached = self._given(steps.pop())
-        for above in reversed(steps):
-            reached = self._follow(above, reached)
+        above: list[Relation] = []
+        while isinstance(step, Relation):
+            above.append(step)
+            (step,) = step.premises
+        reached = self._given(step)
+        for relation in reversed(above):
+            reached = self._follow(relation, reached)
         return reached
 
-    def _given(self, step: Mapping[str, Any]) -> _Reached:
-        conclusion = step["conclusion"]
-        require(step["premises"] == [] and step["evidence"] == {}, "more than a level", "given")
-        reached = _Reached(conclusion["notion"], _level(conclusion), True)
-        pair = reached.notion, float(conclusion["level"])
+    def _given(self, step: Given) -> _Reached:
+        reached = _Reached(step.conclusion.notion, _level(step.conclusion), True)
+        pair = reached.notion, step.conclusion.level
         if pair not in self.given:
             self.given.append(pair)
         self._seen(reached.notion)
         return reached
 
-    def _follow(self, step: Mapping[str, Any], below: _Reached) -> _Reached:
-        rule, conclusion = step["rule"], step["conclusion"]
-        name = rule.removeprefix(PREFIX)
-        require(rule.startswith(PREFIX) and name in TABLE, "no such relation", str(rule))
+    def _follow(self, step: Relation, below: _Reached) -> _Reached:
+        rule, conclusion = step.rule, step.conclusion
+        name = rule.removeprefix(RELATION)
+        require(name in TABLE, "no such relation", rule)
         row = TABLE[name]
         require(below.notion == row.premise, f"its premise is no level of {row.premise}", rule)
-        require(conclusion["notion"] == row.conclusion, "another conclusion", rule)
-        hypotheses = step["evidence"]["hypotheses"]
-        require(list(row.hypotheses) == hypotheses, "other hypotheses than it needs", rule)
+        require(conclusion.notion == row.conclusion, "another conclusion", rule)
+        told = step.evidence.hypotheses
+        require(row.hypotheses == told, "other hypotheses than it needs", rule)
         for hypothesis in row.hypotheses:
             self.declared |= self.facts.rests_on(hypothesis)
         if EVERYWHERE in row.hypotheses:
             require(below.everywhere, "its premise is about one population", rule)
-        if row.converts is None:
-            require("conversion" not in step["evidence"], "a conversion out of place", rule)
+        inside = step.evidence.conversion
+        require((inside is None) == (row.converts is None), "a conversion out of place", rule)
+        if inside is None or row.converts is None:
             derived = row.level(below.level, self.size)
         else:
-            inside, level = step["evidence"]["conversion"], conclusion["level"]
-            derived = self._converted(inside, below, row.converts, level)
-        at_least(conclusion["level"], derived, rule)
+            derived = self._converted(inside, below, row.converts, conclusion.level)
+        at_least(conclusion.level, derived, rule)
         self._seen(row.conclusion)
         about_this = bool(row.hypotheses) or row.converts is not None
         everywhere = row.conclusion in ABSOLUTE or (below.everywhere and not about_this)
         return _Reached(row.conclusion, _level(conclusion), everywhere)
 
     def _converted(
-        self, step: Mapping[str, Any], below: _Reached, adversary: str, concluded: object
+        self, step: steps.Conversion, below: _Reached, adversary: str, concluded: float
     ) -> arb:
         """A conversion of any mechanism that has at most this DP level, under this population."""
         require(self.population is not None, "no population is declared", "population")
-        cost = declared_cost(step)
+        cost = declared_cost(step.evidence.cost)
         conversion = read_conversion(step, cost)
         require(conversion.delta == 0, "a delta out of place", "conversion")
         other = cost.lipschitz or cost.slack or cost.columns
@@ -213,7 +214,7 @@ class _Document:
         same_one = conversion.population == self.population
         require(same_one, "two populations", "conversion")
         self.about_population = True
-        follows(step["conclusion"]["epsilon"], concluded, "conversion")
+        follows(step.conclusion.epsilon, concluded, "conversion")
         return conversion_level(step, conversion)
 
     def _seen(self, notion: str) -> None:
@@ -240,9 +241,8 @@ class _Document:
         return [one for one in told[1:] if not one.startswith("the adversary is")]
 
 
-def _level(conclusion: Mapping[str, Any]) -> Fraction:
-    level = exact(conclusion["level"], "level")
-    require(level >= 0, "a negative level", "level")
-    bounded = conclusion["notion"] in PROBABILITIES
+def _level(conclusion: NotionLevel) -> Fraction:
+    level = Fraction(conclusion.level)
+    bounded = conclusion.notion in PROBABILITIES
     require(not bounded or level <= 1, "a distance above 1", "level")
     return level

@@ -2,427 +2,409 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.approximate import RULE as DP_RULE
 from bayesdp.kernel.approximate import dp_level
-from bayesdp.kernel.arithmetic import UnknownError, at_least, ball, exact, follows, require, whole
-from bayesdp.kernel.assumptions import assumptions
-from bayesdp.kernel.blocks import cells_of, check_block
+from bayesdp.kernel.arithmetic import UnknownError, at_least, ball, exact, follows, require
+from bayesdp.kernel.blocks import check_block
 from bayesdp.kernel.composition import (
     Cost,
+    Spent,
     as_zcdp,
     close,
     compose,
-    counted,
     declared_cost,
     held,
     is_gaussian,
+    spent,
     summed,
 )
-from bayesdp.kernel.conversions import check_delta, conversion_level, read_conversion
+from bayesdp.kernel.conversions import check_delta, conversion_level, counted, read_conversion
 from bayesdp.kernel.judgement import GAUSSIAN_RULES, ROUNDING
-from bayesdp.kernel.program_queries import RULE as PROGRAM
 from bayesdp.kernel.program_queries import program_query
 from bayesdp.kernel.program_results import check_program_results
 from bayesdp.kernel.programs.effort import Effort
-from bayesdp.kernel.queries import Grid, Shape, condition, label, moved, shape
-from bayesdp.kernel.results import NOISES, check_results
+from bayesdp.kernel.queries import Grid, Shape, condition, moved, shape
+from bayesdp.kernel.results import Step, check_results
 from bayesdp.kernel.row_counts import check_row_counts
 from bayesdp.kernel.rules.markov_count import count_mechanism
 from bayesdp.kernel.stated import (
+    check_query,
     check_together,
     same,
     stated_columns,
     stated_population,
-    stated_query,
+)
+from bayesdp.statements.certificates import (
+    AnyValues,
+    BoundedValues,
+    NumberResult,
+    ReleaseCertificate,
+    Secrets,
 )
 from bayesdp.statements.chains import Chain
+from bayesdp.statements.columns import Impute, label
 from bayesdp.statements.conditions import columns_of
 from bayesdp.statements.gaussian import GaussianVectors
-from bayesdp.statements.steps import COMPOSITION
-
-COLUMN_KEYS = frozenset(
-    {"bounds", "states", "from", "cuts", "where", "role", "step", "public", "independent"}
-    | {"unit", "missing"}
+from bayesdp.statements.steps import (
+    ApproximateStep,
+    Composition,
+    Conversion,
+    DataSetStep,
+    GaussianStep,
+    LaplaceNoise,
+    ProgramStep,
 )
-CONCLUDED = {"dp_epsilon": "epsilon", "dp_rho": "rho"}
+
 MOST_ALLOWED = 10**6
 """Nats: what a study may ask its ledger to keep to. A larger total says nothing to anybody."""
 
-ANY_VALUES = {"kind": "any values that the population gives a positive probability"}
+ANY_VALUES = AnyValues(kind="any values that the population gives a positive probability")
+LevelStep = Composition | DataSetStep | ApproximateStep | Conversion
 
 
 class _Release:
-    """One certificate, its declarations at hand."""
+    """One certificate, its declarations at hand. `document` is what programs are read from."""
 
-    def __init__(self, document: Mapping[str, Any]) -> None:
-        self.body = document
-        self.root = document["derivation"]
-        self.claim = document["claim"]
-        self.columns: Mapping[str, Mapping[str, Any]] = document["columns"]
-        self.n = whole(document["n"], "n", 1)
+    def __init__(self, stated: ReleaseCertificate, document: Mapping[str, Any]) -> None:
+        self.body, self.document = stated, document
+        self.root, self.claim = stated.derivation, stated.claim
+        self.composition = self.root.composition
         self.effort = Effort()
-        rows = document["rows_per_unit"]
-        require((rows is None) == (document["unit"] == "row"), "rows of a record", "unit")
-        self.rows_per_record = 1 if rows is None else whole(rows, "rows_per_unit", 1)
-        plain = document["population"]
+        self.rows_per_record = stated.rows_per_unit or 1
+        plain = stated.population
         self.population: Any = None if plain is None else stated_population(plain)
-        for name, column in self.columns.items():
-            require(set(column) <= COLUMN_KEYS, f"unknown keys of column {name!r}", "columns")
+        self.columns = stated_columns(stated.columns)
+        for step in self.composition.premises:
+            check_query(step.evidence.query, self.columns)
+        check_together(stated, self.population, self.columns)
         names = self.population.covers if self.population is not None else ()
-        self.declared = stated_columns(self.columns)
-        for query in self.asked():
-            stated_query(query, self.declared)
-        check_together(document, self.population, self.declared)
         self.covers = sorted(label(name, self.columns[name]) for name in names)
         self.independent = sorted(
             label(name, column)
             for name, column in self.columns.items()
-            if column.get("independent") is True
-            and not (column.get("public") is True or "role" in column)
+            if column.independent and column.is_private
         )
 
-    def asked(self) -> Iterator[Mapping[str, Any]]:
-        """The queries, in order."""
-        step = self.root["premises"][0]
-        while step["rule"] != COMPOSITION:
-            step = step["premises"][0]
-        yield from (premise["evidence"]["query"] for premise in step["premises"])
-
     def check(self) -> None:
-        premises = self.root["premises"]
-        if self.body["rounding"] != ROUNDING:
+        body, (own, *_) = self.body, self.root.premises
+        if body.rounding != ROUNDING:
             raise UnknownError("it rounds in a way that is not known here", "rounding")
-        notion = self.claim["notion"]
-        require(notion in ("dp", "bdp") and 1 <= len(premises) <= 2, "no such release", "release")
-        require(self.root["conclusion"]["notion"] == notion, "another notion", "release")
-        composition = premises[0]
-        if composition["rule"] != "sequential-composition":
-            composition = composition["premises"][0]
-        require(notion == "dp" or composition is not premises[0], "no conversion", "release")
-        require(composition["rule"] == "sequential-composition", "DP costs come first", "release")
-        shapes, spends = self.queries(composition)
-        level = self.level(premises[0], spends)
-        at_least(self.root["conclusion"]["epsilon"], level, "release: epsilon")
-        reached = premises[0]["conclusion"]
-        follows(reached["epsilon"], self.root["conclusion"]["epsilon"], "release: epsilon")
-        follows(self.root["conclusion"]["epsilon"], self.claim["epsilon"], "claim: epsilon")
-        told = self.root["conclusion"].get("delta", 0.0)
-        require(same(told, self.claim["delta"]), "another delta than concluded", "claim")
-        self.check_claim(premises[0], level, spends)
-        self.check_data_set(premises, spends)
-        results, steps = self.body["results"], composition["premises"]
-        numbers = [one for one in steps if one["rule"] != PROGRAM]
-        programs = [one for one in steps if one["rule"] == PROGRAM]
-        first = len(results) - len(programs)
+        shapes, spends = self.queries()
+        level = self.level(own, spends)
+        concluded = self.root.conclusion
+        at_least(concluded.epsilon, level, "release: epsilon")
+        follows(own.conclusion.epsilon, concluded.epsilon, "release: epsilon")
+        follows(concluded.epsilon, self.claim.epsilon, "claim: epsilon")
+        require(concluded.delta == self.claim.delta, "another delta than concluded", "claim")
+        self.check_claim(own, level, spends)
+        self.check_data_set(spends)
+        numbers = [one for one in self.composition.premises if not isinstance(one, ProgramStep)]
+        programs = len(self.composition.premises) - len(numbers)
+        first = len(body.results) - programs
         require(first >= 0, "not as many as were asked for", "results")
-        shown = check_results(results[:first], self.n, numbers, shapes, self.columns)
-        check_row_counts(shown, self.n, self.declared, self.population)
-        check_program_results(results[first:], programs, self.columns)
+        shown = [result for result in body.results[:first] if isinstance(result, NumberResult)]
+        require(len(shown) == first, "programs come last", "results")
+        counts = check_results(shown, body.n, numbers, shapes, self.columns)
+        check_row_counts(counts, body.n, self.columns, self.population)
+        check_program_results(self.document["results"][first:], self.program_steps(), self.columns)
+
+    def program_steps(self) -> list[Mapping[str, Any]]:
+        """The steps of programs as they stand in the document."""
+        step = self.document["derivation"]["premises"][0]
+        if not isinstance(self.root.premises[0], Composition):
+            step = step["premises"][0]
+        pairs = zip(self.composition.premises, step["premises"], strict=True)
+        return [plain for stated, plain in pairs if isinstance(stated, ProgramStep)]
 
     # -- what was asked, and what it costs under DP ----------------------------------------
 
-    def queries(
-        self, composition: Mapping[str, Any]
-    ) -> tuple[list[Shape], list[Mapping[str, Any]]]:
-        evidence, conclusion = composition["evidence"], composition["conclusion"]
-        where = composition["rule"]
-        require(evidence["adjacency"] == "replace one record", "another adjacency", where)
-        require(conclusion["notion"] == "dp" and composition["premises"], "no costs", where)
+    def queries(self) -> tuple[list[Shape], list[Spent]]:
+        where, conclusion, claim = "composition", self.composition.conclusion, self.claim
         shapes: list[Shape] = []
-        spends: list[Mapping[str, Any]] = []
         told: list[Mapping[str, Any]] = []
-        for step in composition["premises"]:
-            if step["rule"] == PROGRAM:
-                found = program_query(step, self.body, self.covers, self.independent, self.effort)
-                self.spoken(found.spends[0]["reads"], found.told["query"])
-                told.append(found.told)
-                spends += found.spends
-                continue
-            require(not told, "programs come last", "composition")
-            if step["rule"] not in NOISES:
-                raise UnknownError("no rule of this name", str(step["rule"]))
-            where = f"{step['rule']}: {step['evidence']['query']['name']}"
-            asked = self.shape(step["evidence"]["query"])
-            shapes.append(asked)
-            spends.append(self.spend(step, asked, where))
-        require(self.body.get("programs", []) == told, "another program", "programs")
-        rules = {step["rule"] for step in composition["premises"]} - {PROGRAM}
-        require(len(rules) <= 1, "noise of two kinds", "composition")
-        gaussian = any(exact(spend.get("rho", 0.0)) > 0 for spend in spends)
-        require((self.claim.get("dp_rho", 0.0) > 0.0) == gaussian, "another noise", "claim")
-        names = [step["evidence"]["query"]["name"] for step in composition["premises"]]
-        require(len(set(names)) == len(names), "two queries of one name", "composition")
-        total, rho = summed(spends)
-        at_least(conclusion["epsilon"], ball(total), "sequential-composition: epsilon")
-        at_least(self.claim["dp_epsilon"], ball(total), "claim: dp_epsilon")
-        at_least(conclusion.get("rho", 0.0), ball(rho), "sequential-composition: rho")
-        at_least(self.claim.get("dp_rho", 0.0), ball(rho), "claim: dp_rho")
-        for what, due in (("dp_epsilon", total), ("dp_rho", rho)):
-            stated = (self.claim.get(what, 0.0), conclusion.get(CONCLUDED[what], 0.0))
-            told_close = all(close(exact(one), due) for one in stated)
-            require(told_close, f"{what} is not the sum of the spends", "claim")
+        for step in self.composition.premises:
+            if not isinstance(step, ProgramStep):
+                asked = self.shape(step)
+                shapes.append(asked)
+                self.check_spend(step, asked, f"{step.rule}: {step.evidence.query.name}")
+        for plain in self.program_steps():
+            asked_of = program_query(
+                plain, self.document, self.columns, self.covers, self.independent, self.effort
+            )
+            self.spoken(asked_of.spends[0]["reads"], asked_of.told["query"])
+            told.append(asked_of.told)
+        require(same(self.document.get("programs", []), told), "another program", "programs")
+        spends = spent(
+            spend
+            for step in self.composition.premises
+            for spend in (
+                step.evidence.spends if isinstance(step, ProgramStep) else (step.evidence.spend,)
+            )
+        )
+        gaussian = any(one.rho > 0 for one in spends)
+        require((claim.dp_rho > 0.0) == gaussian, "another noise", "claim")
+        for what, due, concluded, claimed in zip(
+            ("dp_epsilon", "dp_rho"),
+            summed(spends),
+            (conclusion.epsilon, conclusion.rho),
+            (claim.dp_epsilon, claim.dp_rho),
+            strict=True,
+        ):
+            at_least(concluded, ball(due), f"{where}: {what}")
+            at_least(claimed, ball(due), f"claim: {what}")
+            sums = close(Fraction(concluded), due) and close(Fraction(claimed), due)
+            require(sums, f"{what} is not the sum of the spends", "claim")
         return shapes, spends
 
-    def shape(self, query: Mapping[str, Any]) -> Shape:
-        asked = shape(query, self.columns, self.body["unit"], self.covers, self.independent)
-        self.spoken(asked.reads, query["name"])
+    def shape(self, step: Step) -> Shape:
+        query = step.evidence.query
+        asked = shape(query, self.columns, self.body.unit, self.covers, self.independent)
+        self.spoken(asked.reads, query.name)
         return asked
 
     def spoken(self, reads: Sequence[str], name: str) -> None:
-        """The population speaks about all private columns that a query reads."""
-        if self.claim["notion"] == "bdp":
+        """Of every column that is read something is declared, where a population is."""
+        if self.claim.notion == "bdp":
             unspoken = set(reads) - set(self.covers) - set(self.independent)
             require(not unspoken, f"nothing is said of {sorted(unspoken)}", name)
 
-    def spend(self, step: Mapping[str, Any], asked: Shape, where: str) -> Mapping[str, Any]:
-        """The entry of the ledger for one query, every part of it derived again."""
-        evidence, spend = step["evidence"], step["evidence"]["spend"]
-        gaussian = step["rule"] == "discrete-gaussian"
-        grid = Grid.read(evidence["grid"]) if asked.sums else None
+    def check_spend(self, step: Step, asked: Shape, where: str) -> None:
+        """The entry of the ledger for one query: every part of it is derived again."""
+        evidence, spend, body = step.evidence, step.evidence.spend, self.body
+        gaussian = isinstance(step, GaussianStep)
+        grid = None if evidence.grid is None else Grid.read(evidence.grid)
         if grid is not None:
             require((grid.low, grid.high) == asked.interval, "the grid's bounds", where)
             require(grid.masked == asked.masked, "the grid's anchor", where)
         due = moved(asked, grid, self.rows_per_record, squared=gaussian)
-        named = "sensitivity_squared" if gaussian else "sensitivity"
-        sensitivity = whole(evidence[named], named, 1)
-        largest = self.n * self.rows_per_record * (2**grid.bits if grid is not None else 1)
+        sensitivity = sensitivity_of(step)
+        largest = body.n * self.rows_per_record * (2**grid.bits if grid is not None else 1)
         require(largest < 2**62, "the sums don't fit 64-bit integers", where)
-        require(sensitivity >= due, f"{named} {sensitivity} is claimed, {due} is due", where)
-        numerator, denominator = evidence["step"]
-        length = Fraction(whole(numerator, "step"), whole(denominator, "step", 1))
-        require(length == (grid.step if grid is not None else 1), "the grid's step", where)
-        scale = exact(evidence["scale"])
-        require(scale > 0, "the noise has no scale", where)
-        cost = self.cost_of_noise(step, sensitivity, scale, where)
+        enough = sensitivity >= due
+        require(enough, f"a sensitivity of {sensitivity} is claimed, {due} is due", where)
+        length = grid.step if grid is not None else 1
+        require(Fraction(*evidence.step) == length, "the grid's step", where)
+        cost = self.cost_of_noise(step, sensitivity, where)
         told = {
-            "query": (spend["query"], evidence["query"]["name"]),
-            "dataset": (spend["dataset"], self.body["dataset"]),
-            "unit": (spend["unit"], self.body["unit"]),
-            "kind": (spend["kind"], asked.kind),
-            "column": (spend["column"], asked.column),
-            "reads": (sorted(spend["reads"]), sorted(asked.reads)),
-            "mechanism": (spend["mechanism"], self.mechanism(step, asked)),
-            "delta": (spend["dp_delta"], 0.0),
-            "conclusion": (step["conclusion"]["kind"], asked.kind),
-            "notion": (step["conclusion"]["notion"], "dp"),
+            "query": (spend.query, evidence.query.name),
+            "dataset": (spend.dataset, body.dataset),
+            "unit": (spend.unit, body.unit),
+            "kind": (spend.kind, asked.kind),
+            "column": (spend.column, asked.column),
+            "reads": (spend.reads, asked.reads),
+            "mechanism": (spend.mechanism, self.mechanism(step, asked)),
+            "conclusion": (step.conclusion.kind, asked.kind),
         }
         for what, (stated, derived) in told.items():
             require(stated == derived, f"{what}: {stated!r} is stated, {derived!r} is due", where)
-        check_block(spend, evidence["query"], self.columns, where)
-        if asked.kind != "lipschitz":
-            bare = spend["interval"] is None and spend["slack"] == 0.0
-            require(bare, "an interval or slack of kind any", where)
-        else:
-            require(tuple(spend["interval"]) == asked.interval, "the clipping interval", where)
+        check_block(spend.block, evidence.query.where, self.columns, where)
+        if asked.kind == "lipschitz":
             assert grid is not None
+            require(spend.interval == asked.interval, "the clipping interval", where)
             # The extra steps on their own: pure costs grow with them, zCDP with their square.
-            relative = grid.slack**2 if gaussian else grid.slack
-            at_least(spend["slack"], ball(cost * relative), where)
-            stated = close(exact(spend["slack"]), cost * relative)
-            require(stated, "slack is more than the grid adds", where)
-        return dict(spend)
+            extra = cost * (grid.slack**2 if gaussian else grid.slack)
+            at_least(spend.slack, ball(extra), where)
+            require(close(Fraction(spend.slack), extra), "slack is more than the grid adds", where)
 
-    def cost_of_noise(
-        self, step: Mapping[str, Any], sensitivity: int, scale: Fraction, where: str
-    ) -> Fraction:
+    def cost_of_noise(self, step: Step, sensitivity: int, where: str) -> Fraction:
         """What the spend says that the noise costs, which must not be less than it does.
 
         Discrete Laplace noise of scale b: two results at distance s differ by at most e^(s/b).
         Discrete Gaussian noise of scale b: zCDP of D^2 / (2 b^2) at a distance D in l2.
         """
-        spend, conclusion = step["evidence"]["spend"], step["conclusion"]
-        gaussian = step["rule"] == "discrete-gaussian"
-        kept, none = ("rho", "dp_epsilon") if gaussian else ("dp_epsilon", "rho")
-        cost = sensitivity / (2 * scale * scale) if gaussian else Fraction(sensitivity) / scale
-        at_least(spend[kept], ball(cost), f"{where}: cost")
-        concluded = "rho" if gaussian else "epsilon"
-        at_least(conclusion[concluded], ball(exact(spend[kept])), where)
-        told = close(exact(conclusion[concluded]), exact(spend[kept]))
+        scale, spend = Fraction(step.evidence.scale), step.evidence.spend
+        if isinstance(step, GaussianStep):
+            cost, kept = sensitivity / (2 * scale * scale), spend.rho
+            concluded, other = step.conclusion.rho, spend.dp_epsilon
+        else:
+            cost, kept = sensitivity / scale, spend.dp_epsilon
+            concluded, other = step.conclusion.epsilon, max(spend.rho, step.conclusion.rho)
+        at_least(kept, ball(cost), f"{where}: cost")
+        at_least(concluded, ball(exact(kept)), where)
+        told = close(Fraction(concluded), Fraction(kept))
         require(told, "it concludes another cost than it spends", where)
-        require(spend.get(none, 0.0) == 0.0, f"{none} beside another kind of cost", where)
-        return exact(spend[kept])
+        require(other == 0.0, "a cost beside another kind of cost", where)
+        return Fraction(kept)
 
-    def mechanism(self, step: Mapping[str, Any], asked: Shape) -> str:
+    def mechanism(self, step: Step, asked: Shape) -> str:
         """More than the noise, if the query claims it: a count over one complete series."""
-        query: Mapping[str, Any] = step["evidence"]["query"]
-        tightness = query.get("tightness", "dp")
-        require(tightness in ("dp", "mechanism"), "no such tightness", query["name"])
-        if tightness == "dp":
-            return str(step["rule"])
-        require(step["rule"] == "discrete-laplace", "tightness with another noise", query["name"])
+        query, body = step.evidence.query, self.body
+        if query.tightness == "dp":
+            return step.rule
+        require(step.rule == "discrete-laplace", "tightness with another noise", query.name)
         chain = self.population
-        require(isinstance(chain, Chain), "no complete series", query["name"])
-        covers, length = chain.covers, chain.length
-        roles = [column.get("role") for column in self.columns.values()]
-        single = "series" not in roles and "order" in roles and self.n == length
-        plain = query["kind"] in ("count", "proportion") and asked.keys is None
-        reads = columns_of(condition(query["where"])) == set(covers) and len(covers) == 1
-        require(self.body["unit"] == "row" and self.claim["notion"] == "bdp", "unit", query["name"])
-        require(single, "no complete series", query["name"])
-        require(plain and reads, "no count of a covered state over all records", query["name"])
-        column = self.columns[covers[0]]
-        source = self.columns.get(column.get("from", covers[0]), {})
-        imputed = any(isinstance(one.get("missing"), Mapping) for one in (column, source))
-        require(not imputed, "values are imputed", query["name"])
-        return count_mechanism(length)
+        require(isinstance(chain, Chain), "no complete series", query.name)
+        roles = {getattr(column, "role", None) for column in self.columns.values()}
+        single = "series" not in roles and "order" in roles and body.n == chain.length
+        require(body.unit == "row" and self.claim.notion == "bdp", "unit", query.name)
+        require(single, "no complete series", query.name)
+        plain = query.kind in ("count", "proportion") and asked.keys is None
+        read = columns_of(condition(query.where or ""))
+        reads = read == set(chain.covers) and len(chain.covers) == 1
+        require(plain and reads, "no count of a covered state over all records", query.name)
+        column = self.columns[chain.covers[0]]
+        source = self.columns.get(getattr(column, "source", ""), column)
+        imputed = any(isinstance(one.missing, Impute) for one in (column, source))
+        require(not imputed, "values are imputed", query.name)
+        return count_mechanism(chain.length)
 
     # -- what it means --------------------------------------------------------------------
 
-    def cost(self, spends: Sequence[Mapping[str, Any]], secrets: object) -> tuple[Cost, Any]:
+    def cost(self, spends: Sequence[Spent], secrets: str) -> tuple[Cost, Any]:
         """What the spends add up to, and where it needs secrets to lie."""
-        for spend in spends:
-            unspoken = set(spend["reads"]) - set(self.covers) - set(self.independent)
-            require(not unspoken, f"nothing is said of {sorted(unspoken)}", spend["query"])
-        return compose(spends, self.population, sorted(self.covers), self.interval(secrets))
+        for one in spends:
+            unspoken = set(one.spend.reads) - set(self.covers) - set(self.independent)
+            require(not unspoken, f"nothing is said of {sorted(unspoken)}", one.spend.query)
+        return compose(spends, self.population, self.covers, self.interval(secrets))
 
-    def interval(self, secrets: object) -> tuple[Fraction, Fraction] | None:
+    def interval(self, secrets: str) -> tuple[Fraction, Fraction] | None:
         """Where secrets lie: the declared bounds of the one column that a Gaussian law covers."""
         vectors = isinstance(self.population, GaussianVectors)
         scalar = is_gaussian(self.population) and not vectors and secrets == "bounded"
-        names: Sequence[str] = self.population.covers if scalar else []
-        bounds = self.columns[names[0]].get("bounds") if scalar and len(names) == 1 else None
-        return None if bounds is None else (exact(bounds[0]), exact(bounds[1]))
+        names: Sequence[str] = self.population.covers if scalar else ()
+        bounds = getattr(self.columns[names[0]], "bounds", None) if len(names) == 1 else None
+        return None if bounds is None else (Fraction(bounds[0]), Fraction(bounds[1]))
 
-    def level(self, step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> Any:
-        if self.claim["notion"] == "dp":
+    def level(self, step: LevelStep, spends: Sequence[Spent]) -> arb:
+        if not isinstance(step, Conversion):
             return _dp_level(step, spends)
-        evidence = step["evidence"]
-        plain = self.body["population"]
+        evidence = step.evidence
+        plain = self.body.population or {}
         declared = {k: v for k, v in plain.items() if k not in ("source", "covers")}
+        place = self.interval(evidence.secrets)
+        told = None if place is None else tuple(float(end) for end in place)
         for what, stated, due in (
-            ("population", evidence["population"], declared),
-            ("covers", sorted(evidence["covers"]), self.covers),
-            ("independent", sorted(evidence["independent"]), self.independent),
+            ("population", evidence.population, declared),
+            ("covers", sorted(evidence.covers), self.covers),
+            ("independent", sorted(evidence.independent), self.independent),
+            ("interval", evidence.interval, told),
         ):
-            require(same(stated, due), f"{what} is not what is declared", step["rule"])
-        place = self.interval(evidence["secrets"])
-        told = None if place is None else [float(end) for end in place]
-        require(same(evidence.get("interval"), told), "other secrets", step["rule"])
-        cost, _ = self.cost(spends, evidence["secrets"])
-        zcdp, _ = self.cost(as_zcdp(spends), evidence["secrets"])
+            require(same(stated, due), f"{what} is not what is declared", step.rule)
+        cost, _ = self.cost(spends, evidence.secrets)
+        zcdp, _ = self.cost(as_zcdp(spends), evidence.secrets)
         as_counted = counted(step) == "zcdp"
-        spent, parts = (zcdp, as_zcdp(spends)) if as_counted else (cost, spends)
+        together, parts = (zcdp, as_zcdp(spends)) if as_counted else (cost, spends)
         # The theorems about Gaussian populations look at kinds, the others at sums alone.
         split = is_gaussian(self.population)
-        _check_cost(step, spent, None if split else parts)
-        mechanisms = {spend["mechanism"] for spend in spends}
-        one_column = len(self.covers) == 1 and all(list(s["reads"]) == self.covers for s in spends)
-        one_column = one_column and all(spend.get("block") is None for spend in spends)
-        mechanism = mechanisms.pop() if one_column and len(mechanisms) == 1 else None
-        named = evidence.get("details", {}).get("mechanism", mechanism)
-        require(named == mechanism, "another mechanism", step["rule"])
+        _check_cost(step, together, None if split else parts)
+        mechanism = self.one_mechanism(spends)
+        named = evidence.details.get("mechanism", mechanism)
+        require(named == mechanism, "another mechanism", step.rule)
         return conversion_level(step, read_conversion(step, cost, mechanism, zcdp))
 
-    def secrets(self, step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> Any:
+    def one_mechanism(self, spends: Sequence[Spent]) -> str | None:
+        """What all spends are, where all read the one covered column of all records."""
+        mechanisms = {one.spend.mechanism for one in spends}
+        alike = len(self.covers) == 1 and all(
+            list(one.spend.reads) == self.covers and one.spend.block is None for one in spends
+        )
+        return mechanisms.pop() if alike and len(mechanisms) == 1 else None
+
+    def secrets(self, step: LevelStep, spends: Sequence[Spent]) -> Secrets:
         """Where secret values must lie for the level, in the words of the claim."""
-        if step["rule"] not in GAUSSIAN_RULES or step["conclusion"]["adversary"] == "informed":
+        if not isinstance(step, Conversion) or step.rule not in GAUSSIAN_RULES:
             return ANY_VALUES
-        _, place = self.cost(spends, step["evidence"]["secrets"])
+        if step.conclusion.adversary == "informed":
+            return ANY_VALUES
+        _, place = self.cost(spends, step.evidence.secrets)
         if place is None:
             return ANY_VALUES
-        if isinstance(place, Mapping):
-            return {"kind": "bounded", "intervals": {name: list(place[name]) for name in place}}
-        return {"kind": "bounded", "interval": place}
+        named = "intervals" if isinstance(place, Mapping) else "interval"
+        return BoundedValues.model_validate({"kind": "bounded", named: place})
 
-    def check_claim(
-        self, step: Mapping[str, Any], level: Any, spends: Sequence[Mapping[str, Any]]
-    ) -> None:
-        claim, budget = self.claim, exact(self.root["evidence"]["total"])
-        kept_to = exact(self.body["data_set"]["total"])
-        require(0 < budget <= kept_to, "it may spend more than the ledger allows", "release")
+    def check_claim(self, step: LevelStep, level: arb, spends: Sequence[Spent]) -> None:
+        claim, budget = self.claim, self.root.evidence
+        kept_to = self.body.data_set.total
+        require(budget.total <= kept_to, "it may spend more than the ledger allows", "release")
         require(kept_to <= MOST_ALLOWED, "a total that limits nothing", "data_set")
-        at_least(claim["epsilon"], level, "claim: epsilon")
-        require(exact(claim["epsilon"]) <= budget, "the level is above the budget", "claim")
-        check_delta(claim["delta"], step)
-        check_delta(self.root["conclusion"].get("delta", 0.0), step)
-        kept = exact(self.root["evidence"].get("delta", 0.0))
-        require(exact(claim["delta"]) <= kept, "delta is above the budget's", "claim")
-        if claim["notion"] == "bdp":
-            require(claim["scope"] == "the declared population", "another scope", "claim")
-            due = step["conclusion"]["adversary"]
-            require(claim["adversary"] == due, "another adversary than derived", "claim")
-            require(same(claim["secrets"], self.secrets(step, spends)), "other secrets", "claim")
-        require(
-            list(self.body["assumptions"]) == assumptions(self.body),
-            "they are not those that the level rests on",
-            "assumptions",
-        )
+        at_least(claim.epsilon, level, "claim: epsilon")
+        require(claim.epsilon <= budget.total, "the level is above the budget", "claim")
+        check_delta(claim.delta, _delta(step))
+        check_delta(self.root.conclusion.delta, _delta(step))
+        require(claim.delta <= budget.delta, "delta is above the budget's", "claim")
+        if claim.notion == "bdp":
+            assert isinstance(step, Conversion)
+            due = step.conclusion.adversary
+            require(claim.adversary == due, "another adversary than derived", "claim")
+            require(claim.secrets == self.secrets(step, spends), "other secrets", "claim")
 
-    def check_public_blocks(self, spends: Sequence[Mapping[str, Any]]) -> None:
+    def check_public_blocks(self, spends: Sequence[Spent]) -> None:
         """The columns by which spends are divided are named, and nobody protects them."""
-        places = [cells_of(spend) for spend in spends]
-        due = sorted({place[0] for place in places if place is not None})
-        require(self.body.get("public_blocks", []) == due, "other columns divide", "public_blocks")
+        blocks = [one.spend.block for one in spends]
+        due = tuple(sorted({block.column for block in blocks if block is not None}))
+        require(self.body.public_blocks == due, "other columns divide", "public_blocks")
         for name in due:
-            column = self.columns.get(name, {"public": True})
-            public = column.get("public") is True or "role" in column
+            public = name not in self.columns or not self.columns[name].is_private
             require(public, f"{name!r} is private", "public_blocks")
 
-    def check_data_set(
-        self, premises: Sequence[Mapping[str, Any]], spends: Sequence[Mapping[str, Any]]
-    ) -> None:
+    def check_data_set(self, spends: Sequence[Spent]) -> None:
         """All spends of the data set together, under the same reading."""
-        state, name = self.body["data_set"], "data_set"
-        earlier = list(state["earlier_spends"])
-        for spend in earlier:
-            require(spend["dataset"] == self.body["dataset"], "another data set", "data_set")
-            require(spend["unit"] == self.body["unit"], "another unit", "data_set")
-        require(len(premises) == (2 if earlier else 1), "the wrong derivations", "data_set")
-        together = [*earlier, *spends]
+        state, name, body = self.body.data_set, "data_set", self.body
+        own, step = self.root.premises[0], self.root.premises[-1]
+        for spend in state.earlier_spends:
+            require(spend.dataset == body.dataset, "another data set", name)
+            require(spend.unit == body.unit, "another unit", name)
+        due_steps = 2 if state.earlier_spends else 1
+        require(len(self.root.premises) == due_steps, "the wrong derivations", name)
+        together = [*spent(state.earlier_spends), *spends]
         self.check_public_blocks(together)
-        step = premises[-1]
-        if self.claim["notion"] == "bdp":
-            due = premises[0]["conclusion"]["adversary"]
-            require(step["conclusion"]["adversary"] == due, "another adversary", "data_set")
+        if isinstance(own, Conversion) and isinstance(step, Conversion):
+            other = step.conclusion.adversary != own.conclusion.adversary
+            require(not other, "another adversary", name)
         level = self.level(step, together)
-        at_least(state["level"], level, "data_set: level")
-        for what, due in zip(("dp_epsilon", "dp_rho"), summed(together), strict=True):
-            told = state[what] if what == "dp_epsilon" else state.get(what, 0.0)
+        at_least(state.level, level, "data_set: level")
+        stated = (state.dp_epsilon, state.dp_rho)
+        for what, told, due in zip(("dp_epsilon", "dp_rho"), stated, summed(together), strict=True):
             at_least(told, ball(due), f"data_set: {what}")
-            require(close(exact(told), due), f"{what} is not the sum of the spends", name)
-        check_delta(state.get("delta", 0.0), step)
-        kept = exact(self.root["evidence"].get("delta", 0.0))
-        require(exact(state.get("delta", 0.0)) <= kept, "delta is above the budget's", name)
-        derived = exact(step["conclusion"]["epsilon"])
-        require(exact(state["level"]) == derived, "level is not that of the derivation", name)
-        require(exact(state["level"]) <= exact(state["total"]), "above the total", "data_set")
-        bdp = self.claim["notion"] == "bdp"
-        due_secrets = self.secrets(step, together) if bdp else ANY_VALUES
-        require(same(state["secrets"], due_secrets), "other secrets", "data_set")
+            require(close(Fraction(told), due), f"{what} is not the sum of the spends", name)
+        check_delta(state.delta, _delta(step))
+        require(state.delta <= self.root.evidence.delta, "delta is above the budget's", name)
+        derived = step.conclusion.epsilon
+        require(state.level == derived, "level is not that of the derivation", name)
+        require(state.level <= state.total, "above the total", name)
+        require(state.secrets == self.secrets(step, together), "other secrets", name)
 
 
-def _dp_level(step: Mapping[str, Any], spends: Sequence[Mapping[str, Any]]) -> arb:
+def sensitivity_of(step: Step) -> int:
+    """How far one record moves the query: in l1, or the square of it in l2."""
+    evidence = step.evidence
+    if isinstance(evidence, LaplaceNoise):
+        return evidence.sensitivity
+    return evidence.sensitivity_squared
+
+
+def _delta(step: LevelStep) -> float:
+    return getattr(step.conclusion, "delta", 0.0)
+
+
+def _dp_level(step: LevelStep, spends: Sequence[Spent]) -> arb:
     """The DP level of spends: their sum, or at a delta what a Rényi divergence gives."""
-    pure, rho = summed(spends)
-    if step["rule"] != DP_RULE:
-        require(step["rule"] in ("sequential-composition", "data-set"), "no such rule", "release")
-        require(rho == 0, "Gaussian noise has no level without a delta", step["rule"])
+    if not isinstance(step, ApproximateStep):
+        pure, rho = summed(spends)
+        require(rho == 0, "Gaussian noise has no level without a delta", step.rule)
         return ball(pure)
-    cost, _ = compose(spends, None, [])
-    zcdp, _ = compose(as_zcdp(spends), None, [])
-    as_counted = counted(step) == "zcdp"
-    spent, parts = (zcdp, as_zcdp(spends)) if as_counted else (cost, spends)
-    _check_cost(step, spent, parts)
-    level = dp_level(step, cost, zcdp)
-    at_least(step["conclusion"]["epsilon"], level, "approximate-dp: epsilon")
+    parts = as_zcdp(spends) if counted(step) == "zcdp" else spends
+    together, _ = compose(parts, None, [])
+    _check_cost(step, together, parts)
+    level = dp_level(step, together)
+    at_least(step.conclusion.epsilon, level, "approximate-dp: epsilon")
     return level
 
 
 def _check_cost(
-    step: Mapping[str, Any], spent: Cost, spends: Sequence[Mapping[str, Any]] | None
+    step: Conversion | ApproximateStep, together: Cost, spends: Sequence[Spent] | None
 ) -> None:
     """The cost that a step states is the sum of the spends; by kind where none are given."""
-    stated, rule = declared_cost(step), step["rule"]
-    sums = stated.is_close(spent) if spends is None else held(stated, spent, spends)
-    require(sums, "cost: it is not the sum of the spends", rule)
+    stated = declared_cost(step.evidence.cost)
+    sums = stated.is_close(together) if spends is None else held(stated, together, spends)
+    require(sums, "cost: it is not the sum of the spends", step.rule)
 
 
-def check_release(document: Mapping[str, Any]) -> None:
+def check_release(stated: ReleaseCertificate, document: Mapping[str, Any]) -> None:
     """`InvalidError` or `UnknownError` unless everything follows."""
-    _Release(document).check()
+    _Release(stated, document).check()

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
-from bayesdp.kernel.arithmetic import ball, exact, require, whole
-from bayesdp.kernel.queries import Columns, Grid, Shape
+from bayesdp.kernel.arithmetic import ball, require
+from bayesdp.kernel.queries import Columns, Shape
 from bayesdp.kernel.stated import same
 from bayesdp.kernel.tails import gaussian_tail, laplace_tail
+from bayesdp.statements.certificates import NumberResult
+from bayesdp.statements.queries import TableQuery
+from bayesdp.statements.steps import GaussianStep, LaplaceStep
 
 NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}
 """The rules about a query's noise, each with its law's tail."""
 
 
-Shown = tuple[Mapping[str, Any], object, int]
+Step = LaplaceStep | GaussianStep
+Shown = tuple[TableQuery, object, int]
 """A query, the group that a result is about, and over how many rows it is."""
 
 
 def check_results(
-    results: Sequence[Mapping[str, Any]],
+    results: Sequence[NumberResult],
     n: int,
-    steps: Sequence[Mapping[str, Any]],
+    steps: Sequence[Step],
     shapes: Sequence[Shape],
     columns: Columns,
 ) -> list[Shown]:
@@ -38,9 +41,9 @@ class _Results:
 
     def __init__(
         self,
-        results: Sequence[Mapping[str, Any]],
+        results: Sequence[NumberResult],
         n: int,
-        steps: Sequence[Mapping[str, Any]],
+        steps: Sequence[Step],
         shapes: Sequence[Shape],
         columns: Columns,
     ) -> None:
@@ -57,67 +60,58 @@ class _Results:
         require(len(due) == len(self.results), "not as many as were asked for", "results")
         shown: list[Shown] = []
         for result, (step, asked, key, cell) in zip(self.results, due, strict=True):
-            query = step["evidence"]["query"]
-            where = f"result: {query['name']}"
-            named = (query["name"], query["kind"], key, cell)
-            found = tuple(result.get(part) for part in ("query", "kind", "group", "cell"))
-            require(same(found, named), f"{found!r} stands where {named!r} is due", where)
-            require(result["unit"] == self.unit(query), "another unit", where)
+            query = step.evidence.query
+            where = f"result: {query.name}"
+            named = (query.name, query.kind, key, cell)
+            told = (result.query, result.kind, result.group, result.cell)
+            require(same(told, named), f"{told!r} stands where {named!r} is due", where)
+            require(result.unit == self.unit(query), "another unit", where)
             self.value(result, step, asked, where)
-            gaussian = step["rule"] == "discrete-gaussian"
-            cost, concluded = ("dp_rho", "rho") if gaussian else ("dp_epsilon", "epsilon")
-            its_own = exact(result[cost]) == exact(step["conclusion"][concluded])
-            require(its_own, "its DP cost is not that of its step", where)
+            conclusion = step.conclusion
+            cost = conclusion.rho if isinstance(step, GaussianStep) else conclusion.epsilon
+            require(result.cost == cost, "its DP cost is not that of its step", where)
             self.noise(result, step, where)
-            if "rows" in result:
-                shown.append((query, key, whole(result["rows"], "rows", 1)))
+            if result.rows is not None:
+                shown.append((query, key, result.rows))
         return shown
 
-    def unit(self, query: Mapping[str, Any]) -> str:
+    def unit(self, query: TableQuery) -> str:
         """The unit of what is released: a column's for sums and means of it."""
-        summed = query["kind"] in ("sum", "mean")
-        return str(self.columns[query["column"]].get("unit", "") if summed else "")
+        summed = query.kind in ("sum", "mean")
+        return (self.columns[query.column or ""].unit or "") if summed else ""
 
-    def value(
-        self, result: Mapping[str, Any], step: Mapping[str, Any], asked: Shape, where: str
-    ) -> None:
+    def value(self, result: NumberResult, step: Step, asked: Shape, where: str) -> None:
         """A whole number of steps, in 64 bits: no noise gives anything in between.
 
         Sums of values that don't start at 0 are over public numbers of rows, which a certificate
         tells of the whole table only.
         """
-        query, stated = step["evidence"]["query"], exact(result["value"])
-        length, offset = Fraction(*step["evidence"]["step"]), Fraction(0)
-        averaged = result["kind"] in ("mean", "proportion")
-        rows = whole(result["rows"], "rows", 1) if averaged else 1
-        if asked.sums and not asked.masked:
-            if not averaged and ("where" in query or "by" in query):
+        query, grid = step.evidence.query, step.evidence.grid
+        length, offset = Fraction(*step.evidence.step), Fraction(0)
+        rows = result.rows or 1
+        if grid is not None and not asked.masked:
+            part = query.where is not None or query.by is not None
+            if result.rows is None and part:
                 return
-            over = rows if averaged else self.n
-            offset = exact(Grid.read(step["evidence"]["grid"]).low) * over
-        near = round((stated * rows - offset) / length)
-        found = (total for total in (near - 1, near, near + 1) if abs(total) <= 2**63)
-        on_grid = any(float((offset + length * total) / rows) == stated for total in found)
-        require(on_grid, f"{result['value']!r} is no whole number of steps", where)
+            offset = Fraction(grid.lo) * (self.n if result.rows is None else rows)
+        near = round((Fraction(result.value) * rows - offset) / length)
+        whole = (total for total in (near - 1, near, near + 1) if abs(total) <= 2**63)
+        on_grid = any(float((offset + length * total) / rows) == result.value for total in whole)
+        require(on_grid, f"{result.value!r} is no whole number of steps", where)
 
-    def noise(self, result: Mapping[str, Any], step: Mapping[str, Any], where: str) -> None:
-        noise, error = result["noise"], result["error"]
-        require(noise["distribution"] == step["rule"], "another distribution", where)
-        require(noise["scale"] == step["evidence"]["scale"], "another noise scale", where)
-        length = Fraction(*step["evidence"]["step"])
-        averaged = result["kind"] in ("mean", "proportion")
-        require(("rows" in result) == averaged, "rows belong to averages", where)
-        if averaged:
-            length /= whole(result["rows"], "rows", 1)
-        require(noise["step"] == float(length), "another step", where)
-        confidence = exact(error["confidence"])
-        require(Fraction(1, 2) <= confidence < 1, "no such confidence", where)
-        value, step_length = exact(error["value"]), exact(noise["step"])
+    def noise(self, result: NumberResult, step: Step, where: str) -> None:
+        noise, error = result.noise, result.error
+        require(noise.distribution == step.rule, "another distribution", where)
+        require(noise.scale == step.evidence.scale, "another noise scale", where)
+        length = Fraction(*step.evidence.step) / (result.rows or 1)
+        require(noise.step == float(length), "another step", where)
+        value, step_length = Fraction(error.value), Fraction(noise.step)
         k = round(value / step_length)
         on_grid = k >= 0 and abs(k * step_length - value) <= value / 2**52
         require(on_grid, "its error is not a number of steps", where)
-        tail, scale = NOISES[step["rule"]], exact(noise["scale"])
-        allowed, unseen = ball(1 - confidence), k >> 51  # steps that a double doesn't tell apart
+        tail, scale = NOISES[step.rule], Fraction(noise.scale)
+        # Steps that a double doesn't tell apart are unseen.
+        allowed, unseen = ball(1 - Fraction(error.confidence)), k >> 51
         require(bool(tail(scale, k + unseen) <= allowed), "its error is understated", where)
         # Both tails are the same function in the tool, which writes the least such number.
         least = k == 0 or not bool(tail(scale, k - 1 - unseen) <= allowed)

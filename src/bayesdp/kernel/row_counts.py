@@ -19,6 +19,7 @@ from bayesdp.kernel.stated import as_text
 from bayesdp.statements import columns as kinds
 from bayesdp.statements import populations
 from bayesdp.statements.conditions import Joined, Tree, columns_of
+from bayesdp.statements.queries import TableQuery
 
 Part = frozenset[tuple[str, frozenset[int]]]
 """Rows whose public columns have one of some values: for each such column the values' places."""
@@ -28,7 +29,7 @@ _MOST_CROSSING = 6
 
 
 def check_row_counts(
-    shown: Sequence[tuple[Mapping[str, Any], object, int]],
+    shown: Sequence[tuple[TableQuery, object, int]],
     n: int,
     declared: Mapping[str, Any],
     population: Any,
@@ -38,12 +39,12 @@ def check_row_counts(
     `shown` are queries with the group (or `None`) that a result is about, and its number of rows.
     """
     counts = _Counts(n, declared, population)
-    grouped: dict[str, tuple[Mapping[str, Any], int]] = {}
+    grouped: dict[str, tuple[TableQuery, int]] = {}
     for query, group, rows in shown:
         counts.add(query, group, rows)
-        if "by" in query:
-            before = grouped.get(query["name"], (query, 0))[1]
-            grouped[query["name"]] = (query, before + rows)
+        if query.by is not None:
+            before = grouped.get(query.name, (query, 0))[1]
+            grouped[query.name] = (query, before + rows)
     for query, rows in grouped.values():
         counts.add(query, None, rows)
     counts.check()
@@ -72,14 +73,14 @@ class _Counts:
 
     # -- which rows a count is about ----------------------------------------------------------
 
-    def add(self, query: Mapping[str, Any], group: object, rows: int) -> None:
-        where, name = query.get("where"), query["name"]
+    def add(self, query: TableQuery, group: object, rows: int) -> None:
+        where, name = query.where, query.name
         sets: dict[str, frozenset[int]] = {}
         decided = True
-        if where is not None and query["kind"] == "mean":
+        if where is not None and query.kind == "mean":
             decided = self.narrowed(condition(where), sets)
         if group is not None:
-            column = query["by"]
+            column = query.by or ""
             place = self.places(column)[as_text(group)]
             chosen = self.in_source(column, frozenset([place]))
             self.narrow(sets, *chosen)

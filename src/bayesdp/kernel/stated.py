@@ -14,7 +14,7 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require, whole
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
 from bayesdp.kernel.populations import MOST_RECORDS, described, group_size
 from bayesdp.statements import (
     StatementError,
@@ -23,11 +23,10 @@ from bayesdp.statements import (
     conditions,
     populations,
     queries,
-    spends,
     tables,
 )
 from bayesdp.statements.certificates import read_certificate
-from bayesdp.statements.steps import unknown_rules
+from bayesdp.statements.steps import read_level, unknown_rules
 
 MODELS = frozenset(populations.STRUCTURE) | {"gaussian", "family"}
 
@@ -100,6 +99,16 @@ def stated_certificate(plain: Mapping[str, Any]) -> Any:
         raise InvalidError(error.reason, error.place.lstrip(".")) from None
 
 
+def stated_step(plain: Mapping[str, Any]) -> Any:
+    """A conversion, or the DP level of costs at a delta: one step that has a level of its own."""
+    for rule in unknown_rules(plain):
+        raise UnknownError("no rule of this name", rule)
+    try:
+        return read_level(plain)
+    except StatementError as error:
+        raise InvalidError(error.reason, error.place) from None
+
+
 def stated_columns(plain: Any) -> dict[str, Any]:
     """The columns that are declared, each condition about the column that it is computed from."""
     try:
@@ -127,6 +136,12 @@ def stated_query(plain: Any, declared: Mapping[str, Any]) -> Any:
         query = queries.read_query(plain)
     except StatementError as error:
         raise InvalidError(error.reason, error.place) from None
+    check_query(query, declared)
+    return query
+
+
+def check_query(query: Any, declared: Mapping[str, Any]) -> None:
+    """`InvalidError` unless the query is of columns that are declared."""
     if isinstance(query, queries.TableQuery):
         for name in filter(None, (query.column, query.by)):
             require(name in declared, f"column {name!r} is not declared", query.name)
@@ -141,12 +156,6 @@ def stated_query(plain: Any, declared: Mapping[str, Any]) -> Any:
             low, high = binned.bounds
             reached = low < query.bins[-1] and query.bins[0] <= high
             require(reached, "bins that no value between the bounds reaches", query.name)
-    return query
-
-
-def stated_spend(plain: Any) -> Any:
-    """The spend that is stated."""
-    return _as_stated(spends.read_spend, plain)
 
 
 def _as_stated(read: Callable[..., Any], *about: Any) -> Any:
@@ -157,27 +166,25 @@ def _as_stated(read: Callable[..., Any], *about: Any) -> Any:
         raise InvalidError(error.reason, error.place) from None
 
 
-def check_together(
-    document: Mapping[str, Any], population: Any, declared: Mapping[str, Any]
-) -> None:
+def check_together(stated: Any, population: Any, declared: Mapping[str, Any]) -> None:
     """`InvalidError` unless unit, roles, columns, population and number of records go together."""
-    unit = document["unit"]
+    unit = stated.unit
     if unit != "row":
         known = unit in declared and not declared[unit].is_private
         require(known, "a record's column is not a declared public one", "unit")
         states = declared[unit].levels
-        room = states is None or whole(document["n"], "n", 1) <= len(states)
+        room = states is None or stated.n <= len(states)
         require(room, "more records than its column has values", "unit")
     if population is None:
         return
-    if document["rows_per_unit"] not in (None, 1):
+    if stated.rows_per_unit not in (None, 1):
         several = all(member.model in OF_ANY_LAW for member in _members(population))
         require(
             several, "a model of one value for each record, and records of several rows", "unit"
         )
     _check_covers(population, declared)
     _check_roles(population, declared)
-    _check_size(document, population, declared)
+    _check_size(stated, population, declared)
 
 
 def _members(population: Any) -> tuple[Any, ...]:
@@ -249,13 +256,13 @@ def _check_roles(population: Any, declared: Mapping[str, Any]) -> None:
         require(all(names == named[0] for names in named), "members name others", "population")
 
 
-def _check_size(document: Mapping[str, Any], population: Any, declared: Mapping[str, Any]) -> None:
+def _check_size(stated: Any, population: Any, declared: Mapping[str, Any]) -> None:
     """Not more records than the population has room for, in the groups that the table has."""
-    n = whole(document["n"], "n", 1)
+    n = stated.n
     roles = {column.role: column for column in declared.values() if hasattr(column, "role")}
     for member in _members(population):
         if getattr(member, "complete", False):
-            one_series = n == member.length and document["unit"] == "row" and "series" not in roles
+            one_series = n == member.length and stated.unit == "row" and "series" not in roles
             require(one_series, "a complete series of another length", "population")
     complete = [one for one in _members(population) if getattr(one, "complete", False)]
     if complete and "order" in roles and roles["order"].states is not None:

@@ -112,6 +112,14 @@ def _not_a_truth_value(value: object) -> object:
     return value
 
 
+def _double(value: object) -> object:
+    """Whole numbers are doubles where nothing is rounded."""
+    _not_a_truth_value(value)
+    if isinstance(value, int) and abs(value) > MOST_EXACT and int(float(value)) != value:
+        raise ValueError("a number that isn't exact as a double")
+    return value
+
+
 def _truth_value(value: object) -> object:
     if not isinstance(value, bool):
         raise ValueError("true is due, and neither 1 nor a text is true")
@@ -138,7 +146,7 @@ Name = Annotated[Line, Field(min_length=1)]
 Yes = Annotated[Literal[True], BeforeValidator(_truth_value)]
 """True, which 1 is not."""
 
-Number = Annotated[float, BeforeValidator(_not_a_truth_value)]
+Number = Annotated[float, BeforeValidator(_double)]
 """A finite number; whole ones may be written without a point."""
 
 Size = Annotated[Number, Field(ge=0)]

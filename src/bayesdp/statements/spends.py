@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, TypeAdapter, model_validator
 
-from bayesdp.statements.base import Line, Name, Names, Number, Sequence, Statement, read
+from bayesdp.statements.base import Line, Name, Names, Number, Sequence, Statement, read, visible
 from bayesdp.statements.columns import Value, kind_of
 
 LAPLACE, GAUSSIAN, PROGRAM = "discrete-laplace", "discrete-gaussian", "program"
@@ -16,6 +16,9 @@ LAPLACE, GAUSSIAN, PROGRAM = "discrete-laplace", "discrete-gaussian", "program"
 def _each_once(values: tuple[Value, ...]) -> tuple[Value, ...]:
     if len({(kind_of(value), value) for value in values}) < len(values):
         raise ValueError("a value stands there twice")
+    for value in values:
+        if isinstance(value, str):
+            visible(value)
     return values
 
 

@@ -613,10 +613,14 @@ _KNOWN = THEOREMS | {
     "release", "relations", "given", COMPOSITION, DATA_SET, APPROXIMATE_DP, LAPLACE, GAUSSIAN,
     PROGRAM,
 }  # fmt: skip
-_CONVERSION: TypeAdapter[Conversion] = TypeAdapter(Conversion)
+_LEVEL: TypeAdapter[Any] = TypeAdapter(
+    Annotated[
+        Annotated[ApproximateStep, Tag(APPROXIMATE_DP)] | Annotated[Conversion, Tag("")],
+        Discriminator(lambda plain: APPROXIMATE_DP if _rule(plain) == APPROXIMATE_DP else ""),
+    ]
+)
 
 
-def read_conversion(plain: object, place: str = "derivation") -> Conversion:
-    """The step from DP to BDP that plain data states; `StatementError`."""
-    step: Conversion = read(_CONVERSION, plain, place)
-    return step
+def read_level(plain: object, place: str = "derivation") -> Any:
+    """The step that plain data states: from DP to BDP, or to a DP level at a delta."""
+    return read(_LEVEL, plain, place)

@@ -20,9 +20,7 @@ def bound(conversion: Conversion, of_member: OfMember) -> arb:
     population = conversion.population
     require(isinstance(population, Family), "the population is not a family")
     members = population.members
-    premises = conversion.premises
-    first = premises[0]["rule"] == "sequential-composition" if premises else False
-    steps = premises[1:] if first else premises
+    steps = conversion.members
     require(len(steps) == len(members) > 0, "not one step for each member")
     best = ball(conversion.total)
     for number, (member, step) in enumerate(zip(members, steps, strict=True)):

@@ -360,8 +360,8 @@ def kernel() -> Iterator[Row]:
     """The kernel on chains of three states that forget as slowly as is claimed for."""
     import numpy as np
 
-    from bayesdp.kernel import check, read
     from bayesdp.release.certify import conversion_certificate
+    from bayesdp.verification import check, read
 
     rng = np.random.default_rng(0)
     slowest = busiest = largest = 0.0
@@ -380,7 +380,7 @@ def kernel() -> Iterator[Row]:
 
 
 def _verify(text: str) -> None:
-    from bayesdp.kernel import check, read
+    from bayesdp.verification import check, read
 
     check(read(text))
 

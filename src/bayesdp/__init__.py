@@ -52,7 +52,7 @@ _PUBLIC: dict[str, str] = {
     "Tree": "bayesdp.populations",
     "Unknown": "bayesdp.populations",
     "UnsupportedError": "bayesdp.errors",
-    "Verification": "bayesdp.release.verify",
+    "Verification": "bayesdp.verification",
     "calibrate": "bayesdp.calibration",
     "calibrate_gaussian": "bayesdp.calibration",
     "calibrate_randomized_response": "bayesdp.calibration",
@@ -61,7 +61,7 @@ _PUBLIC: dict[str, str] = {
     "implied": "bayesdp.theorems.relations.search",
     "leakage": "bayesdp.theorems",
     "profile": "bayesdp.leakage.profile",
-    "verify": "bayesdp.release.verify",
+    "verify": "bayesdp.verification",
 }
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bayesdp.kernel import check, read
 from bayesdp.populations import MarkovChain
 from bayesdp.release.certify import conversion_certificate
+from bayesdp.verification import check, read
 from tests.effort import runs
 from tests.kernel.honest import OF_A_RELEASE, PRESENT, Honest, conversion_by, released
 from tests.kernel.mutations import ONE_PLACE, PLAUSIBLE, changed

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayesdp.kernel import check, read
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.composition import as_zcdp, compose, declared_cost, spent
 from bayesdp.kernel.conversions import certified_level, conversion_level, read_conversion
@@ -25,6 +24,7 @@ from bayesdp.statements.spends import read_spend
 from bayesdp.theorems import Bound, LeakageReport, Question
 from bayesdp.theorems.finite_law import dual_certificates
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta, stated_report
+from bayesdp.verification import check, read
 from tests.effort import runs
 from tests.kernel.honest import ABOUT, ADVERSARIES, OF_A_RELEASE, PRESENT, random_cost
 from tests.kernel.mutations import sealed

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bayesdp.certificate import content_of, digest
-from bayesdp.kernel import InvalidError, check, read, relation_assumptions
+from bayesdp.kernel import InvalidError, relation_assumptions
 from bayesdp.kernel.hypotheses import NAMES as KERNEL_NAMES
 from bayesdp.kernel.hypotheses import Facts
 from bayesdp.kernel.relations import ABSOLUTE, RELATIVE, TABLE
@@ -25,6 +25,7 @@ from bayesdp.release.implications import implications_certificate
 from bayesdp.statements import read_population
 from bayesdp.theorems.relations.hypotheses import HYPOTHESES, facts
 from bayesdp.theorems.relations.search import implied
+from bayesdp.verification import check, read
 from tests.effort import runs
 from tests.kernel import honest
 from tests.theorems.test_implied import CHAIN, SUPPORT, TWINS

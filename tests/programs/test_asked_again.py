@@ -11,12 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp import kernel
+from bayesdp.certificate import digest
 from bayesdp.cli import app
-from bayesdp.kernel.certificates import digest
 from bayesdp.programs.certificate import program_certificate
 from bayesdp.programs.check import solvers
 from bayesdp.programs.check.verdict import check
-from bayesdp.release.verify import verify
+from bayesdp.verification import verify
 from tests.programs.probes import core
 
 pytest.importorskip("z3")

@@ -16,15 +16,14 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.accounting.ledger import Ledger
-from bayesdp.certificate import Certificate
+from bayesdp.certificate import Certificate, digest
 from bayesdp.cli import app
 from bayesdp.errors import InputError, TableMismatchError
-from bayesdp.kernel.certificates import digest
 from bayesdp.release import Study
 from bayesdp.release.plan import make_plan, structure_of
-from bayesdp.release.verify import verify
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run
+from bayesdp.verification import verify
 from tests.golden.cases import CHAIN, PEOPLE, PEOPLE_CSV
 from tests.kernel.mutations import sealed
 

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from bayesdp import kernel
+from bayesdp.certificate import digest
 from bayesdp.errors import LedgerError
 from bayesdp.release import Study
 from bayesdp.release.plan import make_plan
@@ -178,5 +179,5 @@ def test_what_a_certificate_may_not_say(ledger: Path, mutation: str) -> None:
     MUTATIONS[mutation](wrong)
     content = {key: value for key, value in wrong.items() if key not in ("digest", "signature")}
     content["assumptions"] = kernel.assumptions(content)
-    wrong = content | {"digest": kernel.certificates.digest(content)}
+    wrong = content | {"digest": digest(content)}
     assert kernel.check(wrong).verdict == "INVALID", mutation

@@ -9,7 +9,7 @@ import pytest
 
 from bayesdp.errors import BayesdpError, InputError
 from bayesdp.release import Study
-from bayesdp.release.verify import verify
+from bayesdp.verification import verify
 
 PAIR = [[2.0, 1.0], [1.0, 2.0]]
 TWO_PAIRS = {

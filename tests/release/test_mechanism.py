@@ -13,7 +13,7 @@ import pytest
 from bayesdp.certificate import Certificate
 from bayesdp.errors import BudgetExceededError, InputError, UnsupportedError
 from bayesdp.release import Study
-from bayesdp.release.verify import verify
+from bayesdp.verification import verify
 
 ALTERNATING = [[0.1, 0.9], [0.8, 0.2]]
 PERSISTENT = [[0.9, 0.1], [0.2, 0.8]]
@@ -182,7 +182,7 @@ def test_a_table_with_a_gap_is_refused(tmp_path: Path) -> None:
 
 
 def tampered(certificate: Certificate, change: Any) -> str:
-    from bayesdp.kernel.certificates import digest
+    from bayesdp.certificate import digest
 
     data = json.loads(certificate.to_json())
     change(data)

@@ -15,8 +15,8 @@ from bayesdp.errors import BudgetExceededError, TableMismatchError
 from bayesdp.populations import Population, parse
 from bayesdp.release import certify
 from bayesdp.release.certify import conversion_certificate
-from bayesdp.release.verify import verify
 from bayesdp.report.numbers import level_words
+from bayesdp.verification import verify
 from tests.effort import runs
 from tests.kernel.honest import ABOUT
 from tests.release.studies import random_study

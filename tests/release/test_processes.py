@@ -15,7 +15,7 @@ import pytest
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.certificate import Certificate
-from bayesdp.release.verify import verify
+from bayesdp.verification import verify
 from tests.effort import runs
 from tests.golden.cases import PEOPLE, PEOPLE_CSV
 

@@ -306,7 +306,7 @@ def mean(people: Database[Person]) -> Private[Real]:
 def test_a_programs_result_is_no_other_querys(released: dict[str, Any]) -> None:
     """As a mean with no error it would be shown like a checked number."""
     document = copy.deepcopy(released)
-    made_up = {"query": "height", "kind": "mean", "value": 123.456, "unit": None}
+    made_up = {"query": "height", "kind": "mean", "value": 123.456, "unit": "", "rows": 1}
     document["results"][-1] = {**document["results"][0], **made_up, "dp_epsilon": 0.5}
     document["results"][-1]["error"] = {"confidence": 0.999, "value": 0.0}
     said = kernel.check(sealed(document))

@@ -12,7 +12,7 @@ import pytest
 
 from bayesdp.certificate import content_of, digest
 from bayesdp.release import Study
-from bayesdp.release.verify import verify
+from bayesdp.verification import verify
 
 HEIGHTS = pd.DataFrame(
     {

@@ -12,9 +12,9 @@ from bayesdp.certificate import Certificate, content_of, digest
 from bayesdp.populations import Family, Finite, MarkovChain, Tree
 from bayesdp.populations.joint import joint_of
 from bayesdp.release.certify import conversion_certificate
-from bayesdp.release.verify import verify
 from bayesdp.theorems.base import tightness
 from bayesdp.theorems.secret import has_secret
+from bayesdp.verification import verify
 from tests.effort import runs
 from tests.oracles import finite
 

@@ -24,7 +24,7 @@ def verify(
     as_json: Json = False,
 ) -> None:
     """Re-derive a certificate, without the data, and say who signed it."""
-    from bayesdp.release.verify import reader_of, verdict_on
+    from bayesdp.verification import reader_of, verdict_on
 
     document = reader_of(cert, "CERT")()
     found = verdict_on(document)
@@ -43,7 +43,7 @@ def verify(
 
 def _certificate(path: Path) -> dict[str, Any]:
     from bayesdp.certificate import Certificate
-    from bayesdp.kernel import read
+    from bayesdp.verification import read
 
     Certificate.load(path)  # says what is wrong with a file that is no certificate
     document = read(text_of(path, "CERT"))

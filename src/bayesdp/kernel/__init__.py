@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from bayesdp.kernel.arithmetic import InvalidError, TooSlowError, UnknownError
 from bayesdp.kernel.assumptions import assumptions
-from bayesdp.kernel.certificates import check, read
+from bayesdp.kernel.certificates import check
 from bayesdp.kernel.conversions import certified_level
 from bayesdp.kernel.judgement import ROUNDING, Verdict
 from bayesdp.kernel.program_queries import costs as program_costs
@@ -45,6 +45,5 @@ __all__ = [
     "program_assumptions",
     "program_costs",
     "program_slack",
-    "read",
     "relation_assumptions",
 ]

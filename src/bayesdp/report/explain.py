@@ -15,14 +15,12 @@ from typing import Any
 
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError
-from bayesdp.kernel import read
 from bayesdp.populations import Population
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.release.certify import describe_program
 from bayesdp.release.programs import plan_programs
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
-from bayesdp.release.verify import is_json, text_of
 from bayesdp.report import beliefs, explained_programs
 from bayesdp.report.circumstances import RELATED
 from bayesdp.report.dependence import clean, leaves_open, members
@@ -41,6 +39,7 @@ from bayesdp.report.promise import (
     standing_of,
 )
 from bayesdp.theorems import ApproximateReport, LeakageReport
+from bayesdp.verification import is_json, read, text_of
 
 __all__ = ["Explanation", "Section", "explain"]
 

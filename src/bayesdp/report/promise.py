@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from bayesdp import kernel
 from bayesdp.errors import BayesdpError, UnsupportedError
 from bayesdp.leakage.approximate import group
 from bayesdp.notions import ADVERSARIES, Adversary, ColumnCost, Cost
@@ -33,6 +32,7 @@ from bayesdp.theorems import (
     report,
 )
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta
+from bayesdp.verification import check
 
 Subject = Literal["release", "conversion", "study", "leakage"]
 
@@ -434,5 +434,5 @@ def _spec(population: Population | None) -> dict[str, Any] | None:
 
 def standing_of(document: object) -> Standing:
     """The kernel's verdict on a certificate."""
-    found = kernel.check(document)
+    found = check(document)
     return Standing(found.verdict, found.step, found.reason)

@@ -1,9 +1,9 @@
 """`bayesdp.verify`: the kernel's verdict on a certificate.
 
-Everything is decided by `bayesdp.kernel`, which reads the certificate as plain JSON and imports
-nothing else of this package. What can't be seen without the data and the ledger: whether the
-numbers are those that were released, and whether spends were left out together with all that they
-add up to.
+Everything is decided by `bayesdp.kernel`, which reads what the certificate states and imports
+nothing else of this package but `statements`. What can't be seen without the data and the ledger:
+whether the numbers are those that were released, and whether spends were left out together with all
+that they add up to.
 
 About folds in programs the kernel relies on solvers, which it doesn't ask. They are asked again
 here, about what the kernel derives, where they are installed.
@@ -18,10 +18,11 @@ from typing import Any
 
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, as_shown
-from bayesdp.kernel import Verdict, check, read
+from bayesdp.kernel import Verdict
 from bayesdp.kernel.programs import STATED, obligations_of
 from bayesdp.release.assumptions import said_once
 from bayesdp.release.results import Release
+from bayesdp.verification.documents import check, read
 
 Checkable = Certificate | Release | Mapping[str, Any] | str | Path
 """A certificate, however somebody has it: see `reader_of`."""

@@ -1,0 +1,31 @@
+"""What surrounds the kernel when a certificate is verified: its text, its digest, the wording.
+
+`documents` reads a text strictly and holds a document against its digest before the kernel judges
+it; `verdicts` asks the solvers again that a certificate relies on, and is `bayesdp.verify`.
+Signatures are `bayesdp.signature`.
+"""
+
+from __future__ import annotations
+
+from bayesdp.verification.documents import check, read
+from bayesdp.verification.verdicts import (
+    Checkable,
+    Verification,
+    is_json,
+    reader_of,
+    text_of,
+    verdict_on,
+    verify,
+)
+
+__all__ = [
+    "Checkable",
+    "Verification",
+    "check",
+    "is_json",
+    "read",
+    "reader_of",
+    "text_of",
+    "verdict_on",
+    "verify",
+]

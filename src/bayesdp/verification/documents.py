@@ -1,0 +1,85 @@
+"""Documents as they are handed over: JSON that says each thing once, of a known version, undamaged.
+
+What a document states, and whether that holds, is the kernel's to say.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from bayesdp import kernel
+from bayesdp.certificate import FORMAT, VERSION, content_of, digest
+from bayesdp.kernel import Verdict
+
+MOST_DIGITS = 309
+"""Of a whole number: no double has more."""
+
+
+def read(text: str) -> object:
+    """Parsed JSON. A document that says a thing twice, or a number beyond all doubles, is refused.
+
+    What is refused is an object without a format, which no verdict is valid of.
+    """
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len({key for key, _ in pairs}) < len(pairs):
+            raise ValueError("a key is given twice")
+        return dict(pairs)
+
+    def constant(word: str) -> Any:
+        raise ValueError(f"{word} is no number")
+
+    def whole(digits: str) -> int:
+        if len(digits) > MOST_DIGITS:
+            raise ValueError(f"a number of {len(digits)} digits is beyond all doubles")
+        return int(digits)
+
+    def double(digits: str) -> float:
+        number = float(digits)
+        if not math.isfinite(number):
+            raise ValueError(f"{digits[:40]} is beyond all doubles")
+        return number
+
+    try:
+        return json.loads(
+            text,
+            object_pairs_hook=unique,
+            parse_constant=constant,
+            parse_int=whole,
+            parse_float=double,
+        )
+    except (ValueError, RecursionError) as error:
+        return {"format": None, "problem": str(error)}
+
+
+def check(document: object) -> Verdict:
+    """The kernel's verdict on a document that is a certificate, and has the digest of its content.
+
+    A document that no JSON can hold is INVALID, as is half a letter (a lone surrogate), which is
+    JSON and no text that anybody could be shown.
+    """
+    if not isinstance(document, Mapping) or document.get("format") != FORMAT:
+        problem = document.get("problem") if isinstance(document, Mapping) else None
+        why = f": {problem}" if isinstance(problem, str) else ""
+        return _invalid("format", f"this is not a bayesdp certificate{why[:200]}")
+    version = document.get("version")
+    if version != VERSION or type(version) is not int:
+        wrote = "another version of bayesdp wrote it, verify it with that one"
+        return Verdict("UNKNOWN", (), "version", f"version {repr(version)[:40]}: {wrote}")
+    try:
+        intact = document.get("digest") == digest(content_of(document))
+        json.dumps(document, ensure_ascii=False).encode()
+    except RecursionError:
+        return Verdict("UNKNOWN", (), "content", "it is nested too deeply")
+    except (TypeError, ValueError) as error:
+        return _invalid("content", f"malformed: {error!r}")
+    if not intact:
+        return _invalid("digest", "it is not that of the content")
+    return kernel.check(document)
+
+
+def _invalid(step: str, reason: str) -> Verdict:
+    return Verdict("INVALID", (), step, reason)

@@ -13,7 +13,7 @@ from bayesdp.kernel.composition import declared_cost
 from bayesdp.kernel.conversions import certified_level, conversion_level, read_conversion
 from bayesdp.kernel.stated import stated_step
 from bayesdp.notions import Cost
-from bayesdp.statements.steps import DETAILS
+from bayesdp.statements.conversions import DETAILS
 from bayesdp.theorems import Bound, Question, report
 
 CLOSE = 1e-9

@@ -28,7 +28,7 @@ from bayesdp.kernel.program_queries import remaining as program_assumptions
 from bayesdp.kernel.program_queries import slack as program_slack
 from bayesdp.kernel.relations import derived_assumptions as relation_assumptions
 from bayesdp.statements.certificates import NOT_PROTECTED
-from bayesdp.statements.steps import DETAILS
+from bayesdp.statements.conversions import DETAILS
 
 __all__ = [
     "DETAILS",

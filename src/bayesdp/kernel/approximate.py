@@ -58,7 +58,8 @@ from bayesdp.kernel.arithmetic import at_least, ball, require
 from bayesdp.kernel.bounds import OfMember, bounded
 from bayesdp.kernel.composition import Cost
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.statements.steps import ApproximateStep, Point, Renyi
+from bayesdp.statements.conversions import Point, Renyi
+from bayesdp.statements.steps import ApproximateStep
 
 
 def level(conversion: Conversion, of_member: OfMember) -> arb:

@@ -11,9 +11,9 @@ from flint import arb
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, require
 from bayesdp.kernel.described import check_numbers
 from bayesdp.kernel.judgement import DIVERGENCE_RULES, GAUSSIAN_RULES, MODELS, Conversion
-from bayesdp.statements import steps
+from bayesdp.statements import conversions
 
-OfMember = Callable[[Conversion, Any, steps.Conversion], arb]
+OfMember = Callable[[Conversion, Any, conversions.Conversion], arb]
 """The level of a family's member, derived from its step under the family's."""
 
 

@@ -31,7 +31,7 @@ from bayesdp.statements.certificates import (
     RelationsCertificate,
     ReleaseCertificate,
 )
-from bayesdp.statements.steps import Stated
+from bayesdp.statements.conversions import Stated
 
 
 def check(document: Mapping[str, Any]) -> Verdict:

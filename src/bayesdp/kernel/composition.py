@@ -9,7 +9,7 @@ from typing import Any
 
 from bayesdp.kernel.arithmetic import exact
 from bayesdp.kernel.blocks import heaviest
-from bayesdp.statements import steps
+from bayesdp.statements import conversions
 from bayesdp.statements.gaussian import GaussianVectors
 from bayesdp.statements.spends import Spend
 
@@ -194,7 +194,7 @@ def _by_column(
     return cost, bounds if columns else None
 
 
-def declared_cost(stated: steps.Cost) -> Cost:
+def declared_cost(stated: conversions.Cost) -> Cost:
     """The cost as a step states it: what a conversion alone is about."""
     columns: tuple[Column, ...] = tuple(
         (

@@ -16,18 +16,21 @@ from bayesdp.kernel.bounds import bounded
 from bayesdp.kernel.composition import Cost, declared_cost
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.stated import stated_population, stated_step
-from bayesdp.statements import steps
+from bayesdp.statements import conversions, steps
 from bayesdp.statements.populations import Family
 
+Counting = conversions.Conversion | steps.ApproximateStep
+"""A step that counts pure costs as such or as zCDP."""
 
-def counted(step: steps.Conversion | steps.ApproximateStep) -> str:
+
+def counted(step: Counting) -> str:
     """How a step counts pure costs: as `pure`, or as `zcdp`."""
     proof = step.evidence.delta
     return "pure" if proof is None else proof.counted
 
 
 def read_conversion(
-    step: steps.Conversion,
+    step: conversions.Conversion,
     cost: Cost,
     mechanism: str | None = None,
     zcdp: Cost | None = None,
@@ -57,7 +60,9 @@ def read_conversion(
     )
 
 
-def _spent(step: steps.Conversion | steps.ApproximateStep, cost: Cost, zcdp: Cost | None) -> Cost:
+def _spent(
+    step: conversions.Conversion | steps.ApproximateStep, cost: Cost, zcdp: Cost | None
+) -> Cost:
     """The cost that the step counts."""
     if counted(step) == "pure":
         return cost
@@ -65,7 +70,7 @@ def _spent(step: steps.Conversion | steps.ApproximateStep, cost: Cost, zcdp: Cos
     return zcdp or cost
 
 
-def conversion_level(step: steps.Conversion, conversion: Conversion) -> arb:
+def conversion_level(step: conversions.Conversion, conversion: Conversion) -> arb:
     """The level that the rule proves; the step must not claim less."""
     derived = proved(conversion)
     at_least(step.conclusion.epsilon, derived, conversion.rule)
@@ -82,7 +87,7 @@ def proved(conversion: Conversion) -> arb:
     return bounded(conversion, _of_member)
 
 
-def _of_member(conversion: Conversion, member: Any, step: steps.Conversion) -> arb:
+def _of_member(conversion: Conversion, member: Any, step: conversions.Conversion) -> arb:
     """The level of a family's member: a step of the same adversary, secrets and cost."""
     cost = conversion.cost
     part = replace(read_conversion(step, cost, zcdp=conversion.zcdp), alone=conversion.alone)

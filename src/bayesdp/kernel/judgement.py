@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from bayesdp.kernel.composition import Cost
-from bayesdp.statements import steps
+from bayesdp.statements import conversions
 
 ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
 """How the levels of a certificate are rounded."""
 
-RULES = steps.THEOREMS
+RULES = conversions.THEOREMS
 """Every theorem that the kernel re-proves: the file of the same name in `rules/`."""
 
 GAUSSIAN_RULES = frozenset(
@@ -81,10 +81,10 @@ class Conversion:
     secrets: str
     cost: Cost
     details: Mapping[str, Any]
-    members: tuple[steps.Conversion, ...] = ()
+    members: tuple[conversions.Conversion, ...] = ()
     mechanism: str | None = None
     delta: Fraction = Fraction(0)
-    proof: steps.Renyi | steps.Point | steps.Stated | None = None
+    proof: conversions.Renyi | conversions.Point | conversions.Stated | None = None
     alpha: Fraction | None = None
     zcdp: Cost | None = None
     alone: bool = False

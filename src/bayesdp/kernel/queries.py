@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, require
-from bayesdp.statements import conditions, steps
+from bayesdp.statements import conditions, costs
 from bayesdp.statements.columns import Impute, Numeric, label
 from bayesdp.statements.conditions import Tree, columns_of
 from bayesdp.statements.queries import TableQuery, cell_labels
@@ -136,7 +136,7 @@ class Grid:
     masked: bool
 
     @classmethod
-    def read(cls, stated: steps.Grid) -> Grid:
+    def read(cls, stated: costs.Grid) -> Grid:
         """From a step's evidence."""
         return cls(stated.lo, stated.hi, stated.bits, stated.masked)
 

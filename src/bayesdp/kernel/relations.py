@@ -21,7 +21,7 @@ from bayesdp.kernel.conversions import conversion_level, read_conversion
 from bayesdp.kernel.hypotheses import NAMES, Facts
 from bayesdp.kernel.judgement import ROUNDING
 from bayesdp.kernel.stated import stated_certificate, stated_population
-from bayesdp.statements import steps
+from bayesdp.statements import conversions
 from bayesdp.statements.certificates import RelationsCertificate
 from bayesdp.statements.steps import RELATION, Given, NotionLevel, Relation
 
@@ -201,7 +201,7 @@ class _Document:
         return _Reached(row.conclusion, _level(conclusion), everywhere)
 
     def _converted(
-        self, step: steps.Conversion, below: _Reached, adversary: str, concluded: float
+        self, step: conversions.Conversion, below: _Reached, adversary: str, concluded: float
     ) -> arb:
         """A conversion of any mechanism that has at most this DP level, under this population."""
         require(self.population is not None, "no population is declared", "population")

@@ -49,16 +49,10 @@ from bayesdp.statements.certificates import (
 from bayesdp.statements.chains import Chain
 from bayesdp.statements.columns import Impute, label
 from bayesdp.statements.conditions import columns_of
+from bayesdp.statements.conversions import Conversion
+from bayesdp.statements.costs import Composition, GaussianStep, LaplaceNoise, ProgramStep
 from bayesdp.statements.gaussian import GaussianVectors
-from bayesdp.statements.steps import (
-    ApproximateStep,
-    Composition,
-    Conversion,
-    DataSetStep,
-    GaussianStep,
-    LaplaceNoise,
-    ProgramStep,
-)
+from bayesdp.statements.steps import ApproximateStep, DataSetStep
 
 MOST_ALLOWED = 10**6
 """Nats: what a study may ask its ledger to keep to. A larger total says nothing to anybody."""

@@ -10,8 +10,8 @@ from bayesdp.kernel.queries import Columns, Shape
 from bayesdp.kernel.stated import same
 from bayesdp.kernel.tails import gaussian_tail, laplace_tail
 from bayesdp.statements.certificates import NumberResult
+from bayesdp.statements.costs import GaussianStep, LaplaceStep
 from bayesdp.statements.queries import TableQuery
-from bayesdp.statements.steps import GaussianStep, LaplaceStep
 
 NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}
 """The rules about a query's noise, each with its law's tail."""

@@ -27,19 +27,10 @@ from bayesdp.statements.base import (
     read,
 )
 from bayesdp.statements.columns import Value
+from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta, Interval
+from bayesdp.statements.costs import ProgramPart
 from bayesdp.statements.spends import GAUSSIAN, PROGRAM, Spend
-from bayesdp.statements.steps import (
-    Adversary,
-    Conversion,
-    Cost,
-    Delta,
-    Interval,
-    NotionLevel,
-    ProgramPart,
-    Relation,
-    RelationsStep,
-    ReleaseStep,
-)
+from bayesdp.statements.steps import NotionLevel, Relation, RelationsStep, ReleaseStep
 
 FORMAT = "bayesdp-certificate"
 VERSION = 1

@@ -1,0 +1,249 @@
+"""Steps from DP to BDP, as certificates state them: the theorem, its evidence, its conclusion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
+
+from bayesdp.statements.base import (
+    Line,
+    Name,
+    Names,
+    Number,
+    Positive,
+    Sequence,
+    Size,
+    Statement,
+    Whole,
+    distinct,
+)
+from bayesdp.statements.costs import COMPOSITION, Composition, Fraction, rule_of
+
+ADVERSARIES = ("any", "uninformed", "informed")
+THEOREMS = frozenset(
+    {
+        "autoregressive",
+        "cluster-size",
+        "family",
+        "finite-law",
+        "gaussian-covariance",
+        "gaussian-equal-variances",
+        "gaussian-max-correlation",
+        "gaussian-vector",
+        "gaussian-walk-summable",
+        "graph-contraction",
+        "graph-influence",
+        "independent",
+        "markov-contraction",
+        "markov-count",
+        "markov-influence",
+        "markov-ratio",
+        "markov-recursion",
+        "markov-threshold",
+        "markov-window",
+        "tree-recursion",
+    }
+)
+"""Every theorem that a step from DP to BDP may name."""
+
+Adversary = Literal["any", "uninformed", "informed"]
+Delta = Annotated[Number, Field(ge=0, lt=1)]
+Interval = Annotated[tuple[Number, Number], Sequence]
+
+
+class ColumnCost(Statement):
+    """What the spends on one column of vector records cost, and the width it is clipped to."""
+
+    column: Name
+    width: Positive
+    dp_epsilon: Size
+    slack: Size
+    rho: Size = 0.0
+    rho_slack: Size = 0.0
+
+
+class Cost(Statement):
+    """Costs by kind of mechanism, pure and (`rho`) of Gaussian noise; `slack` is of the grid."""
+
+    any: Size
+    lipschitz: Size
+    slack: Size
+    by_column: Annotated[tuple[ColumnCost, ...], Sequence] = ()
+    rho_any: Size = 0.0
+    rho_lipschitz: Size = 0.0
+    rho_slack: Size = 0.0
+
+
+class Renyi(Statement):
+    """A level at a delta that follows from a Rényi divergence of order `alpha`."""
+
+    counted: Literal["pure", "zcdp"]
+    way: Literal["renyi"]
+    alpha: Fraction
+
+
+class Point(Statement):
+    """A level at a delta that follows from one (epsilon, delta) of the mechanism."""
+
+    counted: Literal["pure", "zcdp"]
+    way: Literal["point"]
+    dp_epsilon: Size
+    dp_delta: Delta
+    alpha: Fraction
+
+
+class Stated(Statement):
+    """The same, of any mechanism with this (epsilon, delta)."""
+
+    counted: Literal["pure", "zcdp"]
+    way: Literal["stated"]
+    dp_epsilon: Size
+    dp_delta: Delta
+    alpha: None = None
+
+
+WithDelta = Annotated[Renyi | Point | Stated, Field(discriminator="way")]
+
+
+class Flows(Statement):
+    """The proof of one attack on a finite law: a multiplier, and flows between its cells."""
+
+    i: Whole
+    known: Annotated[tuple[Whole, ...], Sequence, AfterValidator(distinct), Field(alias="K")]
+    values: Annotated[tuple[Whole, ...], Sequence, Field(alias="x_K")]
+    true: Whole = Field(alias="x_i")
+    other: Whole = Field(alias="x_i'")
+    multiplier: Size
+    flows: Annotated[tuple[Annotated[tuple[Whole, Whole, Size], Sequence], ...], Sequence]
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Flows:
+        if len(self.known) != len(self.values):
+            raise ValueError("not one value for each record that is known")
+        if self.i in self.known:
+            raise ValueError("the record that is attacked is known")
+        if self.true == self.other:
+            raise ValueError("two values that are one")
+        if any(first == second for first, second, _ in self.flows):
+            raise ValueError("a flow to itself")
+        return self
+
+    @property
+    def question(self) -> tuple[Any, ...]:
+        """What it is about."""
+        known = tuple(sorted(zip(self.known, self.values, strict=True)))
+        return self.i, known, self.true, self.other
+
+
+def _once(proofs: tuple[Flows, ...]) -> tuple[Flows, ...]:
+    distinct(tuple(proof.question for proof in proofs))
+    return proofs
+
+
+_WITNESSES: dict[str, TypeAdapter[Any]] = {
+    "proofs": TypeAdapter(Annotated[tuple[Flows, ...], Sequence, AfterValidator(_once)]),
+    "mechanism": TypeAdapter(Line),
+    "steps": TypeAdapter(Whole),
+    "closed": TypeAdapter(list[list[list[Size]]]),
+}
+DETAILS: Mapping[str, frozenset[str]] = {
+    "finite-law": frozenset({"proofs"}),
+    "markov-count": frozenset({"mechanism"}),
+    "markov-recursion": frozenset({"steps", "closed"}),
+    "markov-threshold": frozenset({"steps", "closed"}),
+}
+"""What each theorem's rule reads of its step's `details`; all others read nothing."""
+
+
+class Converted(Statement):
+    """A BDP level."""
+
+    notion: Literal["bdp"]
+    epsilon: Size
+    adversary: Adversary
+    delta: Delta = 0.0
+
+
+class ConversionEvidence(Statement):
+    """What is converted, about which population; `details` are witnesses that the rule reads."""
+
+    population: dict[str, Any]
+    covers: Names
+    independent: Names
+    secrets: Literal["bounded", "unbounded"]
+    cost: Cost
+    interval: Interval | None = None
+    delta: WithDelta | None = None
+    details: dict[str, Any] = Field(default_factory=dict)
+
+
+def _theorem(rule: str) -> str:
+    if rule not in THEOREMS:
+        raise ValueError("no theorem of this name")
+    return rule
+
+
+class Conversion(Statement):
+    """A step from DP to BDP by one theorem. A family has one below it for each member."""
+
+    rule: Annotated[str, AfterValidator(_theorem)]
+    conclusion: Converted
+    evidence: ConversionEvidence
+    premises: Annotated[
+        tuple[
+            Annotated[
+                Annotated[Composition, Tag(COMPOSITION)] | Annotated[Conversion, Tag("")],
+                Discriminator(lambda plain: COMPOSITION if rule_of(plain) == COMPOSITION else ""),
+            ],
+            ...,
+        ],
+        Sequence,
+    ]
+
+    @property
+    def composition(self) -> Composition | None:
+        """The costs that are converted, in the step of a release."""
+        first = self.premises[0] if self.premises else None
+        return first if isinstance(first, Composition) else None
+
+    @property
+    def members(self) -> tuple[Conversion, ...]:
+        """The steps of a family's members."""
+        return tuple(step for step in self.premises if isinstance(step, Conversion))
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Conversion:
+        for name, witness in self.evidence.details.items():
+            if name not in DETAILS.get(self.rule, ()):
+                raise ValueError(f"details: no rule of this theorem reads {name!r}")
+            try:
+                _WITNESSES[name].validate_python(witness, strict=True)
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_input=False)[0]
+                raise ValueError(f"details: {name}: {first['msg']}") from None
+        if any(isinstance(step, Composition) for step in self.premises[1:]):
+            raise ValueError("a premise too many")
+        if self.members and self.rule != "family":
+            raise ValueError("a premise too many")
+        for member in self.members:
+            self._holds(member)
+        return self
+
+    def _holds(self, member: Conversion) -> None:
+        if member.premises:
+            raise ValueError("a premise too many under a member's step")
+        if member.conclusion.epsilon > self.conclusion.epsilon:
+            raise ValueError("the level of a member is above the family's")
+        for key in ("covers", "independent", "interval"):
+            if getattr(member.evidence, key) != getattr(self.evidence, key):
+                raise ValueError(f"{key}: a member's is another")

@@ -1,0 +1,188 @@
+"""What queries cost, as certificates state it: noise, programs, and their composition.
+
+What a program's own derivation holds is read by the rules about programs; here it is plain data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, StrictBool, Tag, model_validator
+
+from bayesdp.statements.base import (
+    Line,
+    Name,
+    Number,
+    Positive,
+    Sequence,
+    Size,
+    Statement,
+    Whole,
+    all_visible,
+    distinct,
+)
+from bayesdp.statements.queries import ProgramQuery, TableQuery
+from bayesdp.statements.spends import GAUSSIAN, LAPLACE, PROGRAM, Spend
+
+COMPOSITION = "sequential-composition"
+Fraction = Annotated[tuple[Whole, Annotated[Whole, Field(ge=1)]], Sequence]
+"""An exact fraction: its numerator and its denominator."""
+
+Nothing = Annotated[tuple[()], Sequence]
+"""No premises."""
+
+
+def rule_of(plain: object) -> str:
+    """The rule of a step; an empty text for plain data that is none."""
+    rule = plain.get("rule") if isinstance(plain, Mapping) else None
+    return rule if isinstance(rule, str) else ""
+
+
+class DpLevel(Statement):
+    """A DP level."""
+
+    notion: Literal["dp"]
+    epsilon: Size
+
+
+class DpCost(DpLevel):
+    """A DP cost: pure, and of Gaussian noise."""
+
+    rho: Size = 0.0
+
+
+class QueryCost(DpCost):
+    """What one query costs, and whether its mechanism is Lipschitz."""
+
+    kind: Literal["any", "lipschitz"]
+
+
+class Grid(Statement):
+    """The grid of integers on which values from `lo` to `hi` are summed."""
+
+    lo: Number
+    hi: Number
+    bits: Annotated[Whole, Field(le=62)]
+    masked: StrictBool
+    slack: Number
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Grid:
+        if not self.lo < self.hi:
+            raise ValueError("a grid between no two numbers")
+        if self.slack != 2.0 / 2.0**self.bits:
+            raise ValueError("the grid's slack is two of its steps")
+        return self
+
+
+class Noise(Statement):
+    """A query, its noise, and the spend that the ledger keeps of it."""
+
+    query: TableQuery
+    scale: Positive
+    step: Fraction
+    spend: Spend
+    grid: Grid | None = None
+
+    @model_validator(mode="after")
+    def _sums_have_a_grid(self) -> Noise:
+        if (self.grid is not None) != (self.query.kind in ("sum", "mean")):
+            raise ValueError("a grid belongs to sums and means, and to nothing else")
+        return self
+
+
+class LaplaceNoise(Noise):
+    """With the sensitivity in l1."""
+
+    sensitivity: Annotated[Whole, Field(ge=1)]
+
+
+class GaussianNoise(Noise):
+    """With the square of the sensitivity in l2."""
+
+    sensitivity_squared: Annotated[Whole, Field(ge=1)]
+
+
+class LaplaceStep(Statement):
+    """The pure cost of discrete Laplace noise."""
+
+    rule: Literal["discrete-laplace"]
+    conclusion: QueryCost
+    evidence: LaplaceNoise
+    premises: Nothing
+
+
+class GaussianStep(Statement):
+    """The zCDP cost of discrete Gaussian noise."""
+
+    rule: Literal["discrete-gaussian"]
+    conclusion: QueryCost
+    evidence: GaussianNoise
+    premises: Nothing
+
+    @model_validator(mode="after")
+    def _no_pure_cost(self) -> GaussianStep:
+        if self.conclusion.epsilon != 0.0:
+            raise ValueError("a pure cost of Gaussian noise")
+        return self
+
+
+class ProgramCost(Statement):
+    """A program as a query: the columns of its fields, its spends, the cost of its Gaussians."""
+
+    query: ProgramQuery
+    fields: dict[Name, Name]
+    spends: Annotated[tuple[Spend, ...], Sequence, Field(min_length=1, max_length=2)]
+    gaussian: dict[Name, Line] = Field(default_factory=dict)
+
+
+def _program_texts(plain: dict[str, Any]) -> dict[str, Any]:
+    all_visible(plain, frozenset({"obligations", "labels", "columns"}))
+    return plain
+
+
+ProgramPart = Annotated[dict[str, Any], AfterValidator(_program_texts)]
+"""A part of a program's certificate, which the rules about programs read."""
+
+
+class ProgramStep(Statement):
+    """The cost of a program, over the derivation of the program's own certificate."""
+
+    rule: Literal["program"]
+    conclusion: QueryCost
+    evidence: ProgramCost
+    premises: Annotated[tuple[ProgramPart], Sequence]
+
+
+QueryStep = Annotated[
+    Annotated[LaplaceStep, Tag(LAPLACE)]
+    | Annotated[GaussianStep, Tag(GAUSSIAN)]
+    | Annotated[ProgramStep, Tag(PROGRAM)],
+    Discriminator(rule_of),
+]
+
+
+class Adjacency(Statement):
+    """When two databases are neighbours."""
+
+    adjacency: Literal["replace one record"]
+
+
+class Composition(Statement):
+    """The DP cost of all queries of a release."""
+
+    rule: Literal["sequential-composition"]
+    conclusion: DpCost
+    evidence: Adjacency
+    premises: Annotated[tuple[QueryStep, ...], Sequence, Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _of_one_noise(self) -> Composition:
+        rules = [step.rule for step in self.premises]
+        if PROGRAM in rules and set(rules[rules.index(PROGRAM) :]) != {PROGRAM}:
+            raise ValueError("programs come last")
+        if len(set(rules) - {PROGRAM}) > 1:
+            raise ValueError("noise of two kinds")
+        distinct(tuple(step.evidence.query.name for step in self.premises))
+        return self

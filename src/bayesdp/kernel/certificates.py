@@ -17,7 +17,6 @@ from bayesdp.kernel.arithmetic import (
     limited,
     require,
 )
-from bayesdp.kernel.assumptions import assumptions
 from bayesdp.kernel.composition import close, declared_cost
 from bayesdp.kernel.conversions import check_delta, conversion_level, read_conversion
 from bayesdp.kernel.judgement import ROUNDING, Verdict
@@ -25,6 +24,7 @@ from bayesdp.kernel.programs import check_program
 from bayesdp.kernel.relations import check_relations
 from bayesdp.kernel.releases import check_release
 from bayesdp.kernel.stated import same, stated_certificate, stated_population
+from bayesdp.statements.assumptions import assumptions
 from bayesdp.statements.certificates import (
     ConversionCertificate,
     ProgramCertificate,

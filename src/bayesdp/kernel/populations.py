@@ -9,9 +9,6 @@ from bayesdp.statements import chains, gaussian, graphs, networks, populations
 from bayesdp.statements.base import InFile
 from bayesdp.statements.tables import shape
 
-ALL_RECORDS = ("unknown", "graph", "tree", "network")
-"""Models that describe all records of the table, not clusters or series of them."""
-
 MOST_RECORDS = 1_000_000
 """Of a graph that is built record by record; a larger one is UNKNOWN."""
 

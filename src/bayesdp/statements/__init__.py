@@ -1,11 +1,12 @@
-"""What can be said: populations and columns, as strict frozen data with exactly one reading each.
+"""What can be said, from a column to a certificate: strict frozen data with one reading each.
 
 A statement is plain data that was read once, here, and can't be read in two ways: unknown keys,
 keys of two forms at once, numbers that are not finite, truth values in place of numbers, and sizes
 that disagree are all refused with `StatementError`. Nothing is computed and no file is opened.
 
-`read_population` and `read_columns` are the two doors. The kernel lets no certificate pass whose
-declarations they refuse.
+`read_population` and `read_columns` are the doors for declarations, `certificates.read_certificate`
+is the one for certificates: nothing that they refuse can be certified, and no rule of the kernel
+reads plain data beside them (but for programs, whose representation has its own reader).
 """
 
 from __future__ import annotations

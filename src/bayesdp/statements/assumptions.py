@@ -1,7 +1,7 @@
-"""What a level rests on and nobody checked, derived from what a certificate declares.
+"""What a level rests on and nobody checked, in words, from what a certificate declares.
 
-Everything that a certificate shows and that no rule derives stands here in words: the kernel writes
-the list anew, so no such line can be changed without what a reader is asked to believe.
+Everything that a certificate shows and that no rule derives stands here: the kernel writes the list
+anew, so no such line can be changed without what a reader is asked to believe.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from bayesdp.kernel.populations import ALL_RECORDS
+from bayesdp.statements.populations import STRUCTURE
 
 ADVERSARY_WORDS = {
     "any": "whoever they are: any set of the other records may be known to them exactly",
@@ -107,7 +107,8 @@ def _about_assignment(population: Mapping[str, Any]) -> list[str]:
     """Which row is which record of the model: not checked, and not to depend on values."""
     members = population.get("members", [population])
     free = ("covariance", "precision", "probabilities")
-    if any(one.get("model") in ALL_RECORDS or any(key in one for key in free) for one in members):
+    of_all = [STRUCTURE.get(str(one.get("model"))) == "all records" for one in members]
+    if any(of_all) or any(key in one for one in members for key in free):
         return [
             "different rows are different records of the model, and which row is which does not "
             "depend on private values"

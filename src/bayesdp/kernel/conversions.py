@@ -60,9 +60,7 @@ def read_conversion(
     )
 
 
-def _spent(
-    step: conversions.Conversion | steps.ApproximateStep, cost: Cost, zcdp: Cost | None
-) -> Cost:
+def _spent(step: Counting, cost: Cost, zcdp: Cost | None) -> Cost:
     """The cost that the step counts."""
     if counted(step) == "pure":
         return cost

@@ -10,6 +10,7 @@ import pytest
 
 from bayesdp import kernel
 from bayesdp.certificate import content_of, digest
+from bayesdp.verification import check
 from tests.kernel.all_kinds import certificate
 from tests.kernel.leaves import at, leaves
 from tests.kernel.test_forgeries import (
@@ -130,7 +131,7 @@ TOGETHER: dict[str, tuple[Document, Document, Callable[[Document], object], str]
     ),
     "a condition on another column": (
         ROOMS, ALONE, lambda d: d["columns"].update(old={"from": "x", "where": "s == 1"}),
-        "declared column is due",
+        "on other columns",
     ),
     "a record that has no name in the model": (
         ROOMS, ALONE,
@@ -201,7 +202,7 @@ def test_numbers_beside_the_level_are_those_derived(name: str) -> None:
         document["claim"]["epsilon"] *= 2
     else:
         document["digest"] = digest(content_of(document))
-    found = kernel.check(document)
+    found = check(document)
     assert (found.verdict, found.step.startswith(step)) == ("INVALID", True), found
     assert reason in found.reason
 

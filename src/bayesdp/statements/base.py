@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
+from functools import cached_property
 from typing import Annotated, Any, Literal, TypeVar
 from unicodedata import category
 
@@ -37,22 +38,34 @@ class StatementError(ValueError):
 class Statement(BaseModel):
     """Frozen data with known keys only: no infinities, and no value turned into another type."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, allow_inf_nan=False, defer_build=True
+    )
 
 
-def read(adapter: TypeAdapter[Any], plain: object, place: str) -> Any:
-    """What the plain data states; `StatementError` naming the first problem."""
-    try:
-        return adapter.validate_python(plain)
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        reason = _REASONS.get(first["type"], first["msg"].removeprefix("Value error, "))
-        path = _path(first["loc"], plain, missing=first["type"] == "missing")
-        raise StatementError(place + path, reason) from None
-    except RecursionError:
-        raise StatementError(place, "it is nested too deeply") from None
-    except OverflowError:
-        raise StatementError(place, "a number above all doubles") from None
+class Reader:
+    """Reads one kind of statement. What it needs for that is built when it first reads."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[Any]:
+        return TypeAdapter(self.kind)
+
+    def read(self, plain: object, place: str) -> Any:
+        """What the plain data states; `StatementError` naming the first problem."""
+        try:
+            return self._adapter.validate_python(plain)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            reason = _REASONS.get(first["type"], first["msg"].removeprefix("Value error, "))
+            path = _path(first["loc"], plain, missing=first["type"] == "missing")
+            raise StatementError(place + path, reason) from None
+        except RecursionError:
+            raise StatementError(place, "it is nested too deeply") from None
+        except OverflowError:
+            raise StatementError(place, "a number above all doubles") from None
 
 
 _REASONS = {

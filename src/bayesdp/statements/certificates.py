@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, TypeAdapter, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from bayesdp.statements.base import (
     Count,
@@ -21,10 +21,10 @@ from bayesdp.statements.base import (
     Number,
     Plain,
     Positive,
+    Reader,
     Sequence,
     Size,
     Statement,
-    read,
 )
 from bayesdp.statements.columns import Value
 from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta, Interval
@@ -342,7 +342,7 @@ _ROOTS = {
     "relations": "of relations",
     "program": "of a program",
 }
-_CERTIFICATE: TypeAdapter[Any] = TypeAdapter(
+_CERTIFICATE = Reader(
     Annotated[
         Annotated[ReleaseCertificate, Tag("of a release")]
         | Annotated[ConversionCertificate, Tag("of a conversion")]
@@ -355,4 +355,4 @@ _CERTIFICATE: TypeAdapter[Any] = TypeAdapter(
 
 def read_certificate(plain: object) -> Any:
     """The certificate that a document states, as one of the classes above; `StatementError`."""
-    return read(_CERTIFICATE, plain, "")
+    return _CERTIFICATE.read(plain, "")

@@ -20,7 +20,6 @@ from pydantic import (
     StrictInt,
     StrictStr,
     Tag,
-    TypeAdapter,
     model_validator,
 )
 
@@ -28,12 +27,12 @@ from bayesdp.statements.base import (
     MOST_EXACT,
     Name,
     Number,
+    Reader,
     Sequence,
     Statement,
     StatementError,
     Yes,
     one_form,
-    read,
     visible,
 )
 from bayesdp.statements.conditions import (
@@ -295,12 +294,12 @@ AnyColumn = Annotated[
     | Annotated[Unprotected, Tag("unprotected")],
     Discriminator(_form),
 ]
-_COLUMNS: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[Name, AnyColumn])
+_COLUMNS = Reader(dict[Name, AnyColumn])
 
 
 def read_columns(plain: object, place: str = "columns") -> dict[str, Any]:
     """The declared columns by name, each as one of the classes above; `StatementError`."""
-    columns: dict[str, Any] = read(_COLUMNS, plain, place)
+    columns: dict[str, Any] = _COLUMNS.read(plain, place)
     roles: set[str] = set()
     derived: dict[str, bool] = {}
     definitions: set[str] = set()

@@ -10,8 +10,6 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
-    TypeAdapter,
-    ValidationError,
     model_validator,
 )
 
@@ -21,6 +19,7 @@ from bayesdp.statements.base import (
     Names,
     Number,
     Positive,
+    Reader,
     Sequence,
     Size,
     Statement,
@@ -150,11 +149,11 @@ def _once(proofs: tuple[Flows, ...]) -> tuple[Flows, ...]:
     return proofs
 
 
-_WITNESSES: dict[str, TypeAdapter[Any]] = {
-    "proofs": TypeAdapter(Annotated[tuple[Flows, ...], Sequence, AfterValidator(_once)]),
-    "mechanism": TypeAdapter(Line),
-    "steps": TypeAdapter(Whole),
-    "closed": TypeAdapter(list[list[list[Size]]]),
+_WITNESSES = {
+    "proofs": Reader(Annotated[tuple[Flows, ...], Sequence, AfterValidator(_once)]),
+    "mechanism": Reader(Line),
+    "steps": Reader(Whole),
+    "closed": Reader(list[list[list[Size]]]),
 }
 DETAILS: Mapping[str, frozenset[str]] = {
     "finite-law": frozenset({"proofs"}),
@@ -226,11 +225,7 @@ class Conversion(Statement):
         for name, witness in self.evidence.details.items():
             if name not in DETAILS.get(self.rule, ()):
                 raise ValueError(f"details: no rule of this theorem reads {name!r}")
-            try:
-                _WITNESSES[name].validate_python(witness, strict=True)
-            except ValidationError as error:
-                first = error.errors(include_url=False, include_input=False)[0]
-                raise ValueError(f"details: {name}: {first['msg']}") from None
+            _WITNESSES[name].read(witness, f"details: {name}")
         if any(isinstance(step, Composition) for step in self.premises[1:]):
             raise ValueError("a premise too many")
         if self.members and self.rule != "family":

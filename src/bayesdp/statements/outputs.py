@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import chain
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, TypeAdapter, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from bayesdp.statements.base import (
     Count,
@@ -15,10 +15,10 @@ from bayesdp.statements.base import (
     Name,
     Names,
     Number,
+    Reader,
     Sequence,
     Size,
     Statement,
-    read,
 )
 from bayesdp.statements.columns import Value
 
@@ -74,11 +74,11 @@ class Released(Statement):
     def _visible(self) -> Released:
         for one in self.value if isinstance(self.value, tuple) else (self.value,):
             if isinstance(one, str):
-                _LINE.validate_python(one)
+                _LINE.read(one, "value")
         return self
 
 
-_LINE: TypeAdapter[str] = TypeAdapter(Line)
+_LINE = Reader(Line)
 
 
 class Answers(Statement):
@@ -222,8 +222,8 @@ Output = Annotated[
     | Annotated[PosteriorOutput, Tag("posterior")],
     Discriminator(_form),
 ]
-_OUTPUT: TypeAdapter[Any] = TypeAdapter(Output)
-_RELEASED: TypeAdapter[Any] = TypeAdapter(
+_OUTPUT = Reader(Output)
+_RELEASED = Reader(
     Annotated[
         Annotated[Released, Tag("value")]
         | Annotated[Answers, Tag("answers")]
@@ -235,9 +235,9 @@ _RELEASED: TypeAdapter[Any] = TypeAdapter(
 
 def read_output(plain: object, place: str = "outputs") -> Any:
     """What a program hands over, as one of the classes above; `StatementError`."""
-    return read(_OUTPUT, plain, place)
+    return _OUTPUT.read(plain, place)
 
 
 def read_released(plain: object, place: str = "releases") -> Any:
     """A value that a program released, as it stands in a certificate; `StatementError`."""
-    return read(_RELEASED, plain if isinstance(plain, dict) else {"value": plain}, place)
+    return _RELEASED.read(plain if isinstance(plain, dict) else {"value": plain}, place)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, TypeAdapter, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
-from bayesdp.statements.base import Count, Declared, Sequence, one_form, read
+from bayesdp.statements.base import Count, Declared, Reader, Sequence, one_form
 from bayesdp.statements.chains import Autoregressive, MarkovChain, MarkovIntervals
 from bayesdp.statements.gaussian import (
     GaussianCorrelation,
@@ -137,7 +137,7 @@ Population = Annotated[
         )
     ),
 ]
-_POPULATION: TypeAdapter[Any] = TypeAdapter(Population)
+_POPULATION = Reader(Population)
 
 
 def read_population(plain: object, place: str = "population") -> Any:
@@ -145,4 +145,4 @@ def read_population(plain: object, place: str = "population") -> Any:
 
     `StatementError` for anything that isn't exactly one of them.
     """
-    return read(_POPULATION, plain, place)
+    return _POPULATION.read(plain, place)

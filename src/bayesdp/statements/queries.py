@@ -5,9 +5,9 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, TypeAdapter, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from bayesdp.statements.base import Line, Name, Number, Sequence, Statement, read
+from bayesdp.statements.base import Line, Name, Number, Reader, Sequence, Statement
 from bayesdp.statements.conditions import Where
 
 
@@ -89,9 +89,9 @@ Query = Annotated[
         )
     ),
 ]
-_QUERY: TypeAdapter[Any] = TypeAdapter(Query)
+_QUERY = Reader(Query)
 
 
 def read_query(plain: object, place: str = "query") -> Any:
     """The query that plain data asks; `StatementError` for anything that isn't exactly one."""
-    return read(_QUERY, plain, place)
+    return _QUERY.read(plain, place)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, TypeAdapter, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from bayesdp.statements.base import Line, Name, Names, Number, Sequence, Statement, read, visible
+from bayesdp.statements.base import Line, Name, Names, Number, Reader, Sequence, Statement, visible
 from bayesdp.statements.columns import Value, kind_of
 
 LAPLACE, GAUSSIAN, PROGRAM = "discrete-laplace", "discrete-gaussian", "program"
@@ -73,9 +73,9 @@ class Spend(Statement):
         return self
 
 
-_SPEND: TypeAdapter[Any] = TypeAdapter(Spend)
+_SPEND = Reader(Spend)
 
 
 def read_spend(plain: object, place: str = "spend") -> Any:
     """The spend that plain data states; `StatementError` for anything that isn't exactly one."""
-    return read(_SPEND, plain, place)
+    return _SPEND.read(plain, place)

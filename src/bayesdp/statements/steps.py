@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Discriminator, Field, Tag, TypeAdapter, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
-from bayesdp.statements.base import Name, Names, Positive, Sequence, Size, Statement, read
+from bayesdp.statements.base import Name, Names, Positive, Reader, Sequence, Size, Statement
 from bayesdp.statements.conversions import THEOREMS, Conversion, Cost, Delta, Renyi
 from bayesdp.statements.costs import COMPOSITION, Composition, DpLevel, Nothing, rule_of
 from bayesdp.statements.spends import GAUSSIAN, LAPLACE, PROGRAM
@@ -164,8 +164,6 @@ Link = Annotated[
 ]
 """One step of a chain of relations."""
 
-Relation.model_rebuild()
-
 
 class NotionLevels(Statement):
     """Levels of several notions."""
@@ -197,7 +195,7 @@ _KNOWN = THEOREMS | {
     "release", "relations", "given", COMPOSITION, DATA_SET, APPROXIMATE_DP, LAPLACE, GAUSSIAN,
     PROGRAM,
 }  # fmt: skip
-_LEVEL: TypeAdapter[Any] = TypeAdapter(
+_LEVEL = Reader(
     Annotated[
         Annotated[ApproximateStep, Tag(APPROXIMATE_DP)] | Annotated[Conversion, Tag("")],
         Discriminator(lambda plain: APPROXIMATE_DP if rule_of(plain) == APPROXIMATE_DP else ""),
@@ -207,4 +205,4 @@ _LEVEL: TypeAdapter[Any] = TypeAdapter(
 
 def read_level(plain: object, place: str = "derivation") -> Any:
     """The step that plain data states: from DP to BDP, or to a DP level at a delta."""
-    return read(_LEVEL, plain, place)
+    return _LEVEL.read(plain, place)

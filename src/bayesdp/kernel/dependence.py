@@ -14,6 +14,7 @@ from typing import Any
 
 from bayesdp.kernel import moves
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, law
+from bayesdp.kernel.components import Components
 from bayesdp.kernel.graphs import Model, Table, live_cells, read_model
 from bayesdp.kernel.joints import parts
 from bayesdp.kernel.moves import ROUNDED, near, read_moves
@@ -280,18 +281,5 @@ def _keeps(tie: tuple[int, ...], table: Table, possible: Possible, default: int)
 
 
 def _acyclic(model: Model) -> bool:
-    root = list(range(model.records))
-
-    def find(place: int) -> int:
-        while root[place] != place:
-            root[place] = root[root[place]]
-            place = root[place]
-        return place
-
-    for tie, _ in model.factors:
-        tops = {find(record) for record in tie}
-        if len(tops) < len(tie):
-            return False
-        for top in tops:
-            root[top] = find(tie[0])
-    return True
+    tied = Components(range(model.records))
+    return all([tied.join(tie) for tie, _ in model.factors])

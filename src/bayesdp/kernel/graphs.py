@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 from bayesdp.kernel.arithmetic import UnknownError, law, require
+from bayesdp.kernel.components import Components
 from bayesdp.kernel.populations import MOST_RECORDS, members_of_factors
 from bayesdp.statements.graphs import GraphEdges, GraphFactors, GraphGrid
 from bayesdp.statements.networks import NetworkNodes, Tree
@@ -208,18 +209,8 @@ def _tree_factors(tree: Forest) -> Factors:
 
 def components(records: int, ties: list[tuple[int, ...]]) -> list[int]:
     """For each record, how many records its connected component has."""
-    root = list(range(records))
-
-    def find(place: int) -> int:
-        while root[place] != place:
-            root[place] = root[root[place]]
-            place = root[place]
-        return place
-
+    tied = Components(range(records))
     for tie in ties:
-        for other in tie[1:]:
-            root[find(other)] = find(tie[0])
-    sizes = [0] * records
-    for place in range(records):
-        sizes[find(place)] += 1
-    return [sizes[find(place)] for place in range(records)]
+        tied.join(tie)
+    size = {place: len(group) for group in tied.groups() for place in group}
+    return [size[place] for place in range(records)]

@@ -8,6 +8,7 @@ from math import prod
 from typing import Any
 
 from bayesdp.kernel.arithmetic import UnknownError, law, require
+from bayesdp.kernel.components import Components
 from bayesdp.kernel.graphs import Model, read_model
 from bayesdp.kernel.orders import exact_rows, first_law
 from bayesdp.statements.chains import MarkovChain
@@ -58,21 +59,11 @@ def _chain(population: MarkovChain) -> tuple[list[int], tuple[int, ...], Law]:
 
 
 def _graph(model: Model) -> list[tuple[list[int], tuple[int, ...], Law]]:
-    root = list(range(model.records))
-
-    def find(place: int) -> int:
-        while root[place] != place:
-            place = root[place]
-        return place
-
+    tied = Components(range(model.records))
     for members, _ in model.factors:
-        for other in members[1:]:
-            root[find(other)] = find(members[0])
-    groups: dict[int, list[int]] = {}
-    for place in range(model.records):
-        groups.setdefault(find(place), []).append(place)
+        tied.join(members)
     found, seen = [], set()
-    for records in groups.values():
+    for records in tied.groups():
         sizes, table = _multiplied(model, records)
         key = (sizes, tuple(table.values()))
         if key not in seen:

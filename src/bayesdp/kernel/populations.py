@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bayesdp.kernel.arithmetic import UnknownError
+from bayesdp.kernel.components import Components
 from bayesdp.statements import chains, gaussian, graphs, networks, populations
 from bayesdp.statements.base import InFile
 from bayesdp.statements.tables import shape
@@ -81,21 +82,10 @@ def _grid(rows: int, columns: int) -> tuple[int, list[list[int]]]:
 def _largest_component(population: Any) -> int:
     _, ties = members_of_factors(population)
     # Only records that are tied to others: how many there are besides is a number, and no list.
-    root = {place: place for tie in ties for place in tie}
-
-    def find(place: int) -> int:
-        while root[place] != place:
-            root[place] = root[root[place]]
-            place = root[place]
-        return place
-
+    tied = Components({place: None for tie in ties for place in tie})
     for tie in ties:
-        for other in tie[1:]:
-            root[find(other)] = find(tie[0])
-    sizes = dict.fromkeys(root, 0)
-    for place in root:
-        sizes[find(place)] += 1
-    return max(sizes.values(), default=1)
+        tied.join(tie)
+    return max(map(len, tied.groups()), default=1)
 
 
 def described(population: Any) -> int:

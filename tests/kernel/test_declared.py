@@ -13,9 +13,10 @@ import pytest
 from bayesdp.certificate import digest
 from bayesdp.kernel import assumptions, check
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
-from bayesdp.kernel.stated import check_together, stated_columns, stated_population, stated_query
+from bayesdp.kernel.stated import check_query, check_together, stated_columns, stated_population
 from bayesdp.populations import parse
 from bayesdp.release import Study
+from bayesdp.statements.queries import read_query
 
 PAIR = {"model": "gaussian", "covariance": [[1.0, 0.3], [0.3, 1.0]]}
 LAW = {"model": "finite", "probabilities": [[0.4, 0.1], [0.1, 0.4]]}
@@ -130,10 +131,10 @@ COLUMNS: dict[str, Any] = {
 def test_conditions_name_declared_states(text: str, holds: bool) -> None:
     query = {"name": "q", "kind": "count", "where": text}
     if holds:
-        assert stated_query(query, stated_columns(COLUMNS)).where == text
+        check_query(read_query(query), stated_columns(COLUMNS))
         return
     with pytest.raises(InvalidError, match="a declared state"):
-        stated_query(query, stated_columns(COLUMNS))
+        check_query(read_query(query), stated_columns(COLUMNS))
 
 
 @pytest.mark.parametrize(

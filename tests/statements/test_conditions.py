@@ -11,9 +11,10 @@ import pytest
 from bayesdp.errors import InputError
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.blocks import truth as truth
-from bayesdp.kernel.stated import stated_columns, stated_query
-from bayesdp.statements import conditions
+from bayesdp.kernel.stated import check_query, stated_columns
+from bayesdp.statements import StatementError, conditions
 from bayesdp.statements.conditions import Comparison, ConditionError, Joined, columns_of, parse
+from bayesdp.statements.queries import read_query
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.predicates import Predicate
 
@@ -140,8 +141,8 @@ def by_study(text: Any) -> Predicate | None:
 
 def by_certificate(text: Any) -> bool:
     try:
-        stated_query({"name": "q", "kind": "count", "where": text}, STATED)
-    except InvalidError:
+        check_query(read_query({"name": "q", "kind": "count", "where": text}), STATED)
+    except (InvalidError, StatementError):
         return False
     return True
 

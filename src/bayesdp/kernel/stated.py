@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime
 from fractions import Fraction
 from typing import Any
@@ -40,6 +41,15 @@ _READ: dict[str, Any] = {}
 
 The steps of a derivation repeat the population that is declared, or a member of a family.
 """
+
+
+@contextmanager
+def as_invalid() -> Iterator[None]:
+    """What is not a statement makes a certificate INVALID, and is named where it stands."""
+    try:
+        yield
+    except StatementError as error:
+        raise InvalidError(error.reason, error.place.lstrip(".")) from None
 
 
 def as_text(plain: Any) -> str:
@@ -79,42 +89,37 @@ def stated_population(plain: Any) -> Any:
 def _read(plain: Mapping[str, Any]) -> Any:
     if not isinstance(plain.get("model"), str) or plain["model"] not in MODELS:
         raise UnknownError(f"no rule for the model {plain.get('model')!r}", "population")
-    try:
+    with as_invalid():
         population = populations.read_population(dict(plain))
-    except StatementError as error:
-        raise InvalidError(error.reason, error.place) from None
     graphs = [one for one in _members(population) if one.model == "graph"]
     if sum(_records_of_graph(graph) for graph in graphs) > MOST_RECORDS:
         raise UnknownError(f"graphs of more than {MOST_RECORDS} records together", "population")
     return population
 
 
+def _check_rules(derivation: object) -> None:
+    for rule in unknown_rules(derivation):
+        raise UnknownError("no rule of this name", rule)
+
+
 def stated_certificate(plain: Mapping[str, Any]) -> Any:
     """What a document states: `InvalidError` for none, `UnknownError` for rules of other names."""
-    for rule in unknown_rules(plain.get("derivation")):
-        raise UnknownError("no rule of this name", rule)
-    try:
+    _check_rules(plain.get("derivation"))
+    with as_invalid():
         return read_certificate(plain)
-    except StatementError as error:
-        raise InvalidError(error.reason, error.place.lstrip(".")) from None
 
 
 def stated_step(plain: Mapping[str, Any]) -> Any:
     """A conversion, or the DP level of costs at a delta: one step that has a level of its own."""
-    for rule in unknown_rules(plain):
-        raise UnknownError("no rule of this name", rule)
-    try:
+    _check_rules(plain)
+    with as_invalid():
         return read_level(plain)
-    except StatementError as error:
-        raise InvalidError(error.reason, error.place) from None
 
 
 def stated_columns(plain: Any) -> dict[str, Any]:
     """The columns that are declared, each condition about the column that it is computed from."""
-    try:
+    with as_invalid():
         declared = columns.read_columns(plain)
-    except StatementError as error:
-        raise InvalidError(error.reason, error.place) from None
     for name, column in declared.items():
         if isinstance(column, columns.Condition):
             source = declared.get(column.source)
@@ -128,16 +133,6 @@ def _check_condition(text: str, operands: Mapping[str, conditions.Operand], wher
         conditions.against(conditions.parse(text), operands)
     except conditions.ConditionError as error:
         raise InvalidError(str(error), where) from None
-
-
-def stated_query(plain: Any, declared: Mapping[str, Any]) -> Any:
-    """The query that is asked, of columns that are declared."""
-    try:
-        query = queries.read_query(plain)
-    except StatementError as error:
-        raise InvalidError(error.reason, error.place) from None
-    check_query(query, declared)
-    return query
 
 
 def check_query(query: Any, declared: Mapping[str, Any]) -> None:
@@ -156,14 +151,6 @@ def check_query(query: Any, declared: Mapping[str, Any]) -> None:
             low, high = binned.bounds
             reached = low < query.bins[-1] and query.bins[0] <= high
             require(reached, "bins that no value between the bounds reaches", query.name)
-
-
-def _as_stated(read: Callable[..., Any], *about: Any) -> Any:
-    """What a reader of statements makes of it; `InvalidError` where it refuses."""
-    try:
-        return read(*about)
-    except StatementError as error:
-        raise InvalidError(error.reason, error.place) from None
 
 
 def check_together(stated: Any, population: Any, declared: Mapping[str, Any]) -> None:
@@ -211,7 +198,8 @@ def _check_covers(population: Any, declared: Mapping[str, Any]) -> None:
         values = _values(member)
         require(values in (None, covered), "states that the model doesn't have", "covers")
         if values is not None:
-            _as_stated(columns.check_law, population.covers, declared, "covers")
+            with as_invalid():
+                columns.check_law(population.covers, declared, "covers")
 
 
 def _values(population: Any) -> int | None:

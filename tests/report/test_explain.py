@@ -409,7 +409,7 @@ def test_other_kinds_of_claims_are_refused_and_not_misread(monkeypatch: Any) -> 
     document = conversion_certificate(chain, chain.leakage(0.5)).to_dict()
     document["claim"]["notion"] = "bsp"
     valid = bayesdp.Verification("VALID ASSUMING")
-    monkeypatch.setattr("bayesdp.kernel.check", lambda document: valid)
+    monkeypatch.setattr("bayesdp.report.promise.check", lambda document: valid)
     with pytest.raises(UnsupportedError, match="explain"):
         explain(document)
 

@@ -131,7 +131,7 @@ TOGETHER: dict[str, tuple[Document, Document, Callable[[Document], object], str]
     ),
     "a condition on another column": (
         ROOMS, ALONE, lambda d: d["columns"].update(old={"from": "x", "where": "s == 1"}),
-        "on other columns",
+        "declared column is due",
     ),
     "a record that has no name in the model": (
         ROOMS, ALONE,

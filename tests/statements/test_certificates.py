@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bayesdp.kernel import check
 from bayesdp.statements import StatementError
 from bayesdp.statements.certificates import (
     ConversionCertificate,
@@ -18,7 +19,7 @@ from bayesdp.statements.certificates import (
 from bayesdp.statements.conversions import DETAILS, THEOREMS
 from bayesdp.statements.steps import read_level, unknown_rules
 from tests.kernel.all_kinds import KINDS, RELEASES, certificate
-from tests.kernel.leaves import at
+from tests.kernel.leaves import at, leaves
 
 Document = dict[str, Any]
 OF = {"relations": RelationsCertificate, "program": ProgramCertificate}
@@ -39,6 +40,17 @@ def refused(document: Document, path: tuple[Any, ...], value: Any) -> StatementE
     with pytest.raises(StatementError) as error:
         read_certificate(changed)
     return error.value
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_key_that_nothing_reads_is_refused_wherever_it_stands(kind: str) -> None:
+    """Of a program by the kernel's own readers, of all else when the certificate is read."""
+    document = certificate(kind)
+    places = [path for path in leaves(document) if isinstance(at(document, path), dict)]
+    for path in [(), *places]:
+        changed = copy.deepcopy(document)
+        at(changed, path)["note"] = 0.0
+        assert check(changed).verdict == "INVALID", path
 
 
 OWN = ("derivation", "premises", 0)
@@ -70,6 +82,8 @@ FAULTS: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
     ("gaussian release", (*QUERY, "conclusion", "epsilon"), 0.5, ".derivation", "a pure cost"),
     ("relations", ("claim", "parameters", "size"), 0, ".claim.parameters.size", "greater than"),
     ("relations", (*OWN, "rule"), "relation:", "", ""),
+    ("program", ("derivation", "note"), 1, ".derivation.note", "does not belong"),
+    ("program", ("derivation", "premises"), [{}], ".derivation.premises", "at most 0 items"),
     ("program", ("claim", "notion"), "d\u202ep", ".claim", "isn't shown"),
 ]
 

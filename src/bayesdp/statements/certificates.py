@@ -28,7 +28,7 @@ from bayesdp.statements.base import (
 )
 from bayesdp.statements.columns import Value
 from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta, Interval
-from bayesdp.statements.costs import ProgramPart
+from bayesdp.statements.costs import ProgramDerivation, ProgramPart
 from bayesdp.statements.spends import GAUSSIAN, PROGRAM, Spend
 from bayesdp.statements.steps import NotionLevel, Relation, RelationsStep, ReleaseStep
 
@@ -327,7 +327,7 @@ class ProgramCertificate(Certificate):
     """Of a program alone: its claim and derivation have a reader of their own."""
 
     claim: ProgramPart
-    derivation: ProgramPart
+    derivation: ProgramDerivation
 
 
 def _root(plain: object) -> str:

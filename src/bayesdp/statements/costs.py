@@ -146,13 +146,22 @@ ProgramPart = Annotated[dict[str, Any], AfterValidator(_program_texts)]
 """A part of a program's certificate, which the rules about programs read."""
 
 
+class ProgramDerivation(Statement):
+    """The derivation of a program's own certificate, which rests on nothing else."""
+
+    rule: Literal["program"]
+    conclusion: ProgramPart
+    evidence: ProgramPart
+    premises: Nothing
+
+
 class ProgramStep(Statement):
     """The cost of a program, over the derivation of the program's own certificate."""
 
     rule: Literal["program"]
     conclusion: QueryCost
     evidence: ProgramCost
-    premises: Annotated[tuple[ProgramPart], Sequence]
+    premises: Annotated[tuple[ProgramDerivation], Sequence]
 
 
 QueryStep = Annotated[

@@ -235,7 +235,8 @@ def test_rules_that_know_nothing_of_divergences() -> None:
         step = a_step(CHAIN)
         step["rule"] = rule
         step["conclusion"]["epsilon"] = 100.0
-        step["evidence"]["delta"]["way"] = "renyi"
+        kept = {name: step["evidence"]["delta"][name] for name in ("counted", "alpha")}
+        step["evidence"] |= {"delta": kept | {"way": "renyi"}, "details": {}}
         assert "divergence" in refused(step) or "other populations" in refused(step)
     plain = a_step(CHAIN)
     del plain["evidence"]["delta"]

@@ -155,11 +155,13 @@ _WITNESSES = {
     "steps": Reader(Whole),
     "closed": Reader(list[list[list[Size]]]),
 }
+_OF_WINDOWS = Reader(Annotated[list[Size | None], Field(min_length=3, max_length=3)])
 DETAILS: Mapping[str, frozenset[str]] = {
     "finite-law": frozenset({"proofs"}),
     "markov-count": frozenset({"mechanism"}),
     "markov-recursion": frozenset({"steps", "closed"}),
     "markov-threshold": frozenset({"steps", "closed"}),
+    "markov-window": frozenset({"closed"}),
 }
 """What each theorem's rule reads of its step's `details`; all others read nothing."""
 
@@ -225,7 +227,9 @@ class Conversion(Statement):
         for name, witness in self.evidence.details.items():
             if name not in DETAILS.get(self.rule, ()):
                 raise ValueError(f"details: no rule of this theorem reads {name!r}")
-            _WITNESSES[name].read(witness, f"details: {name}")
+            of_windows = self.rule == "markov-window"
+            reader = _OF_WINDOWS if of_windows else _WITNESSES[name]
+            reader.read(witness, f"details: {name}")
         if any(isinstance(step, Composition) for step in self.premises[1:]):
             raise ValueError("a premise too many")
         if self.members and self.rule != "family":

@@ -18,13 +18,13 @@ from typing import Any
 from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import parse
 from bayesdp.programs import ir
-from bayesdp.programs.check.verdict import Verdict
-from bayesdp.programs.check.verdict import check as check_program
 from bayesdp.programs.run.spends import spends_of
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.theorems import Question, report
 from bayesdp.theorems.relations.search import implied
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta
+from tests.oracles.program_checker.verdict import Verdict
+from tests.oracles.program_checker.verdict import check as check_program
 
 Document = dict[str, Any]
 SLACK = 1 - 1e-8

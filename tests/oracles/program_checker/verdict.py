@@ -1,0 +1,177 @@
+"""The verdict on a program: ACCEPTED with its cost, REJECTED with the place, or UNKNOWN."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, Literal
+
+from bayesdp.programs.ir import Command, Program, Where
+from bayesdp.programs.words import apart, suggested
+from tests.oracles.program_checker.costs import Costs
+from tests.oracles.program_checker.divisors import facts
+from tests.oracles.program_checker.intervals import Context, Interval
+from tests.oracles.program_checker.refine import Refinements
+from tests.oracles.program_checker.refusals import Rejected, Stopped, Unknown
+from tests.oracles.program_checker.sensitivity import World, constant_of
+from tests.oracles.program_checker.sizes import admitted
+
+TRUSTED = (
+    "the program file is read as its text says (parser and lowering)",
+    "the interpreter computes what the intermediate representation says",
+    "noise is drawn from OpenDP's samplers",
+)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checker says of a program.
+
+    `dp_epsilon` and `dp_delta` are exact; `kind` is "lipschitz" where every release adds Laplace
+    noise to a multiple of the sum of one clipped column (`column`, `interval`), else "any".
+    """
+
+    verdict: Literal["ACCEPTED", "REJECTED", "UNKNOWN"]
+    dp_epsilon: Fraction = Fraction(0)
+    dp_delta: Fraction = Fraction(0)
+    kind: Literal["any", "lipschitz"] = "any"
+    column: str | None = None
+    interval: tuple[Fraction, Fraction] | None = None
+    code: str = ""
+    reason: str = ""
+    accepted: str = ""
+    where: Where | None = None
+    derivation: dict[str, Any] = field(default_factory=dict)
+    obligations: tuple[dict[str, Any], ...] = ()
+    solvers: tuple[str, ...] = ()
+    n: int | None = None
+    name: str = ""
+    adjacency: str = "replace-one"
+    shown: str = ""  # the reason with the source line and a caret under the place
+    notes: tuple[str, ...] = ()  # what is private, and may not be what was meant
+
+    def __str__(self) -> str:
+        from bayesdp.programs.words import in_words
+
+        return in_words(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: the verdict, the cost, and where and why if it is no."""
+        from bayesdp.programs.words import as_data
+
+        return as_data(self)
+
+    @property
+    def line(self) -> int | None:
+        """The line of the source that the reason points at."""
+        return None if self.where is None else self.where.line
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """What the verdict rests on beyond the rules."""
+        if not self.obligations:
+            return TRUSTED
+        agreed = " and ".join(self.solvers)
+        said = f"{agreed} agree" if len(self.solvers) > 1 else f"{agreed} alone says"
+        many = f"{len(self.obligations)} obligation{'s' * (len(self.obligations) != 1)}"
+        return (*TRUSTED, f"{said} that the negation of {many} can't be satisfied")
+
+
+def check(program: Program, n: int | None = None) -> Verdict:
+    """Check a program for differential privacy, for every size that it admits or for `n` rows."""
+    try:
+        return _check(program, n)
+    except Rejected as found:
+        return _refusal("REJECTED", found)
+    except Unknown as found:
+        return _refusal("UNKNOWN", found)
+    except RecursionError:
+        return Verdict("UNKNOWN", code="size", reason="The program is nested too deeply.")
+
+
+def _refusal(verdict: Literal["REJECTED", "UNKNOWN"], found: Stopped) -> Verdict:
+    return Verdict(
+        verdict, code=found.code, reason=found.message, accepted=found.accepted, where=found.where
+    )
+
+
+def _check(program: Program, n: int | None) -> Verdict:
+    size = admitted(program.requires) if n is None else Interval(Fraction(n), Fraction(n))
+    # Where records enter and leave, their number is private: nothing is known of it.
+    known = {"db.size": size} if program.adjacency == "replace-one" else {}
+    context = Context(dict(program.record), known)
+    refinements = Refinements(context, program.requires)
+    world = World(program.adjacency, context, refinements.fold)
+    costs = Costs(world, refinements)
+    for one in program.requires:
+        if constant_of(one) == 0:
+            raise Rejected("precondition", "This precondition is never true.", one)
+        costs.public_only(one)
+    refinements.precondition()
+    costs.facts = tuple(fact for one in program.requires for fact in facts(one))
+    price = costs.sequence(program.body)
+    for one in program.returns:
+        costs.after(one)
+    epsilon, delta = price.cost
+    if delta >= 1:
+        raise Rejected(
+            "budget",
+            f"The releases have delta = {suggested(delta)} together, and a delta of 1 or more "
+            "promises nothing.",
+            _last(program.body),
+            "Give them smaller deltas: 1e-6, for example.",
+        )
+    _declared(program, epsilon, delta)
+    kind, column, interval = _kind(costs.kinds)
+    return Verdict(
+        "ACCEPTED",
+        epsilon,
+        delta,
+        kind,
+        column,
+        interval,
+        derivation=price.node,
+        obligations=tuple(refinements.obligations),
+        solvers=refinements.solvers,
+        # A private number of records is nothing that a run may be held to.
+        n=n if program.adjacency == "replace-one" else None,
+        notes=tuple(dict.fromkeys(costs.notes)),
+    )
+
+
+def _declared(program: Program, epsilon: Fraction, delta: Fraction) -> None:
+    for name, declared, derived in (
+        ("epsilon", program.declared_epsilon, epsilon),
+        ("delta", program.declared_delta, delta),
+    ):
+        if declared is not None and declared < derived:
+            given, needed = apart(declared, derived)
+            raise Rejected(
+                "budget",
+                f"The program declares {name} = {given} and costs {needed}.",
+                _last(program.body),
+                f"Declare @program({name}={needed}), or release less.",
+            )
+    if program.declared_epsilon is not None and program.declared_delta is None and delta > 0:
+        raise Rejected(
+            "budget",
+            f"The program declares no delta and costs delta = {suggested(delta)}.",
+            _last(program.body),
+            f"Declare @program(epsilon=..., delta={suggested(delta)}).",
+        )
+
+
+def _last(body: Sequence[Command]) -> Where | None:
+    return body[-1].where if body else None
+
+
+def _kind(
+    kinds: Sequence[tuple[str, str, tuple[Fraction, Fraction] | None]],
+) -> tuple[Literal["any", "lipschitz"], str | None, tuple[Fraction, Fraction] | None]:
+    if kinds and all(one == kinds[0] and one[0] == "lipschitz" for one in kinds):
+        return "lipschitz", kinds[0][1], kinds[0][2]
+    return "any", None, None
+
+
+__all__ = ["Verdict", "check"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -67,19 +68,23 @@ def test_what_the_kernel_does_not_confirm_is_unknown(monkeypatch: pytest.MonkeyP
     """A checker that forgets half of every sensitivity accepts nothing."""
     from fractions import Fraction
 
-    from bayesdp.programs.check import prices, sensitivity
+    from bayesdp.kernel.programs.releases import Setting
+    from bayesdp.programs.check import derive
+    from bayesdp.programs.check.derive import Derivation
+    from bayesdp.programs.ir import Release
     from bayesdp.programs.source import core_of, read_text
     from bayesdp.programs.verdicts import verdict_in
 
     source = read_text(TEXT, "total.py")
     assert verdict_in(source).verdict == "ACCEPTED"
 
-    def halved(*args: object) -> sensitivity.Sensitivity:
-        found = sensitivity.sensitivity(*args)  # type: ignore[arg-type]
-        assert found.constant is not None
-        return sensitivity.Sensitivity(sensitivity.number(found.constant / 2), found.by)
+    def halved(self: Derivation, release: Release, setting: Setting) -> dict[str, Any]:
+        step = honest(self, release, setting)
+        step["sensitivity"]["value"] = ["const", [], [{"number": "3/2"}]]
+        return step
 
-    monkeypatch.setattr(prices, "sensitivity", halved)
+    honest = Derivation.laplace
+    monkeypatch.setitem(derive._RELEASES, "laplace", halved)
     found = verdict_in(source)
     assert (found.verdict, found.code) == ("UNKNOWN", "kernel")
     assert "1.5 is stated, 3 derived" in found.reason

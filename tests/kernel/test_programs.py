@@ -95,7 +95,7 @@ def brute_force(program: Program, step: dict[str, Any], cost: Fraction, rng: Any
                 known[node["release"]] = Reader().node(node["sensitivity"]["value"])
             else:
                 norm = node["sensitivity"]["norm"]
-                known[node["release"]] = moves(release.args[0], norm, world, Means(_no_folds))
+                known[node["release"]] = moves(release.args[0], norm, world, Means(_no_folds)).value
         return value(known[node["release"]], n)
 
     tree = step["evidence"]["derivation"]
@@ -117,8 +117,8 @@ def _releases(commands: Any) -> list[Any]:
             found.append(one)
         elif hasattr(one, "sides"):
             found += [release for side in one.sides for release in _releases(side)]
-        elif hasattr(one, "of"):
-            found += [release for _, part in one.of for release in _releases(part)]
+        elif hasattr(one, "parts"):
+            found += [release for _, part in one.parts for release in _releases(part)]
     return found
 
 
@@ -211,10 +211,10 @@ def test_moments(d: int) -> None:
     values = np.stack([np.outer(row, row)[upper] for row in rows])
     gaps = np.abs(values[:, None, :] - values[None, :, :])
     for norm, true in (("l1", gaps.sum(-1)), ("l2", (gaps**2).sum(-1))):
-        bound = folded(moves(node, norm, world, means))  # type: ignore[arg-type]
+        bound = folded(moves(node, norm, world, means).value)  # type: ignore[arg-type]
         assert float(bound or 0) == pytest.approx(true.max())
     for norm, true in (("l1", np.abs(values).sum(-1)), ("l2", (values**2).sum(-1))):
-        bound = folded(moves(node, norm, world.entering(), means))  # type: ignore[arg-type]
+        bound = folded(moves(node, norm, world.entering(), means).value)  # type: ignore[arg-type]
         assert float(bound or 0) == pytest.approx(true.max())
 
 
@@ -308,8 +308,8 @@ def test_a_number_added_to_every_entry() -> None:
     world = World(read_program(bare_program(record)), admitted(()), "replace-one")
     for one in (total, clipped):
         node = Reader().node(["add", [one, zeros], []])
-        assert folded(moves(node, "l1", world, Means(_no_folds))) == 3
-        assert folded(moves(node, "l2", world, Means(_no_folds))) in (3, 9)
+        assert folded(moves(node, "l1", world, Means(_no_folds)).value) == 3
+        assert folded(moves(node, "l2", world, Means(_no_folds)).value) in (3, 9)
 
 
 def bare_program(record: list[Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from flint import arb
 
+from bayesdp import kernel
 from bayesdp.kernel import InvalidError, certified_level, chains
 from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.notions import Cost
@@ -46,7 +47,9 @@ def honest(case: str, dp_epsilon: float = 0.3) -> dict[str, Any]:
     cost = Cost(any=dp_epsilon)
     found = report(Question(population, adversary), cost).bounds
     bound = next(bound for bound in found if bound.theorem == rule)
-    details = json.loads(json.dumps(dict(bound.evidence)))
+    read = kernel.DETAILS[bound.theorem]
+    kept = {name: value for name, value in bound.evidence.items() if name in read}
+    details = json.loads(json.dumps(kept))
     assert WITNESS in details
     return make_step(
         rule, bare(population), cost, adversary=adversary, epsilon=bound.epsilon, details=details

@@ -1,4 +1,4 @@
-"""onehot of whole numbers: front end, checker, kernel and interpreter say the same."""
+"""onehot of whole numbers: front end, rules and interpreter say the same."""
 
 from __future__ import annotations
 
@@ -8,13 +8,9 @@ from fractions import Fraction
 import pytest
 
 from bayesdp.kernel.arithmetic import InvalidError
-from bayesdp.kernel.programs.levels import Scope
-from bayesdp.kernel.programs.ranges import Range
-from bayesdp.kernel.programs.ranges import World as KernelWorld
-from bayesdp.kernel.programs.reading import Node, read_program
-from bayesdp.programs.check.intervals import Context
-from bayesdp.programs.check.refusals import Rejected
-from bayesdp.programs.check.rows import check_row, whole_row
+from bayesdp.kernel.programs.levels import Scope, whole_row
+from bayesdp.kernel.programs.ranges import Range, World
+from bayesdp.kernel.programs.reading import read_program
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.ir import Expr, plain
 from bayesdp.programs.source import core_of, read_text
@@ -101,13 +97,12 @@ def test_numbers_without_a_cell_are_refused(kind: str, value: str, code: str, sa
     assert said in where[1]
 
 
-def test_a_number_that_may_be_broken_is_no_cell_for_checker_and_kernel() -> None:
+def test_a_number_that_may_be_broken_is_not_a_cell() -> None:
     """Hand-made, as no front end makes it: half of a column, a Real, a clip at 1/2."""
     core, _ = accepted(TEXT.replace("TYPE", "Int[0, 4]").replace("VALUE", "a"))
     program = read_program(plain(core))
-    scope = Scope(KernelWorld(program, Range(), "replace-one"), {})
-    context = Context(dict(core.record), {})
-    two = Expr("const", (), (2,))
+    world = World(program, Range(), "replace-one")
+    two = Expr("const", (), (Fraction(2),))
     field = Expr("field", (), ("",))
     for value, whole in (
         (field, True),
@@ -117,32 +112,21 @@ def test_a_number_that_may_be_broken_is_no_cell_for_checker_and_kernel() -> None
         (Expr("if", (Expr("lt", (Expr("div", (field, two)), two)), field, two)), True),
         (Expr("clip", (field, Expr("div", (two, field)), two)), False),
     ):
-        assert whole_row(value, context) is whole
-        assert scope._whole(_node(value)) is whole
-
-
-def _node(expr: Expr) -> Node:
-    data = tuple(Fraction(one) if type(one) is int else one for one in expr.data)
-    return Node(expr.op, tuple(_node(one) for one in expr.args), data)
+        assert whole_row(value, world) is whole
 
 
 def test_hand_made_cells_that_there_are_not() -> None:
-    """The checker and the kernel rely on no front end."""
+    """The rules rely on no front end."""
     core, _ = accepted(TEXT.replace("TYPE", "Int[0, 4]").replace("VALUE", "a"))
     program = read_program(plain(core))
-    scope = Scope(KernelWorld(program, Range(), "replace-one"), {})
-    context = Context(dict(core.record), {})
-    field, two = Expr("field", (), ("",)), Expr("const", (), (2,))
-    check_row(Expr("onehot", (field,), (5,)), context)
-    assert scope.row(_node(Expr("onehot", (field,), (5,)))).size == 5
+    scope = Scope(World(program, Range(), "replace-one"), {}, step=True)
+    field, two = Expr("field", (), ("",)), Expr("const", (), (Fraction(2),))
+    assert scope.row(Expr("onehot", (field,), (Fraction(5),))).size == 5
     for value, cells in (
         (field, 4),
         (Expr("sub", (field, two)), 5),
         (Expr("div", (field, two)), 5),
         (Expr("add", (field, Expr("acc"))), 5),
     ):
-        hot = Expr("onehot", (value,), (cells,))
-        with pytest.raises(Rejected):
-            check_row(hot, context, step=True)
         with pytest.raises(InvalidError):
-            scope.row(_node(hot))
+            scope.row(Expr("onehot", (value,), (Fraction(cells),)))

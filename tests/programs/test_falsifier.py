@@ -13,7 +13,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from bayesdp.programs.check.rows import evaluate
+from bayesdp.kernel.programs.rows import evaluate
 from bayesdp.programs.check.verdict import Verdict, check
 from bayesdp.programs.falsify import Findings, falsify, laws
 from bayesdp.programs.falsify.posteriors import distance_at_least

@@ -16,8 +16,7 @@ import pytest
 from scipy import stats
 from scipy.integrate import quad
 
-from bayesdp.programs.check import lemmas
-from bayesdp.programs.check.lemmas import Size
+from bayesdp.kernel.programs import distances
 from bayesdp.programs.check.noise import gaussian_delta
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.falsify import laws
@@ -60,7 +59,7 @@ def beta(a: object, b: object) -> tuple[str, tuple[Fraction, ...]]:
 )
 def test_one_replaced_toss(a: int, b: int, value: float) -> None:
     assert distance(beta(a + 1, b), beta(a, b + 1)) == pytest.approx(value, abs=1e-6)
-    assert float(lemmas._replaced((F(a), F(b)))) == pytest.approx(value, abs=1e-6)
+    assert float(distances.traded(F(a), F(b))) == pytest.approx(value, abs=1e-6)
     p, q = stats.beta(a + 1, b).pdf, stats.beta(a, b + 1).pdf
     overlap, _ = quad(lambda x: sqrt(p(x) * q(x)), 0, 1)
     assert distance(beta(a + 1, b), beta(a, b + 1)) == pytest.approx(sqrt(1 - overlap), abs=1e-6)
@@ -116,8 +115,8 @@ def test_the_supremum_of_one_toss_more() -> None:
 
 def test_dirichlet() -> None:
     prior = [F(1)] * 3
-    assert float(lemmas.dirichlet(prior, False)) == pytest.approx(0.463251, abs=1e-6)
-    assert float(lemmas.dirichlet(prior, True)) == pytest.approx(0.337303, abs=1e-6)
+    assert float(distances.of_labels(prior, True)) == pytest.approx(0.463251, abs=1e-6)
+    assert float(distances.of_labels(prior, False)) == pytest.approx(0.337303, abs=1e-6)
     none = distance(("dirichlet", tuple(prior)), ("dirichlet", (F(2), F(1), F(1))))
     assert none == pytest.approx(0.276115, abs=1e-6)
     traded = distance(("dirichlet", (F(2), F(1), F(1))), ("dirichlet", (F(1), F(2), F(1))))
@@ -401,10 +400,14 @@ def test_moments(d: int, one: bool) -> None:
             release = replace(
                 program.body[0], op=op, args=(total,), options=tuple(sorted(options.items()))
             )
-            changed = replace(program, adjacency=adjacency, body=(release,), returns=())
+            changed = replace(
+                program, adjacency=adjacency, body=(release,), returns=(), return_types=()
+            )
             assert number(derived(changed)) == value
 
 
 def test_sizes() -> None:
-    assert lemmas.beta_binomial(F(1), F(1), Size(False), False) == lemmas._replaced((F(1), F(1)))
-    assert lemmas.beta_binomial(F(1), F(1), Size(False), True) == lemmas._entered(F(1))
+    both = [F(1), F(1)]
+    replaced, entered = (float(distances.of_labels(both, one)) for one in (True, False))
+    assert replaced == float(distances.traded(F(1), F(1)))
+    assert entered == float(distances.gained(F(1)))

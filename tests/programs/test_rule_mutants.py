@@ -203,4 +203,4 @@ def test_there_are_enough_and_none_twice() -> None:
     assert len(MUTANTS) + len(PROGRAM_MUTANTS) >= 100
     assert len(set(MUTANTS)) == len(MUTANTS)
     assert {one.probe for one in MUTANTS} == set(PROBES)
-    assert all(source(one.module).count(one.old) == 1 for one in MUTANTS)
+    assert all(source(one.name).count(one.old) == 1 for one in MUTANTS)

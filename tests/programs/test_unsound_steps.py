@@ -10,6 +10,11 @@ from fractions import Fraction
 
 import pytest
 
+from bayesdp.kernel.programs import distances
+from bayesdp.kernel.programs.levels import Scope
+from bayesdp.kernel.programs.ranges import Range, World
+from bayesdp.kernel.programs.releases import Setting, hellinger
+from bayesdp.programs.check.reading import read
 from bayesdp.programs.check.verdict import Verdict, check
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import Expr, Parts, Program, Release
@@ -139,9 +144,6 @@ def test_a_dirichlet_posterior_behind_a_private_filter_still_trades_counts() -> 
     """
     assert moved(body, returns="Dirichlet") == 2
     # Replaced inside the filter, a record trades one category for another: .4633, not .3374.
-    from bayesdp.programs.check.lemmas import dirichlet
-    from bayesdp.programs.check.scores import hellinger
-
     data = Expr(
         "data",
         (Expr("field", (), ("b",)), Expr("field", (), ("c",))),
@@ -149,14 +151,11 @@ def test_a_dirichlet_posterior_behind_a_private_filter_still_trades_counts() -> 
     )
     prior = Expr("prior", (number(1),) * 3, ("dirichlet",))
     model = Expr("observe", (data, Expr("likelihood", (), ("categorical",)), prior))
-    program = core("laplace(sum(r.b for r in db), epsilon=1)")
-    from bayesdp.programs.check.intervals import Context, Interval
-    from bayesdp.programs.check.sensitivity import World
-
-    context = Context(dict(program.record), {"db.size": Interval(Fraction(1), None)})
-    world = World("replace-one", context, lambda *_: Fraction(0))
-    assert hellinger(model, world) == dirichlet([Fraction(1)] * 3, False)
-    assert float(hellinger(model, world)) == pytest.approx(0.463251375, abs=1e-9)
+    program = read(core("laplace(sum(r.b for r in db), epsilon=1)"))
+    world = World(program, Range(Fraction(1)), "replace-one")
+    moves = hellinger(model, Setting(Scope(world, {}), lambda _: Fraction(0)), world)
+    assert float(moves) == float(distances.of_labels([Fraction(1)] * 3, True))
+    assert float(moves) == pytest.approx(0.463251375, abs=1e-9)
 
 
 def test_a_bernoulli_posterior_behind_a_private_filter() -> None:
@@ -203,7 +202,7 @@ def test_one_answer_for_each_record_of_a_private_filter_tells_how_many() -> None
     program = core("laplace(sum(r.b for r in db), epsilon=1)")
     data = Expr("data", (Expr("field", (), ("b",)), Expr("field", (), ("b",))), ((),))
     answers = Release("answers", "randomized-response", (data,), (("epsilon", number(1)),))
-    found = check(replace(program, body=(answers,), returns=()))
+    found = check(replace(program, body=(answers,), returns=(), return_types=()))
     assert (found.verdict, found.code) == ("REJECTED", "private-output")
 
 
@@ -348,4 +347,7 @@ def test_a_piece_is_there_once_and_public_only_if_its_column_is() -> None:
     (parts,) = (one for one in program.body if isinstance(one, Parts))
     twice = replace(parts, parts=(parts.parts[0], parts.parts[0]))
     for changed in (twice, replace(parts, public=True), replace(parts, column="x")):
-        assert check(replace(program, body=(changed,), returns=())).verdict == "REJECTED"
+        assert (
+            check(replace(program, body=(changed,), returns=(), return_types=())).verdict
+            == "REJECTED"
+        )

@@ -151,7 +151,7 @@ def _gaussians(commands: Sequence[Command]) -> Iterator[str]:
         elif isinstance(one, Branch):
             yield from (name for side in one.sides for name in _gaussians(side))
         elif isinstance(one, Parts):
-            yield from (name for _, part in one.of for name in _gaussians(part))
+            yield from (name for _, part in one.parts for name in _gaussians(part))
 
 
 def _check_costs(
@@ -344,7 +344,7 @@ def _check_type(known: Column, declared: Any, where: str) -> None:
 def _read(command: Command) -> Iterator[str]:
     """The fields of the record that a command reads, public ones too."""
     if isinstance(command, Release):
-        for node in (*command.args, *command.options.values()):
+        for node in (*command.args, *dict(command.options).values()):
             yield from columns_of(node)
     elif isinstance(command, Derive):
         yield from columns_of(command.value)
@@ -356,7 +356,7 @@ def _read(command: Command) -> Iterator[str]:
     else:
         assert isinstance(command, Parts)
         yield command.column
-        for _, part in command.of:
+        for _, part in command.parts:
             for one in part:
                 yield from _read(one)
 

@@ -124,7 +124,7 @@ def _paths(commands: Sequence[Command], above: tuple[str, ...] = ()) -> Iterator
     """The labels of every piece of a partition, from the outside."""
     for one in commands:
         if isinstance(one, Parts):
-            for label, part in one.of:
+            for label, part in one.parts:
                 yield ", ".join((*above, label))
                 yield from _paths(part, (*above, label))
         elif isinstance(one, Branch):
@@ -213,7 +213,7 @@ def _always(commands: Sequence[Command]) -> set[str]:
         if isinstance(one, Release):
             found.add(one.name)
         elif isinstance(one, Parts):
-            found = found.union(*(_always(part) for _, part in one.of))
+            found = found.union(*(_always(part) for _, part in one.parts))
     return found
 
 

@@ -17,22 +17,26 @@ Levels of expressions (each has the operations listed in its table and no others
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
+from bayesdp.statements.program import (
+    Branch,
+    Command,
+    Constant,
+    Derive,
+    Expr,
+    Parts,
+    Release,
+    Where,
+    flat,
+    names_of,
+)
+from bayesdp.statements.program import columns_of as columns
+
 Adjacency = Literal["replace-one", "add-remove"]
-Constant = bool | int | Fraction | str | None | tuple["Constant", ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Where:
-    """A place in the source: 1-based line and column, end column exclusive."""
-
-    line: int
-    column: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +53,6 @@ class Type:
     labels: tuple[str, ...] = ()
     items: tuple[Type, ...] = ()
     public: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Expr:
-    """An operation on expressions. `data` holds its constants, in the tables' order."""
-
-    op: str
-    args: tuple[Expr, ...] = ()
-    data: tuple[Constant, ...] = ()
-    where: Where | None = field(default=None, compare=False)
 
 
 # op: (number of arguments or None, names of the constants, meaning)
@@ -140,93 +134,9 @@ AFTER = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
-    """`name = op(...)`: the only commands that touch data, and the only ones that cost.
-
-    op: laplace (value), gaussian (value), exponential (score, candidates), per-record-exponential
-    (data, score, candidates), randomized-response (data), posterior-sample (model, grid).
-    `options`: epsilon, delta, sensitivity, sigma, low, high, power: public expressions.
-    """
-
-    name: str
-    op: str
-    args: tuple[Expr, ...]
-    options: tuple[tuple[str, Expr], ...]
-    where: Where | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Derive:
-    """`name = expression of public, released and derived values`: free."""
-
-    name: str
-    value: Expr
-    where: Where | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """`if test: ... else: ...` on a public or released value. Costs what the dearer side costs."""
-
-    test: Expr
-    then: tuple[Command, ...]
-    otherwise: tuple[Command, ...]
-    where: Where | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """A static `for` over partition(db, by=column): one list of commands for each label."""
-
-    column: str
-    public: bool
-    parts: tuple[tuple[str, tuple[Command, ...]], ...]
-    where: Where | None = None
-
-
-Command = Release | Derive | Branch | Parts
-
-
-# -- walks -------------------------------------------------------------------------------------
-
-
 def nodes(expr: Expr) -> Iterator[Expr]:
     """An expression and everything in it, from the outside and the left."""
-    left = [expr]
-    while left:
-        one = left.pop()
-        yield one
-        left.extend(reversed(one.args))
-
-
-def names_of(expr: Expr) -> frozenset[str]:
-    """The public names that an expression reads."""
-    return frozenset(str(one.data[0]) for one in nodes(expr) if one.op == "public")
-
-
-def columns(expr: Expr) -> frozenset[str]:
-    """The columns that an expression reads, those of the partitions that it lies in among them."""
-    found: set[str] = set()
-    for one in nodes(expr):
-        if one.op == "field":
-            found.add(str(one.data[0]))
-        elif one.op == "data":
-            pieces = one.data[0]
-            assert isinstance(pieces, tuple)
-            found.update(str(piece[0]) for piece in pieces if isinstance(piece, tuple))
-    return frozenset(found)
-
-
-def flat(commands: Iterable[Command]) -> Iterator[Command]:
-    """All commands, those in branches and parts after the command that holds them."""
-    for one in commands:
-        yield one
-        if isinstance(one, Branch):
-            yield from flat((*one.then, *one.otherwise))
-        elif isinstance(one, Parts):
-            for _, part in one.parts:
-                yield from flat(part)
+    return expr.walk()
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,3 +232,31 @@ def _read(data: Any) -> Constant:
         return tuple(_read(one) for one in data)
     assert data is None or isinstance(data, bool | str)
     return data
+
+
+__all__ = [
+    "AFTER",
+    "CANDIDATES",
+    "DATA",
+    "MODEL",
+    "PRIVATE",
+    "ROW",
+    "SCORE",
+    "Adjacency",
+    "Branch",
+    "Command",
+    "Constant",
+    "Derive",
+    "Expr",
+    "Parts",
+    "Program",
+    "Release",
+    "Type",
+    "Where",
+    "columns",
+    "expression",
+    "flat",
+    "names_of",
+    "nodes",
+    "plain",
+]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bayesdp.programs.check.sensitivity import constant_of
+from bayesdp.kernel.programs.ranges import folded
 from bayesdp.programs.ir import Derive, Expr, Program, Release, flat, nodes
 from bayesdp.programs.words import decimal
 
@@ -21,7 +21,7 @@ def _exposures(program: Program) -> Iterator[str]:
     for one in _written(program):
         if one.op != "likelihood" or one.data[0] != "poisson":
             continue
-        exposure = constant_of(one.args[0])
+        exposure = folded(one.args[0])
         if exposure is not None and exposure > 0:
             told = decimal(exposure)
             size = f"{program.database}.size"

@@ -1,7 +1,7 @@
 """From a program's file to its verdict. An accepted one has asked the kernel.
 
-The checker proposes a cost; the kernel derives it again from the representation, by its own rules.
-If it doesn't, the verdict is UNKNOWN.
+The checker derives a cost by the kernel's rules; the kernel derives it again from what a
+certificate would hold. If it doesn't, the verdict is UNKNOWN.
 """
 
 from __future__ import annotations

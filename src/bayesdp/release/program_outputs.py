@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 
-from bayesdp.programs.check.rows import label_lists
+from bayesdp.kernel.programs.rows import labels_of
 from bayesdp.programs.ir import AFTER, Branch, Command, Derive, Expr, Parts, Program, Release, nodes
 
 Unit = str | None
@@ -78,7 +78,7 @@ def _cells(expr: Expr, made: Mapping[str, Release], program: Program) -> tuple[s
     if release is None or release.args[0].op != "sum":
         return ()
     row = release.args[0].args[0].args[1]
-    return label_lists(row.args[0], dict(program.record)) if row.op == "onehot" else ()
+    return labels_of(row.args[0], dict(program.record)) if row.op == "onehot" else ()
 
 
 def _of_release(release: Release, units: Mapping[str, str], known: Mapping[str, Unit]) -> Unit:

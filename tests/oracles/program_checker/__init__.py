@@ -1,1 +1,1 @@
-"""A checker of programs with rules of its own, which `bayesdp.programs.check` had before: an oracle."""
+"""A checker of programs with rules of its own, from before there was one set: an oracle."""

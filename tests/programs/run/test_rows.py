@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bayesdp.programs.check.rows import evaluate
+from bayesdp.kernel.programs.rows import evaluate
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import Machine, OpenDP, load
 from tests.programs.run.helpers import accepted, done, rng, seen

@@ -15,11 +15,12 @@ from fractions import Fraction
 from itertools import product
 
 from bayesdp.kernel.programs.ranges import ZERO, Range, World
-from bayesdp.kernel.programs.reading import ONE, TRUE, Column, Node, columns_of, const
+from bayesdp.kernel.programs.reading import ONE, TRUE, Node, Values, columns_of, const
 from bayesdp.kernel.programs.rows import Entry, Row, Term, Value, evaluate, values_of
 
-MOST_BRANCHES, FEW_WHOLE = 16, 256
-MOST_CASES, MOST_STEPS, MOST_COMPARED = 4096, 120_000, 1_000_000
+MOST_BRANCHES = 16
+MOST_CASES, MOST_STEPS, MOST_COMPARED = 4096, 20_000, 200_000
+"""A small part of a certificate's effort each: many releases may be by this rule."""
 NOTHING = const(ZERO)
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 ARITHMETIC = ("add", "sub", "mul", "div", "neg", "abs", "min", "max", "clip")
@@ -33,7 +34,7 @@ class NotThisRuleError(Exception):
 # -- branches ----------------------------------------------------------------------------------
 
 
-def branches(value: Node, columns: Mapping[str, Column]) -> list[tuple[frozenset[Condition], Node]]:
+def branches(value: Node, columns: Mapping[str, Values]) -> list[tuple[frozenset[Condition], Node]]:
     """A number's values, each with the conditions under which it is that; few, or itself."""
     try:
         return list(_branches(value, columns))
@@ -41,7 +42,7 @@ def branches(value: Node, columns: Mapping[str, Column]) -> list[tuple[frozenset
         return [(frozenset(), value)]
 
 
-def _branches(node: Node, columns: Mapping[str, Column]) -> list[tuple[frozenset[Condition], Node]]:
+def _branches(node: Node, columns: Mapping[str, Values]) -> list[tuple[frozenset[Condition], Node]]:
     boolean = node.op == "field" and columns[str(node.data[0])].kind == "bool"
     if boolean or node.op in (*COMPARISONS, "and", "or", "not"):
         return [(frozenset({(node, True)}), ONE), (frozenset({(node, False)}), NOTHING)]
@@ -139,13 +140,6 @@ def _cell(node: Node, world: World) -> bool:
     return all(one.kind in ("bool", "category") for one in kinds)
 
 
-def _listed(column: Column) -> tuple[Value, ...] | None:
-    """The values of a column that sums look up."""
-    if column.kind == "int" and column.high - column.low >= FEW_WHOLE:
-        return None
-    return values_of(column)
-
-
 def _comparison(node: Node) -> Condition:
     """As `eq` or `le`, or not so."""
     left, right = node.args
@@ -229,7 +223,7 @@ class Cases:
 
     def listed(self, names: Iterable[str]) -> bool:
         """Whether all these columns have few values."""
-        return all(_listed(self.world.program.columns[one]) is not None for one in names)
+        return all(values_of(self.world.program.columns[one]) is not None for one in names)
 
     def decide(self, test: Node, *, loose: bool) -> None:
         """Find out what decides a condition."""
@@ -254,7 +248,7 @@ class Cases:
         """How many cases there are."""
         total = 1 << min(len(self.open), 64)
         for name in self.fixed:
-            total *= len(_listed(self.world.program.columns[name]) or ())
+            total *= len(values_of(self.world.program.columns[name]) or ())
         return total
 
     def all(self, *, public: bool) -> Iterator[tuple[dict[str, Value], dict[Node, bool]]]:
@@ -262,7 +256,7 @@ class Cases:
         shared = self.world.public
         names = sorted(one for one in self.fixed if (one in shared) is public)
         open_ = [one for one in self.open if (columns_of(one) <= shared) is public]
-        lists = [_listed(self.world.program.columns[one]) or () for one in names]
+        lists = [values_of(self.world.program.columns[one]) or () for one in names]
         limits = [_threshold(one, self.world) for one in open_]
         possible = [
             dict(zip(open_, truths, strict=True))
@@ -277,7 +271,7 @@ class Cases:
         """A value that the fixed columns decide."""
         key = (node, *(row[one] for one in sorted(columns_of(node))))
         if key not in self.known:
-            self.known[key] = evaluate(node, row, self.world)
+            self.known[key] = evaluate(node, row, self.world.program.columns)
         return self.known[key]
 
     def true(self, test: Node, row: Row, truths: Mapping[Node, bool]) -> bool:
@@ -320,9 +314,9 @@ def _key(value: Node, exact: bool, term: Term, world: World) -> tuple[object, ..
 
     That is: where none is looked up, and none is taken from a vector.
     """
-    wide = any(_listed(world.program.columns[one]) is None for one in columns_of(value))
+    wide = any(values_of(world.program.columns[one]) is None for one in columns_of(value))
     alike = exact or (wide and not _has_item(value))
-    return (value,) if alike else (value, term.pieces, term.filter, term.value)
+    return (value,) if alike else (value, term.pieces, term.filter, term.group)
 
 
 def _has_item(value: Node) -> bool:

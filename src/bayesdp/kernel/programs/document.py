@@ -22,7 +22,7 @@ from bayesdp.kernel.arithmetic import (
     whole,
 )
 from bayesdp.kernel.judgement import ROUNDING
-from bayesdp.kernel.programs.costs import Kinds, Walk
+from bayesdp.kernel.programs.costs import Kinds, Spent, Walk
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.levels import TRUTH, Scope
 from bayesdp.kernel.programs.obligations import Discharged
@@ -40,6 +40,7 @@ from bayesdp.kernel.programs.reading import (
     number,
     read_program,
 )
+from bayesdp.kernel.programs.refusals import allow
 from bayesdp.kernel.programs.releases import Pair, Setting
 from bayesdp.kernel.programs.rows import NotExactError, evaluate
 
@@ -106,19 +107,28 @@ def _derive(step: Mapping[str, Any], effort: Effort) -> Derived:
     require(solvers in ([], ["z3"], ["cvc5"], list(SOLVERS)), "solvers of other names", "solvers")
     discharged = Discharged(evidence["obligations"], solvers)
     require(bool(solvers) == bool(discharged.texts), "solvers without obligations", "solvers")
-    _check_names(program)
-    _check_requires(program, scope, n)
+    check_start(program, scope, n)
     walk = Walk(Setting(scope, discharged.folds(world).__getitem__))
     spent = walk.sequence(program.body, evidence["derivation"], {})
-    after = replace(scope, names=spent.names)
+    check_end(program, walk, spent)
+    discharged.finish()
+    asked = tuple((what, text) for text, what in discharged.derived.items())
+    return Derived(program, n, spent.cost, one_kind(walk.kinds), tuple(solvers), asked)
+
+
+def check_start(program: Program, scope: Scope, n: int | None) -> None:
+    """What is asked of a program before its commands: its names and its preconditions."""
+    _check_names(program)
+    _check_requires(program, scope, n)
+
+
+def check_end(program: Program, walk: Walk, spent: Spent) -> None:
+    """What is asked of it after them: what it returns, and what it declares."""
+    scope = walk.scope(spent.names)
     for one in program.returns:
-        after.public(one)
+        scope.public(one)
     _check_declared(program, spent.cost)
     require(spent.cost[1] < 1, "a delta of 1 or more promises nothing", "delta")
-    discharged.finish()
-    kind = _one_kind(walk.kinds)
-    asked = tuple((what, text) for text, what in discharged.derived.items())
-    return Derived(program, n, spent.cost, kind, tuple(solvers), asked)
 
 
 def obligations_of(derivation: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -145,11 +155,16 @@ def _check_names(program: Program) -> None:
     `db.size` is the name of the number of records.
     """
     commands = list(flat(program.body))
-    released = [one.name for one in commands if isinstance(one, Release)]
     derived = {one.name for one in commands if isinstance(one, Derive)}
-    require(len(set(released)) == len(released), "two releases of one name", "name")
-    require(not derived & set(released), "a derived value has the name of a release", "name")
-    taken = derived.union(released)
+    released: set[str] = set()
+    for one in commands:
+        if isinstance(one, Release):
+            free = one.name not in derived
+            allow(free, "twice", "a derived value has the name of a release", one, "name")
+            free = one.name not in released
+            allow(free, "twice", "two releases of one name", one, "name")
+            released.add(one.name)
+    taken = derived | released
     require("db.size" not in taken, "the name of the number of records", "name")
     require(not taken & set(program.parameters), "the name of a parameter", "name")
 
@@ -193,7 +208,7 @@ def _decided(node: Node, n: int, world: World) -> bool | None:
         inner = _decided(node.args[0], n, world)
         return None if inner is None else not inner
     try:
-        found = evaluate(_at(node, n), {}, world)
+        found = evaluate(_at(node, n), {}, world.program.columns)
     except (NotExactError, ZeroDivisionError):
         return None
     return found if isinstance(found, bool) else None
@@ -215,7 +230,7 @@ def _check_declared(program: Program, cost: Pair) -> None:
     require(not silent or cost[1] == 0, "a delta that is not declared", "declared")
 
 
-def _one_kind(kinds: Kinds) -> tuple[str, str | None, tuple[Fraction, Fraction] | None]:
+def one_kind(kinds: Kinds) -> tuple[str, str | None, tuple[Fraction, Fraction] | None]:
     """Lipschitz only where every release is, in the same column and interval."""
     same = bool(kinds) and all(one == kinds[0] for one in kinds)
     return kinds[0] if same else ("any", None, None)

@@ -19,6 +19,7 @@ from bayesdp.kernel.programs.reading import (
     Node,
     pieces,
 )
+from bayesdp.kernel.programs.refusals import allow
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,9 @@ class Kind:
 
 
 TRUTH, NUMBER, OTHER = Kind("truth"), Kind("number"), Kind("other")
+NOWHERE = Kind("nowhere")
+"""Of a name that one side of a branch gives and the other doesn't: it has no value after it."""
+
 PAIRS = {
     "bernoulli": ("beta", 0), "categorical": ("dirichlet", 0), "normal": ("normal", 1),
     "poisson": ("gamma", 1), "linear_model": ("normal", 1),
@@ -58,14 +62,15 @@ class Scope:
     def row(self, node: Node) -> Kind:
         """The kind of a value of one row."""
         if node.op == "field":
-            column = self._column(node.data[0])
+            column = self._column(node.data[0], node)
             if column.kind == "bool":
                 return TRUTH
             return Kind("label", 1, column.labels) if column.kind == "category" else NUMBER
         if node.op == "acc":
-            require(self.step, "'acc' outside a step of a fold")
+            allow(self.step, "row-op", "'acc' outside a step of a fold", node)
             return NUMBER
-        if node.op in ("sum", "count", "public"):
+        allow(node.op not in ("sum", "count"), "row-op", "a sum inside of a row", node)
+        if node.op == "public":
             return self.public(node)
         if node.op == "onehot":
             return self._onehot(node)
@@ -75,6 +80,8 @@ class Scope:
                 words = _words(self.row(one))
                 require(len(labels) * len(words) <= MOST_ENTRIES, "too many cells")
                 labels = tuple(f"{a}|{b}" if i else b for a in labels for b in words)
+            distinct = len(set(labels)) == len(labels)
+            allow(distinct, "cross", "two cells of a cross have one name", node)
             return Kind("label", 1, labels)
         if node.op == "moments":
             of = self.row(node.args[0])
@@ -84,8 +91,8 @@ class Scope:
             return Kind("vector", size)
         return self._plain(node, [self.row(one) for one in node.args])
 
-    def _column(self, name: object) -> Column:
-        require(name in self.world.program.columns, f"no column {name!r}")
+    def _column(self, name: object, at: Node) -> Column:
+        allow(name in self.world.program.columns, "column", f"no column {name!r}", at)
         return self.world.program.columns[str(name)]
 
     def _onehot(self, node: Node) -> Kind:
@@ -93,30 +100,19 @@ class Scope:
         assert isinstance(size, Fraction)
         if of.name == "number":
             place = self.world.range(node.args[0])
-            whole = self._whole(node.args[0])
-            require(whole and place.low >= 0 and place.high < size, "a place that it doesn't have")
+            allow(whole_row(node.args[0], self.world), "cell", "a cell of no whole number", node)
+            inside = place.low >= 0 and place.high < size
+            allow(inside, "cells", "a place that it doesn't have", node)
         else:
             require(_places(of) == size, "another number of labels")
         return Kind("vector", int(size))
-
-    def _whole(self, node: Node) -> bool:
-        """Whether a row's value is always a whole number; a truth value is 0 or 1."""
-        if node.op == "field":
-            return self._column(node.data[0]).kind in ("int", "bool")
-        if node.op == "const":
-            value = node.data[0]
-            return isinstance(value, bool | Fraction) and Fraction(value).denominator == 1
-        if node.op in ("eq", "ne", *_COMPARISONS, "and", "or", "not"):
-            return True
-        args = node.args[1:] if node.op == "if" else node.args
-        closed = node.op in ("if", *_ARITHMETIC) and node.op != "div"
-        return closed and all(self._whole(one) for one in args)
 
     def data(self, node: Node) -> Kind:
         """The kind of the rows of a `data` node."""
         require(node.op == "data", "data is wanted")
         for column, label in pieces(node):
-            require(label in self._column(column).labels, f"no piece {label!r} of {column!r}")
+            known = label in self._column(column, node).labels
+            require(known, f"no piece {label!r} of {column!r}")
         require(self.row(node.args[0]).name == "truth", "a filter is true or false")
         self.exact_divisors(node)
         return self.row(node.args[1])
@@ -125,10 +121,12 @@ class Scope:
         """No division by 0, and no clip with its ends in the wrong order, whatever the row."""
         for one in node.walk():
             if one.op == "div":
-                require(self.world.range(one.args[1]).nonzero, "a divisor may be 0")
+                nonzero = self.world.range(one.args[1]).nonzero
+                allow(nonzero, "row-divisor", "a divisor may be 0", one.args[1])
             if one.op == "clip":
                 low, high = (self.world.range(end) for end in one.args[1:])
-                require(low.high <= high.low, "the ends of a clip may be in the wrong order")
+                ordered = low.high <= high.low
+                allow(ordered, "clip", "the ends of a clip may be in the wrong order", one)
 
     # -- private numbers -----------------------------------------------------------------------
 
@@ -158,14 +156,18 @@ class Scope:
         if node.op == "public":
             name = str(node.data[0])
             if node == SIZE:
-                require(self.world.adjacency == "replace-one", "the number of records is private")
+                told = self.world.adjacency == "replace-one"
+                allow(told, "name", "the number of records is private", node)
                 return NUMBER
-            require(name in self.names, f"{name!r} is not released before it is used")
+            known = self.names.get(name, NOWHERE) != NOWHERE
+            allow(known, "name", f"{name!r} is not released before it is used", node)
             return self.names[name]
         if node.op in ("sum", "count"):
-            require(not self.world.moved(node), "a private value is used without a release")
+            told = not self.world.moved(node)
+            allow(told, "unreleased", "a private value is used without a release", node)
             return self.private(node)
-        require(node.op not in ("field", "acc", "data", "fold"), "a private value, unreleased")
+        told = node.op not in ("field", "acc", "data", "fold")
+        allow(told, "unreleased", "a private value is used without a release", node)
         return self._plain(node, [self.public(one) for one in node.args])
 
     def after(self, node: Node) -> Kind:
@@ -254,26 +256,43 @@ class Scope:
         if op == "item":
             place = node.data[0]
             assert isinstance(place, Fraction)
-            require(kinds[0].name == "vector" and place < kinds[0].size, "no such entry")
+            known = kinds[0].name == "vector" and place < kinds[0].size
+            allow(known, "entry", "the vector has no such entry", node)
             return NUMBER
         if op in _COMPARISONS:
             require(all(one in (TRUTH, NUMBER) for one in kinds), "a comparison of numbers")
             return TRUTH
         if op not in _ARITHMETIC:
             raise UnknownError(f"no rule for '{op}' here", "program")
-        return _combined(op, kinds)
+        return _combined(node, kinds)
 
 
-def _combined(op: str, kinds: list[Kind]) -> Kind:
+def _combined(node: Node, kinds: list[Kind]) -> Kind:
+    op = node.op
     vectors = {one.size for one in kinds if one.name == "vector"}
     require(
         all(one.name in ("truth", "number", "vector") for one in kinds), f"'{op}' of no numbers"
     )
-    require(len(vectors) <= 1, "vectors of different lengths")
+    allow(len(vectors) <= 1, "lengths", "vectors of different lengths", node)
     if not vectors:
         return NUMBER
     require(op in ("add", "sub", "mul", "div", "neg"), f"'{op}' of a vector")
     return Kind("vector", vectors.pop())
+
+
+def whole_row(node: Node, world: World) -> bool:
+    """Whether a row's value is always a whole number; a truth value is 0 or 1."""
+    if node.op == "field":
+        column = world.program.columns.get(str(node.data[0]))
+        return column is not None and column.kind in ("int", "bool")
+    if node.op == "const":
+        value = node.data[0]
+        return isinstance(value, bool | Fraction) and Fraction(value).denominator == 1
+    if node.op in ("eq", "ne", *_COMPARISONS, "and", "or", "not", "onehot"):
+        return True
+    args = node.args[1:] if node.op == "if" else node.args
+    closed = node.op in ("if", *_ARITHMETIC) and node.op != "div"
+    return closed and all(whole_row(one, world) for one in args)
 
 
 def _words(kind: Kind) -> tuple[str, ...]:

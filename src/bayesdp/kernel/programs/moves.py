@@ -13,11 +13,11 @@ from math import lcm
 from operator import sub
 from typing import Literal
 
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
 from bayesdp.kernel.programs.cases import cases
 from bayesdp.kernel.programs.effort import bounded
 from bayesdp.kernel.programs.ranges import Range, World, folded
 from bayesdp.kernel.programs.reading import SIZE, Node, const
+from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError, allow
 from bayesdp.kernel.programs.rows import Entry, NotExactError, Term, added, linear, rows
 
 Norm = Literal["l1", "l2"]
@@ -33,26 +33,46 @@ class Means:
     thorough: bool = True
 
 
-MOST_ADDED, MOST_WORK = 50_000, 3_000_000
+MOST_ENTRIES, MOST_WORK = 64, 100_000
+"""A small part of a certificate's effort each: many releases may be enumerated."""
 
 
-def moves(node: Node, norm: Norm, world: World, means: Means) -> Node:
+@dataclass(frozen=True)
+class Bound:
+    """How far a value moves at most (l2: the square of it), and the rules that say so."""
+
+    value: Node
+    by: str
+
+
+def moves(node: Node, norm: Norm, world: World, means: Means) -> Bound:
     """The least bound of all rules. `InvalidError` where none applies."""
     if not world.moved(node):
-        return const(Fraction(0))
+        return Bound(const(Fraction(0)), "public")
     entries = linear(node, world)
     if entries is not None:
-        return const(joint(entries, norm, world, means))
-    return _simple(_by_structure(node, norm, world, means))
+        value, by = joint(entries, norm, world, means)
+        return Bound(const(value), by)
+    return _by_structure(node, norm, world, means)
 
 
-def joint(entries: list[Entry], norm: Norm, world: World, means: Means) -> Fraction:
-    """The least bound on a vector of sums over rows."""
-    rules = [rule for rule in JOINT.values() if means.thorough or rule not in (enumerated, cases)]
-    found = [rule(entries, norm, world) for rule in rules]
-    known = [one for one in found if one is not None]
-    require(bool(known), "one record can change this without limit")
-    return min(known)
+def joint(entries: list[Entry], norm: Norm, world: World, means: Means) -> tuple[Fraction, str]:
+    """The least bound on a vector of sums over rows, and its rule; of equal ones the first."""
+    found = [
+        (value, name)
+        for name, rule in JOINT.items()
+        if means.thorough or rule not in (enumerated, cases)
+        if (value := rule(entries, norm, world)) is not None
+    ]
+    if not found:
+        unlimited = [
+            term.group
+            for entry in entries
+            for term in entry
+            if not all(one.finite for one in world.ranges(term.value))
+        ]
+        raise RefusedError("limit", "one record can change this without limit", unlimited[0])
+    return min(found, key=lambda answer: answer[0])
 
 
 # -- rules for sums over rows ------------------------------------------------------------------
@@ -134,7 +154,7 @@ def enumerated(entries: list[Entry], norm: Norm, world: World) -> Fraction | Non
     """All pairs of rows that agree in the public columns, where these are few."""
     names: frozenset[str] = frozenset().union(*(t.columns for entry in entries for t in entry))
     settings = rows(world.program.columns, names)
-    if settings is None or len(settings) * len(entries) > MOST_ADDED:
+    if settings is None or len(entries) > MOST_ENTRIES:
         return None
     terms = {term for entry in entries for term in entry}
     nodes = sum(1 for t in terms for part in (t.filter, t.value) for _ in part.walk())
@@ -195,74 +215,82 @@ JOINT: Mapping[str, Rule] = {
 # -- rules by structure ------------------------------------------------------------------------
 
 
-def _by_structure(node: Node, norm: Norm, world: World, means: Means) -> Node:
-    """Operations that move no further than their arguments, and public factors."""
+def _by_structure(node: Node, norm: Norm, world: World, means: Means) -> Bound:
+    """Operations that move no further than their arguments, public factors, sums of bounds."""
     op = node.op
     if op == "fold":
         if world.adjacency == "add-remove":
-            raise UnknownError("a fold where a record enters or leaves", "fold")
-        moved = means.folds(node)
-        return const(_power(moved, norm))
+            raise UnprovedError(
+                "fold-enters", "a fold where a record enters or leaves", node, "fold"
+            )
+        return Bound(const(_power(means.folds(node), norm)), "fold")
     if op in ("mul", "div"):
         return _scaled(node, norm, world, means)
-    if op in ("neg", "abs", "item"):
-        return moves(node.args[0], norm, world, means)
     if op == "clip":
-        require(not any(world.moved(end) for end in node.args[1:]), "a clip with private ends")
-        return moves(node.args[0], norm, world, means)
+        private = any(world.moved(end) for end in node.args[1:])
+        allow(not private, "clip-private", "a clip with private ends", node)
+    if op in ("neg", "abs", "clip", "item"):
+        inner = moves(node.args[0], norm, world, means)
+        return Bound(inner.value, _together([inner]))
     if op == "tuple" and norm == "l2":
-        return _sum([_l2(one, world, means) for one in node.args])
+        parts = [moves(one, "l2", world, means) for one in node.args]
+        return Bound(_sum([one.value for one in parts]), _together(parts))
     if op in ("add", "sub", "min", "max", "tuple"):
         length = len(world.ranges(node))
-        parts = []
+        parts, values = [], []
         for one in node.args:
-            moved_by = moves(one, "l1", world, means)
-            spread = op in ("add", "sub") and len(world.ranges(one)) < length
-            # One number that is added to every entry moves all of them.
-            parts.append(_product(moved_by, const(Fraction(length))) if spread else moved_by)
-        total = _largest(parts) if op in ("min", "max") else _sum(parts)
-        return total if norm == "l1" else _product(total, total)
-    raise UnknownError(f"no rule says how far '{op}' moves", "sensitivity")
+            parts.append(moves(one, "l1", world, means))
+            value = parts[-1].value
+            if op in ("add", "sub") and len(world.ranges(one)) < length:
+                # One number that is added to every entry moves all of them.
+                value = _simple(Node("mul", (const(Fraction(length)), value)))
+            values.append(value)
+        # |max(a, b) - max(a', b')| <= max(|a - a'|, |b - b'|), and the same of min.
+        total = _largest(values) if op in ("min", "max") else _sum(values)
+        # The l2 norm is at most the l1 norm.
+        value = total if norm == "l1" else _simple(Node("mul", (total, total)))
+        return Bound(value, _together(parts))
+    raise UnprovedError("no-rule", f"no rule says how far '{op}' moves", node, "sensitivity")
 
 
-def _l2(node: Node, world: World, means: Means) -> Node:
-    return moves(node, "l2", world, means)
+def _together(parts: list[Bound]) -> str:
+    """The rules behind a bound that is made of others."""
+    words = [word for one in parts for word in one.by.removeprefix("sum of ").split(", ")]
+    return "sum of " + ", ".join(dict.fromkeys(words))
 
 
-def _scaled(node: Node, norm: Norm, world: World, means: Means) -> Node:
+def _scaled(node: Node, norm: Norm, world: World, means: Means) -> Bound:
     left, right = node.args
-    require(not (world.moved(left) and world.moved(right)), "a product of two private values")
+    several = node.op == "mul" and world.moved(left) and world.moved(right)
     if node.op == "div":
-        require(not world.moved(right), "divided by a private value")
-        require(all(one.nonzero for one in world.ranges(right)), "a divisor may be 0")
+        allow(not world.moved(right), "private-divisor", "divided by a private value", node)
+        allow(world.range(right).nonzero, "divisor", "a divisor may be 0", right)
+    allow(not several, "private-product", "a product of two private values", node)
     private, factor = (left, right) if world.moved(left) else (right, left)
-    moved = moves(private, norm, world, means)
-    size = _size_of(factor, node.op, norm, world, len(world.ranges(private)))
-    return _product(moved, size if norm == "l1" else _product(size, size))
+    inner = moves(private, norm, world, means)
+    size = Node("abs", (_known_factor(factor, node.op, world),))
+    value = inner.value
+    for _ in range(1 if norm == "l1" else 2):
+        value = Node(node.op, (value, size))
+    return Bound(_simple(value), _together([inner]))
 
 
-def _size_of(factor: Node, op: str, norm: Norm, world: World, length: int) -> Node:
-    """How much a factor widens a move at most: itself where it is known with the size."""
-    places = world.ranges(factor)
-    if len(places) == 1:
-        known = all(one.op != "public" or one == SIZE for one in factor.walk())
-        if known and not any(one.op in ("sum", "count") for one in factor.walk()):
-            size = Node("abs", (factor,))
-            return Node("div", (const(Fraction(1)), size)) if op == "div" else size
-    largest = [_inverse_or_itself(one.low, one.high, op) for one in places]
-    # A number times a vector moves every entry; entry by entry the largest factor counts.
-    if length > 1 or len(places) == 1:
-        return const(max(largest))
-    return const(sum(largest, Fraction(0)))
-
-
-def _inverse_or_itself(low: object, high: object, op: str) -> Fraction:
+def _known_factor(factor: Node, op: str, world: World) -> Node:
+    """The factor itself where it is known with the size, else the worst that it can be."""
+    parts = list(factor.walk())
+    for one in parts:
+        if one.op == "div":
+            nonzero = world.range(one.args[1]).nonzero
+            allow(nonzero, "divisor", "a divisor may be 0", one.args[1])
+    place = world.range(factor)
+    known = all(one.op != "public" or one == SIZE for one in parts)
+    if known and not any(one.op in ("sum", "count") for one in parts):
+        return factor
     if op == "div":
-        nearest = min(abs(one) for one in (low, high) if isinstance(one, Fraction))
-        return 1 / nearest
-    if not isinstance(low, Fraction) or not isinstance(high, Fraction):
-        raise InvalidError("a private value is scaled by a public one without bounds")
-    return max(abs(low), abs(high))
+        return const(min(abs(one) for one in (place.low, place.high) if isinstance(one, Fraction)))
+    told = "a private value is scaled by a public one without bounds"
+    allow(place.finite, "factor", told, factor)
+    return const(place.largest())
 
 
 # -- expressions ---------------------------------------------------------------------------------
@@ -271,12 +299,8 @@ def _inverse_or_itself(low: object, high: object, op: str) -> Fraction:
 def _sum(parts: list[Node]) -> Node:
     total = parts[0]
     for one in parts[1:]:
-        total = _simple(Node("add", (total, one)))
-    return total
-
-
-def _product(one: Node, other: Node) -> Node:
-    return _simple(Node("mul", (one, other)))
+        total = Node("add", (total, one))
+    return _simple(total)
 
 
 def _largest(parts: list[Node]) -> Node:

@@ -14,6 +14,7 @@ from fractions import Fraction
 from bayesdp.kernel.arithmetic import UnknownError, require
 from bayesdp.kernel.programs.ranges import Range, World
 from bayesdp.kernel.programs.reading import SIZE, TRUE, Node, pieces
+from bayesdp.kernel.programs.refusals import UnprovedError
 
 Tree = str | tuple["Tree", ...]
 _NAMES = {
@@ -59,18 +60,23 @@ class Problem:
             value = node.data[0]
             if isinstance(value, bool):
                 return "true" if value else "false"
-            require(isinstance(value, Fraction), "a label out of place")
-            assert isinstance(value, Fraction)
+            if not isinstance(value, Fraction):
+                raise UnprovedError("solver-label", "a label out of place", node)
             return numeral(value)
         if op == "acc":
             return so_far
+        if op in ("sum", "count", "fold"):
+            raise UnprovedError("solver-op", f"solvers are not asked about '{op}'", node, "fold")
         if op == "field":
             return self._column(str(node.data[0]), row)
         if op == "public":
             name = str(node.data[0])
             if node == SIZE:
                 return ("to_real", self.variable(("public", "db.size"), self.world.size, "Int"))
-            return self.variable(("public", name), self.world.variables.get(name, Range()))
+            places = self.world.variables.get(name, (Range(),))
+            if len(places) != 1:
+                raise UnprovedError("solver-vector", "solvers are not asked about vectors", node)
+            return self.variable(("public", name), places[0])
         if op in ("eq", "ne") and (labels := self._labels(node)) is not None:
             args = [self._label(one, row, labels) for one in node.args]
         else:
@@ -99,7 +105,8 @@ class Problem:
             return None
         # Places are compared, so two columns must have the same labels in the same order.
         if not fields or len(set(fields)) > 1 or len(fields) + len(words) < 2:
-            raise UnknownError("a comparison of labels that have no common places", "fold")
+            told = "a comparison of labels that have no common places"
+            raise UnprovedError("solver-labels", told, node, "fold")
         return fields[0]
 
     def _is_category(self, node: Node) -> bool:
@@ -128,7 +135,7 @@ class Problem:
             return _extreme("<=" if op == "min" else ">=", numbers)
         if op == "clip":
             return _extreme("<=", [_extreme(">=", numbers[:2]), numbers[2]])
-        raise UnknownError(f"solvers are not asked about '{op}'", "fold")
+        raise UnprovedError("solver-op", f"solvers are not asked about '{op}'", node, "fold")
 
     def tree(self) -> tuple[dict[str, str], frozenset[Tree]]:
         """What is compared: the declarations, and the set of assertions."""
@@ -166,7 +173,7 @@ def numeral(value: Fraction) -> Tree:
 def _step(fold: Node) -> Node:
     data, step = fold.args
     if pieces(data):
-        raise UnknownError("a fold over a piece of a partition", "fold")
+        raise UnprovedError("fold-piece", "a fold over a piece of a partition", fold, "fold")
     return step if data.args[0] == TRUE else Node("if", (data.args[0], step, Node("acc")))
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import inf
 
-from bayesdp.kernel.arithmetic import InvalidError, require
+from bayesdp.kernel.arithmetic import require
 from bayesdp.kernel.programs.effort import Effort, bounded
 from bayesdp.kernel.programs.reading import SIZE, TRUE, Node, Program, columns_of, pieces
+from bayesdp.kernel.programs.refusals import RefusedError, allow
 
 End = Fraction | float
 """A fraction, or an infinity."""
@@ -44,9 +45,13 @@ class Range:
         require(self.finite, "one record can change this without limit")
         return max(abs(Fraction(self.low)), abs(Fraction(self.high)))
 
+    def hull(self, other: Range) -> Range:
+        """The smallest range that holds both."""
+        return Range(min(self.low, other.low), max(self.high, other.high))
+
     def or_zero(self) -> Range:
         """The hull of this and 0."""
-        return Range(min(self.low, ZERO), max(self.high, ZERO))
+        return self.hull(Range(ZERO, ZERO))
 
 
 UNIT = Range(ZERO, Fraction(1))
@@ -55,12 +60,13 @@ ANY = Range()
 
 @dataclass(frozen=True)
 class World:
-    """The program, which sizes are admitted, where bound variables lie, and the adjacency."""
+    """The program, which sizes are admitted, where public values lie, and the adjacency."""
 
     program: Program
     size: Range
     adjacency: str
-    variables: Mapping[str, Range] = field(default_factory=dict)
+    variables: Mapping[str, tuple[Range, ...]] = field(default_factory=dict)
+    """Where released and derived values and bound candidates lie; anywhere, if not said."""
     effort: Effort = field(default_factory=Effort, compare=False)
 
     @property
@@ -86,14 +92,14 @@ class World:
     def range(self, node: Node) -> Range:
         """Where one number lies."""
         found = self.ranges(node)
-        require(len(found) == 1, "a vector stands where one number is wanted")
+        allow(len(found) == 1, "vector", "a vector stands where one number is wanted", node)
         return found[0]
 
     def ranges(self, node: Node) -> tuple[Range, ...]:
         """Where each entry lies; a number is a vector of one."""
         op = node.op
         if op in _LEAVES:
-            return (self._leaf(node),)
+            return self._leaf(node)
         if op in ("eq", "ne", "lt", "le", "gt", "ge", "and", "or", "not"):
             return (UNIT,)
         if op == "onehot":
@@ -102,7 +108,7 @@ class World:
             return tuple(self.range(one) for one in node.args)
         if op == "item":
             whole = self.ranges(node.args[0])
-            require(_whole(node) < len(whole), "an entry that the vector doesn't have")
+            allow(_whole(node) < len(whole), "entry", "the vector has no such entry", node)
             return (whole[_whole(node)],)
         if op == "moments":
             entries = self.ranges(node.args[0])
@@ -115,17 +121,17 @@ class World:
             return self._summed(node)
         return (ANY,) if op == "fold" else self._computed(node)
 
-    def _leaf(self, node: Node) -> Range:
+    def _leaf(self, node: Node) -> tuple[Range, ...]:
         if node.op == "acc":
-            return ANY
+            return (ANY,)
         value = node.data[0]
         if node.op == "const":
-            return ANY if isinstance(value, str) else _point(value)
+            return (ANY if isinstance(value, str) or value is None else _point(value),)
         if node.op == "field":
-            require(value in self.program.columns, f"no column {value!r}")
+            allow(value in self.program.columns, "column", f"no column {value!r}", node)
             column = self.program.columns[str(value)]
-            return ANY if column.kind == "category" else Range(column.low, column.high)
-        return self.size if node == SIZE else self.variables.get(str(value), ANY)
+            return (ANY if column.kind == "category" else Range(column.low, column.high),)
+        return (self.size,) if node == SIZE else self.variables.get(str(value), (ANY,))
 
     def _summed(self, node: Node) -> tuple[Range, ...]:
         data = node.args[0]
@@ -138,7 +144,8 @@ class World:
         op = node.op
         args = [self.ranges(one) for one in node.args]
         length = max(len(one) for one in args)
-        require(all(len(one) in (1, length) for one in args), "vectors of different lengths")
+        fits = all(len(one) in (1, length) for one in args)
+        allow(fits, "lengths", "vectors of different lengths", node)
         spread = [one * length if len(one) == 1 else one for one in args]
         return tuple(_entry(node, op, [one[i] for one in spread]) for i in range(length))
 
@@ -182,7 +189,7 @@ def _entry(node: Node, op: str, of: list[Range]) -> Range:
         )
     if op == "if":
         return Range(min(of[1].low, of[2].low), max(of[1].high, of[2].high))
-    raise InvalidError(f"'{op}' is no number")
+    raise RefusedError("no-number", f"'{op}' is no number", node)
 
 
 def _minus(one: Range) -> Range:

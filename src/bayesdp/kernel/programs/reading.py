@@ -10,12 +10,25 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol
 
 from bayesdp.kernel.arithmetic import UnknownError, require
 from bayesdp.statements.base import is_shown
-
-Constant = bool | Fraction | str | None | tuple[Any, ...]
+from bayesdp.statements.program import (
+    ONE,
+    SIZE,
+    TRUE,
+    Branch,
+    Command,
+    Constant,
+    Derive,
+    Parts,
+    Release,
+    columns_of,
+    const,
+    pieces,
+)
+from bayesdp.statements.program import Expr as Node
 
 MOST_NODES = 200_000
 MOST_DEPTH = 200
@@ -23,30 +36,6 @@ MOST_ENTRIES = 4096
 MOST_COLUMNS = 1024
 _NUMBER = re.compile(r"-?[0-9]{1,120}(/[0-9]{1,120})?")
 
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """One operation, its arguments and its constants."""
-
-    op: str
-    args: tuple[Node, ...] = ()
-    data: tuple[Constant, ...] = ()
-
-    def walk(self) -> Iterator[Node]:
-        """This node and all below it."""
-        yield self
-        for one in self.args:
-            yield from one.walk()
-
-
-def const(value: Fraction | bool) -> Node:
-    """A literal."""
-    return Node("const", (), (value,))
-
-
-TRUE = const(True)
-ONE = const(Fraction(1))
-SIZE = Node("public", (), ("db.size",))
 
 _SHAPES: dict[str, tuple[int | None, int]] = {
     "const": (0, 1), "field": (0, 1), "public": (0, 1), "acc": (0, 0),
@@ -169,25 +158,31 @@ def _is_piece(value: Constant) -> bool:
     )
 
 
-def pieces(data: Node) -> tuple[tuple[str, str], ...]:
-    """The (column, label) of the partitions that a `data` node lies in."""
-    found = data.data[0]
-    assert isinstance(found, tuple)
-    return tuple((str(one[0]), str(one[1])) for one in found)
-
-
-def columns_of(node: Node) -> frozenset[str]:
-    """The columns that an expression reads, pieces included."""
-    found: set[str] = set()
-    for one in node.walk():
-        if one.op == "field":
-            found.add(str(one.data[0]))
-        elif one.op == "data":
-            found |= {column for column, _ in pieces(one)}
-    return frozenset(found)
-
-
 # -- programs ------------------------------------------------------------------------------
+
+
+class Values(Protocol):
+    """What a column may hold; a front end's own types will do."""
+
+    @property
+    def kind(self) -> str:
+        """bool, int, real or category."""
+        raise NotImplementedError
+
+    @property
+    def low(self) -> Fraction | None:
+        """The lower end."""
+        raise NotImplementedError
+
+    @property
+    def high(self) -> Fraction | None:
+        """The upper end."""
+        raise NotImplementedError
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of a category."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,44 +196,6 @@ class Column:
     public: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Release:
-    """A command that costs."""
-
-    name: str
-    op: str
-    args: tuple[Node, ...]
-    options: Mapping[str, Node]
-
-
-@dataclass(frozen=True, slots=True)
-class Derive:
-    """A command that computes from released values."""
-
-    name: str
-    value: Node
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """A choice by a public or released value."""
-
-    test: Node
-    sides: tuple[tuple[Command, ...], tuple[Command, ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Commands for each piece of a partition."""
-
-    column: str
-    public: bool
-    of: tuple[tuple[str, tuple[Command, ...]], ...]
-
-
-Command = Release | Derive | Branch | Parts
-
-
 def flat(commands: Sequence[Command]) -> Iterator[Release | Derive]:
     """All releases and derived values, inside branches and parts too."""
     for one in commands:
@@ -246,7 +203,7 @@ def flat(commands: Sequence[Command]) -> Iterator[Release | Derive]:
             for side in one.sides:
                 yield from flat(side)
         elif isinstance(one, Parts):
-            for _, part in one.of:
+            for _, part in one.parts:
                 yield from flat(part)
         else:
             yield one
@@ -400,7 +357,7 @@ def _command(raw: object, reader: Reader, depth: int) -> Command:
             line(found["release"], "a name"),
             text(found["op"], "a release"),
             tuple(reader.node(one) for one in items(found["args"], "args")),
-            {text(name, "option"): reader.node(one) for name, one in options.items()},
+            tuple((text(name, "option"), reader.node(one)) for name, one in options.items()),
         )
     if "derive" in raw:
         found = keys(raw, frozenset({"derive", "value"}), "a derived value")
@@ -408,7 +365,7 @@ def _command(raw: object, reader: Reader, depth: int) -> Command:
     if "if" in raw:
         found = keys(raw, frozenset({"if", "then", "else"}), "a branch")
         then, otherwise = (_commands(found[side], reader, depth) for side in ("then", "else"))
-        return Branch(reader.node(found["if"]), (then, otherwise))
+        return Branch(reader.node(found["if"]), then, otherwise)
     found = keys(raw, frozenset({"parts", "public", "of"}), "a partition")
     require(isinstance(found["public"], bool), "public or not")
     parts = [_pair(one) for one in items(found["of"], "parts")]
@@ -417,3 +374,32 @@ def _command(raw: object, reader: Reader, depth: int) -> Command:
         found["public"],
         tuple((label, _commands(part, reader, depth)) for label, part in parts),
     )
+
+
+__all__ = [
+    "ONE",
+    "RETURNED",
+    "SIZE",
+    "TRUE",
+    "Branch",
+    "Column",
+    "Command",
+    "Constant",
+    "Derive",
+    "Node",
+    "Parts",
+    "Program",
+    "Reader",
+    "Release",
+    "Values",
+    "columns_of",
+    "const",
+    "flat",
+    "items",
+    "keys",
+    "line",
+    "number",
+    "pieces",
+    "read_program",
+    "text",
+]

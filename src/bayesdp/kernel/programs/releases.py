@@ -15,8 +15,8 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
 from bayesdp.kernel.programs import distances, noise
-from bayesdp.kernel.programs.levels import NUMBER, TRUTH, Kind, Scope
-from bayesdp.kernel.programs.moves import JOINT, Folds, Means, Norm, moves
+from bayesdp.kernel.programs.levels import NUMBER, TRUTH, Kind, Scope, whole_row
+from bayesdp.kernel.programs.moves import JOINT, Bound, Folds, Means, Norm, moves
 from bayesdp.kernel.programs.ranges import Range, World, folded
 from bayesdp.kernel.programs.reading import (
     TRUE,
@@ -29,8 +29,10 @@ from bayesdp.kernel.programs.reading import (
     number,
     pieces,
 )
+from bayesdp.kernel.programs.refusals import UnprovedError, allow
 from bayesdp.kernel.programs.rows import linear
 from bayesdp.kernel.programs.sizes import never_less
+from bayesdp.statements.program import names_of
 
 Pair = tuple[Fraction, Fraction]
 NONE: Pair = (Fraction(0), Fraction(0))
@@ -80,7 +82,7 @@ class Setting:
     scope: Scope
     folds: Folds
     step: str = ""
-    seen: dict[tuple[Node, str, str, bool], Node] = field(default_factory=dict, compare=False)
+    seen: dict[tuple[Node, str, str, bool], Bound] = field(default_factory=dict, compare=False)
 
     @property
     def world(self) -> World:
@@ -97,9 +99,10 @@ class Setting:
         self, greater: Node, node: Node, norm: Norm, world: World, what: str, times: Fraction = ONE_
     ) -> None:
         """`greater` is at least `times` how far a value moves. All rows are tried where needed."""
-        for thorough in (False, True):
+        known = (node, norm, world.adjacency, True) in self.seen
+        for thorough in (True,) if known else (False, True):
             try:
-                moved = self.moved(node, norm, world, thorough)
+                moved = self.moved(node, norm, world, thorough).value
             except InvalidError:
                 if thorough:
                     raise
@@ -110,20 +113,37 @@ class Setting:
             elif never_less(greater, smaller, world.size, world.effort):
                 return
 
-    def moved(self, node: Node, norm: Norm, world: World, thorough: bool) -> Node:
-        """How far a value moves; asked once for each value outside of scores."""
+    def moved(self, node: Node, norm: Norm, world: World, thorough: bool = True) -> Bound:
+        """How far a value moves; asked once for each value that reads no name."""
         key = (node, norm, world.adjacency, thorough)
-        if not world.variables and key in self.seen:
+        lasting = names_of(node) <= {"db.size"}
+        if lasting and key in self.seen:
             return self.seen[key]
         found = moves(node, norm, world, Means(self.folds, thorough))
-        if not world.variables:
+        if lasting:
             self.seen[key] = found
         return found
 
+    def by_rule(self, name: str, node: Node, norm: Norm) -> Node:
+        """How far one rule for sums over rows says that a value moves."""
+        known = self.seen.get((node, norm, self.world.adjacency, True))
+        if known is not None and known.by == name:
+            return known.value
+        entries = linear(node, self.world)
+        require(entries is not None, "by a rule that doesn't apply")
+        assert entries is not None
+        found = JOINT[name](entries, norm, self.world)
+        require(found is not None, "by a rule that doesn't apply")
+        assert found is not None
+        return const(found)
+
     def enough(self, greater: Node, smaller: Node, what: str) -> None:
         """`greater >= smaller` for every admitted number of records."""
-        certain = never_less(greater, smaller, self.world.size, self.world.effort)
         a, b = folded(greater), folded(smaller)
+        if a is None or b is None:
+            certain = never_less(greater, smaller, self.world.size, self.world.effort)
+        else:
+            certain = a >= b
         told = f": {float(a):g} is stated, {float(b):g} derived" if a is not None and b else ""
         require(certain, f"{what} is below what is derived{told}", self.step)
 
@@ -172,15 +192,15 @@ def _stated(found: Mapping[str, Any]) -> Stated:
 
 def _check_options(release: Release, scope: Scope) -> None:
     many, needed, possible = _DECLARED[release.op]
-    given = set(release.options)
+    given = set(dict(release.options))
     require(len(release.args) == many, "another number of arguments")
     require(needed <= given <= needed | possible, "options")
-    for one in release.options.values():
+    for one in dict(release.options).values():
         require(scope.public(one) in (NUMBER, TRUTH), "an option is no number")
 
 
 def _option(release: Release, name: str) -> Fraction:
-    found = folded(release.options[name])
+    found = folded(dict(release.options)[name])
     require(found is not None, f"{name} is not known beforehand")
     assert found is not None
     require(name in ("low", "high") or found > 0, f"{name} is not above 0")
@@ -201,7 +221,7 @@ def _laplace(release: Release, stated: Stated, setting: Setting) -> Cost:
     epsilon = _option(release, "epsilon")
     kind_of_value(release, setting.scope)
     scale = _moved(release, stated, setting, "l1")
-    asserted = release.options.get("sensitivity")
+    asserted = dict(release.options).get("sensitivity")
     if asserted is not None:
         setting.enough_for(
             asserted, release.args[0], "l1", setting.world, "the asserted sensitivity"
@@ -219,12 +239,12 @@ def _gaussian(release: Release, stated: Stated, setting: Setting) -> Cost:
     kind = kind_of_value(release, setting.scope)
     scale = _moved(release, stated, setting, "l2")
     require((stated.epsilon, stated.delta) == (epsilon, delta), "another cost than asked for")
-    if "sigma" in release.options:
+    if "sigma" in dict(release.options):
         sigma, squared = _option(release, "sigma"), folded(stated.value)
         if squared is None:
             raise UnknownError("an asserted sigma where the sensitivity is no constant")
-        whole = kind.name == "number" and _whole(release.args[0], setting.world)
-        held = noise.delta_at_most(sigma, squared, epsilon, delta, whole)
+        exact = kind.name == "number" and whole(release.args[0], setting.world)
+        held = noise.delta_at_most(sigma, squared, epsilon, delta, exact)
         require(held, "this noise is not shown to have the stated delta")
     # A smaller move has a smaller delta at the same epsilon: the pair itself is a bound.
     share = _share(release, stated, setting, "l2", scale, Fraction(1))
@@ -239,13 +259,8 @@ def _moved(release: Release, stated: Stated, setting: Setting, norm: Norm) -> No
     still = not setting.world.moved(release.args[0])
     require(stated.by != "public" or still, "by a rule that doesn't apply")
     if stated.by in JOINT:
-        entries = linear(release.args[0], setting.world)
-        require(entries is not None, "by a rule that doesn't apply")
-        assert entries is not None
-        by_this = JOINT[stated.by](entries, norm, setting.world)
-        require(by_this is not None, "by a rule that doesn't apply")
-        assert by_this is not None
-        setting.enough(stated.value, const(by_this), "the sensitivity by this rule")
+        by_this = setting.by_rule(stated.by, release.args[0], norm)
+        setting.enough(stated.value, by_this, "the sensitivity by this rule")
     return stated.value
 
 
@@ -286,27 +301,14 @@ def lipschitz(node: Node, world: World) -> tuple[str, str | None, tuple[Fraction
     return ("lipschitz", str(value.data[0]), (low, high)) if low < high else ANY_KIND
 
 
-def _whole(node: Node, world: World) -> bool:
+def whole(node: Node, world: World) -> bool:
     """Whether a private number is always whole."""
     if node.op == "count":
         return True
     if node.op == "sum":
-        return _whole_row(node.args[0].args[1], world)
+        return whole_row(node.args[0].args[1], world)
     if node.op in ("add", "sub", "neg", "mul"):
-        return all(_whole(one, world) for one in node.args)
-    found = folded(node)
-    return found is not None and found.denominator == 1
-
-
-def _whole_row(node: Node, world: World) -> bool:
-    if node.op == "field":
-        return world.program.columns[str(node.data[0])].kind in ("bool", "int")
-    if node.op in ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not"):
-        return True
-    if node.op in ("add", "sub", "mul", "neg", "abs", "min", "max", "clip"):
-        return all(_whole_row(one, world) for one in node.args)
-    if node.op == "if":
-        return all(_whole_row(one, world) for one in node.args[1:])
+        return all(whole(one, world) for one in node.args)
     found = folded(node)
     return found is not None and found.denominator == 1
 
@@ -320,7 +322,7 @@ def _exponential(release: Release, stated: Stated, setting: Setting) -> Cost:
     place = candidates_of(candidates, setting.scope)
     require(stated.norm == "score", "another norm")
     require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
-    scale = release.options.get("sensitivity", stated.value)
+    scale = dict(release.options).get("sensitivity", stated.value)
     entering = const(stated.entering or Fraction(0))
     share = Node("mul", (entering, scale))
     here, there = setting.world, setting.world.entering()
@@ -350,9 +352,10 @@ def _exponential(release: Release, stated: Stated, setting: Setting) -> Cost:
 def bound_variable(score: Node, place: Range, setting: Setting) -> Setting:
     """The setting inside a score, where the candidate has a name and a place."""
     name = str(score.data[0])
-    require(name not in setting.scope.names and name != "db.size", "a candidate's name is taken")
+    free = name not in setting.scope.names and name != "db.size"
+    allow(free, "taken", "a candidate's name is taken", score)
     world = setting.world
-    world = replace(world, variables={**world.variables, name: place})
+    world = replace(world, variables={**world.variables, name: (place,)})
     inner = replace(setting.scope, world=world).with_name(name, NUMBER)
     return replace(setting, scope=inner)
 
@@ -387,22 +390,26 @@ def hellinger(model: Node, setting: Setting, world: World) -> arb:
     known = [folded(one) for one in prior.args] if prior.op == "prior" else [None]
     numbers = [one for one in known if one is not None]
     if len(numbers) < len(known):
-        raise UnknownError("the prior's parameters are not known beforehand")
+        told = "the prior's parameters are not known beforehand"
+        raise UnprovedError("prior-unknown", told, prior)
     records = setting.least if fixed and not read else 1
     if family == "bernoulli" and fixed:
         return distances.replaced_of(numbers[0], numbers[1], records)
     if family in ("bernoulli", "categorical"):
         return distances.of_labels(numbers, not entering)
     place = world.range(data.args[1])
+    allow(place.finite, "record-bounds", "a record's value has no bounds", data)
     if family == "poisson":
-        require(place.low >= 0, "counts below 0")
+        allow(place.low >= 0, "counts", "counts below 0", data)
         return distances.of_counts(numbers[0], place.width() if fixed else place.largest())
     if family == "normal" and fixed:
         sd = folded(likelihood.args[0])
         if sd is None:
-            raise UnknownError("the standard deviation is not known beforehand")
+            told = "the standard deviation is not known beforehand"
+            raise UnprovedError("sd-unknown", told, likelihood)
         return distances.of_means(place.width(), numbers[1], sd, records)
-    raise UnknownError(f"no bound on how far a {family} posterior moves here")
+    told = f"no bound on how far a {family} posterior moves here"
+    raise UnprovedError("family", told, model)
 
 
 def _upper(distance: arb) -> Node:
@@ -422,7 +429,8 @@ def _answer(release: Release, stated: Stated, setting: Setting, width: Fraction)
     epsilon, data = _option(release, "epsilon"), release.args[0]
     read = columns_of(data.args[0]) | {column for column, _ in pieces(data)}
     told = setting.world.adjacency != "replace-one" or not read <= setting.world.public
-    require(not told, "one answer for each record tells how many there are")
+    private = "one answer for each record tells how many there are"
+    allow(not told, "answers", private, release)
     require(stated.norm == "score" and stated.entering is None, "a cost of entering")
     require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
     setting.enough(stated.value, const(width), "the sensitivity")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -10,11 +10,12 @@ from typing import Any
 
 from bayesdp.kernel.programs.effort import bounded
 from bayesdp.kernel.programs.ranges import World, folded
-from bayesdp.kernel.programs.reading import ONE, TRUE, Column, Node, columns_of, pieces
+from bayesdp.kernel.programs.reading import ONE, TRUE, Column, Node, Values, columns_of, pieces
 
 Value = Fraction | bool | str | tuple[Fraction, ...]
 Row = Mapping[str, Value]
-MOST_VALUES = 4096
+MOST_WHOLE, MOST_SETTINGS = 256, 200
+"""The interpreter looks sums up that depend on so few settings of columns of so few values."""
 
 
 class NotExactError(Exception):
@@ -29,6 +30,8 @@ class Term:
     filter: Node
     value: Node
     index: int
+    group: Node
+    """The whole row value of the sum, which `value` may be an entry of: it is summed in one way."""
 
     @property
     def deciding(self) -> frozenset[str]:
@@ -38,7 +41,7 @@ class Term:
     @property
     def columns(self) -> frozenset[str]:
         """All columns that decide what a row adds."""
-        return self.deciding | columns_of(self.value)
+        return self.deciding | columns_of(self.group)
 
 
 Entry = Mapping[Term, Fraction]
@@ -77,12 +80,12 @@ def linear(node: Node, world: World) -> list[Entry] | None:
 def _terms(node: Node, world: World) -> list[Entry]:
     data = node.args[0]
     if node.op == "count":
-        return [{Term(pieces(data), data.args[0], ONE, 0): Fraction(1)}]
+        return [{Term(pieces(data), data.args[0], ONE, 0, ONE): Fraction(1)}]
     value = data.args[1]
     places = [(value, i) for i in range(len(world.ranges(value)))]
     if value.op == "tuple":
         places = [(one, 0) for one in value.args]
-    return [{Term(pieces(data), data.args[0], one, i): Fraction(1)} for one, i in places]
+    return [{Term(pieces(data), data.args[0], one, i, value): Fraction(1)} for one, i in places]
 
 
 def _by_number(node: Node, parts: list[list[Entry] | None]) -> list[Entry] | None:
@@ -117,28 +120,33 @@ def _together(one: list[Entry], other: list[Entry], sign: Fraction) -> list[Entr
 # -- exact values ------------------------------------------------------------------------------
 
 
-def values_of(column: Column) -> tuple[Value, ...] | None:
+def values_of(column: Values) -> tuple[Value, ...] | None:
     """All values of a column, where these are few."""
     if column.kind == "bool":
         return (False, True)
     if column.kind == "category":
         return column.labels
-    if column.kind != "int" or column.high - column.low >= MOST_VALUES:
+    if column.kind != "int" or column.low is None or column.high is None:
+        return None
+    if column.high - column.low >= MOST_WHOLE:
         return None
     return tuple(Fraction(one) for one in range(int(column.low), int(column.high) + 1))
 
 
+def settings(columns: Mapping[str, Values], names: Iterable[str]) -> Iterator[Row]:
+    """All settings of these columns, in the order of their names; none where values are many."""
+    names = sorted(names)
+    lists = [values_of(columns[name]) or () for name in names]
+    return (dict(zip(names, one, strict=True)) for one in product(*lists))
+
+
 def rows(columns: Mapping[str, Column], names: frozenset[str]) -> list[Row] | None:
-    """All settings of these columns, if there are at most `MOST_VALUES`."""
-    lists = []
+    """All settings of these columns, if there are at most `MOST_SETTINGS`."""
     total = 1
-    for name in sorted(names):
+    for name in names:
         found = values_of(columns[name])
-        total *= MOST_VALUES + 1 if found is None else len(found)
-        if found is None or total > MOST_VALUES:
-            return None
-        lists.append(found)
-    return [dict(zip(sorted(names), one, strict=True)) for one in product(*lists)]
+        total *= MOST_SETTINGS + 1 if found is None else len(found)
+    return None if total > MOST_SETTINGS else list(settings(columns, names))
 
 
 def added(entries: list[Entry], row: Row, world: World) -> tuple[Fraction, ...]:
@@ -147,7 +155,7 @@ def added(entries: list[Entry], row: Row, world: World) -> tuple[Fraction, ...]:
 
     def evaluated(node: Node) -> Value:
         if node not in seen:
-            seen[node] = evaluate(node, row, world)
+            seen[node] = evaluate(node, row, world.program.columns)
         return seen[node]
 
     def one(term: Term) -> Fraction:
@@ -164,7 +172,7 @@ def added(entries: list[Entry], row: Row, world: World) -> tuple[Fraction, ...]:
     )
 
 
-def evaluate(node: Node, row: Row, world: World) -> Value:
+def evaluate(node: Node, row: Row, columns: Mapping[str, Values]) -> Value:
     """The value of a row expression at one row."""
     op = node.op
     if op == "const":
@@ -174,35 +182,37 @@ def evaluate(node: Node, row: Row, world: World) -> Value:
     if op == "field":
         return row[str(node.data[0])]
     if op == "if":
-        return evaluate(node.args[1 if evaluate(node.args[0], row, world) else 2], row, world)
+        chosen = node.args[1 if evaluate(node.args[0], row, columns) else 2]
+        return evaluate(chosen, row, columns)
     if op in ("public", "acc", "sum", "count"):
         raise NotExactError
     if op == "onehot":
-        place, size = _place(node.args[0], row, world), node.data[0]
+        place, size = _place(node.args[0], row, columns), node.data[0]
         assert isinstance(size, Fraction)
         return tuple(Fraction(i == place) for i in range(int(size)))
-    args = [evaluate(one, row, world) for one in node.args]
+    args = [evaluate(one, row, columns) for one in node.args]
     found_by: Value = _OPERATIONS[op](node, args)
     return found_by
 
 
-def _place(node: Node, row: Row, world: World) -> int:
+def _place(node: Node, row: Row, columns: Mapping[str, Values]) -> int:
     """The place of a category, a truth value or a whole number."""
     if node.op == "cross":
         found = 0
         for one in node.args:
-            labels = _labels(one, world)
-            found = found * len(labels) + _place(one, row, world)
+            labels = labels_of(one, columns)
+            found = found * len(labels) + _place(one, row, columns)
         return found
-    value = evaluate(node, row, world)
-    return _labels(node, world).index(value) if isinstance(value, str) else int(_number(value))
+    value = evaluate(node, row, columns)
+    return labels_of(node, columns).index(value) if isinstance(value, str) else int(_number(value))
 
 
-def _labels(node: Node, world: World) -> tuple[str, ...]:
+def labels_of(node: Node, columns: Mapping[str, Values]) -> tuple[str, ...]:
+    """The labels of a category expression."""
     if node.op == "field":
-        return world.program.columns[str(node.data[0])].labels
+        return columns[str(node.data[0])].labels or ("False", "True")
     if node.op == "cross":
-        parts = [_labels(one, world) for one in node.args]
+        parts = [labels_of(one, columns) for one in node.args]
         return tuple("|".join(one) for one in product(*parts))
     return ("False", "True")
 

@@ -1,1 +1,1 @@
-"""The checker."""
+"""The checker: proposes costs by the kernel's rules, explains refusals, calls the solvers."""

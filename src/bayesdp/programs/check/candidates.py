@@ -10,26 +10,25 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil
 
-from bayesdp.programs.check.intervals import Context, Interval, one_bound
+from bayesdp.kernel.programs.ranges import Range, World, folded
 from bayesdp.programs.check.refusals import Rejected
-from bayesdp.programs.check.sensitivity import constant_of
 from bayesdp.programs.ir import Expr, names_of
 
 MOST_CANDIDATES = 2**20
 """No release chooses among more: they are listed, and each has a score."""
 
 
-def check_candidates(candidates: Expr, context: Context) -> Interval:
+def check_candidates(candidates: Expr, world: World) -> Range:
     """How many there are; `Rejected` where there may be none, or too many to be listed."""
-    many = _how_many(candidates, context)
-    if many.low is None or many.low < 1:
+    many = _how_many(candidates, world)
+    if many.low < 1:
         raise Rejected(
             "arguments",
             "There is nothing to choose from here.",
             candidates,
             "A choice is among at least one candidate.",
         )
-    most = many.high if _later(candidates) and many.high is not None else many.low
+    most = many.high if _later(candidates) and many.finite else many.low
     if most > MOST_CANDIDATES:
         raise Rejected(
             "size",
@@ -63,30 +62,30 @@ def fixed_size(axis: Expr) -> int:
     return len(axis.args) if axis.op == "values" else 1
 
 
-def _how_many(candidates: Expr, context: Context) -> Interval:
+def _how_many(candidates: Expr, world: World) -> Range:
     op = candidates.op
     if op == "grid-of":
-        return _grid(candidates, context)
+        return _grid(candidates, world)
     if op in ("values", "range"):
         many = fixed_size(candidates)
     elif op in ("linspace", "posteriors-of"):
         ((name, size, least),) = sizes_of(candidates)
-        found = _held(name, size, least, candidates, context)
+        found = _held(name, size, least, candidates, world)
         if op == "linspace":
             return found
-        return Interval(*(None if end is None else end + 1 for end in (found.low, found.high)))
+        return Range(found.low + 1, found.high + 1)
     else:
         raise Rejected("type", "Candidates are wanted here.", candidates)
-    return Interval(Fraction(many), Fraction(many))
+    return Range(Fraction(many), Fraction(many))
 
 
-def _held(name: str, size: Expr, least: int, candidates: Expr, context: Context) -> Interval:
+def _held(name: str, size: Expr, least: int, candidates: Expr, world: World) -> Range:
     """A whole number of at least `least`; one that depends on a released value has an upper end."""
-    found, value, later = one_bound(size, context), constant_of(size), _later(size)
+    found, value, later = world.range(size), folded(size), _later(size)
     at = size if size.where is not None else candidates
     if value is not None and value.denominator != 1:
         raise Rejected("arguments", f"{name} is a whole number.", at)
-    if found.low is None or found.low < least:
+    if found.low < least:
         said = "is" if value is not None else "may be"
         ways = f"{name}=max(..., {least})"
         if later:
@@ -96,7 +95,7 @@ def _held(name: str, size: Expr, least: int, candidates: Expr, context: Context)
         raise Rejected(
             "arguments", f"{name} {said} below {least} here.", at, f"Hold it above: {ways}."
         )
-    if later and found.high is None:
+    if later and not found.finite:
         raise Rejected(
             "size",
             f"{name} depends on a released value, and noise has no upper end.",
@@ -107,38 +106,37 @@ def _held(name: str, size: Expr, least: int, candidates: Expr, context: Context)
 
 
 def _whole_end(end: Expr, candidates: Expr) -> Fraction:
-    value = constant_of(end)
+    value = folded(end)
     if value is None or value.denominator != 1:
         raise Rejected("static", "A range is of whole numbers, known beforehand.", candidates)
     return value
 
 
-def _grid(candidates: Expr, context: Context) -> Interval:
+def _grid(candidates: Expr, world: World) -> Range:
     """Points that are no parameters of the family are left out: some point must stay."""
-    axes = [check_candidates(one, context) for one in candidates.args]
+    axes = [check_candidates(one, world) for one in candidates.args]
     family = str(candidates.data[0])
     for axis, name in zip(candidates.args, "ab", strict=True):
-        if (name == "b" or family != "normal") and not _some_positive(axis, context):
+        if (name == "b" or family != "normal") and not _some_positive(axis, world):
             raise Rejected(
                 "arguments",
                 f"{name} of {family} is above 0, and no point of this grid needs to be.",
                 axis if axis.where is not None else candidates,
                 "linspace(1, 10, 10), for example.",
             )
-    low, high = (
-        _product(ends) for ends in zip(*((one.low, one.high) for one in axes), strict=True)
-    )
-    if high is None and any(_later(size) for _, size, _ in sizes_of(candidates)):
+    first, second = axes
+    many = Range(first.low * second.low, first.high * second.high)
+    if not many.finite and any(_later(size) for _, size, _ in sizes_of(candidates)):
         raise Rejected(
             "size",
             "One axis of this grid depends on a released value, and the other has no upper end.",
             candidates,
             "Write min(..., 1000) for the number of its points.",
         )
-    return Interval(low, high)
+    return many
 
 
-def _some_positive(axis: Expr, context: Context) -> bool:
+def _some_positive(axis: Expr, world: World) -> bool:
     """Whether some point is certainly above 0; also where that is known before anything is spent.
 
     The ends are among the points.
@@ -147,14 +145,9 @@ def _some_positive(axis: Expr, context: Context) -> bool:
         start, _, step = (_whole_end(one, axis) for one in axis.args)
         return max(start, start + (fixed_size(axis) - 1) * step) > 0
     ends = axis.args if axis.op == "values" else axis.args[:2]
-    if any((one_bound(one, context).low or 0) > 0 for one in ends):
+    if any(world.range(one).low > 0 for one in ends):
         return True
-    return not any(_later(one) for one in ends) and any(constant_of(one) is None for one in ends)
-
-
-def _product(ends: tuple[Fraction | None, ...]) -> Fraction | None:
-    first, second = ends
-    return None if first is None or second is None else first * second
+    return not any(_later(one) for one in ends) and any(folded(one) is None for one in ends)
 
 
 def _later(expr: Expr) -> bool:

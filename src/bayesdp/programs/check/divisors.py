@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bayesdp.programs.check.intervals import Context, Interval, bounds, nonzero
+from bayesdp.kernel.programs.ranges import World
 from bayesdp.programs.check.refusals import Rejected
 from bayesdp.programs.ir import Expr
 
@@ -36,9 +36,9 @@ def facts(test: Expr, holds: bool = True) -> tuple[Fact, ...]:
 _INSTEAD = "Write total / max(n, 1), or divide where `if n > 0:` holds."
 
 
-def check_divisor(divisor: Expr, context: Context, known: Iterable[Fact]) -> None:
+def check_divisor(divisor: Expr, world: World, known: Iterable[Fact]) -> None:
     """Raise `Rejected` for a public divisor that may be 0, given what is known to hold."""
-    if not _not_zero(divisor, context, tuple(known)):
+    if not _not_zero(divisor, world, tuple(known)):
         raise Rejected(
             "division",
             "The divisor may be 0: noise can bring a released count there, and a group may be "
@@ -48,9 +48,9 @@ def check_divisor(divisor: Expr, context: Context, known: Iterable[Fact]) -> Non
         )
 
 
-def divisor_note(divisor: Expr, context: Context, known: Iterable[Fact]) -> str | None:
+def divisor_note(divisor: Expr, world: World, known: Iterable[Fact]) -> str | None:
     """What is said of a divisor after the releases that may be 0; None where it can't be."""
-    if _not_zero(divisor, context, tuple(known)):
+    if _not_zero(divisor, world, tuple(known)):
         return None
     place = "" if divisor.where is None else f" in line {divisor.where.line}"
     return (
@@ -59,28 +59,27 @@ def divisor_note(divisor: Expr, context: Context, known: Iterable[Fact]) -> str 
     )
 
 
-def _not_zero(divisor: Expr, context: Context, known: tuple[Fact, ...]) -> bool:
-    found = bounds(divisor, context)
-    if all(nonzero(one) for one in ((found,) if isinstance(found, Interval) else found)):
+def _not_zero(divisor: Expr, world: World, known: tuple[Fact, ...]) -> bool:
+    if all(one.nonzero for one in world.ranges(divisor)):
         return True
     if divisor.op in ("neg", "abs") or divisor.op == "div":
-        return _not_zero(divisor.args[0], context, known)
+        return _not_zero(divisor.args[0], world, known)
     if divisor.op == "mul":
-        return all(_not_zero(one, context, known) for one in divisor.args)
-    return any(_apart(divisor, one, context) for one in known)
+        return all(_not_zero(one, world, known) for one in divisor.args)
+    return any(_apart(divisor, one, world) for one in known)
 
 
-def _apart(divisor: Expr, fact: Fact, context: Context) -> bool:
+def _apart(divisor: Expr, fact: Fact, world: World) -> bool:
     """Whether a comparison keeps the divisor away from 0."""
     op, left, right = fact
     if divisor == Expr("sub", (left, right)):
         return op in ("gt", "lt", "ne")
-    other = bounds(right, context) if left == divisor else None
-    if not isinstance(other, Interval):
+    places = world.ranges(right) if left == divisor else ()
+    if len(places) != 1:
         return False
-    low, high = other.low, other.high
+    low, high = places[0].low, places[0].high
     if op in ("gt", "ge"):
-        return low is not None and (low > 0 or (op == "gt" and low == 0))
+        return low > 0 or (op == "gt" and low == 0)
     if op in ("lt", "le"):
-        return high is not None and (high < 0 or (op == "lt" and high == 0))
-    return (op == "ne" and low == high == 0) or (op == "eq" and nonzero(other))
+        return high < 0 or (op == "lt" and high == 0)
+    return (op == "ne" and low == high == 0) or (op == "eq" and places[0].nonzero)

@@ -5,7 +5,7 @@ Privacy doesn't hang on it; but a prior that doesn't exist would be met after th
 
 from __future__ import annotations
 
-from bayesdp.programs.check.intervals import Context, one_bound
+from bayesdp.kernel.programs.ranges import World
 from bayesdp.programs.check.refusals import Rejected
 from bayesdp.programs.ir import Expr
 
@@ -17,7 +17,7 @@ POSITIVE = {
 """What a prior's parameters are called where they must be above 0."""
 
 
-def check_parameters(expr: Expr, context: Context) -> None:
+def check_parameters(expr: Expr, world: World) -> None:
     """Refuse a `prior` or `likelihood` with a parameter that may lie where the law has none.
 
     An exposure may be 0: then the posterior is the prior. Any other is above 0, but for means.
@@ -30,9 +30,9 @@ def check_parameters(expr: Expr, context: Context) -> None:
     else:
         named = list(POSITIVE[family])
     for what, one in zip(named, expr.args, strict=False):
-        low = one_bound(one, context).low
+        low = world.range(one).low
         at_zero = expr.op == "likelihood" and family == "poisson"
-        if what and (low is None or low < 0 or (low == 0 and not at_zero)):
+        if what and (low < 0 or (low == 0 and not at_zero)):
             raise Rejected(
                 "prior",
                 f"{what} may be {'below 0' if at_zero else '0 or less'} here.",

@@ -8,24 +8,28 @@ in step with each other: replace-one only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
-from bayesdp.programs.check.intervals import Context, Interval
+from bayesdp.kernel.programs.obligations import (
+    MOVES,
+    WIDENS,
+    Problem,
+    moves_at_most,
+    never_widens,
+)
+from bayesdp.kernel.programs.ranges import World, folded
 from bayesdp.programs.check.refusals import Rejected, Unknown
-from bayesdp.programs.check.rows import check_row
-from bayesdp.programs.check.sensitivity import pieces_of
 from bayesdp.programs.check.sizes import some_size
-from bayesdp.programs.check.solvers import KNOWN, Encoder, Problem, numeral
-from bayesdp.programs.ir import Adjacency, Expr, names_of, nodes
+from bayesdp.programs.check.solvers import KNOWN, ask
+from bayesdp.programs.ir import Expr, names_of, nodes
 from bayesdp.programs.words import formula
 
 
 class Refinements:
     """Asks the solvers, and keeps what they were asked and who agreed."""
 
-    def __init__(self, context: Context, requires: Sequence[Expr]) -> None:
-        self.context, self.requires = context, tuple(requires)
+    def __init__(self, world: World) -> None:
+        self.world, self.requires = world, world.program.requires
         self.obligations: list[dict[str, object]] = []
         self.folds: dict[Expr, Fraction] = {}
 
@@ -41,7 +45,7 @@ class Refinements:
 
     def prove(self, what: str, problem: Problem, at: Expr | None) -> None:
         """Raise `Unknown` unless every solver says that the negation can't be."""
-        answer = problem.unsatisfiable()
+        answer = ask(problem.text(), "unsat")
         if answer.refuted:
             raise Unknown(
                 "unproved", f"This doesn't hold: {what} ({answer.reason}).", at,
@@ -54,25 +58,23 @@ class Refinements:
             {"what": what, "text": problem.text(), "solvers": list(answer.solvers)}
         )
 
-    def _problem(self) -> tuple[Problem, Encoder]:
-        problem = Problem()
-        encoder = Encoder(problem, self.context.columns, self.context.public)
-        for one in self.requires:
-            problem.say(encoder.term(one, "public"))
-        return problem, encoder
+    def _problem(self) -> Problem:
+        problem = Problem(self.world)
+        problem.requires()
+        return problem
 
     def precondition(self) -> None:
         """The preconditions can hold for some size. A vacuous one would prove anything."""
-        possible = some_size(self.requires, self.context.size)
+        possible = some_size(self.requires, self.world.size)
         if possible is False:
             raise Rejected(
                 "precondition", "No table satisfies the preconditions.", self.requires[0]
             )
         if possible:
             return
-        problem, encoder = self._problem()
-        encoder.term(Expr("public", (), ("db.size",)), "public")
-        answer = problem.satisfiable()
+        problem = self._problem()
+        problem.term(Expr("public", (), ("db.size",)), "public", "")
+        answer = ask(problem.text(), "sat")
         if answer.refuted:
             raise Rejected(
                 "precondition", "No table satisfies the preconditions.", self.requires[0]
@@ -83,10 +85,10 @@ class Refinements:
     def enough(self, asserted: Expr, derived: Expr) -> None:
         """An asserted sensitivity >= the derived one for every admitted size."""
         what = "the asserted sensitivity is enough"
-        problem, encoder = self._problem()
-        left, right = encoder.term(asserted, "public"), encoder.term(derived, "public")
-        problem.say(f"(< {left} {right})")
-        answer = problem.unsatisfiable()
+        problem = self._problem()
+        left, right = (problem.term(one, "public", "") for one in (asserted, derived))
+        problem.said.append(("<", left, right))
+        answer = ask(problem.text(), "unsat")
         if answer.holds:
             self.obligations.append(
                 {"what": what, "text": problem.text(), "solvers": list(answer.solvers)}
@@ -103,44 +105,22 @@ class Refinements:
         else:
             raise Unknown("unproved", f"Not proved: {what} ({answer.reason}).", asserted)
 
-    def fold(self, expr: Expr, adjacency: Adjacency) -> Fraction:
+    def fold(self, expr: Expr) -> Fraction:
         """How far a fold moves when one record is replaced."""
-        if adjacency != "replace-one":
-            raise Unknown(
-                "unproved", "How far a fold moves when a record enters or leaves is not known.",
-                expr, "sum(...) of a clipped value.",
-            )  # fmt: skip
-        if expr in self.folds:
-            return self.folds[expr]
-        data, step = expr.args
-        if data.data[0] or data.args[0] != Expr("const", (), (True,)):
-            # A filtered row leaves the value as it is: the same as a step that may do nothing.
-            step = Expr("if", (data.args[0], step, Expr("acc")))
-            if data.data[0]:
-                column = pieces_of(data)[-1][0]
-                raise Unknown(
-                    "unproved", "A fold over a piece of a partition is not derived.", expr,
-                    f"Fold over the rows of one label: (r for r in people if r.{column} == ...).",
-                )  # fmt: skip
-        check_row(step, self.context, step=True)
-        problem, encoder = self._problem()
-        a, b = problem.real("a"), problem.real("b")
-        x, y = encoder.term(step, "row", a), encoder.term(step, "row", b)
-        problem.say(f"(>= {a} {b})")
-        problem.say(f"(or (> (- {x} {y}) (- {a} {b})) (> (- {y} {x}) (- {a} {b})))")
-        self.prove("a step of the fold never widens a gap", problem, expr)
-        self.folds[expr] = self._least_move(expr, step)
+        if expr not in self.folds:
+            self.prove(WIDENS, never_widens(expr, self.world), expr)
+            self.folds[expr] = self._least_move(expr)
         return self.folds[expr]
 
-    def _least_move(self, expr: Expr, step: Expr) -> Fraction:
+    def _least_move(self, expr: Expr) -> Fraction:
         """The least candidate that is proved, by bisection: a larger one follows from it."""
-        candidates = self._candidates(step)
+        candidates = self._candidates(expr)
         proved: tuple[Fraction, Problem] | None = None
         low, high = 0, len(candidates)
         while low < high:
             middle = (low + high) // 2 if proved else high - 1  # the largest one first
-            problem = self._moves(step, candidates[middle])
-            answer = problem.unsatisfiable()
+            problem = moves_at_most(expr, candidates[middle], self.world)
+            answer = ask(problem.text(), "unsat")
             if answer.holds:
                 proved, high = (candidates[middle], problem), middle
             elif answer.refuted:
@@ -153,26 +133,19 @@ class Refinements:
                 "unproved", "No bound was proved on how far one record moves this fold "
                 f"({answer.reason}).", expr, "sum(clip(...)) has one by its bounds.",
             )  # fmt: skip
-        self.prove(f"one record moves the fold by at most {proved[0]}", proved[1], expr)
+        self.prove(f"{MOVES}{proved[0]}", proved[1], expr)
         return proved[0]
 
-    def _moves(self, step: Expr, bound: Fraction) -> Problem:
-        """Can two rows open a gap of more than `bound`?"""
-        problem, encoder = self._problem()
-        a = problem.real("a")
-        x, y = encoder.term(step, "row", a), encoder.term(step, "other", a)
-        problem.say(f"(> (- {x} {y}) {numeral(bound)})")
-        return problem
-
-    def _candidates(self, step: Expr) -> list[Fraction]:
+    def _candidates(self, fold: Expr) -> list[Fraction]:
         """Bounds to try, least first: widths in the step, their sums, products and quotients."""
         found = {Fraction(1)}
-        for one in nodes(step):
+        data, step = fold.args
+        for one in (*nodes(data.args[0]), *nodes(step)):
             if one.op == "field":
-                width = _width(self.context, str(one.data[0]))
-                found |= {width} if width is not None else set()
+                column = self.world.program.columns[str(one.data[0])]
+                found.add(column.high - column.low)
             if one.op == "clip":
-                ends = [_constant(end) for end in one.args[1:]]
+                ends = [folded(end) for end in one.args[1:]]
                 if ends[0] is not None and ends[1] is not None:
                     found.add(ends[1] - ends[0])
             if one.op == "const" and isinstance(one.data[0], Fraction):
@@ -181,13 +154,3 @@ class Refinements:
         base = base if len(base) <= 10 else base[:5] + base[-5:]
         more = {made for x in base for y in base for made in (x + y, x * y, x / y)}
         return sorted({*base, *more})
-
-
-def _constant(expr: Expr) -> Fraction | None:
-    value = expr.data[0] if expr.op == "const" else None
-    return value if isinstance(value, Fraction) else None
-
-
-def _width(context: Context, column: str) -> Fraction | None:
-    kind = context.columns[column]
-    return Interval(kind.low, kind.high).width

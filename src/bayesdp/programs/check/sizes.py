@@ -1,4 +1,4 @@
-"""Which numbers of records the preconditions admit."""
+"""Whether the preconditions admit any number of records at all."""
 
 from __future__ import annotations
 
@@ -6,26 +6,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, floor
 
-from bayesdp.programs.check.intervals import Interval
-from bayesdp.programs.check.sensitivity import constant_of
+from bayesdp.kernel.programs.ranges import Range, folded
 from bayesdp.programs.ir import Expr
 
 Bound = tuple[str, Fraction]
 TURNED = {"ge": "le", "gt": "lt", "le": "ge", "lt": "gt", "eq": "eq"}
-
-
-def admitted(requires: Sequence[Expr]) -> Interval:
-    """The sizes that the preconditions admit, at least as wide; 1 row is the least."""
-    low, high = Fraction(1), None
-    for one in requires:
-        for op, bound in about_size(one)[0]:
-            if op in ("ge", "eq"):
-                low = max(low, bound)
-            elif op == "gt":
-                low = max(low, bound + 1 if bound.denominator == 1 else bound)
-            if op in ("le", "eq", "lt"):
-                high = bound if high is None else min(high, bound)
-    return Interval(low, high)
 
 
 def about_size(expr: Expr) -> tuple[list[Bound], bool]:
@@ -39,15 +24,15 @@ def about_size(expr: Expr) -> tuple[list[Bound], bool]:
         return [], False
     left, right = expr.args
     for one, other, op in ((left, right, expr.op), (right, left, TURNED[expr.op])):
-        bound = constant_of(other)
+        bound = folded(other)
         if one.op == "public" and one.data == ("db.size",) and bound is not None:
             return [(op, bound)], True
     return [], False
 
 
-def some_size(requires: Sequence[Expr], size: Interval) -> bool | None:
+def some_size(requires: Sequence[Expr], size: Range) -> bool | None:
     """Whether some whole number is admitted; None where comparisons with numbers don't say it."""
-    low, high = size.low, size.high
+    low, high = Fraction(max(size.low, 1)), size.high
     for one in requires:
         found, whole = about_size(one)
         if not whole:
@@ -55,8 +40,8 @@ def some_size(requires: Sequence[Expr], size: Interval) -> bool | None:
         for op, bound in found:
             if op in ("ge", "gt", "eq"):
                 least = Fraction(floor(bound) + 1 if op == "gt" else ceil(bound))
-                low = least if low is None else max(low, least)
+                low = max(low, least)
             if op in ("le", "lt", "eq"):
                 most = Fraction(ceil(bound) - 1 if op == "lt" else floor(bound))
-                high = most if high is None else min(high, most)
-    return low is None or high is None or ceil(low) <= floor(high)
+                high = min(high, most)
+    return not isinstance(high, Fraction) or ceil(low) <= floor(high)

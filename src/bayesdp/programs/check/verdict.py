@@ -7,13 +7,20 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
-from bayesdp.programs.check.costs import Costs
+from bayesdp.kernel.arithmetic import InvalidError
+from bayesdp.kernel.programs.document import check_end, check_start, one_kind
+from bayesdp.kernel.programs.levels import Scope
+from bayesdp.kernel.programs.ranges import Range, World, admitted, folded
+from bayesdp.kernel.programs.reading import Program as Read
+from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError
+from bayesdp.kernel.programs.releases import Setting
+from bayesdp.programs.check.derive import Derivation
 from bayesdp.programs.check.divisors import facts
-from bayesdp.programs.check.intervals import Context, Interval
+from bayesdp.programs.check.explain import Explanations
+from bayesdp.programs.check.messages import explained
+from bayesdp.programs.check.reading import read
 from bayesdp.programs.check.refine import Refinements
-from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
-from bayesdp.programs.check.sensitivity import World, constant_of
-from bayesdp.programs.check.sizes import admitted
+from bayesdp.programs.check.refusals import Rejected, Stopped
 from bayesdp.programs.ir import Command, Program, Where
 from bayesdp.programs.words import apart, suggested
 
@@ -82,38 +89,58 @@ def check(program: Program, n: int | None = None) -> Verdict:
     """Check a program for differential privacy, for every size that it admits or for `n` rows."""
     try:
         return _check(program, n)
-    except Rejected as found:
-        return _refusal("REJECTED", found)
-    except Unknown as found:
-        return _refusal("UNKNOWN", found)
+    except Stopped as stopped:
+        return _refusal(stopped)
+    except InvalidError as error:
+        return _unconfirmed(error)
     except RecursionError:
         return Verdict("UNKNOWN", code="size", reason="The program is nested too deeply.")
 
 
-def _refusal(verdict: Literal["REJECTED", "UNKNOWN"], found: Stopped) -> Verdict:
+def _unconfirmed(error: InvalidError) -> Verdict:
+    reason = f"The kernel does not confirm this cost ({error.step or 'program'}: {error.reason})."
+    return Verdict("UNKNOWN", code="kernel", reason=reason)
+
+
+def _refusal(stopped: Stopped) -> Verdict:
     return Verdict(
-        verdict, code=found.code, reason=found.message, accepted=found.accepted, where=found.where
+        "REJECTED" if isinstance(stopped, Rejected) else "UNKNOWN",
+        code=stopped.code,
+        reason=stopped.message,
+        accepted=stopped.accepted,
+        where=stopped.where,
     )
 
 
 def _check(program: Program, n: int | None) -> Verdict:
-    size = admitted(program.requires) if n is None else Interval(Fraction(n), Fraction(n))
-    # Where records enter and leave, their number is private: nothing is known of it.
-    known = {"db.size": size} if program.adjacency == "replace-one" else {}
-    context = Context(dict(program.record), known)
-    refinements = Refinements(context, program.requires)
-    world = World(program.adjacency, context, refinements.fold)
-    costs = Costs(world, refinements)
-    for one in program.requires:
-        if constant_of(one) == 0:
-            raise Rejected("precondition", "This precondition is never true.", one)
-        costs.public_only(one)
+    core = read(program)
+    # A private number of records is nothing that a run may be held to.
+    n = n if program.adjacency == "replace-one" else None
+    size = admitted(core.requires) if n is None else Range(Fraction(n), Fraction(n))
+    world = World(core, size, core.adjacency)
+    try:
+        return _derived(program, core, world, n)
+    except (RefusedError, UnprovedError) as error:
+        stopped = explained(error, world)
+        return _unconfirmed(error) if stopped is None else _refusal(stopped)
+
+
+def _derived(program: Program, core: Read, world: World, n: int | None) -> Verdict:
+    refinements = Refinements(world)
+    scope = Scope(world, {})
+    walk = Derivation(Setting(scope, refinements.fold), refinements, Explanations())
+    for condition in core.requires:
+        if folded(condition) == 0:
+            raise Rejected("precondition", "This precondition is never true.", condition)
+        walk.explain.public(condition, scope)
     refinements.precondition()
-    costs.facts = tuple(fact for one in program.requires for fact in facts(one))
-    price = costs.sequence(program.body)
-    for one in program.returns:
-        costs.after(one)
-    epsilon, delta = price.cost
+    check_start(core, scope, n)
+    walk.explain.facts = tuple(fact for condition in core.requires for fact in facts(condition))
+    spent = walk.sequence(core.body, None, {})
+    after = walk.scope(spent.names)
+    for returned in core.returns:
+        walk.explain.public(returned, after, noted=True)
+    epsilon, delta = spent.cost
     if delta >= 1:
         raise Rejected(
             "budget",
@@ -123,20 +150,21 @@ def _check(program: Program, n: int | None) -> Verdict:
             "Give them smaller deltas: 1e-6, for example.",
         )
     _declared(program, epsilon, delta)
-    kind, column, interval = _kind(costs.kinds)
+    check_end(core, walk, spent)
+    kind, column, interval = one_kind(walk.kinds)
+    assert isinstance(spent.node, dict)
     return Verdict(
         "ACCEPTED",
         epsilon,
         delta,
-        kind,
+        "lipschitz" if kind == "lipschitz" else "any",
         column,
         interval,
-        derivation=price.node,
+        derivation=spent.node,
         obligations=tuple(refinements.obligations),
         solvers=refinements.solvers,
-        # A private number of records is nothing that a run may be held to.
-        n=n if program.adjacency == "replace-one" else None,
-        notes=tuple(dict.fromkeys(costs.notes)),
+        n=n,
+        notes=tuple(dict.fromkeys(walk.explain.notes)),
     )
 
 
@@ -164,14 +192,6 @@ def _declared(program: Program, epsilon: Fraction, delta: Fraction) -> None:
 
 def _last(body: Sequence[Command]) -> Where | None:
     return body[-1].where if body else None
-
-
-def _kind(
-    kinds: Sequence[tuple[str, str, tuple[Fraction, Fraction] | None]],
-) -> tuple[Literal["any", "lipschitz"], str | None, tuple[Fraction, Fraction] | None]:
-    if kinds and all(one == kinds[0] and one[0] == "lipschitz" for one in kinds):
-        return "lipschitz", kinds[0][1], kinds[0][2]
-    return "any", None, None
 
 
 __all__ = ["Verdict", "check"]

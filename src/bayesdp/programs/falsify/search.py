@@ -192,18 +192,20 @@ class _Search:
 
     def _bounds(self, path: Path, at: Evaluator) -> None:
         """Every row value lies inside the bounds that the checker works with."""
-        from bayesdp.programs.check.intervals import Context, Interval, bounds
+        from bayesdp.kernel.programs.ranges import ANY, World
+        from bayesdp.programs.check.reading import read
 
-        known: dict[str, Any] = {
-            name: (Interval(),) * len(value) if isinstance(value, tuple) else Interval()
+        places = {
+            name: (ANY,) * len(value) if isinstance(value, tuple) else (ANY,)
             for name, value in path.names.items()
         }
-        context = Context(self.kinds, known)
+        core = read(self.program)
+        world = World(core, ANY, core.adjacency, places)
         for release, _ in path.releases:
             for data in (n for arg in release.args for n in nodes(arg) if n.op == "data"):
                 if any(one.op == "public" for one in nodes(data)):
                     continue
-                claimed = bounds(data.args[1], context)
+                claimed = world.ranges(data.args[1])
                 for row in self.witnesses.rows:
                     if at.kept(data, row):
                         value = at.of_row(data.args[1], row)
@@ -211,15 +213,11 @@ class _Search:
                             self._see(Finding("bounds", release.name, inf, Fraction(0)), None, path)
 
 
-def _inside(value: Value, claimed: Any) -> bool:
+def _inside(value: Value, claimed: Sequence[Any]) -> bool:
     if isinstance(value, str):
         return True
     parts = value if isinstance(value, tuple) else (Fraction(value),)
-    places = claimed if isinstance(claimed, tuple) else (claimed,)
-    return all(
-        (one.low is None or one.low <= part) and (one.high is None or part <= one.high)
-        for part, one in zip(parts, places, strict=True)
-    )
+    return all(one.low <= part <= one.high for part, one in zip(parts, claimed, strict=True))
 
 
 def _public_parts(command: Command) -> list[Expr]:

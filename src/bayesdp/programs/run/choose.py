@@ -17,7 +17,6 @@ import numpy as np
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.programs.check.candidates import MOST_CANDIDATES, fixed_size, sizes_of
-from bayesdp.programs.check.intervals import one_bound
 from bayesdp.programs.ir import Expr, Release
 from bayesdp.programs.run import distributions as d
 from bayesdp.programs.run.distances import ERROR, STEP, hellinger_scores
@@ -220,9 +219,9 @@ def exact_posterior(model: Expr, values: PrivateValues) -> tuple[tuple[Fraction,
     return (mean, variance), moved * (1 + 1 / (8 * variance))
 
 
-def _unit(width: Fraction, ends: Sequence[Fraction | None]) -> Fraction:
+def _unit(width: Fraction, ends: Sequence[Fraction]) -> Fraction:
     """A step fine against the width, and so coarse that doubles hold every whole step exactly."""
-    largest = max((abs(one) for one in ends if one is not None), default=Fraction(0))
+    largest = max((abs(one) for one in ends), default=Fraction(0))
     finest = power_of_two(largest) - 51 if largest else power_of_two(width) - RESOLUTION
     return Fraction(2) ** max(power_of_two(width) - RESOLUTION, finest)
 
@@ -240,11 +239,12 @@ def per_record(
     numbers = numbers_of(candidates, values)
     kept = values.rows.mask(data)
     bodies = [values.public.filled(score.args[0], {variable: one}) for one in numbers]
-    limits = [one_bound(one, values.world.context) for one in bodies]
+    limits = [values.world.range(one) for one in bodies]
     width = calibration.sensitivity
     if not width:
         raise InputError("score", expected="a score that depends on the record", shown=False)
-    unit = _unit(width, [one for each in limits for one in (each.low, each.high)])
+    ends = [end for each in limits for end in (each.low, each.high)]
+    unit = _unit(width, [end for end in ends if isinstance(end, Fraction)])
     columns = []
     for body, each in zip(bodies, limits, strict=True):
         steps, _ = steps_of(values.rows.numbers(body), each, unit)

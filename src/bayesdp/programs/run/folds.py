@@ -12,9 +12,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from bayesdp.programs.check.intervals import TRUE
-from bayesdp.programs.check.rows import evaluate
-from bayesdp.programs.ir import Constant, Expr, Type, columns
+from bayesdp.kernel.programs.reading import TRUE
+from bayesdp.kernel.programs.rows import Value, evaluate
+from bayesdp.programs.ir import Expr, Type, columns
 from bayesdp.programs.run.rows import RowValues
 
 FOLD_STEP = Fraction(1, 2**100)
@@ -38,7 +38,7 @@ def folded(expr: Expr, over: RowValues) -> tuple[Fraction, bool]:
     lists = {one: _cells(over, one) for one in names}
     step = _named(step)
     for i in rows:
-        row: dict[str, Constant] = {one: cells[i] for one, cells in lists.items()}
+        row: dict[str, Value] = {one: cells[i] for one, cells in lists.items()}
         if condition != TRUE and not evaluate(condition, row, over.kinds):
             continue
         row[_ACC] = so_far
@@ -55,7 +55,7 @@ def _named(step: Expr) -> Expr:
     return Expr(step.op, tuple(_named(one) for one in step.args), step.data)
 
 
-def _cells(over: RowValues, name: str) -> list[Constant]:
+def _cells(over: RowValues, name: str) -> list[Value]:
     kind, held = over.kinds[name], over.rows.columns[name]
     if kind.kind == "category":
         return [kind.labels[one] for one in held.tolist()]

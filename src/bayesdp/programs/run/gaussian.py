@@ -22,12 +22,10 @@ from math import isqrt, log, sqrt
 from typing import Any, Literal
 
 from bayesdp.errors import InputError
+from bayesdp.kernel.programs.releases import whole
 from bayesdp.leakage.normal_curve import normal_delta
 from bayesdp.mechanisms.laplace import MAX_SCALE, MIN_SCALE
-from bayesdp.programs.check.intervals import Interval, bounds
-from bayesdp.programs.check.kinds import whole
 from bayesdp.programs.check.noise import FINE, counts_delta, fine_delta, gaussian_delta
-from bayesdp.programs.check.sensitivity import is_private
 from bayesdp.programs.ir import Expr, Release, expression, names_of, nodes
 from bayesdp.programs.run.noise import in_range
 from bayesdp.programs.run.private import (
@@ -38,6 +36,7 @@ from bayesdp.programs.run.private import (
     fits,
     in_steps,
     power_of_two,
+    width_of,
 )
 from bayesdp.programs.run.public import Values
 
@@ -60,23 +59,20 @@ def law_of(release: Release, node: Mapping[str, Any], values: Values) -> Law:
     known, and the fine one is taken.
     """
     expr, world = release.args[0], values.world
-    context = world.context
-    for name in names_of(expr) - set(context.public):
-        context = context.knowing(name, Interval())  # how many entries there are, no value says
-    found = bounds(expr, context)
-    entries = len(found) if isinstance(found, tuple) else 1
+    width = width_of(expr)
+    entries = width or 1
     squared = values.number(expression(node["sensitivity"]["value"]))
     asserted = "sigma" in dict(release.options)
     if not asserted:
         stated = {name for name, _, _ in values.program.parameters}
         summed = [one for one in nodes(expr) if one.op in ("sum", "count")]
-        if not names_of(expr) <= stated or not all(is_private(one, world) for one in summed):
+        if not names_of(expr) <= stated or not all(world.moved(one) for one in summed):
             return Law("fine", entries)
     expr = values.filled(expr)
     if not _whole_entries(expr, values):
         return Law("whole" if asserted else "fine", entries)
     if squared.denominator == 1 and squared < _EXACT_COUNTS:
-        if not isinstance(found, tuple):
+        if width is None:
             return Law("number", 1)
         if node["sensitivity"]["by"] == "onehot" and squared <= 2 and not asserted:
             return Law("counts", entries)

@@ -11,10 +11,11 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.programs.check.intervals import bounds
-from bayesdp.programs.check.refusals import Stopped
-from bayesdp.programs.check.rows import label_lists
-from bayesdp.programs.check.sensitivity import Norm, constant_of, sensitivity
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError
+from bayesdp.kernel.programs.effort import Effort
+from bayesdp.kernel.programs.moves import Means, Norm, moves
+from bayesdp.kernel.programs.ranges import folded
+from bayesdp.kernel.programs.rows import labels_of
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import (
     AFTER,
@@ -39,7 +40,7 @@ from bayesdp.programs.run.noise import (
     response,
 )
 from bayesdp.programs.run.posteriors import Answers, Noisy
-from bayesdp.programs.run.private import PrivateValues
+from bayesdp.programs.run.private import PrivateValues, width_of
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.result import ProgramResult, shown
 from bayesdp.programs.run.spread import EXACT, Spread
@@ -175,9 +176,10 @@ class Machine:
 
         It is never more than the derivation's, which holds for all values: a second look.
         """
+        world = replace(self.values.world, effort=Effort())
         try:
-            found = sensitivity(expr, norm, self.values.world).constant
-        except Stopped:
+            found = folded(moves(expr, norm, world, Means(_no_fold)).value)
+        except InvalidError:
             return Fraction(0)
         return found if found is not None else Fraction(0)
 
@@ -191,18 +193,17 @@ class Machine:
             data, group = expr.args[0], expr.args[0].args[1]
             size = self.values.public_size(data)
             if group.op == "onehot":
-                labels = label_lists(group.args[0], self.values.kinds)
+                labels = labels_of(group.args[0], self.values.kinds)
             if group.op == "moments" and group.args[0].op == "tuple":
-                known = tuple(constant_of(one) for one in group.args[0].args)
+                known = tuple(folded(one) for one in group.args[0].args)
         self.noisy[release.name] = Noisy(
             values, Noise(kind, max(scale, 1e-12)), size, labels, known
         )
-        vector = isinstance(bounds(self.values.filled(expr), self.values.world.context), tuple)
-        return values if vector else values[0]
+        return values[0] if width_of(self.values.filled(expr)) is None else values
 
     def _respond(self, release: Release) -> Answers:
         data = self.values.filled(release.args[0])
-        labels = label_lists(data.args[1], self.values.kinds)
+        labels = labels_of(data.args[1], self.values.kinds)
         # More than e^700 to 1 is no more, and doubles end there.
         epsilon = below(min(self.values.number(dict(release.options)["epsilon"]), Fraction(700)))
         kept = self.private.rows.mask(data)
@@ -242,3 +243,7 @@ class Machine:
             return found
         names = found.names if isinstance(found, Joint) else (found.family,)
         return exact_samples(found, draws, names)
+
+
+def _no_fold(_: Expr) -> Fraction:
+    raise UnknownError("solvers are not asked while a program runs")

@@ -8,9 +8,10 @@ inside the bounds that the checker used, so each rule's bound holds of what is s
 * onehot: cells are counted;
 * moments: entries are rounded to multiples of 2^-m inside their bounds, and their products are
   exact, so the rule's rows in [-1, 1]^D are the rows that are summed;
-* any other: each choice of a number (`leaves`) is a sum of its own. The double is rounded to a grid
-  step and clamped to the steps *inside* [low, high]. The rules there are `box`, the width of the
-  interval, whatever the function, and `cases`, which relies on what is kept and on equal choices.
+* any other: each choice of a number (`branches`) is a sum of its own. The double is rounded to a
+  grid step and clamped to the steps *inside* [low, high]. The rules there are `box`, the width of
+  the interval, whatever the function, and `cases`, which relies on what is kept and on equal
+  choices.
 
 Where that fails (an interval that holds no step, a fold, a clip whose end is no step) the move may
 be larger by what `slack` says, in l1; noise is scaled up by 1 + slack/sensitivity. Grids depend on
@@ -27,10 +28,11 @@ from typing import Any
 
 import numpy as np
 
-from bayesdp.programs.check.cases import leaves
-from bayesdp.programs.check.intervals import TRUE, Interval, bounds, one_bound
-from bayesdp.programs.check.rows import evaluate, settings, values_of
-from bayesdp.programs.check.sensitivity import MOST_SETTINGS, constant_of, is_private
+from bayesdp.kernel.programs.cases import branches
+from bayesdp.kernel.programs.ranges import Range
+from bayesdp.kernel.programs.ranges import folded as constant_of
+from bayesdp.kernel.programs.reading import ONE, TRUE
+from bayesdp.kernel.programs.rows import MOST_SETTINGS, evaluate, settings, values_of
 from bayesdp.programs.ir import Expr, Type, columns
 from bayesdp.programs.run.folds import FOLD_STEP, folded
 from bayesdp.programs.run.public import Values
@@ -44,7 +46,6 @@ MOST_PRIVATE_ROWS = 2**28
 """Where their number is private, sums of more rows are held at what so many can add."""
 MOST_LOOKED_UP = 50_000
 CHUNK = 2**20
-ONE = Expr("const", (), (Fraction(1),))
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,7 +88,7 @@ class PrivateValues:
     def amount(self, expr: Expr) -> Amount:
         """The value of an expression in which public values are filled in."""
         op = expr.op
-        if not is_private(expr, self.world):
+        if not self.world.moved(expr):
             known = self.public.numbers(expr)
             return Amount((Fraction(0),) * len(known), known)
         if op in ("sum", "count"):
@@ -117,7 +118,7 @@ class PrivateValues:
 
     def _multiplied(self, expr: Expr, parts: list[Amount]) -> Amount:
         left, right = expr.args
-        private, factor = (parts[0], right) if is_private(left, self.world) else (parts[1], left)
+        private, factor = (parts[0], right) if self.world.moved(left) else (parts[1], left)
         number = self.public.number(factor)
         if expr.op == "div":
             assert number != 0
@@ -133,10 +134,10 @@ class PrivateValues:
         """How large a fold can become, for its step never widens the distance of two states."""
         step, start = expr.args[1], expr.data[0]
         assert isinstance(start, int | Fraction)
-        each = one_bound(_from_zero(step), self.world.context).largest
-        held = one_bound(step, self.world.context).largest
-        grown = None if each is None else abs(Fraction(start)) + self.most * each
-        known = [one for one in (grown, held) if one is not None]
+        each, held = self.world.range(_from_zero(step)), self.world.range(step)
+        known = [held.largest()] if held.finite else []
+        if each.finite:
+            known.append(abs(Fraction(start)) + self.most * each.largest())
         return max(min(known), abs(Fraction(start))) if known else Fraction(0)
 
     # -- sums ----------------------------------------------------------------------------------
@@ -152,12 +153,11 @@ class PrivateValues:
             return self._cells(group, kept)
         if group.op == "moments":
             return self._moments(group, kept)
-        each = bounds(group, self.world.context)
-        if group.op == "tuple" or isinstance(each, Interval):
+        if group.op == "tuple" or width_of(group) is None:
             numbers = group.args if group.op == "tuple" else (group,)
             return _joined([self._chosen(one, kept) for one in numbers])
         whole = self._is_whole(group)
-        arrays = self.rows.vector(group)
+        arrays, each = self.rows.vector(group), self.world.ranges(group)
         return _joined(
             [_stepped(x, b, whole, kept, self.most) for x, b in zip(arrays, each, strict=True)]
         )
@@ -165,15 +165,15 @@ class PrivateValues:
     def _chosen(self, value: Expr, kept: Any) -> Amount:
         """The sum of a number, each of its choices inside its own bounds: see `cases`."""
         total = None
-        for leaf in leaves(value, self.kinds):
+        for conditions, choice in branches(value, self.kinds):
             held = kept
-            for test, so in leaf.tests:
+            for test, so in conditions:
                 truths = self.rows.truths(test)
                 truths = truths if so else ~truths
                 held = truths if held is None else held & truths
-            each = one_bound(leaf.value, self.world.context)
-            whole = self._is_whole(leaf.value)
-            amount = _stepped(self.rows.numbers(leaf.value), each, whole, held, self.most)
+            each = self.world.range(choice)
+            whole = self._is_whole(choice)
+            amount = _stepped(self.rows.numbers(choice), each, whole, held, self.most)
             total = amount if total is None else _sum(total, amount)
         assert total is not None
         return total
@@ -188,8 +188,7 @@ class PrivateValues:
         lists = [values_of(kind) for kind in kinds.values()]
         if any(one is None for one in lists):
             return None
-        each = bounds(group, self.world.context)
-        size = len(each) if isinstance(each, tuple) else 1
+        size = len(self.world.ranges(group))
         cells = prod(len(one) for one in lists if one is not None)
         # Whatever the rule `enumerated` may have spoken of must be looked up: it is about the exact
         # function, and doubles may decide a comparison otherwise.
@@ -225,10 +224,8 @@ class PrivateValues:
         return Amount(found, zeros, Fraction(1), largest=Fraction(self.most))
 
     def _moments(self, group: Expr, kept: Any) -> Amount:
-        base = bounds(group.args[0], self.world.context)
-        assert isinstance(base, tuple)
-        ends = [(one.low, one.high) for one in base]
-        largest = max(max(abs(low or Fraction(0)), abs(high or Fraction(0))) for low, high in ends)
+        base = self.world.ranges(group.args[0])
+        largest = max(one.largest() for one in base)
         rows = self.size if self.world.adjacency == "replace-one" else MOST_ROWS
         above = max(0, power_of_two(Fraction(largest)) + 1)
         bits = min(20, (61 - rows.bit_length()) // 2 - above)
@@ -258,9 +255,8 @@ class PrivateValues:
             return value is not None and value.denominator == 1 and abs(value) < 2**53
         if expr.op not in ("add", "sub", "mul", "neg", "abs", "min", "max", "clip", "tuple", "if"):
             return False
-        found = bounds(expr, self.world.context)
-        parts = found if isinstance(found, tuple) else (found,)
-        small = all(one.largest is not None and one.largest < 2**53 for one in parts)
+        small = all(one.largest() < 2**53 for one in self.world.ranges(expr) if one.finite)
+        small = small and all(one.finite for one in self.world.ranges(expr))
         args = expr.args[1:] if expr.op == "if" else expr.args
         return small and all(self._is_whole(one) for one in args)
 
@@ -274,7 +270,7 @@ def _exact_rows(
     And the largest number of which all that is a whole multiple. Public: no row is read.
     """
     kinds, found, lattice = dict(columns_of), list[tuple[Fraction, ...]](), Fraction(0)
-    for row in settings(kinds):
+    for row in settings(kinds, kinds):
         if condition != TRUE and not evaluate(condition, row, kinds):
             found.append(())
             continue
@@ -286,6 +282,24 @@ def _exact_rows(
     return found, lattice
 
 
+def width_of(expr: Expr) -> int | None:
+    """How many entries a vector has; None for a single number."""
+    if expr.op == "tuple":
+        return len(expr.args)
+    if expr.op == "onehot":
+        size = expr.data[0]
+        assert isinstance(size, Fraction)
+        return int(size)
+    if expr.op == "moments":
+        entries = width_of(expr.args[0]) or 0
+        return entries * (entries + 1) // 2
+    if expr.op == "sum":
+        return width_of(expr.args[0].args[1])
+    if expr.op not in ("add", "sub", "mul", "div", "neg"):
+        return None
+    return next((width for one in expr.args if (width := width_of(one)) is not None), None)
+
+
 def _from_zero(step: Expr) -> Expr:
     """A fold's step from the state 0."""
     if step.op == "acc":
@@ -293,10 +307,10 @@ def _from_zero(step: Expr) -> Expr:
     return Expr(step.op, tuple(_from_zero(one) for one in step.args), step.data)
 
 
-def _stepped(values: Any, each: Interval, whole: bool, kept: Any, most: int) -> Amount:
+def _stepped(values: Any, each: Range, whole: bool, kept: Any, most: int) -> Amount:
     """The sum of one entry of at most so many rows, in steps inside its bounds."""
-    assert each.low is not None
-    assert each.high is not None
+    assert isinstance(each.low, Fraction)
+    assert isinstance(each.high, Fraction)
     if each.low == each.high:
         many = len(values) if kept is None else int(kept.sum())
         most_of_it = abs(each.low) * most
@@ -308,10 +322,10 @@ def _stepped(values: Any, each: Interval, whole: bool, kept: Any, most: int) -> 
     return Amount((total,), (Fraction(0),), step, off, (largest + off) * most)
 
 
-def steps_of(values: Any, each: Interval, step: Fraction) -> tuple[Any, Fraction]:
+def steps_of(values: Any, each: Range, step: Fraction) -> tuple[Any, Fraction]:
     """Doubles as whole numbers of steps inside the interval; how far they may lie outside."""
-    assert each.low is not None
-    assert each.high is not None
+    assert isinstance(each.low, Fraction)
+    assert isinstance(each.high, Fraction)
     low, high = ceil(each.low / step), floor(each.high / step)
     off = Fraction(0)
     if low > high:

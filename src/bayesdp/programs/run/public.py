@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesdp.errors import InputError
-from bayesdp.programs.check.intervals import Context, Interval
-from bayesdp.programs.check.refusals import Unknown
-from bayesdp.programs.check.sensitivity import World, is_private
-from bayesdp.programs.ir import Adjacency, Constant, Expr, Program
+from bayesdp.kernel.programs.ranges import ANY, Range, World
+from bayesdp.programs.check.reading import read
+from bayesdp.programs.ir import Constant, Expr, Program
 from bayesdp.programs.run.rows import RowValues
 from bayesdp.programs.run.table import Rows
 
@@ -36,9 +35,9 @@ class Values:
         self.program, self.rows = program, rows
         self.kinds = dict(program.record)
         size = Fraction(rows.size)
-        # The size stands in the context only where it is public; nothing else needs to.
-        known = {"db.size": Interval(size, size)} if program.adjacency == "replace-one" else {}
-        self.world = World(program.adjacency, Context(self.kinds, known), _no_fold)
+        # The size is known only where it is public; nothing else needs to be.
+        known = Range(size, size) if program.adjacency == "replace-one" else ANY
+        self.world = World(read(program), known, program.adjacency)
         self.row_values = RowValues(rows, self.kinds)
         self.names: dict[str, Public] = {}
         for name, _, value in program.parameters:
@@ -107,7 +106,7 @@ class Values:
 
     def public_sum(self, expr: Expr) -> tuple[Fraction, ...]:
         """A sum over public columns, correctly rounded: the rows' order doesn't matter."""
-        if is_private(expr, self.world):
+        if self.world.moved(expr):
             raise AssertionError("a private sum among public values")
         if expr not in self._sums:
             data = self.filled(expr.args[0])
@@ -124,7 +123,7 @@ class Values:
         """How many rows a data expression keeps, where that is public."""
         one = Expr("const", (), (Fraction(1),))
         counted = Expr("count", (Expr("data", (data.args[0], one), data.data),))
-        if is_private(counted, self.world):
+        if self.world.moved(counted):
             return None
         return int(self.public_sum(counted)[0])
 
@@ -141,7 +140,7 @@ class Values:
             return expr
         args = tuple(self.filled(one, more) for one in expr.args)
         written = Expr(expr.op, args, expr.data)
-        if expr.op in ("sum", "count") and not is_private(written, self.world):
+        if expr.op in ("sum", "count") and not self.world.moved(written):
             # What is filled in comes first: a public sum may speak of a candidate.
             return _literal(self.value(written))
         return written
@@ -152,10 +151,6 @@ def _literal(value: Public) -> Expr:
         return Expr("tuple", tuple(Expr("const", (), (one,)) for one in value))
     constant: Constant = value
     return Expr("const", (), (constant,))
-
-
-def _no_fold(_: Expr, __: Adjacency) -> Fraction:
-    raise Unknown("unproved", "Solvers are not asked while a program runs.")
 
 
 def _added(values: NDArray[Any], kept: NDArray[Any] | None) -> Fraction:

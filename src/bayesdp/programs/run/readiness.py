@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesdp.errors import InputError, Refusal, UnsupportedError
-from bayesdp.programs.check.rows import ONE, label_lists
+from bayesdp.kernel.programs.reading import ONE
+from bayesdp.kernel.programs.rows import labels_of
 from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import (
     AFTER,
@@ -101,7 +102,7 @@ def _check_commands(program: Program, commands: Sequence[Command]) -> None:
     for one in commands:
         if isinstance(one, Release):
             if one.op == "randomized-response":
-                states = len(label_lists(one.args[0].args[1], kinds))
+                states = len(labels_of(one.args[0].args[1], kinds))
                 if states > MOST_STATES:
                     raise UnsupportedError(
                         "randomized_response", states, expected=f"at most {MOST_STATES} labels"

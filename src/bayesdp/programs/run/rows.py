@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesdp.programs.check.rows import label_lists
+from bayesdp.kernel.programs.rows import labels_of
 from bayesdp.programs.ir import Expr, Type
 from bayesdp.programs.run.table import Rows
 
@@ -146,10 +146,10 @@ class RowValues:
     def _crossed(self, expr: Expr, args: Sequence[Column]) -> Labels:
         codes = np.zeros(self.rows.size, dtype=np.int64)
         for one, part in zip(args, expr.args, strict=True):
-            size = len(label_lists(part, self.kinds))
+            size = len(labels_of(part, self.kinds))
             held = one.codes if isinstance(one, Labels) else np.asarray(one, dtype=np.int64)
             codes = codes * size + held
-        return Labels(codes, label_lists(expr, self.kinds))
+        return Labels(codes, labels_of(expr, self.kinds))
 
     def _spread(self, op: str, args: Sequence[Column]) -> Column:
         """Entry by entry where a vector is among the arguments."""

@@ -1,0 +1,327 @@
+"""Derives a program's cost by the kernel's rules: what each release states is proposed here.
+
+The kernel goes through the commands (`Walk`) and holds every proposal against its own rules. What a
+release states is the least that they give; how far a fold moves is asked of solvers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError
+from bayesdp.kernel.programs.costs import Spent, Walk
+from bayesdp.kernel.programs.effort import Effort
+from bayesdp.kernel.programs.levels import Kind
+from bayesdp.kernel.programs.moves import Bound, Norm
+from bayesdp.kernel.programs.ranges import World, folded
+from bayesdp.kernel.programs.refusals import UnprovedError
+from bayesdp.kernel.programs.releases import (
+    Setting,
+    bound_variable,
+    candidates_of,
+    hellinger,
+    kind_of_value,
+    lipschitz,
+    whole,
+)
+from bayesdp.programs.check.candidates import check_candidates
+from bayesdp.programs.check.divisors import facts
+from bayesdp.programs.check.explain import Explanations
+from bayesdp.programs.check.refine import Refinements
+from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
+from bayesdp.programs.ir import Branch, Command, Derive, Expr, Release, plain
+from bayesdp.programs.words import apart
+
+TEN_DIGITS = 10**10
+Share = Fraction | None
+"""The cost where one record only enters or leaves; None where no bound is known."""
+Kinds = tuple[str, str | None, tuple[Fraction, Fraction] | None]
+ANY: Kinds = ("any", None, None)
+
+
+class Derivation(Walk):
+    """The kernel's walk over a program that has no derivation yet."""
+
+    def __init__(self, setting: Setting, refinements: Refinements, explain: Explanations) -> None:
+        super().__init__(setting, making=True)
+        self.refinements, self.explain = refinements, explain
+
+    # -- commands ------------------------------------------------------------------------------
+
+    def command(self, command: Command, node: object, names: Mapping[str, Kind]) -> Spent:
+        """One command, explained before the rules see it."""
+        if isinstance(command, Derive):
+            self.explain.public(command.value, self.scope(names), noted=True)
+        if isinstance(command, Branch):
+            self.explain.public(command.test, self.scope(names), noted=True)
+        return super().command(command, node, names)
+
+    def side(self, command: Branch, holds: bool, node: object, names: Mapping[str, Kind]) -> Spent:
+        """A side of a branch knows whether its test holds."""
+        outside = self.explain.facts
+        self.explain.facts = (*outside, *facts(command.test, holds))
+        spent = super().side(command, holds, node, names)
+        self.explain.facts = outside
+        return spent
+
+    # -- releases ------------------------------------------------------------------------------
+
+    def proposed(self, release: Release, setting: Setting) -> object:
+        """The step of a release: the least sensitivity, and the cost of entering with its noise."""
+        self._arguments(release, setting)
+        # What may be tried for one release doesn't depend on how many there are.
+        world = replace(setting.world, effort=Effort())
+        own = replace(setting, scope=replace(setting.scope, world=world))
+        step = _RELEASES[release.op](self, release, own)
+        return {"release": release.name, "rule": release.op} | step
+
+    def _arguments(self, release: Release, setting: Setting) -> None:
+        """Candidates, likelihoods and priors are public; scores see one candidate."""
+        scope = setting.scope
+        if release.op in ("exponential", "per-record-exponential"):
+            *_, score, candidates = release.args
+            self.explain.public(candidates, scope)
+            check_candidates(candidates, scope.world)
+            if score.op != "hellinger":
+                place = candidates_of(candidates, scope)
+                if place is not None:
+                    scope = bound_variable(score, place, setting).scope
+        for argument in release.args:
+            self.explain.look(argument, scope)
+            model = argument.args[0].args[0] if argument.op == "hellinger" else argument
+            if model.op == "observe":
+                self.explain.public(model.args[1], scope)
+                self.explain.public(model.args[2], scope)
+
+    def laplace(self, release: Release, setting: Setting) -> dict[str, Any]:
+        """Laplace noise of scale sensitivity / epsilon on every entry: the l1 norm counts."""
+        kind_of_value(release, setting.scope)
+        epsilon = _option(release, "epsilon")
+        value, world = release.args[0], setting.world
+        moved = _least(setting, value, "l1", world)
+        self._check_asserted(release, moved.value, setting)
+        scale = dict(release.options).get("sensitivity", moved.value)
+        entering = _share(setting, value, "l1", scale, epsilon)
+        return _step(epsilon, "l1", moved.value, moved.by, entering, lipschitz(value, world))
+
+    def gaussian(self, release: Release, setting: Setting) -> dict[str, Any]:
+        """Gaussian noise: the l2 norm counts, and (epsilon, delta) is a point of its curve."""
+        kind = kind_of_value(release, setting.scope)
+        epsilon, delta = _option(release, "epsilon"), _option(release, "delta")
+        if delta >= 1:
+            raise Rejected("static", "delta is below 1.", release.where)
+        value = release.args[0]
+        moved = _least(setting, value, "l2", setting.world)
+        sigma = dict(release.options).get("sigma")
+        if sigma is not None:
+            exact = kind.name == "number" and whole(value, setting.world)
+            _check_sigma(sigma, folded(moved.value), epsilon, delta, exact)
+        entering = _share(setting, value, "l2", moved.value, Fraction(1))
+        return _step(epsilon, "l2", moved.value, moved.by, entering, delta=delta)
+
+    def exponential(self, release: Release, setting: Setting) -> dict[str, Any]:
+        """The exponential mechanism: the score's sensitivity scales the noise."""
+        score, candidates = release.args
+        entering: Share
+        if score.op == "hellinger":
+            model = score.args[0].args[0]
+            setting.scope.observed(model)
+            epsilon = _option(release, "epsilon")
+            value = rounded_up(hellinger(model, setting, setting.world))
+            by = "hellinger"
+            _of_one_family(candidates, model.args[2])
+            self._check_asserted(release, value, setting)
+            scale = dict(release.options).get("sensitivity", value)
+            try:
+                small = rounded_up(hellinger(model, setting, setting.world.entering()))
+                entering = _ratio(small, scale, epsilon)
+            except InvalidError:
+                entering = None
+            return _step(epsilon, "score", value, by, entering)
+        place = candidates_of(candidates, setting.scope)
+        if place is None:
+            raise Rejected("type", "Numbers are wanted as candidates here.", candidates)
+        inner, of = bound_variable(score, place, setting), score.args[0]
+        inner.scope.private(of)
+        epsilon = _option(release, "epsilon")
+        moved = _least(inner, of, "l1", inner.world)
+        self._check_asserted(release, moved.value, setting)
+        scale = dict(release.options).get("sensitivity", moved.value)
+        entering = _share(inner, of, "l1", scale, epsilon)
+        return _step(epsilon, "score", moved.value, moved.by, entering)
+
+    def per_record_exponential(self, release: Release, setting: Setting) -> dict[str, Any]:
+        """Each record answers on its own: the cost is one record's, not the sum."""
+        data, score, candidates = release.args
+        setting.scope.data(data)
+        place = candidates_of(candidates, setting.scope)
+        if place is None:
+            raise Rejected("type", "Numbers are wanted as candidates here.", candidates)
+        inner = bound_variable(score, place, setting)
+        inner.scope.row(score.args[0])
+        inner.scope.exact_divisors(score.args[0])
+        epsilon = _option(release, "epsilon")
+        width = inner.world.range(score.args[0])
+        if not width.finite:
+            raise Rejected("bounds", "A record's score has no bounds.", score, "Clip it.")
+        return _step(epsilon, "score", number(width.width()), "one record", None)
+
+    def randomized_response(self, release: Release, setting: Setting) -> dict[str, Any]:
+        """Each record answers on its own."""
+        setting.scope.data(release.args[0])
+        epsilon = _option(release, "epsilon")
+        return _step(epsilon, "score", number(Fraction(1)), "one record", None)
+
+    def posterior_sample(self, release: Release, setting: Setting) -> dict[str, Any]:
+        """One draw from a grid posterior with clipped log-likelihood: 2 power (high - low).
+
+        Half of that where a record enters or leaves, even if 0 is not in the interval (theory 8.5).
+        """
+        model, grid = release.args
+        setting.scope.observed(model)
+        low, high, power = (_option(release, name) for name in ("low", "high", "power"))
+        self.explain.public(grid, setting.scope)
+        check_candidates(grid, setting.world)
+        if not low < high:
+            raise Rejected(
+                "bounds", "The log-likelihood is held between low < high.", release.where
+            )
+        entering = power * (high - low)
+        epsilon = entering if setting.world.adjacency == "add-remove" else 2 * entering
+        return _step(epsilon, "log-likelihood", number(high - low), "clipped", entering)
+
+    def _check_asserted(self, release: Release, derived: Expr, setting: Setting) -> None:
+        asserted = dict(release.options).get("sensitivity")
+        if asserted is None:
+            return
+        self.explain.public(asserted, setting.scope)
+        given, needed = folded(asserted), folded(derived)
+        if given is None or needed is None:
+            self.refinements.enough(asserted, derived)
+        elif given < needed:
+            less, least = apart(given, needed)
+            raise Rejected(
+                "sensitivity",
+                f"sensitivity={less} is asserted, and one record can move this by {least}.",
+                asserted,
+                f"Write sensitivity={least}, or leave it out.",
+            )
+
+
+_RELEASES = {
+    "laplace": Derivation.laplace,
+    "gaussian": Derivation.gaussian,
+    "exponential": Derivation.exponential,
+    "per-record-exponential": Derivation.per_record_exponential,
+    "randomized-response": Derivation.randomized_response,
+    "posterior-sample": Derivation.posterior_sample,
+}
+
+
+# -- helpers -------------------------------------------------------------------------------------
+
+
+def number(value: Fraction) -> Expr:
+    """A constant expression."""
+    return Expr("const", (), (value,))
+
+
+def _option(release: Release, name: str) -> Fraction:
+    value = folded(dict(release.options)[name])
+    if value is None or (name in ("epsilon", "delta", "power") and value <= 0):
+        raise Rejected("static", f"{name} is a number above 0, known beforehand.", release.where)
+    return value
+
+
+def _check_sigma(
+    sigma: Expr, squared: Fraction | None, epsilon: Fraction, delta: Fraction, exact: bool
+) -> None:
+    from bayesdp.programs.check.noise import gaussian_delta
+
+    given = folded(sigma)
+    if given is None or squared is None or given <= 0:
+        raise Unknown("unproved", "An asserted sigma is held against a constant only.", sigma)
+    reached = gaussian_delta(given, squared, epsilon, exact)
+    if reached > delta:
+        raise Rejected(
+            "noise",
+            f"Noise of standard deviation {float(given):g} has delta {float(reached):.6g} at "
+            f"epsilon {float(epsilon):g}, and {float(delta):g} is stated.",
+            sigma,
+            "Leave sigma out: it is then calibrated.",
+        )
+
+
+def _of_one_family(candidates: Expr, prior: Expr) -> None:
+    """Distances are computed inside one family: candidates are of the posterior's."""
+    offered = {"grid-of": candidates.data[:1], "posteriors-of": ("beta",)}.get(candidates.op)
+    if offered != prior.data[:1]:
+        raise Rejected(
+            "type",
+            "The candidates are of another family than the posterior.",
+            candidates,
+            f"grid_of({prior.data[0]}, ...) or, for a beta prior, posteriors_of(prior, n=...).",
+        )
+
+
+def rounded_up(distance: arb) -> Expr:
+    """Ten digits that are not below; no distance is above 1."""
+    if not distance < 1:  # also a ball so wide that its ends would be huge numbers
+        return number(Fraction(1))
+    upper = (distance.upper() * TEN_DIGITS).ceil().unique_fmpz()
+    rounded = Fraction(1) if upper is None else Fraction(int(upper), TEN_DIGITS)
+    return number(min(rounded, Fraction(1)))
+
+
+def _least(setting: Setting, value: Expr, norm: Norm, world: World) -> Bound:
+    """The least bound of all rules, or of the quick ones where the others would take too long."""
+    try:
+        return setting.moved(value, norm, world)
+    except UnprovedError:
+        raise
+    except UnknownError:
+        return setting.moved(value, norm, world, thorough=False)
+
+
+def _share(setting: Setting, value: Expr, norm: Norm, scale: Expr, epsilon: Fraction) -> Share:
+    """The cost where one record only enters or leaves, with the noise as it is."""
+    try:
+        small = _least(setting, value, norm, setting.world.entering())
+    except (InvalidError, Stopped):
+        return None
+    return _ratio(small.value, scale, epsilon)
+
+
+def _ratio(small: Expr, scale: Expr, epsilon: Fraction) -> Share:
+    a, b = folded(small), folded(scale)
+    if a is None or b is None:
+        return epsilon if small == scale else None
+    if b == 0:
+        return Fraction(0) if a == 0 else None
+    return epsilon * a / b
+
+
+def _step(
+    epsilon: Fraction,
+    norm: str,
+    value: Expr,
+    by: str,
+    entering: Share,
+    kind: Kinds = ANY,
+    delta: Fraction = Fraction(0),
+) -> dict[str, Any]:
+    name, column, interval = kind
+    return {
+        "epsilon": str(epsilon),
+        "delta": str(delta),
+        "sensitivity": {"norm": norm, "value": plain(value), "by": by},
+        "entering": None if entering is None else str(entering),
+        "kind": name,
+        "column": column,
+        "interval": None if interval is None else [str(end) for end in interval],
+    }

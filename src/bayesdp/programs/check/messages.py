@@ -1,0 +1,199 @@
+"""What a rule's refusal says to the author of a program: a message and a remedy for each code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from bayesdp.kernel.arithmetic import UnknownError
+from bayesdp.kernel.programs.ranges import World, folded
+from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError
+from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
+from bayesdp.programs.words import decimal
+
+Message = tuple[str, str, str]
+"""The public code of the refusal, the message and the remedy."""
+
+NOT_ZERO = "require(people.size > 1) for sizes, max(x, 1) for released values."
+MESSAGES: dict[str, Message] = {
+    "vector": ("type", "A vector stands where one number is wanted.", ""),
+    "entry": ("type", "There is no such entry.", ""),
+    "lengths": ("type", "Two vectors of different lengths.", ""),
+    "cross": ("type", "Two cells of this cross would have one name.", "Rename the labels."),
+    "labels": ("type", "A partition has each label once.", ""),
+    "limit": (
+        "bounds",
+        "One record can change this without limit.",
+        "Clip it: clip(value, low, high).",
+    ),
+    "clip": (
+        "bounds",
+        "The lower end of this clip may lie above the upper one.",
+        "clip(value, low, high) with low <= high.",
+    ),
+    "factor": (
+        "bounds",
+        "A private value is scaled by a public one without bounds.",
+        "Scale after the release: the noise then doesn't depend on it.",
+    ),
+    "counts": ("bounds", "Counts are at least 0.", "clip(value, 0, high)"),
+    "record-bounds": ("bounds", "A record's value has no bounds.", "Clip it."),
+    "cell": (
+        "type",
+        "This is not shown to be a whole number, and it is the number of a cell.",
+        "Use Int columns, whole literals, + - *, comparisons and conditions.",
+    ),
+    "row-divisor": (
+        "division",
+        "The divisor may be 0.",
+        "Divide by a literal, a public column whose bounds leave out 0, or a public value that "
+        "require(...) keeps away from 0.",
+    ),
+    "unreleased": ("private-output", "A private value is used without a release.", "Release it."),
+    "answers": (
+        "private-output",
+        "One answer for each record tells how many records there are.",
+        "",
+    ),
+    "clip-private": ("private-parameter", "The ends of a clip depend on private data.", ""),
+    "private-product": ("nonlinear", "A product of two private values.", ""),
+    "private-divisor": ("nonlinear", "This divides by a private value.", ""),
+    "fold-enters": (
+        "unproved",
+        "How far a fold moves when a record enters or leaves is not known.",
+        "sum(...) of a clipped value.",
+    ),
+    "prior-unknown": (
+        "unproved",
+        "How far the posterior moves is known for a prior that is written out only.",
+        "Write its numbers: beta(1, 1); or release laplace(statistics(model), epsilon=...), "
+        "which takes any prior.",
+    ),
+    "sd-unknown": ("unproved", "The standard deviation is not known.", ""),
+    "solver-vector": ("unproved", "Solvers are not asked about vectors.", ""),
+    "solver-label": ("unproved", "A label stands where no column says its place.", ""),
+    "solver-labels": ("unproved", "Labels are compared that have no common places.", ""),
+}
+
+
+def _name(at: Any, world: World) -> Message:
+    return "name", f"'{at.data[0]}' has no value here.", ""
+
+
+def _column(at: Any, world: World) -> Message:
+    return "attribute", f"The record has no column '{at.data[0]}'.", ""
+
+
+def _partition(at: Any, world: World) -> Message:
+    return "attribute", f"The record has no column '{at.column}'.", ""
+
+
+def _taken(at: Any, world: World) -> Message:
+    return "name", f"'{at.data[0]}' already has a value here.", ""
+
+
+def _twice(at: Any, world: World) -> Message:
+    return "name", f"'{at.name}' already has a value.", ""
+
+
+def _row_op(at: Any, world: World) -> Message:
+    return "type", f"'{at.op}' is no operation on one record.", ""
+
+
+def _divisor(at: Any, world: World) -> Message:
+    if folded(at) == 0:
+        return "division", "This divides by 0.", ""
+    return "division", "The divisor may be 0.", NOT_ZERO
+
+
+def _cells(at: Any, world: World) -> Message:
+    place, last = world.range(at.args[0]), int(at.data[0]) - 1
+    ends = [decimal(end) if not isinstance(end, float) else "any number" for end in _ends(place)]
+    return (
+        "bounds",
+        f"The cells are 0 to {last}, and this number lies in {ends[0]} to {ends[1]}.",
+        f"Hold it: clip(value, 0, {last}).",
+    )
+
+
+def _ends(place: Any) -> tuple[Any, Any]:
+    return place.low, place.high
+
+
+def _public(at: Any, world: World) -> Message:
+    return "type", f"'{at.column}' is public or not.", ""
+
+
+def _moving(at: Any, world: World) -> Message:
+    return (
+        "type",
+        f"'{at.column}' is private: a record that changes it leaves one piece and enters another, "
+        "and what that costs here is not known.",
+        "Declare the column Public[...], or release counts and sums of each piece.",
+    )
+
+
+def _no_rule(at: Any, world: World) -> Message:
+    return "unproved", f"No rule bounds how far '{at.op}' moves.", ""
+
+
+def _family(at: Any, world: World) -> Message:
+    return (
+        "unproved",
+        f"No bound is known on how far a {at.args[1].data[0]} posterior moves when the number of "
+        "its records is private.",
+        "",
+    )
+
+
+def _piece(at: Any, world: World) -> Message:
+    column = at.args[0].data[0][-1][0]
+    return (
+        "unproved",
+        "A fold over a piece of a partition is not derived.",
+        f"Fold over the rows of one label: (r for r in people if r.{column} == ...).",
+    )
+
+
+def _solver(at: Any, world: World) -> Message:
+    if at.op not in ("sum", "count"):
+        return "unproved", f"Solvers are not asked about '{at.op}'.", ""
+    return (
+        "unproved",
+        "A sum of public columns is nothing that preconditions and sensitivities are proved from.",
+        "They hold numbers, public arguments and db.size.",
+    )
+
+
+_SAID: dict[str, Callable[[Any, World], Message]] = {
+    "name": _name,
+    "column": _column,
+    "partition": _partition,
+    "taken": _taken,
+    "twice": _twice,
+    "row-op": _row_op,
+    "divisor": _divisor,
+    "cells": _cells,
+    "public-parts": _public,
+    "moving": _moving,
+    "no-rule": _no_rule,
+    "family": _family,
+    "fold-piece": _piece,
+    "solver-op": _solver,
+}
+"""Messages that name what is refused."""
+
+
+def explained(error: RefusedError | UnprovedError, world: World) -> Stopped | None:
+    """The refusal in words; `None` for a code that has none."""
+    if error.code in _SAID:
+        code, message, remedy = _SAID[error.code](error.at, world)
+    elif error.code in MESSAGES:
+        code, message, remedy = MESSAGES[error.code]
+    else:
+        return None
+    at = error.at
+    if error.code in ("cell", "cells") and at.args[0].where is not None:
+        at = at.args[0]
+    kind = Unknown if isinstance(error, UnknownError) else Rejected
+    return kind(code, message, getattr(at, "where", None), remedy)

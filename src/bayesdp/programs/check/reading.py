@@ -1,0 +1,17 @@
+"""A program of the front end as the rules read it: strictly, with its places in the source."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bayesdp.kernel.programs.reading import Program as Read
+from bayesdp.kernel.programs.reading import read_program
+from bayesdp.programs.ir import Program, plain
+
+
+def read(program: Program) -> Read:
+    """The program that a certificate would hold, and beside it where everything was written."""
+    parsed = read_program(plain(program))
+    placed = replace(parsed, requires=program.requires, body=program.body, returns=program.returns)
+    assert placed == parsed
+    return placed

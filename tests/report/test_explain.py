@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 import bayesdp
 from bayesdp import explain
+from bayesdp.accounting.composition import level
 from bayesdp.certificate import Certificate, Step, content_of, digest
 from bayesdp.cli import app
 from bayesdp.errors import InputError, UnsupportedError
@@ -137,7 +138,7 @@ def test_all_releases_of_the_data_set_are_counted(name: str, tmp_path: Path) -> 
     assert "Before it nothing was released" in lines(first)
 
 
-@pytest.mark.parametrize("study", [gaussian_study, family_study, dp_study])
+@pytest.mark.parametrize("study", [gaussian_study, dp_study])
 def test_a_spent_budget_with_a_delta_leaves_nothing(study: Any, tmp_path: Path) -> None:
     """A release alone has a lower level than the ledger counts, which has nothing left."""
     made = study(tmp_path, noise="gaussian", delta=1e-6)
@@ -154,6 +155,15 @@ def test_a_spent_budget_with_a_delta_leaves_nothing(study: Any, tmp_path: Path) 
     assert "little or nothing of that may be left" in text
     larger = counted(replace(promise, limit=Level(10.0, 1e-6)))
     assert "Once later releases have used that up" in larger.paragraphs[1]
+
+
+def test_a_family_may_have_no_level_beyond_what_its_ledger_was_fixed_for(tmp_path: Path) -> None:
+    """A ledger fixes its orders for its total: a little more has no level, though some is left."""
+    made = family_study(tmp_path, noise="gaussian", delta=1e-6)
+    plan = made.check().plan
+    assert level(plan.reading, plan.spends) < plan.reading.total
+    more = [replace(spend, rho=1.02 * spend.rho) for spend in plan.spends]
+    assert level(plan.reading, more) == math.inf
 
 
 def test_a_study_is_explained_without_data_and_without_a_trace(tmp_path: Path) -> None:

@@ -215,7 +215,7 @@ class TestMarkovThreshold(TheoremConformance):
         return [
             Failed("intervals", between),
             Failed("does not forget", turning, options=(("seconds", 60.0),)),
-            Failed("ask for more with seconds", long, options=(("seconds", 0.0),)),
+            Failed("ask for more with seconds", long, options=(("seconds", 1e-9),)),
         ]
 
 
@@ -363,7 +363,7 @@ class TestFiniteLaw(TheoremConformance):
         return [
             Failed("too large to search", Finite(table)),
             Failed("beyond double precision", Finite(self.law().tolist()), Cost(any=400.0)),
-            Failed("--seconds", Finite(self.law().tolist()), options=(("seconds", 0.0),)),
+            Failed("--seconds", Finite(self.law().tolist()), options=(("seconds", 1e-9),)),
         ]
 
 

@@ -6,6 +6,7 @@ anew, so no such line can be changed without what a reader is asked to believe.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,18 @@ LEDGER = (
 TABLE = "the table of the data set"
 RELEASE = "the release"
 ALLOWED = "the study and its ledger allow a level of"
+
+
+def named(name: object) -> str:
+    """A name in quotes, such that no name can end them and go on as a sentence of its own."""
+    text = str(name)
+    plain = not any(letter in "'\"\\,;:" for letter in text)
+    return f"'{text}'" if plain else json.dumps(text, ensure_ascii=False)
+
+
+def _listed(name: str) -> str:
+    """A name among others: in quotes only where it might be taken for several."""
+    return name if named(name) == f"'{name}'" else named(name)
 
 
 def assumptions(document: Mapping[str, Any]) -> list[str]:
@@ -54,14 +67,14 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
         private = not (column.get("public") is True or "role" in column)
         if private and column.get("independent") is True:
             said.append(
-                f"column '{name}' is declared independent: given a record's own covered columns, "
-                "it tells nothing about other records and they tell nothing about it"
+                f"column {named(name)} is declared independent: given a record's own covered "
+                "columns, it tells nothing about other records and they tell nothing about it"
             )
     for program in document.get("programs", ()):
-        said += [f"of the program '{program['query']}': {one}" for one in program["assuming"]]
+        said += [f"of the program {named(program['query'])}: {one}" for one in program["assuming"]]
     if "release" in document:
         said.append(
-            f"{RELEASE} '{document['release']}' was made at {document['time']} with "
+            f"{RELEASE} {named(document['release'])} was made at {document['time']} with "
             f"{document['software']}"
         )
     if document.get("programs"):
@@ -75,11 +88,12 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
 def _about_records(document: Mapping[str, Any]) -> list[str]:
     said = ["adjacency is: replace one record; the number of records and who is in are public"]
     unit, n = document["unit"], document["n"]
-    said.append(f"{TABLE} '{document['dataset']}' has {n} record{'s' * (n != 1)}")
+    said.append(f"{TABLE} {named(document['dataset'])} has {n} record{'s' * (n != 1)}")
     said.append(
         "a record is one row of the table"
         if unit == "row"
-        else f"a record is all rows with the same {unit}, at most {document['rows_per_unit']}"
+        else f"a record is all rows with the same {_listed(unit)}, at most "
+        f"{document['rows_per_unit']}"
     )
     public = [
         name
@@ -87,10 +101,10 @@ def _about_records(document: Mapping[str, Any]) -> list[str]:
         if column.get("public") is True or "role" in column
     ]
     if public:
-        said.append(f"not protected, because declared public: {', '.join(public)}")
+        said.append(f"not protected, because declared public: {', '.join(map(_listed, public))}")
     said += [
-        f"column '{name}' is public, and a record has the same value of it in every release of the "
-        "data set: of releases on disjoint values of it the dearest counts"
+        f"column {named(name)} is public, and a record has the same value of it in every release "
+        "of the data set: of releases on disjoint values of it the dearest counts"
         for name in document.get("public_blocks", [])
     ]
     return [*said, LEDGER, _about_budget(document)]
@@ -119,7 +133,8 @@ def _about_assignment(population: Mapping[str, Any]) -> list[str]:
 def _place(secrets: Mapping[str, Any]) -> str:
     if "intervals" in secrets:
         each = (
-            f"between {a:g} and {b:g} ({name})" for name, (a, b) in secrets["intervals"].items()
+            f"between {a:g} and {b:g} ({_listed(name)})"
+            for name, (a, b) in secrets["intervals"].items()
         )
         return ", ".join(each)
     low, high = secrets["interval"]

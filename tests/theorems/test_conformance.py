@@ -215,7 +215,7 @@ class TestMarkovThreshold(TheoremConformance):
         return [
             Failed("intervals", between),
             Failed("does not forget", turning, options=(("seconds", 60.0),)),
-            Failed("ask for more with seconds", long, options=(("seconds", 1e-9),)),
+            Failed("allow more with --seconds", long, options=(("seconds", 1e-9),)),
         ]
 
 

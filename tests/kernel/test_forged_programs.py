@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bayesdp import kernel
+from bayesdp.certificate import content_of, digest
 from bayesdp.kernel.programs import distances
 from bayesdp.kernel.programs.moves import _furthest
 from bayesdp.kernel.programs.obligations import moves_at_most, never_widens
@@ -21,6 +22,7 @@ from bayesdp.programs.check.verdict import check
 from bayesdp.programs.source import core_of
 from bayesdp.programs.source import read_text as read_program_text
 from bayesdp.statements.program import const
+from tests.kernel.all_kinds import certificate
 from tests.kernel.program_lies import (
     evidence,
     first_arg,
@@ -252,3 +254,18 @@ BARE = json.dumps(
         "return_types": [], "declared": [None, None], "source": "",
     }
 )  # fmt: skip
+
+
+@pytest.mark.parametrize("old", ["8", "20"])
+@pytest.mark.parametrize("new", ["0", "-1"])
+def test_a_model_that_does_not_exist_is_refused(old: str, new: str) -> None:
+    """The noise's or the prior's standard deviation is 0 or less: there is no such law."""
+    document = certificate("program")
+    derived = document["derivation"]["evidence"]["program"]["body"][1]["value"]
+    text = json.dumps(derived)
+    assert text.count(f'{{"number": "{old}"}}') == 1
+    changed = json.loads(text.replace(f'{{"number": "{old}"}}', f'{{"number": "{new}"}}'))
+    document["derivation"]["evidence"]["program"]["body"][1]["value"] = changed
+    verdict = kernel.check(document | {"digest": digest(content_of(document))})
+    assert not verdict
+    assert "0 or less" in str(verdict.reason)

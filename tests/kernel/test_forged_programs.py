@@ -269,3 +269,10 @@ def test_a_model_that_does_not_exist_is_refused(old: str, new: str) -> None:
     verdict = kernel.check(document | {"digest": digest(content_of(document))})
     assert not verdict
     assert "0 or less" in str(verdict.reason)
+
+
+def test_false_is_not_a_delta_of_0() -> None:
+    document = certificate("program")
+    document["derivation"]["conclusion"]["delta"] = False
+    verdict = kernel.check(document | {"digest": digest(content_of(document))})
+    assert (verdict.verdict, verdict.reason) == ("INVALID", "two claims")

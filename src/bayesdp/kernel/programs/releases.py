@@ -161,7 +161,7 @@ def release_cost(release: Release, node: object, setting: Setting) -> Cost:
         stated = _stated(found)
         # Noise is scaled by it, and what it scales by can be seen: `100 * db.size` where that is
         # private would be released with the noise.
-        public = setting.scope.public(stated.value) in (NUMBER, TRUTH)
+        public = setting.scope.public(stated.value) == NUMBER
         require(public, "a sensitivity that is no public number")
         cost = RULES[release.op](release, stated, setting)
         require((found["kind"], found["column"]) == cost.kind[:2], "another kind or column")

@@ -10,7 +10,7 @@ import pytest
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.populations import Graph, load, parse
-from bayesdp.populations.graph import Edges
+from bayesdp.populations.edges import Edges
 
 ISING = [[2.0, 1.0], [1.0, 2.0]]
 EDGES = [[0, 1], [1, 2], [4, 5]]
@@ -66,7 +66,7 @@ def test_specs_round_trip():
 
 
 def test_many_edges_in_memory_belong_in_a_file(monkeypatch):
-    monkeypatch.setattr("bayesdp.populations.graph.MOST_INLINE_EDGES", 2)
+    monkeypatch.setattr("bayesdp.populations.edges.MOST_INLINE_EDGES", 2)
     graph = Graph(records=6, edges=EDGES, table=ISING)
     assert graph.leakage(0.1).best.epsilon > 0.1
     with pytest.raises(UnsupportedError, match="Parquet"):

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import hashlib
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import (
@@ -20,18 +16,12 @@ from pydantic import (
     model_validator,
 )
 
-from bayesdp.errors import InputError, UnsupportedError, did_you_mean
+from bayesdp.errors import InputError
 from bayesdp.populations.base import Population
-from bayesdp.populations.files import find
+from bayesdp.populations.edges import Edges, read_edges
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from bayesdp.populations.factors import FactorGraph
-
-MOST_INLINE_EDGES = 100_000
-"""Up to this many edges given in memory are kept in the spec; more belong in a file."""
 
 MOST_RECORDS = 50_000_000
 """The largest graph."""
@@ -288,203 +278,6 @@ class Graph(Population):
             "every row is one record of the declared graph, different rows are different records, "
             "and which is which does not depend on the values",
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Edges:
-    """Pairs of records, an integer array of shape `(edges, 2)`. Made by `read_edges`.
-
-    `sha256` is over the file's bytes, or over the numbers if they were given in memory.
-    """
-
-    pairs: NDArray[np.int64]
-    sha256: str
-    file: str | None = None
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Edges) and self.sha256 == other.sha256
-
-    def __hash__(self) -> int:
-        return hash(self.sha256)
-
-    def to_spec(self) -> Any:
-        """Plain data that reads back as these edges."""
-        if self.file is not None:
-            return {"file": self.file, "sha256": self.sha256}
-        if len(self.pairs) > MOST_INLINE_EDGES:
-            raise UnsupportedError(
-                "population.edges",
-                f"{len(self.pairs)} pairs in memory",
-                expected=f"a file where there are more than {MOST_INLINE_EDGES}, since studies, "
-                "ledgers and certificates keep the population as plain data",
-                remedy="Write them to a Parquet file of two integer columns and give its path.",
-            )
-        return self.pairs.tolist()
-
-    def require_within(self, records: int) -> None:
-        """`InputError` for a record that isn't there, one paired with itself, and a pair twice.
-
-        Each pair applies the shared table once, so a pair that is also listed the other way round
-        would apply it twice.
-        """
-        import numpy as np
-
-        bad = ((self.pairs < 0) | (self.pairs >= records)).any(axis=1)
-        same = self.pairs[:, 0] == self.pairs[:, 1]
-        repeated = np.ones(len(self.pairs), dtype=bool)
-        repeated[np.unique(np.sort(self.pairs, axis=1), axis=0, return_index=True)[1]] = False
-        once = "List it once. For a stronger dependence state a table with its entries squared."
-        for wrong, expected, remedy in (
-            (bad, f"two records from 0 to {records - 1}", ""),
-            (same, "two different records", ""),
-            (repeated, "a pair that was not listed before, in either order", once),
-        ):
-            if wrong.any():
-                row = int(np.argmax(wrong))
-                raise InputError(
-                    f"population.edges[{row}]",
-                    self.pairs[row].tolist(),
-                    expected=expected,
-                    remedy=remedy,
-                )
-
-
-def read_edges(raw: Any) -> Edges:
-    """Edges from a path, `{ file, sha256 }`, or pairs of integers; `InputError` for others."""
-    import numpy as np
-
-    key = "population.edges"
-    if isinstance(raw, str | Path):
-        return _edges_of(str(raw), None)
-    if isinstance(raw, Mapping):
-        for name in raw:
-            if name not in ("file", "sha256"):
-                raise InputError(
-                    f"{key}.{name}",
-                    expected="a known key",
-                    remedy=did_you_mean(str(name), ("file", "sha256")),
-                    shown=False,
-                )
-        if not isinstance(raw.get("file"), str):
-            raise InputError(f"{key}.file", raw.get("file"), expected="the path of a file of pairs")
-        return _edges_of(raw["file"], raw.get("sha256"))
-    try:
-        pairs = np.asarray(raw)
-    except ValueError:
-        pairs = np.asarray(None)
-    if pairs.size == 0:
-        pairs = np.zeros((0, 2), dtype=np.int64)
-    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
-        raise InputError(key, raw, expected="pairs of record numbers, or a Parquet or CSV file")
-    fixed = np.ascontiguousarray(pairs, dtype="<i8")
-    return Edges(fixed.astype(np.int64), hashlib.sha256(fixed.tobytes()).hexdigest())
-
-
-def _edges_of(name: str, digest: Any) -> Edges:
-    key = "population.edges"
-    path = find(name, key)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(key, name, expected=f"a readable file ({error})") from None
-    actual = hashlib.sha256(content).hexdigest()
-    if digest is not None and digest != actual:
-        raise InputError(
-            f"{key}.sha256",
-            digest,
-            expected=f"{actual}, the digest of {name}",
-            remedy="The file is another one than the population was declared with.",
-        )
-    return Edges(_pairs_in(content, name), actual, name)
-
-
-_PAIRS = "a Parquet or CSV file of two integer columns, record numbers from 0"
-
-
-def _pairs_in(content: bytes, name: str) -> NDArray[np.int64]:
-    """The two integer columns of a Parquet or CSV file (CSV: with or without a header)."""
-    import numpy as np
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    if content[:4] != b"PAR1":
-        return _pairs_in_csv(content, name)
-    try:
-        table = parquet.read_table(pa.BufferReader(content))
-    except (pa.ArrowInvalid, OSError) as error:
-        raise InputError("population.edges", name, expected=f"{_PAIRS} ({error})") from None
-    if table.num_columns != 2 or not all(pa.types.is_integer(field.type) for field in table.schema):
-        fields = ", ".join(f"{field.name} ({field.type})" for field in table.schema)
-        raise InputError("population.edges", name, expected=_PAIRS, remedy=f"It has {fields}.")
-    if any(column.null_count for column in table.columns):
-        raise InputError("population.edges", name, expected=f"{_PAIRS}, none missing")
-    columns = [column.to_numpy().astype(np.int64) for column in table.columns]
-    return np.ascontiguousarray(np.stack(columns, axis=1))
-
-
-def _pairs_in_csv(content: bytes, name: str) -> NDArray[np.int64]:
-    """Every line is a pair, except a first line with a letter in each cell, which is a header.
-
-    A byte order mark, quotes and spaces around numbers, and empty lines, are not part of a pair.
-    """
-    import numpy as np
-    import pyarrow as pa
-    from pyarrow import csv
-
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    try:
-        first, *_ = content.decode("utf-8").split("\n", 1)
-    except UnicodeDecodeError as error:
-        raise InputError("population.edges", name, expected=f"{_PAIRS} ({error})") from None
-    cells = _cells(first)
-    has_header = len(cells) == 2 and all(any(map(str.isalpha, cell)) for cell in cells)
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(content),
-            read_options=csv.ReadOptions(column_names=["first", "second"], skip_rows=has_header),
-            convert_options=csv.ConvertOptions(
-                column_types={"first": pa.int64(), "second": pa.int64()}
-            ),
-        )
-        is_plain = b"x" not in content.lower()  # it would read hexadecimal numbers
-    except pa.ArrowInvalid:
-        is_plain = False
-    if is_plain and len(table) and not any(column.null_count for column in table.columns):
-        columns = [column.to_numpy().astype(np.int64) for column in table.columns]
-        return np.ascontiguousarray(np.stack(columns, axis=1))
-    return _pairs_line_by_line(content.decode("utf-8"), name, has_header)
-
-
-def _pairs_line_by_line(text: str, name: str, has_header: bool) -> NDArray[np.int64]:
-    """The same, slowly, to name the line that is wrong."""
-    import numpy as np
-
-    pairs: list[tuple[int, int]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        if not line.strip() or (has_header and number == 1):
-            continue
-        cells = _cells(line)
-        if len(cells) != 2 or not all(_WHOLE.fullmatch(cell) for cell in cells):
-            raise InputError(
-                "population.edges",
-                line[:80],
-                expected=f"two record numbers, with a comma between them, in line {number} of "
-                f"{name}",
-                remedy="Only the first line may be a header.",
-            )
-        pairs.append((int(cells[0]), int(cells[1])))
-    if not pairs:
-        raise InputError("population.edges", name, expected=_PAIRS, remedy="It has no pair.")
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
-
-
-def _cells(line: str) -> list[str]:
-    import csv
-
-    return [cell.strip() for row in csv.reader([line], skipinitialspace=True) for cell in row]
-
-
-_WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 
 
 def _read_factor(key: str, raw: Any) -> Any:

@@ -26,7 +26,7 @@ from bayesdp.leakage.zcdp import largest_rho, least_epsilon, reserve, shifted
 from bayesdp.notions import Cost
 from bayesdp.populations import Graph, MarkovChain, parse
 from bayesdp.theorems import Question
-from bayesdp.theorems.with_delta import dp_modes, modes_for
+from bayesdp.theorems.with_delta import dp_modes, modes_for, report_with_delta
 from tests.effort import runs
 from tests.oracles import chains, finite
 from tests.oracles.mechanisms import random_joint
@@ -564,3 +564,22 @@ def test_costs_that_mean_nothing_are_refused() -> None:
             Cost(**wrong)
     assert Cost.of(0.5, "lipschitz", rho=0.1).rho == 0.1
     assert not Cost(rho_any=1e-9).is_zero
+
+
+@pytest.mark.parametrize("delta", [1e-6, 1e-30])
+@pytest.mark.parametrize("total", [0.1, 690.0, 1000.0, 1e6])
+def test_a_ledger_of_any_total_has_levels(total: float, delta: float) -> None:
+    """Of large totals no point of the curve has a delta that a double can hold."""
+    spec = {"model": "markov", "transition": [[0.7, 0.3], [0.2, 0.8]], "length": 4}
+    read = Reading("bdp", total, population=spec, covers=("x",), delta=delta)
+    modes = modes_for(Question(parse(spec)), total, delta)
+    assert sum(mode.delta for mode in modes) <= delta
+    assert len({mode.dp_delta > 0.0 for mode in modes}) == 1
+    small = level(read, [spend(rho=1e-9 * total**2 / (1.0 + total))])
+    assert 0.0 < small <= total
+
+
+def test_a_delta_that_doubles_can_hardly_hold_is_refused() -> None:
+    question = Question(parse(CHAIN))
+    with pytest.raises(InputError, match="1e-290"):
+        report_with_delta(question, Cost(rho_any=0.5), 5e-324)

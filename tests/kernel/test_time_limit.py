@@ -16,7 +16,7 @@ from bayesdp.kernel.arithmetic import TooSlowError, ball, limited, watched
 from bayesdp.kernel.blocks import truth
 from bayesdp.kernel.row_counts import check_row_counts
 from bayesdp.populations import parse
-from bayesdp.release import Study, certify
+from bayesdp.release import Study, derivation
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.statements import read_columns
 from bayesdp.statements.conditions import parse as parse_condition
@@ -64,12 +64,12 @@ def test_a_level_that_takes_too_long_to_prove_is_not_claimed(
 
     proved = kernel.certified_level
     monkeypatch.setattr(kernel, "certified_level", slow)
-    certify._certified.cache_clear()
+    derivation._certified.cache_clear()
     chain = parse({"model": "markov", "transition": [[0.8, 0.2], [0.4, 0.6]], "length": 9})
     report = chain.leakage(0.7)
     assert report.best.theorem == "markov-recursion"
     assert conversion_certificate(chain, report).derivation.rule != "markov-recursion"
-    certify._certified.cache_clear()
+    derivation._certified.cache_clear()
 
 
 def test_long_lists_and_many_groups_are_read_once(tmp_path: Path) -> None:

@@ -179,6 +179,10 @@ def test_results_are_found_by_query_group_and_cell(tmp_path: Path) -> None:
     assert len(release) == 1 + 2 + 2 + 4
     assert release["mean"] is release.results[0]
     assert [result.group for result in release["by sex"]] == ["f", "m"]
+    assert "by sex" in release
+    assert "f" not in release
+    with pytest.raises(bdp.InputError, match="the name of a query"):
+        release[()]
     assert release["by sex", "m"] is release["by sex"][1]
     assert [result.cell for result in release["heights"]] == ["[120, 170)", "[170, 220]"]
     assert release["heights", "[170, 220]"] is release["heights"][1]

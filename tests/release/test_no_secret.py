@@ -9,9 +9,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from bayesdp import kernel
 from bayesdp.certificate import content_of, digest
+from bayesdp.errors import BudgetExceededError
 from bayesdp.kernel import check
-from bayesdp.release import Study
+from bayesdp.release import Study, derivation
 
 PAIRS = {"pair": {"role": "cluster"}}
 DAYS = {"day": {"role": "order", "step": 1}}
@@ -77,3 +79,66 @@ def test_so_it_does_with_a_delta(
     release = made.release()
     assert release.certificate.body["claim"]["epsilon"] == plan.level
     assert_zero_is_refused(json.loads(release.certificate.to_json()))
+
+
+NO_SECRET_BUT_ONE_MEMBER = {
+    "model": "family",
+    "members": [
+        {"model": "finite", "probabilities": [[1.0, 0.0], [0.0, 0.0]]},
+        {"model": "finite", "probabilities": [[0.25, 0.25], [0.25, 0.25]]},
+    ],
+}
+
+
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+@pytest.mark.parametrize("spec", [POPULATIONS[0][0], NO_SECRET_BUT_ONE_MEMBER])
+def test_releases_fill_the_ledger_and_each_certificate_holds(
+    spec: dict[str, Any], delta: float, tmp_path: Path
+) -> None:
+    """Pure costs are never claimed at what they would cost as zCDP, without its proof."""
+    made = study(tmp_path, spec, PAIRS, "any", epsilon=5.0, spend=1.1, delta=delta)
+    for count in range(1, 5):
+        document = json.loads(made.release().certificate.to_json())
+        assert check(document), document["data_set"]
+        (reading,) = made.ledger().show()[0]["readings"]
+        assert reading["level"] == pytest.approx(1.1 * count)
+        assert document["data_set"]["level"] == pytest.approx(1.1 * count)
+    with pytest.raises(BudgetExceededError):
+        made.release()
+
+
+def test_a_member_without_secrets_has_the_independent_columns_of_its_family(
+    tmp_path: Path,
+) -> None:
+    made = study(tmp_path, NO_SECRET_BUT_ONE_MEMBER, PAIRS, "any", epsilon=2.0)
+    document = json.loads(made.release().certificate.to_json())
+    conversion = document["derivation"]["premises"][0]
+    member = next(
+        step
+        for step in conversion["premises"]
+        if step["evidence"].get("population", {}).get("probabilities") == [[1.0, 0.0], [0.0, 0.0]]
+    )
+    assert member["conclusion"]["epsilon"] > 0.0
+    member["evidence"]["independent"] = []
+    member["conclusion"]["epsilon"] = 0.0
+    assert not check(document | {"digest": digest(content_of(document))})
+
+
+def test_nothing_is_spent_where_no_certificate_could_hold(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ledger's level may rest on a theorem of which the kernel proves less."""
+    made = study(tmp_path, *POPULATIONS[0], epsilon=3.0, spend=1.1)
+    made.release()
+    proved = kernel.certified_level
+
+    def half_as_good(step: dict[str, Any]) -> float:
+        level = proved(step)
+        return level if level < 2.0 else 2.0 * level
+
+    monkeypatch.setattr(kernel, "certified_level", half_as_good)
+    derivation._certified.cache_clear()
+    with pytest.raises(BudgetExceededError, match="no certificate can claim it"):
+        made.release()
+    derivation._certified.cache_clear()
+    assert len(made.ledger().spends("pairs")) == 1

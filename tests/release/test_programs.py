@@ -21,7 +21,7 @@ from bayesdp.errors import (
     UnsupportedError,
 )
 from bayesdp.release import Study
-from bayesdp.release.certify import provable_plan
+from bayesdp.release.derivation import provable_plan
 from bayesdp.release.plan import make_plan
 from bayesdp.release.program_files import ProgramRefusedError
 from bayesdp.report.explain import explain

@@ -153,7 +153,7 @@ def test_a_level_that_the_kernel_does_not_prove_is_not_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As it was: the fast engine took the ratio of the chain above for 1, and the kernel didn't."""
-    from bayesdp.release.certify import UNPROVED, derive
+    from bayesdp.release.derivation import UNPROVED, derive
     from bayesdp.theorems import markov_contraction
 
     monkeypatch.setattr(markov_contraction, "largest_ratio", lambda _: 1.0)

@@ -18,7 +18,6 @@ from bayesdp.accounting.spend import Reading, Spend, as_zcdp, canonical_json, to
 from bayesdp.errors import Refusal
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import ColumnCost, Cost
-from bayesdp.numbers import largest
 from bayesdp.populations import Autoregressive, Family, Gaussian, MarkovChain, Population, parse
 from bayesdp.theorems import (
     NO_PURE_LEVEL,
@@ -112,39 +111,21 @@ def converted(
         seconds,
         NEVER if search is None else search,
         PATIENCE * seconds if search is None else None,
+        beside=bool(reading.independent),
     )
     cost = cost_for(reading, spends)
     if reading.delta == 0.0:
         if cost.rho > 0.0:
             raise Refusal(f"{reading.words()}: {NO_PURE_LEVEL}")
-        found = _at_least_dp(report(question, cost), reading, spends)
-        return _with_mechanism(question, found, reading, spends)
-    found = report_with_delta(
+        return _with_mechanism(question, report(question, cost), reading, spends)
+    answer = report_with_delta(
         question,
         cost,
         reading.delta,
         zcdp_cost=cost_for(reading, [as_zcdp(spend) for spend in spends]),
         total=None if fixed else reading.total,
     )
-    found = _at_least_dp(found, reading, spends, fixed=fixed)
-    if cost.rho > 0.0:
-        return found
-    return _with_mechanism(question, found, reading, spends)
-
-
-def _at_least_dp(
-    report: LeakageReport, reading: Reading, spends: Sequence[Spend], *, fixed: bool = False
-) -> LeakageReport:
-    """The report where records also have values in independent columns: no level below DP.
-
-    A population in which no record has two possible values leaks nothing about the columns that it
-    covers. About its independent columns a record still loses what the spends cost.
-    """
-    if not reading.independent or report.best.epsilon > 0.0:
-        return report
-    least = dp_bound(reading, spends, fixed=fixed).epsilon
-    bounds = [replace(bound, epsilon=largest(bound.epsilon, least)) for bound in report.bounds]
-    return replace(report, bounds=tuple(sorted(bounds, key=lambda bound: bound.epsilon)))
+    return answer if cost.rho > 0.0 else _with_mechanism(question, answer, reading, spends)
 
 
 def _with_mechanism(

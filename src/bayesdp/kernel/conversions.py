@@ -88,7 +88,11 @@ def proved(conversion: Conversion) -> arb:
 def _of_member(conversion: Conversion, member: Any, step: conversions.Conversion) -> arb:
     """The level of a family's member: a step of the same adversary, secrets and cost."""
     cost = conversion.cost
-    part = replace(read_conversion(step, cost, zcdp=conversion.zcdp), alone=conversion.alone)
+    part = replace(
+        read_conversion(step, cost, zcdp=conversion.zcdp),
+        alone=conversion.alone,
+        beside=conversion.beside,
+    )
     require(part.population == member, "about another population")
     require(part.adversary == conversion.adversary, "about another adversary")
     require(part.secrets == conversion.secrets, "about other secrets")

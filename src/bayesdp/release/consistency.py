@@ -210,9 +210,7 @@ def _possible_states(study: StudySpec, covers: tuple[str, ...]) -> None:
         raise InputError(
             error.place,
             list(covers),
-            expected=f"states that records can have, but there are {error.reason}"
-            if error.reason.startswith("two")
-            else f"states that records can have, but {error.reason}",
+            expected=f"states that records can have: {error.reason}",
             remedy="Cover one column that has all the states, such as one with more cuts, each "
             "within the bounds.",
         ) from None

@@ -14,7 +14,8 @@ import bayesdp
 from bayesdp import kernel
 from bayesdp.certificate import Certificate, Step
 from bayesdp.errors import InputError
-from bayesdp.release.certify import conversion_certificate, plain_details
+from bayesdp.release.certify import conversion_certificate
+from bayesdp.release.derivation import plain_details
 from bayesdp.theorems import leakage
 from bayesdp.theorems.relations import BY_NAME, Relation
 from bayesdp.theorems.relations.search import Implications, Implied

@@ -127,6 +127,8 @@ class Release:
         >>> release["heights", "[150, 180)"].value  # doctest: +SKIP
         17.0
         """
+        if name == ():
+            raise InputError("release[()]", expected="the name of a query", shown=False)
         query, *parts = name if isinstance(name, tuple) else (name,)
         results = [result for result in self if result.query == query]
         if not results:
@@ -144,6 +146,10 @@ class Release:
         if len(_places(results[0])) > len(parts):
             return results
         return results[0]
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a query of this name was released."""
+        return any(result.query == name for result in self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp release --json` prints it."""

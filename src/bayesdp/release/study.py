@@ -19,10 +19,12 @@ from typing import Any
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger, Preview
 from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.spend import Spend
 from bayesdp.accounting.transaction import Entry, SoFar, Transaction, refusals_noted
 from bayesdp.errors import BudgetExceededError, InputError, TableError, TableMismatchError
 from bayesdp.populations import Population
-from bayesdp.release.certify import certify, derive, provable_plan
+from bayesdp.release.certify import certify
+from bayesdp.release.derivation import derive, provable_plan, within_total
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, declared_columns, structure_of
 from bayesdp.release.program_files import file_and_name, require_unchanged
 from bayesdp.release.program_results import ProgramAnswer
@@ -166,6 +168,11 @@ class Study:
         seconds = self.spec.budget.seconds
         return Ledger(self.ledger_url, level=partial(level, seconds=seconds))
 
+    def spends(self) -> list[Spend]:
+        """What the data set has spent so far: nothing, before the first release makes a ledger."""
+        ledger = self.ledger()
+        return ledger.spends(self.spec.data.dataset) if ledger.path.exists() else []
+
     def check(self) -> Check:
         """Price the study: costs, noise, errors, and what it does to the budget. Reads no data."""
         self._require_programs()
@@ -198,7 +205,8 @@ class Study:
         ledger = self.ledger()
         with self._told_how_to_look(), refusals_noted(ledger, self.spec.data.dataset, self.name):
             plan, exact = self._exact(ledger)
-        derive(plan)  # the kernel must prove the level before anything is spent
+        # The kernel must prove the levels before anything is spent.
+        within_total(plan, derive(plan, self.spends()))
         return Transaction(ledger, self._entry(plan), _Drawing(ledger, plan, exact, clock)).run()
 
     @contextmanager

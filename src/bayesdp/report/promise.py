@@ -19,9 +19,8 @@ from bayesdp.release.certify import (
     assumptions,
     data_set_state,
     declarations,
-    derive,
-    plain_details,
 )
+from bayesdp.release.derivation import derive, plain_details
 from bayesdp.release.study import Study
 from bayesdp.theorems import (
     BY_NAME,
@@ -132,8 +131,7 @@ def of_study(study: Study) -> Promise:
     """From a study, before its release: what its certificate would say. Reads no data."""
     check = study.check()
     plan, preview = check.plan, check.preview
-    ledger = study.ledger()
-    before = ledger.spends(study.spec.data.dataset) if ledger.path.exists() else []
+    before = study.spends()
     derivation = derive(plan, before)
     declared = declarations(plan)
     declared["claim"] |= {"epsilon": derivation.conclusion["epsilon"]}

@@ -7,7 +7,8 @@ from typing import Any
 
 from bayesdp.accounting.composition import dp_bound
 from bayesdp.accounting.spend import Reading, Spend
-from bayesdp.release.certify import provable_plan, secrets_place
+from bayesdp.release.certify import secrets_place
+from bayesdp.release.derivation import provable_plan
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection

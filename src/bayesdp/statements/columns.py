@@ -352,7 +352,8 @@ def check_law(covers: tuple[str, ...], columns: Mapping[str, Any], place: str) -
     sources = [getattr(columns[name], "source", name) for name in covers]
     for name, source in zip(covers, sources, strict=True):
         if sources.count(source) > 1:
-            raise StatementError(place, f"two columns with values of '{source}', and a law of both")
+            reason = f"there are two columns with values of '{source}', and a law of both"
+            raise StatementError(place, reason)
         column = columns[name]
         if isinstance(column, _Derived) and source in columns:
             missed = sorted(set(column.levels or ()) - _reached(column, columns[source]))

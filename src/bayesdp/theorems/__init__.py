@@ -136,7 +136,7 @@ def report(question: Question, cost: Cost) -> LeakageReport:
     """
     if cost.rho > 0.0:
         raise Refusal(NO_PURE_LEVEL)
-    secret = has_secret(question.population, question.adversary)
+    secret = _has_secret(question)
     bounds: dict[str, Bound] = {}
     refused: dict[str, Refused] = {}
     for theorem in in_turn(question):
@@ -166,7 +166,7 @@ def best_bound(
     """
     if cost.rho > 0.0:
         raise Refusal(NO_PURE_LEVEL)
-    secret = has_secret(question.population, question.adversary)
+    secret = _has_secret(question)
     best: Bound | None = None
     for theorem in in_turn(question):
         answer = _asked(theorem, question, cost, False)
@@ -323,6 +323,11 @@ def approximate(question: Question, dp_epsilon: float, dp_delta: float) -> Appro
 def delta_at(question: Question, level: float, dp_epsilon: float, dp_delta: float) -> float:
     """The delta of `level`, a level of all mechanisms of this cost, rounded up (theory 3.10)."""
     return converted_delta(level, dp_epsilon, dp_delta, question.group_size)
+
+
+def _has_secret(question: Question) -> bool | None:
+    """Whether some record has two values, of the population's or beside it."""
+    return question.beside or has_secret(question.population, question.adversary)
 
 
 _ROUNDING_OF_NOTHING = 1e-300

@@ -24,7 +24,9 @@ class Question:
     `family` asks every theorem about every member, and each of them may take `seconds`; with
     Gaussian noise each point of its curve counts as a level. `stop_after` is for levels that were
     found before and are asked for again: a busier machine should find them again, so nothing is
-    stopped before it, in seconds (`seconds` itself where it is `None`).
+    stopped before it, in seconds (`seconds` itself where it is `None`). `beside` says that records
+    have values of which the population says nothing: they lose the whole cost about those, so no
+    level is below it, even where the population leaves no record two values.
     """
 
     population: Population
@@ -33,6 +35,7 @@ class Question:
     seconds: float = 1.0
     deadline: Deadline = field(default=NEVER, compare=False)
     stop_after: float | None = None
+    beside: bool = False
 
     def __post_init__(self) -> None:
         check_seconds(self.seconds)

@@ -58,6 +58,7 @@ _TRIES = 24
 _CLOSE = 1e-4
 """The search for a point ends where this share of delta is not used."""
 _LEAST_LOG = -690.0
+_LEAST_DELTA = 1e-290
 NO_DIVERGENCE = "the ledger's orders are those of Rényi divergences, which it doesn't bound"
 _BEYOND = "at this delta no point of the costs' DP curve has a level by it"
 
@@ -89,8 +90,8 @@ def report_with_delta(
     kept to by a ledger, whose costs may depend on earlier answers; without it the costs were fixed
     beforehand. Source: theory 2.5, 2.6, 3.10.
     """
-    if not (isinstance(delta, int | float) and 0.0 < delta < 1.0):
-        raise InputError("delta", delta, expected="a probability between 0 and 1")
+    if not (isinstance(delta, int | float) and _LEAST_DELTA <= delta < 1.0):
+        raise InputError("delta", delta, expected=f"a probability from {_LEAST_DELTA:g} to below 1")
     ways: list[tuple[Counted, Cost]] = [("pure", cost)]
     if zcdp_cost is not None and zcdp_cost != cost:
         ways.append(("zcdp", zcdp_cost))
@@ -418,6 +419,8 @@ def _best_point(
             continue
         grown = delta_at(question, answer, dp_epsilon, 1.0)
         dp_delta = down(min(delta, delta / grown * (1.0 - 1e-6)), 4)
+        if not dp_delta * SHARES[-1] > _LEAST_DELTA:
+            continue  # the level is so large that no point's delta is left
         rho, alpha = largest_rho(dp_epsilon, dp_delta)
         best = max(best, (rho, alpha, dp_delta))
     return best

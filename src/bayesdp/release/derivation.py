@@ -1,0 +1,386 @@
+"""The derivation of a release: the price that the kernel proves, step by step.
+
+A plan's level comes from the fast route. Here the kernel is asked for each step, and what it proves
+is what a study is priced at, what its certificate claims and what `derive` puts under the claim.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from functools import lru_cache
+from typing import Any
+
+from bayesdp import kernel, theorems
+from bayesdp.accounting.composition import (
+    PATIENCE,
+    SECONDS,
+    converted,
+    dp_bound,
+    population_of,
+    zcdp_cost,
+)
+from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.certificate import Step
+from bayesdp.errors import BudgetExceededError, Refusal
+from bayesdp.notions import Cost
+from bayesdp.numbers import largest
+from bayesdp.populations import Family
+from bayesdp.release.noise import kind_of
+from bayesdp.release.plan import Plan, PlannedQuery, describe_query, make_plan
+from bayesdp.release.programs import PlannedProgram
+from bayesdp.release.spec import StudySpec
+from bayesdp.theorems import Bound, LeakageReport, Question, Refused, delta_at
+from bayesdp.theorems.with_delta import report_with_delta
+
+
+def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
+    """The price of a study, with the level that the kernel proves, within its budget.
+
+    The kernel's level may lie above the fast one, by a rounding or where its rule is simpler (large
+    Gaussian fields and graphs): the study then spends that much less. The plan's level and the best
+    one of its report are the kernel's, so they are what a certificate claims.
+    """
+    within, chosen = None, None
+    for _ in range(4):
+        plan = make_plan(study, n, within=within, noise=chosen.noise if chosen else None)
+        chosen = chosen or plan
+        step = _own_step(plan, ())
+        proved = step.conclusion["epsilon"]
+        if proved <= plan.target:
+            report = plan.report and _as_proved(plan.report, step)
+            unproved = _certified(_asked(step))[1] if report is not None else ""
+            return replace(
+                plan, choice=chosen.choice, level=proved, report=report, unproved=unproved
+            )
+        within = (within or plan.target) * plan.target / proved * (1.0 - 1e-9)
+    raise Refusal(
+        f"The kernel proves no level within the budget of {plan.target:g}: nothing was spent."
+    )
+
+
+def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
+    """The derivation tree: release <- conversion <- composition <- one step for each query.
+
+    With earlier spends a second conversion stands beside the first: of the data set's whole sum.
+    Levels are the kernel's: proved in balls, rounded up. Raises `Refusal` where the proved level
+    does not fit the budget that the fast route fitted, which would be a mistake of ours.
+    """
+    rho = {"rho": plan.dp_rho} if plan.dp_rho > 0.0 else {}
+    composition = Step(
+        "sequential-composition",
+        {"notion": "dp", "epsilon": plan.dp_epsilon} | rho,
+        {"adjacency": "replace one record"},
+        (
+            *(_query_step(query) for query in plan.queries),
+            *(_program_step(program) for program in plan.programs),
+        ),
+    )
+    premises = [_own_step(plan, (composition,))]
+    if before:
+        together = [*before, *plan.spends]
+        premises.append(_data_set(plan.reading, together, plan.study.budget.seconds))
+    reached = premises[0].conclusion["epsilon"]
+    if not reached <= plan.target:
+        raise Refusal(
+            f"The level proved in ball arithmetic, {reached!r}, is above the budget of "
+            f"{plan.target!r}. Nothing was spent. This is a mistake of bayesdp: please report it."
+        )
+    delta = {"delta": plan.delta} if plan.delta > 0.0 else {}
+    return Step(
+        "release",
+        {"notion": plan.reading.notion, "epsilon": reached} | delta,
+        allowed(plan),
+        tuple(premises),
+    )
+
+
+def within_total(plan: Plan, derivation: Step) -> Step:
+    """The derivation, if the data set's level in it is within its total.
+
+    Else `BudgetExceededError`: the kernel would refuse its certificate.
+    """
+    level, total = derivation.premises[-1].conclusion["epsilon"], plan.reading.total
+    if not level <= total:
+        raise BudgetExceededError(
+            f"With this release the data set's proved level is {level!r}, above its total of "
+            f"{total!r}: the ledger's level is lower, but no certificate can claim it. Spend less."
+        )
+    return derivation
+
+
+def allowed(plan: Plan) -> dict[str, float]:
+    """What the study may spend."""
+    return {"total": plan.target} | ({"delta": plan.reading.delta} if plan.reading.delta else {})
+
+
+def _own_step(plan: Plan, premises: tuple[Step, ...]) -> Step:
+    """What the study's own spends mean: a conversion, or for the notion DP its composition."""
+    if plan.report is not None:
+        seconds = plan.study.budget.seconds
+        return conversion_step(plan.reading, plan.report, premises, seconds=seconds)
+    bound = dp_bound(plan.reading, plan.spends, fixed=True)
+    if bound.delta == 0.0:
+        return premises[0] if premises else _pure_dp(plan.spends)
+    return _approximate_dp(plan.reading, bound, plan.spends, premises)
+
+
+def _data_set(reading: Reading, spends: Sequence[Spend], seconds: float) -> Step:
+    """The reading over all spends of the data set."""
+    if reading.notion == "dp":
+        bound = dp_bound(reading, spends)
+        if bound.delta == 0.0:
+            return _pure_dp(spends)
+        return _approximate_dp(reading, bound, spends, ())
+    report = converted(reading, spends, seconds=seconds)
+    return conversion_step(reading, report, total=reading.total, seconds=seconds)
+
+
+def _as_proved(report: LeakageReport, step: Step) -> LeakageReport:
+    """The report with the step's level as its best; lower ones that nothing proves are refused."""
+    place = next(i for i, bound in enumerate(report.bounds) if _names(bound, step))
+    best = replace(report.bounds[place], epsilon=step.conclusion["epsilon"])
+    unproved = tuple(Refused(bound.theorem, UNPROVED) for bound in report.bounds[:place])
+    return replace(
+        report,
+        bounds=(best, *report.bounds[place + 1 :]),
+        refused=(*report.refused, *unproved),
+    )
+
+
+UNPROVED = "the kernel does not prove its level, so no certificate can claim it"
+
+
+def _names(bound: Bound, step: Step) -> bool:
+    """Whether the step is the conversion made from this bound."""
+    delta = _delta_evidence(bound) if bound.delta > 0.0 and bound.proof else None
+    same_delta = (bound.delta > 0.0) == ("delta" in step.conclusion)
+    return bound.theorem == step.rule and same_delta and delta == step.evidence.get("delta")
+
+
+def _pure_dp(spends: Sequence[Spend]) -> Step:
+    return Step("data-set", {"notion": "dp", "epsilon": total_cost(spends).dp_epsilon})
+
+
+def _approximate_dp(
+    reading: Reading, bound: Bound, spends: Sequence[Spend], premises: tuple[Step, ...]
+) -> Step:
+    """The DP level of costs at a delta."""
+    counted = bound.proof["counted"] == "zcdp"
+    cost = zcdp_cost(spends) if counted else total_cost(spends)
+    conclusion = {"notion": "dp", "epsilon": bound.epsilon, "delta": reading.delta}
+    evidence = {"cost": _cost_evidence(cost, True), "delta": _delta_evidence(bound)}
+    step = Step(bound.theorem, conclusion, evidence, premises)
+    level = certified(step, bound.epsilon)
+    if level is None:
+        raise Refusal("The kernel doesn't prove the level. Please report this mistake of ours.")
+    return Step(step.rule, conclusion | {"epsilon": level}, evidence, premises)
+
+
+def _cost_evidence(cost: Cost, with_rho: bool) -> dict[str, Any]:
+    parts = ("any", "lipschitz", "slack")
+    more = ("rho_any", "rho_lipschitz", "rho_slack") if with_rho else ()
+    columns = [asdict(spent) for spent in cost.by_column]
+    if not with_rho:
+        kept = ("column", "width", "dp_epsilon", "slack")
+        columns = [{name: spent[name] for name in kept} for spent in columns]
+    return {name: getattr(cost, name) for name in (*parts, *more)} | {"by_column": columns}
+
+
+def _delta_evidence(bound: Bound) -> dict[str, Any]:
+    """How a level follows at a delta, with the Rényi order as an exact fraction."""
+    alpha = bound.proof.get("alpha")
+    order = None if alpha is None else list(float(alpha).as_integer_ratio())
+    return dict(bound.proof) | {"alpha": order}
+
+
+def conversion_step(
+    reading: Reading,
+    report: LeakageReport,
+    premises: tuple[Step, ...] = (),
+    *,
+    total: float | None = None,
+    seconds: float = SECONDS,
+) -> Step:
+    """The step of the best theorem whose level the kernel proves.
+
+    `total` is what a ledger keeps to, where a level at a delta was read with it.
+    """
+    about: dict[str, Any] = {
+        "population": reading.population,
+        "covers": list(reading.covers),
+        "independent": list(reading.independent),
+        "secrets": reading.secrets,
+    }
+    if reading.interval is not None:
+        about["interval"] = list(reading.interval)
+    slow = False
+    for bound in report.bounds:
+        read = kernel.DETAILS.get(bound.theorem, frozenset())
+        kept = {name: value for name, value in bound.evidence.items() if name in read}
+        pure_cost = float(bound.proof.get("dp_epsilon", report.cost.dp_epsilon))
+        details = plain_details(kept) | _proofs(reading, bound.theorem, pure_cost)
+        conclusion = {"notion": "bdp", "epsilon": bound.epsilon, "adversary": reading.adversary}
+        counted = bound.proof.get("counted") == "zcdp"
+        cost = report.zcdp_cost if counted and report.zcdp_cost is not None else report.cost
+        evidence = about | {"cost": _cost_evidence(cost, bound.delta > 0.0), "details": details}
+        under = premises
+        if bound.theorem == "family":
+            with_delta = bound.delta > 0.0 and not bound.proof
+            under = (*premises, *_members(reading, report, total, with_delta, seconds))
+        if bound.proof.get("way") == "stated":
+            pure = certified(Step(bound.theorem, conclusion, evidence, under), bound.epsilon)
+            if pure is None:
+                continue
+            conclusion["delta"] = largest(bound.delta, _stated_delta(reading, bound, pure))
+        elif bound.delta > 0.0:
+            conclusion["delta"] = reading.delta
+        if bound.proof:
+            evidence["delta"] = _delta_evidence(bound)
+        step = Step(bound.theorem, conclusion, evidence, under)
+        level = certified(step, bound.epsilon)
+        if level is not None:
+            return Step(step.rule, conclusion | {"epsilon": level}, step.evidence, under)
+        slow = slow or _certified(_asked(step))[1] == TOO_SLOW
+    if slow:
+        raise Refusal(
+            "No level can be certified: to verify one would take longer than a verdict may. "
+            "A smaller population, or one with a simpler structure, has a quicker proof."
+        )
+    raise Refusal("The kernel proves none of the levels. Please report this mistake of ours.")
+
+
+def _proofs(reading: Reading, theorem: str, dp_epsilon: float) -> dict[str, Any]:
+    """Evidence that only a certificate needs: the flows behind a finite law's level."""
+    if theorem != "finite-law" or reading.adversary == "informed":
+        return {}
+    from bayesdp.theorems.finite_law import dual_certificates
+
+    flows = dual_certificates(population_of(reading), dp_epsilon, reading.adversary)
+    return {"proofs": flows}
+
+
+def _stated_delta(reading: Reading, bound: Bound, level: float) -> float:
+    """The delta of a stated pair at the level that the kernel proves, a hair above the bound's."""
+    question = Question(population_of(reading), reading.adversary)
+    return delta_at(question, level, bound.proof["dp_epsilon"], bound.proof["dp_delta"])
+
+
+def _members(
+    reading: Reading,
+    report: LeakageReport,
+    total: float | None,
+    with_delta: bool,
+    seconds: float,
+) -> list[Step]:
+    """For a family, the same conversion for each member."""
+    family = population_of(reading)
+    assert isinstance(family, Family)
+    steps = []
+    for member in family.members:
+        about = replace(reading, population=member.spec())
+        question = Question(
+            member,
+            reading.adversary,
+            reading.secrets,
+            seconds,
+            stop_after=PATIENCE * seconds,
+            beside=bool(reading.independent),
+        )
+        answer = (
+            report_with_delta(
+                question, report.cost, report.delta, zcdp_cost=report.zcdp_cost, total=total
+            )
+            if with_delta
+            else theorems.report(question, report.cost)
+        )
+        steps.append(conversion_step(about, answer))
+    return steps
+
+
+def certified(step: Step, claimed: float) -> float | None:
+    """The claim, or the kernel's level where rounding put it above; `None` where it isn't proved.
+
+    A rule that the kernel doesn't have (or a file that it doesn't read) keeps the claim: such a
+    certificate verifies as UNKNOWN.
+    """
+    level, _ = _certified(_asked(step))
+    return None if level is None else largest(claimed, level)
+
+
+def _asked(step: Step) -> str:
+    """What the kernel is asked about a step: whatever level it proves."""
+    under = step.premises if step.rule == "family" else ()
+    conclusion = {name: value for name, value in step.conclusion.items() if name != "epsilon"}
+    about = Step(step.rule, conclusion, step.evidence, under)
+    return json.dumps(plain_details(about.to_dict()))
+
+
+TOO_SLOW = "its proof takes longer than a verdict may"
+
+
+@lru_cache(maxsize=256)
+def _certified(step: str) -> tuple[float | None, str]:
+    """The kernel's level of a step. It is asked once, and not again at the release.
+
+    `None` where it isn't proved, and whether for lack of time. Where the kernel has no say, nothing
+    at all (`-inf`) and why.
+    """
+    try:
+        return kernel.certified_level(json.loads(step)), ""
+    except kernel.TooSlowError:
+        return None, TOO_SLOW
+    except kernel.UnknownError as unknown:
+        return -math.inf, unknown.reason
+    except kernel.InvalidError:
+        return None, ""
+
+
+def plain_details(evidence: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain data, as it comes back from JSON: arrays and tuples as lists."""
+    plain: dict[str, Any] = json.loads(json.dumps(dict(evidence), default=_listed))
+    return plain
+
+
+def _listed(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else list(value)
+
+
+def _query_step(query: PlannedQuery) -> Step:
+    grid = query.grid
+    kind = kind_of(query.noise)
+    gaussian = kind.name == "gaussian"
+    evidence: dict[str, Any] = {
+        "query": describe_query(query),
+        "sensitivity_squared" if gaussian else "sensitivity": query.sensitivity,
+        "scale": query.noise.scale,
+        "step": [query.step.numerator, query.step.denominator],
+        "spend": query.spend.to_dict(),
+    }
+    if grid is not None:
+        evidence["grid"] = {
+            "lo": grid.lo,
+            "hi": grid.hi,
+            "bits": grid.bits,
+            "masked": grid.masked,
+            "slack": grid.slack,
+        }
+    conclusion = {"notion": "dp", "epsilon": query.dp_epsilon, "kind": query.shape.kind}
+    rho = {"rho": query.dp_rho} if gaussian else {}
+    return Step(kind.distribution, conclusion | rho, evidence)
+
+
+def _program_step(program: PlannedProgram) -> Step:
+    """A program's query: its spend, over the derivation of the program's own certificate."""
+    evidence = {
+        "query": program.describe(),
+        "fields": dict(program.fields),
+        "spends": [spend.to_dict() for spend in program.spends],
+    }
+    conclusion = {"notion": "dp", "epsilon": program.dp_epsilon, "kind": program.kind}
+    if program.gaussian:
+        evidence["gaussian"] = {name: str(rho) for name, rho in program.gaussian.items()}
+        conclusion["rho"] = program.dp_rho
+    return Step("program", conclusion, evidence, (program.derivation,))

@@ -37,6 +37,7 @@ check: $(VENV)/.ready-to-develop
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict src
 	$(BIN)/lint-imports
+	$(BIN)/python tools/check_names.py
 	$(BIN)/python tools/make_theory.py --check
 	$(BIN)/python tools/check_docs.py
 

@@ -1,0 +1,84 @@
+"""Names that say nothing are seen wherever they are bound, and don't come back to a clean room."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from tools.check_names import PACKAGE, TO_CLEAN, bindings, bindings_of, faults
+
+BINDING = [
+    "one = 1",
+    "one: int = 1",
+    "one += 1",
+    "row.one = 1",
+    "first, *one = rows",
+    "print(one := 1)",
+    "for one in rows: pass",
+    "for row, (one, other) in rows: pass",
+    "[row for one in rows for row in one]",
+    "{one: 1 for one in rows}",
+    "any(one for one in rows)",
+    "def f(one): pass",
+    "def f(*one): pass",
+    "def f(**one): pass",
+    "def f(*, one=1): pass",
+    "lambda one: 1",
+    "def one(): pass",
+    "async def one(): pass",
+    "class one: pass",
+    "with open(path) as one: pass",
+    "with lock as (one, other): pass",
+    "try: pass\nexcept ValueError as one: pass",
+    "import one",
+    "import one.part",
+    "import rows as one",
+    "from rows import one",
+    "match row:\n case one: pass",
+    "match row:\n case [*one]: pass",
+    "match row:\n case {**one}: pass",
+    "match row:\n case Row(level=one): pass",
+]
+OTHERS = [
+    "row = one",
+    "f(one=1)",
+    "row.found",
+    "one_row = 1",
+    "'one'",
+    "rows['found']",
+    "import rows.one",
+    "def f(row=one): pass",
+]
+
+
+@pytest.mark.parametrize("name", ["one", "found"])
+@pytest.mark.parametrize("text", BINDING)
+def test_each_way_to_bind_a_name_is_seen_once(text: str, name: str) -> None:
+    tree = ast.parse(text.replace("one", name))
+    assert [bound for _, bound in bindings(tree)] == [name]
+
+
+@pytest.mark.parametrize("text", OTHERS)
+def test_what_binds_no_empty_name_is_left_alone(text: str) -> None:
+    assert list(bindings(ast.parse(text))) == []
+
+
+def test_a_binding_outside_the_list_and_an_entry_that_is_clean_are_faults(tmp_path: Path) -> None:
+    (tmp_path / "report").mkdir()
+    (tmp_path / "tables").mkdir()
+    (tmp_path / "report" / "rows.py").write_text("row = 1\nfound = row\n")
+    (tmp_path / "tables" / "cells.py").write_text("cell = 1\n")
+    place = "report/rows.py:2 binds 'found'"
+    assert bindings_of(tmp_path, "report") == bindings_of(tmp_path, "report/rows.py") == [place]
+    assert faults(tmp_path, ("report",)) == faults(tmp_path, ("report/rows.py",)) == []
+    assert faults(tmp_path, ("report", "tables")) == [
+        "tables is clean: take it off TO_CLEAN in tools/check_names.py"
+    ]
+    (line,) = faults(tmp_path, ())
+    assert line.startswith(place)
+
+
+def test_no_clean_room_binds_an_empty_name() -> None:
+    assert faults(PACKAGE, TO_CLEAN) == []

@@ -1,0 +1,102 @@
+"""The names `one` and `found` say nothing about what they hold: no room binds them.
+
+A reader of `row.level` knows what is meant, a reader of `one.level` has to look it up. Counted is
+each place that binds such a name: assignments, loops, comprehensions, arguments, `with`, `except`,
+`import`, `match`, functions and classes. Read from the text of the files; nothing is imported.
+
+    python tools/check_names.py            # what `make check` runs
+    python tools/check_names.py report     # each binding in the room `report`, cleaned or not
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent.parent / "src" / "bayesdp"
+EMPTY = frozenset({"one", "found"})
+"""Names that fit every value, and so name none."""
+TO_CLEAN = (
+    "accounting",
+    "calibration.py",
+    "cli",
+    "errors.py",
+    "kernel",
+    "leakage",
+    "populations",
+    "programs",
+    "release",
+    "report",
+    "statements",
+    "tables",
+    "theorems",
+    "verification",
+)
+"""Folders and files of the package that still bind them. A place that is clean leaves the list."""
+
+
+def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """The line and the name of each binding of an empty name."""
+    for node in ast.walk(tree):
+        name = _bound(node)
+        if name in EMPTY:
+            yield getattr(node, "lineno", 0), name
+
+
+def _bound(node: ast.AST) -> str | None:
+    """The name that a node binds by itself."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()):
+            return name
+        case ast.Attribute(attr=name, ctx=ast.Store()):
+            return name
+        case ast.arg(arg=name):
+            return name
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return name
+        case ast.ExceptHandler(name=name) | ast.MatchAs(name=name) | ast.MatchStar(name=name):
+            return name
+        case ast.MatchMapping(rest=name):
+            return name
+        case ast.alias(name=whole, asname=name):
+            return name or whole.partition(".")[0]
+    return None
+
+
+def bindings_of(package: Path, place: str = "") -> list[str]:
+    """The bindings in a folder or a file of the package, each with its file and line."""
+    start = package / place
+    files = [start] if start.is_file() else sorted(start.rglob("*.py"))
+    return [
+        f"{file.relative_to(package).as_posix()}:{line} binds {name!r}"
+        for file in files
+        for line, name in sorted(bindings(ast.parse(file.read_text(encoding="utf-8"))))
+    ]
+
+
+def faults(package: Path, to_clean: tuple[str, ...]) -> list[str]:
+    """Bindings outside the places that are still to be cleaned, and places that need no entry."""
+    listed = [
+        path for place in to_clean for path in (package / place, *(package / place).rglob("*"))
+    ]
+    allowed = {path.relative_to(package).as_posix() for path in listed if path.is_file()}
+    new = [line for line in bindings_of(package) if line.partition(":")[0] not in allowed]
+    clean = [place for place in to_clean if not bindings_of(package, place)]
+    return [
+        *(f"{line}: name the thing (`row`, `term`, `command`, `bound`)" for line in new),
+        *(f"{place} is clean: take it off TO_CLEAN in tools/check_names.py" for place in clean),
+    ]
+
+
+def main(places: list[str]) -> int:
+    """Print what is wrong, or every binding in these places; 1 if there is any."""
+    lines = [line for place in places for line in bindings_of(PACKAGE, place)]
+    lines = lines if places else faults(PACKAGE, TO_CLEAN)
+    print("\n".join(lines) or "every name says what it holds")
+    return 1 if lines else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

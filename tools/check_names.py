@@ -28,7 +28,6 @@ TO_CLEAN = (
     "populations",
     "programs",
     "release",
-    "report",
     "statements",
     "tables",
     "theorems",

@@ -14,7 +14,7 @@ from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Dec
 from bayesdp.report.numbers import percent_down, percent_up, plain
 
 PRIORS = (Decimal("0.01"), Decimal("0.10"), Decimal("0.50"))
-"""What somebody believes before: the rows of every table of beliefs."""
+"""How likely somebody thinks a fact is beforehand: the rows of every table of beliefs."""
 
 IN_SHORT = Decimal("0.10")
 """The belief that sentences speak of."""
@@ -38,7 +38,7 @@ _EXACT = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 _ONE, _TWO = Decimal(1), Decimal(2)
 _MORE = _EXACT.add(_ONE, Decimal("1e-50"))
 _LESS = _EXACT.subtract(_ONE, Decimal("1e-50"))
-"""Factors that are further from 1 than sixty digits can be wrong."""
+"""Factors just above and below 1, further from it than rounding to sixty digits can err."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ def show_causal(console: Console, both: SeeingAndDoing) -> None:
     )
     for sentence in both.reading():
         say(console, sentence)
-    impossible = [f"{one.record} = {value}" for one in both.see for value in one.impossible]
+    impossible = [f"{seen.record} = {value}" for seen in both.see for value in seen.impossible]
     if impossible:
         say(console, f"Never so in this model, hence never learned: {', '.join(impossible)}.")
 

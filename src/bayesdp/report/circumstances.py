@@ -24,7 +24,7 @@ from bayesdp.report.promise import Level, Place, Promise, group_level
 EVEN = Decimal("0.5")
 
 MOST_SHOWN = 4
-"""Of no more members than these, a family's numbers are shown."""
+"""The numbers of a family's members are shown for at most this many members."""
 
 RELATED = (2, 5)
 """For DP: how many related records the section on populations speaks of."""
@@ -121,13 +121,13 @@ def _descriptions(spec: Mapping[str, Any], groups: dependence.Grouping) -> list[
         said = " ".join(dependence.sentences(member, groups))
         words.setdefault(said, []).append((position, dependence.in_numbers(member, groups)))
     items = []
-    for said, found in words.items():
-        if len(found) == 1:
-            position, numbers = found[0]
+    for said, members in words.items():
+        if len(members) == 1:
+            position, numbers = members[0]
             items.append(f"Description {position}: {said} {numbers}".rstrip())
             continue
-        which = ", ".join(str(position) for position, _ in found)
-        each = [f"{position}: {numbers}" for position, numbers in found if numbers]
+        which = ", ".join(str(position) for position, _ in members)
+        each = [f"{position}: {numbers}" for position, numbers in members if numbers]
         numbers = " ".join(each) if len(each) <= MOST_SHOWN else ""
         items.append(f"Descriptions {which}, each with its own numbers: {said} {numbers}".rstrip())
     return items
@@ -162,9 +162,9 @@ def _related_dp(promise: Promise) -> Section:
     for size in RELATED:
         group = group_level(promise.level, size)
         factor = odds_factor(group.epsilon, group.delta)
-        found = (beliefs.belief(before, factor).words() for before in (IN_SHORT, EVEN))
+        limits = (beliefs.belief(before, factor).words() for before in (IN_SHORT, EVEN))
         rows.append(
-            (str(size), *(f"{least} to {most}" for _, least, most in found), factor_words(factor))
+            (str(size), *(f"{least} to {most}" for _, least, most in limits), factor_words(factor))
         )
     after = []
     if promise.level.delta > 0.0:

@@ -14,73 +14,78 @@ from bayesdp.report.numbers import level_words
 from bayesdp.report.words import at_delta, cost_words
 
 SAME = 1e-9
-"""Exact levels of channels are right up to this, claims are told apart only beyond it."""
+"""How far off a computed level of channels may be; smaller differences of claims don't count."""
 
 
-def show_composition(console: Console, found: WhatIf) -> None:
+def show_composition(console: Console, answer: WhatIf) -> None:
     """Each release alone, then what is claimed, proved and true of all together, and why."""
     show_table(
         console,
         "",
         ("release", "block", "DP cost", "level alone"),
         [
-            (clean(one.mechanism.name), _block(one.block), _cost(one), level_words(one.bdp))
-            for one in found.releases
+            (
+                clean(release.mechanism.name),
+                _block(release.block),
+                _cost(release),
+                level_words(release.bdp),
+            )
+            for release in answer.releases
         ],
         ruled=False,
     )
     say(console, "")
-    for line in _together(found):
+    for line in _together(answer):
         say(console, line, rest="  ")
-    if found.attack:
-        item(console, f"attained by {found.attack}")
-    say(console, _judged(found))
-    if found.rules:
-        _show_rules(console, found)
-    if found.price is not None:
+    if answer.attack:
+        item(console, f"attained by {answer.attack}")
+    say(console, _judged(answer))
+    if answer.rules:
+        _show_rules(console, answer)
+    if answer.price is not None:
         say(console, "")
         say(console, "Why the DP cost is what it is:")
-        for line in found.price.step.lines():
+        for line in answer.price.step.lines():
             words = line.lstrip()
             item(console, words, depth=1 + (len(line) - len(words)) // 2)
 
 
-def _together(found: WhatIf) -> Iterator[str]:
+def _together(answer: WhatIf) -> Iterator[str]:
     """The numbers of all releases together."""
-    assuming = "".join(f", {clean(one)}" for one in found.assuming)
-    at = at_delta(found.delta)
-    naive, sound = level_words(found.naive, SAME), level_words(found.sound)
+    assuming = "".join(f", {clean(assumption)}" for assumption in answer.assuming)
+    at = at_delta(answer.delta)
+    naive, sound = level_words(answer.naive, SAME), level_words(answer.sound)
     yield f"Naive claim (levels add up, disjoint blocks cost the largest): {naive}{at}"
-    yield f"Proved level: {sound}{at} ({found.reason}){assuming}"
-    if found.condition is not None:
-        yield found.condition.words()
-    if found.price is not None:
-        cost = cost_words(found.price.dp_epsilon, found.price.rho)
+    yield f"Proved level: {sound}{at} ({answer.reason}){assuming}"
+    if answer.condition is not None:
+        yield answer.condition.words()
+    if answer.price is not None:
+        cost = cost_words(answer.price.dp_epsilon, answer.price.rho)
         yield f"DP cost of all together: {cost}"
-    if found.exact is not None:
-        exact = level_words(found.exact, SAME)
+    if answer.exact is not None:
+        exact = level_words(answer.exact, SAME)
         yield f"Exact leakage of these channels together: {exact}"
 
 
-def _show_rules(console: Console, found: WhatIf) -> None:
+def _show_rules(console: Console, answer: WhatIf) -> None:
     """What each rule of composing (epsilon, delta) costs proves."""
     say(console, "")
     rows = []
-    for one in found.rules:
-        point = one.point
+    for bound in answer.rules:
+        point = bound.point
         if point is None:
-            rows.append((one.rule, one.missing or "does not reach this delta", "-"))
+            rows.append((bound.rule, bound.missing or "does not reach this delta", "-"))
         else:
             cost = f"({level_words(point.dp_epsilon)}, {level_words(point.dp_delta)})"
-            rows.append((one.rule, cost, level_words(point.bdp_epsilon)))
+            rows.append((bound.rule, cost, level_words(point.bdp_epsilon)))
     header = ("rule of composition", "DP cost of all together", "level")
     show_table(console, "", header, rows, ruled=False)
 
 
-def _judged(found: WhatIf) -> str:
-    if found.violated:
+def _judged(answer: WhatIf) -> str:
+    if answer.violated:
         return "The naive claim is FALSE here: the channels leak more."
-    if not found.proved:
+    if not answer.proved:
         return "Nothing justifies the naive claim: no theorem proves it here."
     return "The naive claim holds here: the proved level is no higher."
 

@@ -14,7 +14,7 @@ from typing import Any
 Spec = Mapping[str, Any]
 
 MOST_NUMBERS = 9
-"""Descriptions with no more probabilities than these are told with them."""
+"""A description's probabilities are shown if there are at most this many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Grouping:
 
     @property
     def sequence(self) -> str:
-        """That records form series, up to how long these are."""
+        """A sentence that records form series; how long these are is yet to follow."""
         order = f"in the order of '{self.order}'" if self.order else "in their order"
         if self.series:
             return f"Records with the same '{self.series}', {order}, form a series"
@@ -80,7 +80,7 @@ def members(spec: Spec) -> list[Spec]:
 
 
 def leaves_open(spec: Spec) -> bool:
-    """Whether the population is several, of which any may be the right one."""
+    """Whether the spec describes several populations, any of which may be the true one."""
     return spec.get("model") == "family" or "transition_lower" in spec
 
 

@@ -1,7 +1,7 @@
 """`explain`: what a certificate, a study or a level promises, in plain English.
 
 Generated from the numbers, with every limit rounded so that it stays true. A certificate is checked
-by the kernel first: one that is INVALID is not explained, and one that is UNKNOWN only as a claim.
+by the kernel first: an INVALID certificate is not explained, an UNKNOWN one only as a claim.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ def _document(subject: Mapping[str, Any], *, population: Population | None = Non
         if subject["derivation"]["rule"] == RULE:
             return Explanation(_FOLLOWS, standing.verdict, *follows(subject, standing))
         if subject["derivation"]["rule"] == explained_programs.RULE:
-            told = explained_programs.of_certificate(subject, standing)
-            return Explanation(_PROGRAM, standing.verdict, *told)
+            explained = explained_programs.of_certificate(subject, standing)
+            return Explanation(_PROGRAM, standing.verdict, *explained)
         return _explained(of_document(subject, standing), subject.get("programs", ()))
     except (
         LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError,
@@ -147,7 +147,7 @@ def _certificate(subject: Certificate, *, population: Population | None = None) 
         TypeError,
         ValueError,
         RecursionError,
-    ) as error:  # no JSON, so nothing that a kernel could read
+    ) as error:  # not JSON, so the kernel can't read it
         return _nothing(Standing("INVALID", "content", f"malformed: {error}"))
     return _document(document)
 
@@ -168,7 +168,9 @@ def subject_of(file: str | Path, key: str = "subject") -> object:
     text = text_of(file, key)
     if is_json(text) and Path(str(file)).suffix != ".toml":
         document = read(text)
-        return document if isinstance(document, Mapping) else {"format": None}  # is refuted
+        return (
+            document if isinstance(document, Mapping) else {"format": None}
+        )  # the kernel refutes it
     path = Path(file)
     if path.suffix == ".py":
         raise InputError(
@@ -190,15 +192,15 @@ def _release(subject: Release, *, population: Population | None = None) -> Expla
 def _study(subject: Study, *, population: Population | None = None) -> Explanation:
     n = subject.spec.data.n
     programs = plan_programs(subject.spec, n if isinstance(n, int) else None)
-    return _explained(of_study(subject), [describe_program(one) for one in programs])
+    return _explained(of_study(subject), [describe_program(program) for program in programs])
 
 
 @explain.register(Verdict)
 def _verdict(subject: Verdict, *, population: Population | None = None) -> Explanation:
     """What the checker says of a program."""
     standing = "COMPUTED" if subject.verdict == "ACCEPTED" else "REFUSED"
-    title, sections, told = explained_programs.of_verdict(subject)
-    return Explanation(title, standing, sections, told)
+    title, sections, result = explained_programs.of_verdict(subject)
+    return Explanation(title, standing, sections, result)
 
 
 @explain.register(LeakageReport)
@@ -221,24 +223,24 @@ def _explained(promise: Promise, programs: Sequence[Mapping[str, Any]] = ()) -> 
     if promise.standing.verdict == "UNKNOWN":
         what = what.replace("promises", "claims to promise")
     sections = explained_programs.with_programs(all_sections(promise), programs)
-    told = facts(promise)
+    result = facts(promise)
     if programs:
-        told |= {"programs": [dict(one) for one in programs]}
-    return Explanation(what, promise.standing.verdict, sections, told)
+        result |= {"programs": [dict(program) for program in programs]}
+    return Explanation(what, promise.standing.verdict, sections, result)
 
 
 def _nothing(standing: Standing) -> Explanation:
-    """Of a certificate that doesn't hold no number is repeated."""
+    """The explanation of a certificate that doesn't hold: it repeats no number of it."""
     section = refuted(standing.verdict, standing.step, standing.reason)
-    told = {"verdict": standing.verdict, "step": standing.step, "reason": standing.reason}
+    result = {"verdict": standing.verdict, "step": standing.step, "reason": standing.reason}
     title = "A certificate that promises nothing"
-    return Explanation(title, standing.verdict, (section,), told)
+    return Explanation(title, standing.verdict, (section,), result)
 
 
 def facts(promise: Promise) -> dict[str, Any]:
     """The numbers behind the words: plain data, limits rounded outward, `None` for no limit."""
     level = promise.level
-    told: dict[str, Any] = {
+    result: dict[str, Any] = {
         "subject": promise.subject,
         "verdict": promise.standing.verdict,
         "step": promise.standing.step,
@@ -266,10 +268,10 @@ def facts(promise: Promise) -> dict[str, Any]:
         "assumptions": list(promise.assumptions),
     }
     if promise.notion == "dp":
-        told["related_records"] = [
+        result["related_records"] = [
             {"records": size, **_numbers(group_level(level, size))} for size in RELATED
         ]
-    return told
+    return result
 
 
 def _numbers(level: Level) -> dict[str, float | None]:
@@ -317,8 +319,8 @@ def _table_text(table: Sequence[Sequence[str]], width: int) -> list[str]:
         cells = ([c.rjust(size) for c, size in zip(row, widths, strict=True)] for row in table)
         return ["  " + "   ".join(row) for row in cells]
     header, *rows = table
-    told = (", ".join(f"{name}: {c}" for name, c in zip(header, row, strict=True)) for row in rows)
-    return [filled(row, width, "  ", "    ") for row in told]
+    lines = (", ".join(f"{name}: {c}" for name, c in zip(header, row, strict=True)) for row in rows)
+    return [filled(line, width, "  ", "    ") for line in lines]
 
 
 def _section_html(section: Section) -> str:

@@ -13,14 +13,13 @@ from bayesdp.report.dependence import clean
 from bayesdp.report.fine_print import CHECK, trusted
 from bayesdp.report.numbers import level_words
 from bayesdp.report.passages import status
-from bayesdp.report.phrases import Section, closeness
+from bayesdp.report.phrases import Section, SectionsAndFacts, closeness
 from bayesdp.report.promise import Level, Standing, group_level
 
 if TYPE_CHECKING:
     from bayesdp.programs.check.verdict import Verdict
 
 RULE = "program"
-Told = tuple[tuple[Section, ...], dict[str, Any]]
 _ADJACENT = {
     "replace-one": "what is released would be about as likely if one record had other values",
     "add-remove": "what is released would be about as likely if one record were left out, or one "
@@ -31,10 +30,10 @@ _ADJACENT = {
 def with_programs(
     sections: Sequence[Section], programs: Sequence[Mapping[str, Any]]
 ) -> tuple[Section, ...]:
-    """The sections of a release or study, with one on its programs before what is not promised."""
+    """These sections, with a section on the programs before the section on what is not promised."""
     if not programs:
         return tuple(sections)
-    told = Section(
+    added = Section(
         "programs",
         "What the programs are",
         (
@@ -44,16 +43,18 @@ def with_programs(
             "(posteriors, intervals) costs nothing more.",
         ),
         items=tuple(
-            f"'{clean(one['query'])}': {clean(one['program'])}, the text with the digest "
-            f"{clean(one['source'])}"
-            for one in programs
+            f"'{clean(program['query'])}': {clean(program['program'])}, the text with the digest "
+            f"{clean(program['source'])}"
+            for program in programs
         ),
     )
-    place = next((i for i, one in enumerate(sections) if one.key == "not_promised"), len(sections))
-    return (*sections[:place], told, *sections[place:])
+    place = next(
+        (i for i, section in enumerate(sections) if section.key == "not_promised"), len(sections)
+    )
+    return (*sections[:place], added, *sections[place:])
 
 
-def of_certificate(document: Mapping[str, Any], standing: Standing) -> Told:
+def of_certificate(document: Mapping[str, Any], standing: Standing) -> SectionsAndFacts:
     """Sections and facts of a program's certificate."""
     claim, evidence = document["claim"], document["derivation"]["evidence"]
     sections = (
@@ -160,9 +161,9 @@ def _promise(
 
 
 def _exact(cost: Fraction) -> str:
-    """A cost as the checker says it where that is short, else rounded up."""
-    told = decimal(cost)
-    return told if len(told) <= 12 and "/" not in told else level_words(rounded_up(cost))
+    """The exact cost where its text is short, else a decimal that is rounded up."""
+    exact = decimal(cost)
+    return exact if len(exact) <= 12 and "/" not in exact else level_words(rounded_up(cost))
 
 
 def _releases(node: Mapping[str, Any]) -> list[str]:
@@ -172,4 +173,4 @@ def _releases(node: Mapping[str, Any]) -> list[str]:
         return [f"{clean(node['release'])}: {node['rule']}, epsilon {node['epsilon']}{delta}"]
     under = [*node.get("sequence", ()), *node.get("branch", ())]
     under += node.get("parts", {}).get("of", ())
-    return [said for one in under for said in _releases(one)]
+    return [said for step in under for said in _releases(step)]

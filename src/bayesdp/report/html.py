@@ -1,6 +1,6 @@
 """The HTML report: one self-contained file, without scripts and without outside addresses.
 
-`write_report` takes what a release found as plain data, a `StudySection` for each study, and
+`write_report` takes the results of releases as plain data, a `StudySection` for each study, and
 escapes everything that it prints.
 """
 

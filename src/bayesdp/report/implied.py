@@ -11,15 +11,13 @@ from bayesdp.report.dependence import clean
 from bayesdp.report.fine_print import CHECK, trusted
 from bayesdp.report.numbers import notion_level
 from bayesdp.report.passages import status
-from bayesdp.report.phrases import Section
+from bayesdp.report.phrases import Section, SectionsAndFacts
 from bayesdp.report.promise import Standing
 
 RULE = "relations"
 
-Told = tuple[tuple[Section, ...], dict[str, Any]]
 
-
-def follows(document: Mapping[str, Any], standing: Standing) -> Told:
+def follows(document: Mapping[str, Any], standing: Standing) -> SectionsAndFacts:
     """Sections and facts. Malformed ones raise what reading them raises.
 
     Levels that follow are rounded up, given ones are as they stand.
@@ -41,7 +39,7 @@ def follows(document: Mapping[str, Any], standing: Standing) -> Told:
             "follows",
             claimed,
             ("Then it also has",),
-            items=tuple(_claim(one, size, about) for one in body["claims"]),
+            items=tuple(_claim(stated, size, about) for stated in body["claims"]),
         ),
         *_related(population),
         trusted([clean(said, 500) for said in document["assumptions"]]),
@@ -53,7 +51,9 @@ def follows(document: Mapping[str, Any], standing: Standing) -> Told:
         "step": standing.step,
         "reason": standing.reason,
         "given": [{"notion": notion, "level": level} for notion, level in given],
-        "claims": [{"notion": one["notion"], "level": one["level"]} for one in body["claims"]],
+        "claims": [
+            {"notion": stated["notion"], "level": stated["level"]} for stated in body["claims"]
+        ],
         "population": None if population is None else population["model"],
         "assumptions": list(document["assumptions"]),
     }
@@ -86,7 +86,9 @@ def _related(population: Mapping[str, Any] | None) -> tuple[Section, ...]:
         return ()
     groups = dependence.Grouping()
     said = dependence.sentences(population, groups)
-    items = [" ".join(dependence.sentences(one, groups)) for one in dependence.members(population)]
+    items = [
+        " ".join(dependence.sentences(member, groups)) for member in dependence.members(population)
+    ]
     source = clean(population.get("source") or "")
     stated = f'This was stated by: "{source}".' if source else "Nobody is named who stated this."
     return (

@@ -1,7 +1,7 @@
 """What is shown at a terminal, in its width: the one place where that matters.
 
-Words are never broken, so that no number is cut or told in two pieces. A table that is too wide for
-that is told row by row instead. Without a terminal (in a pipe) the width is 80, or `COLUMNS`.
+Words are never broken, so that no number is cut in two. A table that is too wide for
+that is shown row by row instead. Without a terminal (in a pipe) the width is 80, or `COLUMNS`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def show_table(
 
     Without `headed` the columns have no names: the first says what the second is.
     """
-    cells = [[Text(one) if isinstance(one, str) else one for one in row] for row in rows]
+    cells = [[Text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     whole = [[Text(name) for name in columns], *cells] if headed else cells
     each = [list(column) for column in zip(*whole, strict=True)]
     between = 3 * len(columns) + 1 if ruled else 2 * len(columns) - 1
@@ -97,7 +97,7 @@ def show_table(
 
 
 def _widths(columns: Sequence[Sequence[Text]], room: int) -> list[int] | None:
-    """How wide each column is: the widest give way, but none breaks a word; `None` for no way."""
+    """The width of each column: the widest give way, but no word is broken; `None` if too wide."""
     least = [max((_longest_word(cell) for cell in column), default=1) for column in columns]
     widths = [
         max((line.cell_len for cell in column for line in cell.split(allow_blank=True)), default=1)

@@ -25,30 +25,32 @@ def show_ledger(
         say(console, "The ledger is empty.")
     for dataset in datasets:
         _show_dataset(console, dataset)
-    for name, count in Counter(one["dataset"] for one in refusals).items():
+    for name, count in Counter(refusal["dataset"] for refusal in refusals).items():
         times = "once" if count == 1 else f"{count} times"
         say(console, f"Refused {times} because of what is in the table: {name}")
 
 
 def _show_dataset(console: Console, dataset: Mapping[str, Any]) -> None:
     rows = [("DP spent", level_words(dataset["spent"]), "", "")]
-    spends = [Spend.from_dict(one) for done in dataset["releases"] for one in done["spends"]]
+    spends = [Spend.from_dict(spend) for done in dataset["releases"] for spend in done["spends"]]
     rho = total_cost(spends).rho
     if rho > 0.0:
         rows.append(("zCDP spent (Gaussian noise)", level_words(rho), "", ""))
     rows += [
         (
-            one["words"],
-            level_words(one["level"]),
-            budget_words(one["total"]),
-            left_words(one["total"], one["left"]),
+            reading["words"],
+            level_words(reading["level"]),
+            budget_words(reading["total"]),
+            left_words(reading["total"], reading["left"]),
         )
-        for one in dataset["readings"]
+        for reading in dataset["readings"]
     ]
     title = f"{dataset['dataset']} (one record: {dataset['unit']})"
     show_table(console, title, ("reading", "level", "total", "left"), rows)
-    for one in dataset["releases"]:
-        item(console, f"{one['time']}  {one['status']:9} {one['study']}  {one['id']}")
+    for release in dataset["releases"]:
+        item(
+            console, f"{release['time']}  {release['status']:9} {release['study']}  {release['id']}"
+        )
 
 
 def show_readings(console: Console, readings: Sequence[Mapping[str, Any]]) -> None:
@@ -59,11 +61,11 @@ def show_readings(console: Console, readings: Sequence[Mapping[str, Any]]) -> No
         ("notion", "now", "after", "total"),
         [
             (
-                one["notion"] + at_delta(one.get("delta", 0.0)),
-                level_words(one["level"]),
-                level_words(one["level_after"]),
-                budget_words(one["total"]),
+                reading["notion"] + at_delta(reading.get("delta", 0.0)),
+                level_words(reading["level"]),
+                level_words(reading["level_after"]),
+                budget_words(reading["total"]),
             )
-            for one in readings
+            for reading in readings
         ],
     )

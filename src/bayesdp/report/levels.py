@@ -35,7 +35,10 @@ def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advic
         console,
         f"What a DP cost of {_cost(report)} means here{',' if at else ''}{at}",
         ("theorem", "BDP level", "what it says and knows"),
-        [*rows, *((one.theorem, "doesn't apply", one.reason) for one in report.refused)],
+        [
+            *rows,
+            *((refusal.theorem, "doesn't apply", refusal.reason) for refusal in report.refused),
+        ],
     )
     say(console, _in_odds(report))
     say(
@@ -76,13 +79,13 @@ def _note(bound: Bound, report: LeakageReport, *, best: bool) -> str:
 
 def _knows(bound: Bound) -> str:
     """What a theorem knows, and what it ignores if that may cost something."""
-    theorem = next(one for one in REGISTRY if one.name == bound.theorem)
+    theorem = next(theorem for theorem in REGISTRY if theorem.name == bound.theorem)
     left = "" if bound.tight == "exact" else f"; leaves out {theorem.ignores}"
     return f"uses {theorem.uses}{left}"
 
 
 def level_sentence(report: LeakageReport) -> str:
-    """Which theorem the level is by, and what it promises in odds."""
+    """Which theorem proves the level, and what the level promises in odds."""
     count = len(best_by_theorem(report)) + len(report.refused)
     others = f" (of {count} asked; --verbose shows them)" if count > 1 else ""
     return f"The level is by the theorem {report.best.theorem}{others}. {_in_odds(report)}"
@@ -105,7 +108,7 @@ def _in_odds(report: LeakageReport) -> str:
 
 
 def show_exact(console: Console, exact: ChannelLeakage) -> None:
-    """What one given mechanism leaks: no bound, but the number itself."""
+    """What a given mechanism leaks: the exact number, not a bound."""
     error = exact.tensor.error
     rows = [("DP", level_words(exact.tensor.dp, error))]
     for adversary, level in exact.tensor.levels.items():
@@ -127,7 +130,7 @@ def show_approximate(console: Console, report: ApproximateReport) -> None:
         ("theorem", "epsilon", "delta"),
         [
             *((b.theorem, level_words(b.epsilon), level_words(b.delta)) for b in report.bounds),
-            *((one.theorem, "refused", one.reason) for one in report.refused),
+            *((refusal.theorem, "refused", refusal.reason) for refusal in report.refused),
         ],
     )
 
@@ -166,8 +169,8 @@ def show_left_out(console: Console, refused: Sequence[Refused]) -> None:
     """The theorems that were left out for time: with more of it there may be less noise."""
     if refused:
         say(console, "Left out for time; with more of it there may be less noise:")
-    for one in refused:
-        bullet(console, f"{one.theorem}: {one.reason}")
+    for refusal in refused:
+        bullet(console, f"{refusal.theorem}: {refusal.reason}")
 
 
 def show_pairs(console: Console, title: str, *rows: tuple[str, str]) -> None:

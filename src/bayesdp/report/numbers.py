@@ -20,13 +20,13 @@ def level_words(level: float, error: float = 0.0) -> str:
     """
     if math.isinf(level):
         return "unlimited"
-    told = up_words(level, error)
-    size = Decimal(told)
-    return plain(size) if 6 <= size.adjusted() < 15 else told
+    words = up_words(level, error)
+    size = Decimal(words)
+    return plain(size) if 6 <= size.adjusted() < 15 else words
 
 
 def notion_level(notion: str, level: float | None, error: float = 0.0) -> str:
-    """A level of this notion, with its unit where that is no number of nats; "?" for none."""
+    """A level of this notion, with its unit where that is not nats; "?" where there is no level."""
     if level is None:
         return "?"
     distance = notion_of(notion).unit == "probability"
@@ -43,7 +43,7 @@ def budget_words(allowed: float, digits: int = 6) -> str:
 
 
 def rough(value: float, digits: int = 6) -> str:
-    """A number that promises nothing, to the nearest."""
+    """A number that is not part of a promise, rounded to the nearest."""
     return f"{value:.{digits}g}"
 
 

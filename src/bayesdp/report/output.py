@@ -1,4 +1,4 @@
-"""Files that a command writes: never over anything but an older one of its own.
+"""Files that a command writes: it replaces only a file that a command wrote before.
 
 A certificate, report or figure may stand where an older one stood. Any other file is left alone,
 and that is found out before anything is spent: a ledger that is overwritten has forgotten its
@@ -20,16 +20,16 @@ from bayesdp.errors import InputError
 What = Literal["certificate", "report", "figure"]
 
 GENERATOR = '<meta name="generator" content="bayesdp">'
-"""How a report of ours is known."""
+"""Marks a page as a report of bayesdp."""
 
 FIGURE = '<svg xmlns="http://www.w3.org/2000/svg" data-generator="bayesdp"'
-"""How a figure of ours begins."""
+"""The first characters of every figure that bayesdp writes."""
 
 
 def check_target(path: Path, what: What, *, reserved: Sequence[Path] = ()) -> None:
     """Raises `InputError` unless such a file may be written to `path`.
 
-    `reserved` are files that it must not become, whether they exist by now or not.
+    `reserved` are files that `path` must not name, whether they exist yet or not.
     """
     key = f"--{what}"
     try:
@@ -84,7 +84,7 @@ def _is_ours(path: Path, what: What) -> bool:
             return text.startswith("<!doctype html>") and GENERATOR in text[:1000]
         if what == "figure":
             return text.startswith(FIGURE)
-        found = json.loads(text)
+        document = json.loads(text)
     except (OSError, ValueError, RecursionError):
         return False
-    return isinstance(found, dict) and found.get("format") == "bayesdp-certificate"
+    return isinstance(document, dict) and document.get("format") == "bayesdp-certificate"

@@ -76,23 +76,23 @@ def refuted(verdict: str, step: str, reason: str) -> Section:
 # -- does it hold -----------------------------------------------------------------------
 
 
-def status(found: Standing, *, described: bool) -> Section:
-    """Whether somebody checked what follows. `described`: a description of relations goes in."""
-    if found.verdict == "UNKNOWN":
+def status(standing: Standing, *, described: bool) -> Section:
+    """Whether somebody checked what follows. `described`: relations are declared."""
+    if standing.verdict == "UNKNOWN":
         return Section(
             "status",
             "NOT CHECKED",
             (
-                f"This certificate could not be checked here ({clean(found.step)}: "
-                f"{clean(found.reason)}). What follows is only what it claims. Don't rely on it "
+                f"This certificate could not be checked here ({clean(standing.step)}: "
+                f"{clean(standing.reason)}). What follows is only what it claims. Don't rely on it "
                 "until it has been checked.",
             ),
         )
-    if found.verdict == "REFUSED":
+    if standing.verdict == "REFUSED":
         refusal = (
             "Nothing will be released, because the budget for this data set does not allow it. "
             "What follows is only what the release would have meant.",
-            clean(found.reason, 1000),
+            clean(standing.reason, 1000),
         )
         return Section("status", "NOT PROMISED: this study would be refused", refusal)
     said = {
@@ -102,7 +102,7 @@ def status(found: Standing, *, described: bool) -> Section:
         "COMPUTED": "This is a computed level and not a certificate: it is about any release of "
         "the stated cost, and says nothing of whether there is one.",
     }.get(
-        found.verdict,
+        standing.verdict,
         "This program checked the certificate just now: its promise follows from what it says. It "
         "did not check what is taken on trust (a list below)"
         + (", such as how records are related." if described else "."),

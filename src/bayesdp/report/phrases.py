@@ -37,6 +37,10 @@ class Section:
         }
 
 
+SectionsAndFacts = tuple[tuple[Section, ...], dict[str, Any]]
+"""The sections of an explanation, and the numbers behind them as plain data."""
+
+
 def single(level: Level) -> Decimal:
     """The factor e^epsilon, rounded up."""
     return odds_factor(level.epsilon)
@@ -93,7 +97,7 @@ def together(promise: Promise) -> str:
 
 
 def same_for_several(promise: Promise) -> bool:
-    """Whether facts about the records that belong together have the promise for one of them."""
+    """Whether the promise about one record holds as it is for all records that belong together."""
     if promise.joint is None or not together(promise):
         return False
     return level_and_factor(promise.joint) == level_and_factor(promise.level)

@@ -18,9 +18,13 @@ def check_document(check: Check) -> dict[str, Any]:
         "dataset": plan.study.data.dataset,
         "claim": claim(plan),
         "queries": [_query(plan, query) for query in plan.queries],
-        **({"programs": [plain_program(one) for one in plan.programs]} if plan.programs else {}),
+        **(
+            {"programs": [plain_program(program) for program in plan.programs]}
+            if plan.programs
+            else {}
+        ),
         "leakage": plan.report.to_dict() if plan.report is not None else None,
-        "refused": [one.to_dict() for one in plan.left_out],
+        "refused": [refusal.to_dict() for refusal in plan.left_out],
         "noise": _noise(plan),
         "budget": {
             "spend": plan.target,

@@ -12,46 +12,50 @@ from bayesdp.report.layout import Cell, noted, say, show_table
 from bayesdp.report.numbers import level_words, notion_level
 
 
-def show_profile(console: Console, found: Profile, deltas: Deltas | None = None) -> None:
+def show_profile(console: Console, profile: Profile, deltas: Deltas | None = None) -> None:
     """Each notion's level and what attains it; then what doesn't fit into the table."""
     show_table(
         console,
         "What this channel promises, exactly",
         ("notion", "level", "attained by"),
         [
-            (_notion(key, found), notion_level(key, one.level, found.error), found.attained(one))
-            for key, one in found.levels.items()
+            (
+                _notion(key, profile),
+                notion_level(key, attained.level, profile.error),
+                profile.attained(attained),
+            )
+            for key, attained in profile.levels.items()
         ],
     )
-    for line in _remarks(found, deltas):
+    for line in _remarks(profile, deltas):
         say(console, line)
 
 
-def _notion(key: str, found: Profile) -> Cell:
+def _notion(key: str, profile: Profile) -> Cell:
     title = CATALOGUE[key].title  # type: ignore[index]
-    return noted(key, f"{title}, {len(found.group)} records" if key == "group-dp" else title)
+    return noted(key, f"{title}, {len(profile.group)} records" if key == "group-dp" else title)
 
 
-def _remarks(found: Profile, deltas: Deltas | None) -> Iterator[str]:
-    replaced = "the worst of all values" if found.default is None else f"{list(found.default)}"
+def _remarks(profile: Profile, deltas: Deltas | None) -> Iterator[str]:
+    replaced = "the worst of all values" if profile.default is None else f"{list(profile.default)}"
     yield (
         "Levels are in nats, except distances: changes of a probability, between 0 and 1. "
         f"The default that replaces a record in sp and bsp is {replaced}."
     )
-    if not found.default_covers:
+    if not profile.default_covers:
         yield (
             "The default is not possible beside every value of the other records: bsp says "
             "nothing about those, and implies no BDP level."
         )
 
     def shown(level: float) -> str:
-        return level_words(level, found.error)
+        return level_words(level, profile.error)
 
-    sizes = ", ".join(shown(one.level) for one in found.group)
-    yield f"Groups of 1 to {len(found.group)} records: {sizes}."
+    sizes = ", ".join(shown(attained.level) for attained in profile.group)
+    yield f"Groups of 1 to {len(profile.group)} records: {sizes}."
     yield (
-        f"With x_S known, bsp is {shown(found.bsp_known.level)}; with the population's own "
-        f"beliefs, mp is {shown(found.mp_of_prior.level)}."
+        f"With x_S known, bsp is {shown(profile.bsp_known.level)}; with the population's own "
+        f"beliefs, mp is {shown(profile.mp_of_prior.level)}."
     )
     if deltas is not None:
         levels = ", ".join(f"BDP {name} {shown(level)}" for name, level in deltas.bdp.items())

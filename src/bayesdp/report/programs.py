@@ -45,18 +45,18 @@ class ProgramRow:
         """The row from plain data."""
         if isinstance(plain, ProgramRow):
             return plain
-        return cls(**{**plain, "outputs": [OutputRow(**one) for one in plain["outputs"]]})
+        return cls(**{**plain, "outputs": [OutputRow(**output) for output in plain["outputs"]]})
 
 
 def program_row(answer: ProgramAnswer) -> ProgramRow:
     """What the report says of one program."""
     rows, figures, notes = [], [], []
-    for one in answer.each():
-        output, known = one.value, is_distribution(one.value)
+    for part in answer.each():
+        output, known = part.value, is_distribution(part.value)
         shown = number_words(output.mean if known else output)
-        rows.append(OutputRow(one.name, one.type, shown, one.spread_words("\xb1"), one.unit))
+        rows.append(OutputRow(part.name, part.type, shown, part.spread_words("\xb1"), part.unit))
         if known:
-            figures.append(output.figure(f"{one.name} ({one.unit})" if one.unit else one.name))
+            figures.append(output.figure(f"{part.name} ({part.unit})" if part.unit else part.name))
             notes += [note for note in getattr(output, "notes", ()) if note not in notes]
     return ProgramRow(answer.query, answer.program, rows, figures, notes)
 
@@ -73,7 +73,7 @@ def plain_program(program: PlannedProgram) -> dict[str, Any]:
         **cost,
         "exact_epsilon": str(verdict.dp_epsilon),
         "mechanism_kind": program.kind,
-        "columns": {name or program.core.database: one for name, one in program.fields.items()},
+        "columns": {name or program.core.database: field for name, field in program.fields.items()},
         "reads": list(program.reads),
         "releases": list(program.releases),
         "returns": list(program.core.return_types),
@@ -91,24 +91,24 @@ def show_planned(console: Console, programs: Sequence[PlannedProgram]) -> None:
         ("query", "program", "verdict", "DP cost", "kind", "returns"),
         [
             (
-                one.spec.name,
-                one.shown,
-                f"{one.verdict.verdict}, for "
-                + ("every n" if one.verdict.n is None else f"n = {one.verdict.n}"),
-                cost_words(one.dp_epsilon, one.dp_rho),
-                one.kind,
-                ", ".join(one.core.return_types),
+                program.spec.name,
+                program.shown,
+                f"{program.verdict.verdict}, for "
+                + ("every n" if program.verdict.n is None else f"n = {program.verdict.n}"),
+                cost_words(program.dp_epsilon, program.dp_rho),
+                program.kind,
+                ", ".join(program.core.return_types),
             )
-            for one in programs
+            for program in programs
         ],
     )
-    for one in programs:
+    for program in programs:
         say(
             console,
-            f"'{one.spec.name}' releases {'; '.join(one.releases)}. It reads "
-            f"{', '.join(one.fields.values())}.",
+            f"'{program.spec.name}' releases {'; '.join(program.releases)}. It reads "
+            f"{', '.join(program.fields.values())}.",
         )
-        for note in one.notes:
+        for note in program.notes:
             bullet(console, f"{note}.")
 
 
@@ -122,9 +122,9 @@ def show_answers(console: Console, answers: Sequence[ProgramAnswer]) -> None:
         "Returned by programs",
         ("query", "what", "mean or value", "95 % interval or error", "unit"),
         [
-            (one.name, one.kind, one.value, one.interval, one.unit)
+            (output.name, output.kind, output.value, output.interval, output.unit)
             for row in rows
-            for one in row.outputs
+            for output in row.outputs
         ],
     )
     for note in dict.fromkeys(note for row in rows for note in row.notes):
@@ -144,7 +144,7 @@ def results_html(programs: Sequence[ProgramRow]) -> str:
     )
     # Inside a page an SVG element needs no namespace, and a report names no outside address.
     space = ' xmlns="http://www.w3.org/2000/svg"'
-    drawn = "".join(one.replace(space, "") for program in programs for one in program.figures)
+    drawn = "".join(figure.replace(space, "") for program in programs for figure in program.figures)
     notes = "".join(f"<p>{escape(note)}</p>" for program in programs for note in program.notes)
     figure = (
         f"<figure>{drawn}<figcaption>What is known after the release: the density, its mean (dot) "

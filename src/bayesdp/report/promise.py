@@ -146,21 +146,21 @@ def of_study(study: Study) -> Promise:
     return _of_release(plain_details(document), standing, "study")
 
 
-def of_leakage(found: LeakageReport | ApproximateReport, population: Population | None) -> Promise:
-    """From a table of levels, its best one. A level of theorems alone has no certificate."""
+def of_leakage(table: LeakageReport | ApproximateReport, population: Population | None) -> Promise:
+    """From the best level of a table of levels. Such a level has no certificate."""
     spec = _spec(population)
-    if isinstance(found, ApproximateReport):
+    if isinstance(table, ApproximateReport):
         level = Level(math.inf)
-        if found.bounds:
-            level = Level(found.best.epsilon, found.best.delta)
-        cost = Level(found.dp_epsilon, found.dp_delta)
-        theorem, restricted = (found.best.theorem if found.bounds else ""), False
+        if table.bounds:
+            level = Level(table.best.epsilon, table.best.delta)
+        cost = Level(table.dp_epsilon, table.dp_delta)
+        theorem, restricted = (table.best.theorem if table.bounds else ""), False
         evidence: Mapping[str, Any] = {}
     else:
-        level, cost = Level(found.best.epsilon, found.best.delta), _cost_of(found)
-        theorem, evidence = found.best.theorem, found.best.evidence
+        level, cost = Level(table.best.epsilon, table.best.delta), _cost_of(table)
+        theorem, evidence = table.best.theorem, table.best.evidence
         restricted = _about_intervals(theorem, evidence.get("members", ()))
-        restricted = restricted and found.adversary != "informed"
+        restricted = restricted and table.adversary != "informed"
     return Promise(
         "leakage",
         Standing("COMPUTED"),
@@ -168,23 +168,23 @@ def of_leakage(found: LeakageReport | ApproximateReport, population: Population 
         level,
         level,
         cost,
-        found.adversary,
+        table.adversary,
         population=spec,
         places=_places_of(spec) if restricted else (),
-        outside=_outside(spec, found.adversary, cost) if restricted else None,
+        outside=_outside(spec, table.adversary, cost) if restricted else None,
         theorem=theorem,
-        vague=_vague(level, found.adversary, (theorem, evidence.get("members", ()))),
+        vague=_vague(level, table.adversary, (theorem, evidence.get("members", ()))),
     )
 
 
-def _cost_of(found: LeakageReport) -> Level:
+def _cost_of(table: LeakageReport) -> Level:
     """The DP level of what a report is about, at its delta where there is Gaussian noise."""
-    if found.cost.rho > 0.0:
-        bounds = dp_bounds(found.cost, found.delta)
-        return Level(min(bound.epsilon for bound in bounds), found.delta)
-    proof = found.best.proof
+    if table.cost.rho > 0.0:
+        bounds = dp_bounds(table.cost, table.delta)
+        return Level(min(bound.epsilon for bound in bounds), table.delta)
+    proof = table.best.proof
     delta = float(proof["dp_delta"]) if proof.get("way") == "stated" else 0.0
-    return Level(found.cost.dp_epsilon, delta)
+    return Level(table.cost.dp_epsilon, delta)
 
 
 # -- certificates -----------------------------------------------------------------------
@@ -232,7 +232,7 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
         assumptions=tuple(document["assumptions"]),
         theorem=steps[1]["rule"] if notion == "bdp" else "",
         vague=_vague(
-            Level(0.0, delta), adversary, *((one["rule"], one["premises"]) for one in steps[1:])
+            Level(0.0, delta), adversary, *((step["rule"], step["premises"]) for step in steps[1:])
         ),
     )
 
@@ -250,12 +250,12 @@ def _counted(document: Mapping[str, Any], level: Level, total: float | None) -> 
     if delta == 0.0 or total is None or float(state["dp_epsilon"]) > 0.0:
         return None  # how pure spends were counted as zCDP, one by one, isn't known
     if document["claim"]["notion"] == "dp":
-        found = _dp_cost(state, delta, float(total))
-        return None if found is None else found.epsilon
+        paid = _dp_cost(state, delta, float(total))
+        return None if paid is None else paid.epsilon
     evidence = step["premises"][0]["evidence"]
     if "cost" not in evidence or "secrets" not in evidence:
         return None
-    columns = tuple(ColumnCost(**one) for one in evidence["cost"]["by_column"])
+    columns = tuple(ColumnCost(**column) for column in evidence["cost"]["by_column"])
     cost = Cost(**(evidence["cost"] | {"by_column": columns}))
     adversary = _adversary(document["claim"], "bdp")
     try:
@@ -290,7 +290,7 @@ def _of_conversion(document: Mapping[str, Any], standing: Standing) -> Promise:
 
 
 def _adversary(claim: Mapping[str, Any], notion: str) -> Adversary:
-    """A DP level is one against somebody who knows all the other records, and no more."""
+    """Whom the level holds against: if it is a DP level, only who knows all the other records."""
     if notion == "dp":
         return "informed"
     return ADVERSARIES[ADVERSARIES.index(claim["adversary"])]
@@ -309,8 +309,8 @@ def _dp_cost(spent: Mapping[str, Any], delta: float, total: float | None = None)
     rho = float(spent.get("dp_rho") or 0.0)
     if rho == 0.0:
         return None
-    found = dp_bounds(Cost(any=float(spent["dp_epsilon"]), rho_any=rho), delta, total=total)
-    return Level(min(bound.epsilon for bound in found), delta)
+    bounds = dp_bounds(Cost(any=float(spent["dp_epsilon"]), rho_any=rho), delta, total=total)
+    return Level(min(bound.epsilon for bound in bounds), delta)
 
 
 def _cost_delta(*parts: Mapping[str, Any]) -> float:
@@ -323,7 +323,7 @@ def _cost_delta(*parts: Mapping[str, Any]) -> float:
 def _about_intervals(rule: str, under: Sequence[Mapping[str, Any]]) -> bool:
     """Whether a theorem about secrets inside intervals was used, here or for a family's member."""
     if rule == "family":
-        return any(_about_intervals(_rule(one), one.get("premises", ())) for one in under)
+        return any(_about_intervals(_rule(step), step.get("premises", ())) for step in under)
     return rule in BY_NAME and BY_NAME[rule].secrets_in_intervals
 
 
@@ -337,9 +337,9 @@ def _vague(
 
 def _covers_vague(rule: str, under: Sequence[Mapping[str, Any]]) -> bool:
     if rule == "family":
-        used = [one for one in under if _rule(one) != "sequential-composition"]
+        used = [step for step in under if _rule(step) != "sequential-composition"]
         return bool(used) and all(
-            _covers_vague(_rule(one), one.get("premises", ())) for one in used
+            _covers_vague(_rule(step), step.get("premises", ())) for step in used
         )
     return rule in BY_NAME and BY_NAME[rule].covers_vague_knowledge
 
@@ -377,7 +377,7 @@ def _places_of(population: Mapping[str, Any] | None) -> tuple[Place, ...]:
 def _outside(
     population: Mapping[str, Any] | None, adversary: Adversary, cost: Level
 ) -> Level | None:
-    """The level for secrets anywhere, by the theorems that ask nothing of them.
+    """The level for secret values anywhere, by the theorems that don't restrict them.
 
     `None` where the population isn't known here (a file that is not at hand).
     """
@@ -387,10 +387,10 @@ def _outside(
         question = Question(parse(population), adversary, "unbounded")
         if cost.delta == 0.0:
             return Level(report(question, Cost(any=cost.epsilon)).best.epsilon)
-        found = approximate(question, cost.epsilon, cost.delta)
+        table = approximate(question, cost.epsilon, cost.delta)
     except BayesdpError:
         return None
-    return Level(found.best.epsilon, found.best.delta) if found.bounds else Level(math.inf)
+    return Level(table.best.epsilon, table.best.delta) if table.bounds else Level(math.inf)
 
 
 def _joint(population: Mapping[str, Any], cost: Level) -> tuple[int | None, Level | None]:
@@ -432,5 +432,5 @@ def _spec(population: Population | None) -> dict[str, Any] | None:
 
 def standing_of(document: object) -> Standing:
     """The kernel's verdict on a certificate."""
-    found = check(document)
-    return Standing(found.verdict, found.step, found.reason)
+    verification = check(document)
+    return Standing(verification.verdict, verification.step, verification.reason)

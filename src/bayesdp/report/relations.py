@@ -18,10 +18,10 @@ def show_implications(console: Console, document: Mapping[str, Any]) -> None:
         console,
         "What follows",
         ("notion", "level", "published", "by"),
-        [_row(one) for one in document["implied"]],
+        [_row(row) for row in document["implied"]],
     )
-    for one in document["implied"]:
-        say(console, f"{one['notion']}: {one['in_words']}")
+    for row in document["implied"]:
+        say(console, f"{row['notion']}: {row['in_words']}")
     for line in _parameters(document):
         say(console, line)
     if document["needs"]:
@@ -36,19 +36,19 @@ def show_implications(console: Console, document: Mapping[str, Any]) -> None:
         )
 
 
-def _row(one: Mapping[str, Any]) -> tuple[Cell, ...]:
-    sharper = one["published"] is None or one["published"] > one["level"] * (1 + 1e-9)
+def _row(row: Mapping[str, Any]) -> tuple[Cell, ...]:
+    sharper = row["published"] is None or row["published"] > row["level"] * (1 + 1e-9)
     return (
-        one["notion"],
-        notion_level(one["notion"], one["level"]),
-        _published(one) if sharper and one["path"] else "",
-        noted("\n".join(_named(step) for step in one["path"]) or "given", _bases(one["path"])),
+        row["notion"],
+        notion_level(row["notion"], row["level"]),
+        _published(row) if sharper and row["path"] else "",
+        noted("\n".join(_named(step) for step in row["path"]) or "given", _bases(row["path"])),
     )
 
 
 def _parameters(document: Mapping[str, Any]) -> Iterator[str]:
-    """What the notions speak of that have a parameter."""
-    shown = {one["notion"] for part in ("implied", "needs") for one in document[part]}
+    """The parameters of the notions shown: the default record, the size of groups."""
+    shown = {row["notion"] for part in ("implied", "needs") for row in document[part]}
     if shown & {"sp", "bsp"}:
         yield (
             f"The default record of sp and bsp is {rough(document['default'])} (--default): for "
@@ -58,12 +58,12 @@ def _parameters(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"The groups of group-dp are of {document['size']} records (--size)."
 
 
-def _published(one: Mapping[str, Any]) -> str:
+def _published(row: Mapping[str, Any]) -> str:
     """The literature's constant; nothing is said at the largest level of a notion."""
-    level = one["published"]
-    if level is None or level >= notion_of(one["notion"]).largest:
+    level = row["published"]
+    if level is None or level >= notion_of(row["notion"]).largest:
         return "nothing"
-    return notion_level(one["notion"], level)
+    return notion_level(row["notion"], level)
 
 
 def _named(step: Mapping[str, Any]) -> str:
@@ -71,9 +71,9 @@ def _named(step: Mapping[str, Any]) -> str:
 
 
 def _bases(path: list[Mapping[str, Any]]) -> str:
-    """What the path rests on; empty if on nothing."""
-    found: dict[str, str] = {}
+    """The hypotheses that the path rests on, as words; empty if there are none."""
+    bases: dict[str, str] = {}
     for step in path:
-        found |= {each["name"]: each["basis"] for each in step["hypotheses"]}
-    named = ", ".join(f"{name} ({basis})" for name, basis in found.items())
+        bases |= {each["name"]: each["basis"] for each in step["hypotheses"]}
+    named = ", ".join(f"{name} ({basis})" for name, basis in bases.items())
     return f"rests on {named}" if named else ""

@@ -44,7 +44,7 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         dp_epsilon=plan.dp_level if release.dp_rho > 0.0 else release.dp_epsilon,
         delta=max(release.delta, data_set.get("delta", 0.0)),
         level=release.level,
-        # A DP cost is the level against somebody who knows all the other records, and no more.
+        # A DP cost is a level only against somebody who knows all the other records.
         adversary=spec.budget.adversary if spec.budget.notion == "bdp" else "informed",
         dataset=spec.data.dataset,
         total=spec.budget.epsilon,

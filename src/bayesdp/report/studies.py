@@ -79,7 +79,7 @@ def _show_queries(console: Console, plan: Plan) -> None:
 
 
 def _error(query: PlannedQuery, plan: Plan) -> str:
-    """The error of one number. That of an average goes with its rows, where only data tell them."""
+    """The error of one number, divided by the count of rows where only the data tell that."""
     error = query.error(CONFIDENCE, _rows(query, plan))
     if error is not None:
         return error_words(error)
@@ -143,7 +143,7 @@ def _show_numbers(console: Console, release: Release) -> None:
         [
             (
                 result.query,
-                ", ".join(str(one) for one in (result.group, result.cell) if one is not None),
+                ", ".join(str(part) for part in (result.group, result.cell) if part is not None),
                 rough(result.value, 7),
                 error_words(result.error(0.95)),
                 result.unit,

@@ -21,7 +21,6 @@ EMPTY = frozenset({"one", "found"})
 TO_CLEAN = (
     "accounting",
     "calibration.py",
-    "cli",
     "errors.py",
     "kernel",
     "leakage",

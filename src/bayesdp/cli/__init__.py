@@ -1,4 +1,4 @@
-"""The command line. Exit status: 0 done, 1 the answer is no or unknown, 2 the input is wrong.
+"""The command line. Exit status: 0 done, 1 the answer is negative or unknown, 2 wrong input.
 
 With `--json` standard output holds one JSON document and nothing else; messages go to standard
 error. Heavy libraries are imported inside the commands, so that help is immediate. One file for

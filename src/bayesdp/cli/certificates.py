@@ -27,17 +27,17 @@ def verify(
     from bayesdp.verification import reader_of, verdict_on
 
     document = reader_of(cert, "CERT")()
-    found = verdict_on(document)
+    verification = verdict_on(document)
     signed = document if isinstance(document, dict) else {}
     origin = _origin(signed, public_key)
     if as_json:
-        print_json(found.to_dict() | {"signature": origin})
+        print_json(verification.to_dict() | {"signature": origin})
     else:
-        typer.echo(str(found))
+        typer.echo(str(verification))
         if "signature" in signed or public_key is not None:
             typer.echo(f"Signature: {origin}")
     missing = public_key is not None and origin != "signed by a trusted key"
-    if not found or missing or origin == "FORGED":
+    if not verification or missing or origin == "FORGED":
         raise typer.Exit(1)
 
 
@@ -45,14 +45,14 @@ def _certificate(path: Path) -> dict[str, Any]:
     from bayesdp.certificate import Certificate
     from bayesdp.verification import read
 
-    Certificate.load(path)  # says what is wrong with a file that is no certificate
+    Certificate.load(path)  # its error says what is wrong with a file that is not a certificate
     document = read(text_of(path, "CERT"))
     assert isinstance(document, dict)
     return document
 
 
 def _origin(document: dict[str, Any], public_key: Path | None) -> str:
-    """The signature's standing. Only who asks for one needs the extra that checks it."""
+    """Whose signature it is, as words. Without a key, no extra is needed."""
     from bayesdp.errors import UnsupportedError
     from bayesdp.signature import check_signature, read_public_key
 

@@ -68,11 +68,11 @@ _OPTIONS = {
     "bdp_delta": "delta",
     **{name: name for name in ("adversary", "delta", "kind", "secrets", "seconds", "sensitivity")},
 }
-"""The parameters of commands that are options, by the names that Python's functions give them."""
+"""The options of commands, by the names that the arguments have in Python."""
 
 
 def _as_typed(error: BayesdpError, given: Mapping[str, object]) -> BayesdpError:
-    """The error about the option that was typed, not about the argument that it became."""
+    """The error with the option that was typed in place of the argument's name."""
     if isinstance(error, InputError) and _OPTIONS.get(error.key) in given:
         return error.at(f"--{_OPTIONS[error.key]}")
     return error

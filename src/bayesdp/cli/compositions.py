@@ -39,7 +39,7 @@ def compose(
     from bayesdp.accounting.what_if_releases import read_releases
     from bayesdp.populations import load
 
-    found = what_if(
+    answer = what_if(
         read_releases(file),
         None if population is None else load(population),
         adversary=adversary,
@@ -47,8 +47,8 @@ def compose(
         seconds=seconds,
     )
     if as_json:
-        print_json(found.to_dict())
+        print_json(answer.to_dict())
         return
     from bayesdp.report.compositions import show_composition
 
-    show_composition(console(), found)
+    show_composition(console(), answer)

@@ -118,7 +118,7 @@ def _channel_leakage(
     options: dict[str, Any],
     as_json: bool,
 ) -> None:
-    """The exact leakage of one channel beside the bounds on all of its DP level."""
+    """The exact leakage of one channel, beside the bounds for every channel of its DP level."""
     from bayesdp.leakage.channel import channel_leakage, read_channel
 
     exact = channel_leakage(
@@ -184,7 +184,7 @@ def _gaussian_leakage(
     certificate: Path | None,
     as_json: bool,
 ) -> None:
-    """What a zCDP cost means at a delta, beside a pure cost of the same kind or alone."""
+    """What a zCDP cost means at a delta, alone or together with a pure cost."""
     from bayesdp.notions import Cost
     from bayesdp.theorems import Question
     from bayesdp.theorems.with_delta import report_with_delta

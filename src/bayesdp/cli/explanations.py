@@ -28,12 +28,12 @@ def explain(
     from bayesdp.report.explain import explain as explained
     from bayesdp.report.explain import subject_of
 
-    found = explained(subject_of(what, "CERT|STUDY"))
+    explanation = explained(subject_of(what, "CERT|STUDY"))
     if as_json:
-        print_json(found.to_dict())
+        print_json(explanation.to_dict())
     else:
         from bayesdp.report.layout import READABLE
 
-        typer.echo(found.text(min(console().width, READABLE)), nl=False)
-    if not found.holds:
+        typer.echo(explanation.text(min(console().width, READABLE)), nl=False)
+    if not explanation.holds:
         raise typer.Exit(1)

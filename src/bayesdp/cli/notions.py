@@ -57,7 +57,7 @@ def notions(
     from bayesdp.populations import load
     from bayesdp.theorems.relations.search import implied
 
-    found = implied(
+    implications = implied(
         _levels(given),
         load(population) if population is not None else None,
         assume or (),
@@ -68,16 +68,16 @@ def notions(
     )
     wanted = list(dict.fromkeys(to or ()))
     _require_known(wanted)
-    missing = [notion for notion in wanted if notion not in found]
+    missing = [notion for notion in wanted if notion not in implications]
     if certificate is not None and not missing:
         from bayesdp.release.implications import implications_certificate
 
-        made = implications_certificate(found, wanted, seconds=seconds)
+        made = implications_certificate(implications, wanted, seconds=seconds)
         written(certificate, made.to_json() + "\n")
-    document = found.to_dict()
+    document = implications.to_dict()
     if wanted:
         for part in ("implied", "needs"):
-            document[part] = [one for one in document[part] if one["notion"] in wanted]
+            document[part] = [row for row in document[part] if row["notion"] in wanted]
     if as_json:
         print_json(document)
     else:

@@ -40,17 +40,17 @@ def profile(
     if epsilon is not None:
         positive(epsilon, "--epsilon", zero=True)
     read = read_model(model)
-    found = evaluate(read.population, read.channel, _default(default), secrets=read.pufferfish)
-    deltas = None if epsilon is None else found.delta(epsilon)
+    levels = evaluate(read.population, read.channel, _default(default), secrets=read.pufferfish)
+    deltas = None if epsilon is None else levels.delta(epsilon)
     if as_json:
         extra: dict[str, Any] = {}
         if deltas is not None:
             extra = {"delta": {"epsilon": epsilon, "dp": deltas.dp, "bdp": deltas.bdp}}
-        print_json(found.to_dict() | extra)
+        print_json(levels.to_dict() | extra)
         return
     from bayesdp.report.profiles import show_profile
 
-    show_profile(console(), found, deltas)
+    show_profile(console(), levels, deltas)
 
 
 def _default(text: str | None) -> int | list[int] | None:

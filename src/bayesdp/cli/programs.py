@@ -61,21 +61,21 @@ def program_check(
     """
     path, name = split(program)
     chosen = values_of(settings or [])
-    source, found = verdicts(path, name, n, chosen)
+    source, checked = verdicts(path, name, n, chosen)
     if certificate is not None:
-        if len(found) != 1:
-            names_of = " or ".join(f"{path}:{one.name}" for one in found)
-            raise InputError("--certificate", str(certificate), expected=f"one program: {names_of}")
-        if source is not None and found[0].verdict == "ACCEPTED":
+        if len(checked) != 1:
+            choices = " or ".join(f"{path}:{verdict.name}" for verdict in checked)
+            raise InputError("--certificate", str(certificate), expected=f"one program: {choices}")
+        if source is not None and checked[0].verdict == "ACCEPTED":
             from bayesdp.programs.certificate import write_program_certificate
             from bayesdp.programs.source import core_of
 
-            write_program_certificate(core_of(source, name, chosen), found[0], certificate)
+            write_program_certificate(core_of(source, name, chosen), checked[0], certificate)
     if as_json:
-        print_documents([verdict.to_dict() for verdict in found])
+        print_documents([verdict.to_dict() for verdict in checked])
     else:
-        print_answers([(verdict.verdict, str(verdict)) for verdict in found])
-    if any(one.verdict != "ACCEPTED" for one in found):
+        print_answers([(verdict.verdict, str(verdict)) for verdict in checked])
+    if any(verdict.verdict != "ACCEPTED" for verdict in checked):
         raise typer.Exit(1)
 
 
@@ -98,8 +98,8 @@ def program_falsify(
 
     path, name = split(program)
     chosen = values_of(settings or [])
-    source, found = verdicts(path, name, n, chosen)
-    for verdict in found:
+    source, checked = verdicts(path, name, n, chosen)
+    for verdict in checked:
         if source is None or verdict.verdict != "ACCEPTED":
             raise InputError(
                 "program",
@@ -108,7 +108,9 @@ def program_falsify(
                 remedy="It claims nothing that could be wrong; `bayesdp program check` says why.",
             )
     assert source is not None
-    tried = [(one, falsify(core_of(source, one.name, chosen), one)) for one in found]
+    tried = [
+        (verdict, falsify(core_of(source, verdict.name, chosen), verdict)) for verdict in checked
+    ]
     if as_json:
         print_documents([as_data(verdict, findings) for verdict, findings in tried])
     else:
@@ -125,7 +127,7 @@ def program_falsify(
 def verdicts(
     path: Path, name: str | None, n: int | None, chosen: Mapping[str, object]
 ) -> tuple[SourceFile | None, list[Verdict]]:
-    """A file, and the verdict on each of its programs or on one; no file where it isn't readable.
+    """A file with the verdicts on its programs, or on `name` alone; `None` for an unreadable file.
 
     Raises `InputError` where public arguments are chosen for several programs.
     """
@@ -135,21 +137,21 @@ def verdicts(
     try:
         source = read_file(path)
         if chosen and name is None and len(source.programs) > 1:
-            one_of = " or ".join(f"{path}:{one}" for one in source.programs)
-            raise InputError("--set", ", ".join(chosen), expected=f"one program: {one_of}")
+            choices = " or ".join(f"{path}:{program}" for program in source.programs)
+            raise InputError("--set", ", ".join(chosen), expected=f"one program: {choices}")
         names: list[str | None] = [name] if name is not None else [*source.programs] or [None]
-        return source, [verdict_in(source, one, n, chosen) for one in names]
+        return source, [verdict_in(source, program, n, chosen) for program in names]
     except ProgramError as error:
         return None, [refused(error, name)]
 
 
 def print_documents(documents: list[dict[str, Any]]) -> None:
-    """One program's document, or those of several in one."""
+    """The document of one program, or one document with those of several."""
     print_json(documents[0] if len(documents) == 1 else {"programs": documents})
 
 
 def print_answers(answers: list[tuple[str, str]]) -> None:
-    """Each text, its answer (the word that it begins with) in colour."""
+    """Each text, with the answer inside it in colour."""
     for i, (answer, text) in enumerate(answers):
         head, _, rest = text.partition(answer)
         styled = typer.style(answer, fg=COLOURS[answer], bold=True)
@@ -167,13 +169,13 @@ def split(text: str) -> tuple[Path, str | None]:
 
 
 def values_of(settings: list[str]) -> dict[str, object]:
-    """NAME=VALUE pairs: numbers are exact decimals or fractions, true and false truth values."""
+    """NAME=VALUE pairs: exact decimals and fractions, and the truth values true and false."""
     from bayesdp.programs.source.literals import setting
 
-    found: dict[str, object] = {}
-    for one in settings:
-        name, equals, text = one.partition("=")
-        if not equals or not name.isidentifier() or name in found:
-            raise InputError("--set", one, expected="NAME=VALUE, each name once")
-        found[name] = setting(text)
-    return found
+    values: dict[str, object] = {}
+    for pair in settings:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.isidentifier() or name in values:
+            raise InputError("--set", pair, expected="NAME=VALUE, each name once")
+        values[name] = setting(text)
+    return values

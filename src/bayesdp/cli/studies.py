@@ -92,7 +92,7 @@ def release(
 
 
 def _check_outputs(study: Any, certificate: Path | None, report: Path | None) -> None:
-    """Nothing is overwritten, and that is known before anything is spent."""
+    """Refuse files that must not be overwritten, before anything is spent."""
     from bayesdp.report.output import check_target
 
     reserved = study.ledger_files
@@ -104,7 +104,7 @@ def _check_outputs(study: Any, certificate: Path | None, report: Path | None) ->
 
 
 def write(path: Path, text: str) -> str:
-    """Write a file; the release itself is in the ledger already, so a failure is only told."""
+    """Write a file. The release is in the ledger already, so a failure is only reported."""
     from bayesdp.report.output import replace_file
 
     try:

@@ -28,7 +28,7 @@ TO_CLEAN = (
     "programs",
     "release",
     "statements",
-    "tables",
+    "tables/reading.py",
     "theorems",
     "verification",
 )

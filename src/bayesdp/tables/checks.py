@@ -1,4 +1,4 @@
-"""Hold a table against what is declared of it. What is found is for the curator only.
+"""Compare a table with what the study declares. The findings are for the curator only.
 
 `inspect` returns findings with counts but no values. Nobody but the curator may see them: they
 depend on private values. A release raises `mismatch()`, whose message is the same whatever was
@@ -66,8 +66,8 @@ def inspect(
     if findings:
         return findings
     try:
-        for found in _checks(table, columns, expected, plan):
-            findings += found
+        for part in _checks(table, columns, expected, plan):
+            findings += part
     except UnreadableCellsError as error:
         findings.append(error.finding)
     return findings
@@ -76,7 +76,7 @@ def inspect(
 def _missing_columns(
     table: Table, columns: Mapping[str, Column], expected: Structure
 ) -> list[Finding]:
-    """Columns that are not there, with the table's own names: the one place that tells them."""
+    """Columns that are not there, with similar names of the table: nothing else shows those."""
     wanted = [name for name, column in columns.items() if not column.is_derived]
     sources = [str(column.source) for column in columns.values() if column.is_derived]
     wanted += [name for name in sources if name not in columns]
@@ -126,7 +126,7 @@ def column_faults(
         if column.is_derived and column.source in columns:
             continue  # its source is checked
         if column.kind == "public" and name not in reads:
-            continue  # nothing is declared of it
+            continue  # the study declares nothing about it
         read = reading.read(table, columns, name, reads.get(name))
         faults += [(name, code, mark) for code, mark in read.faults.items()]
     return faults
@@ -161,7 +161,7 @@ def reads_of(plan: Plan) -> dict[str, reading.Reads | None]:
 def structure_findings(
     table: Table, columns: Mapping[str, Column], expected: Structure, rows: int
 ) -> tuple[list[Finding], int]:
-    """What is wrong with the number and the arrangement of records, and their number."""
+    """The number of records, and what is wrong with it or with their arrangement."""
     keys: dict[str, str] = {c.role: name for name, c in columns.items() if c.role is not None}
     if len(keys) < sum(column.role is not None for column in columns.values()):
         raise InputError("data.columns", keys, expected="each role for one column at most")
@@ -256,7 +256,7 @@ def _cluster_findings(
 
 
 def _member_findings(table: Table, records: Any, clustered: bool) -> list[Finding]:
-    """Two records of one cluster that are the same member; without clusters the table is one."""
+    """Records of a cluster that are the same member; without clusters the table is a cluster."""
     groups = ["cluster", "member"] if clustered else ["member"]
     places = records.filter(records.member.notnull()).group_by(groups)
     sizes = places.aggregate(size=lambda t: t.count())
@@ -360,7 +360,7 @@ def _order_findings(
 
 
 def _offset_findings(table: Table, column: Column) -> list[Finding]:
-    """Times with an offset from UTC beside others without: their order is not known."""
+    """Times with an offset from UTC, beside times without: their order is not known."""
     raw: Any = table.require(column.name, f"data.columns.{column.name}")
     if not column.is_dated or not raw.type().is_string():
         return []
@@ -390,7 +390,7 @@ def _holds_dates(table: Table, column: Column) -> bool:
 
 
 def _misordered(table: Table, staged: Any, expected: Structure) -> list[Finding]:
-    """Rows of a series that stand before an earlier one, where rows have an order at all."""
+    """Rows of a series that stand before an earlier row of it, where rows have an order at all."""
     import ibis
 
     if not table.ordered or expected.unit != "row":

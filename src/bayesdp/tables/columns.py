@@ -1,4 +1,4 @@
-"""What a study declares of a column: role, bounds or states, missing values, what is public.
+"""What a study declares about a column: role, bounds or states, missing values, what is public.
 
 The keys are those of `[data.columns]` in a study file:
 
@@ -72,7 +72,7 @@ class Impute(BaseModel):
 
 
 class Column(BaseModel):
-    """One declared column. Made by `parse_columns`; raises `InputError` for what can't be meant."""
+    """One declared column. Made by `parse_columns`; `InputError` if its keys make no sense."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     name: str
@@ -95,7 +95,7 @@ class Column(BaseModel):
 
     @property
     def kind(self) -> Kind:
-        """What it is: numeric, discrete, cuts or where (derived), a role, or plain public."""
+        """The kind: numeric, discrete, cuts or where (derived), a role, or plain public."""
         if self.role is not None:
             return self.role
         if self.cuts is not None:
@@ -135,7 +135,7 @@ class Column(BaseModel):
 
     @property
     def reads(self) -> Literal["number", "text", "boolean"] | None:
-        """What its values are; None for plain public columns and roles: the table decides.
+        """The type of its values; None for plain public columns and roles, where the table decides.
 
         Dates and times of an order column are texts whose order is theirs: see `is_time`.
         """
@@ -198,12 +198,12 @@ def refuse(name: str, key: str, value: object, expected: str, remedy: str = "") 
 
 
 def known_keys(key: str) -> str:
-    """What to write instead of a key that is not known."""
+    """The remedy for a key that is not known."""
     return did_you_mean(key, _KEYS)
 
 
 def _check(raw: dict[str, Any]) -> dict[str, Any]:
-    """Every check of one declaration that a type can't make, with the key in the message."""
+    """All checks of a declaration beyond its types, with the key in the message."""
     name = str(raw.get("name", "?"))
     if "source" in raw:
         raw["from"] = raw.pop("source")
@@ -232,7 +232,7 @@ def _check(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_combination(name: str, raw: dict[str, Any]) -> None:
-    """Exactly one thing is declared, and each key goes with what it belongs to."""
+    """Exactly one kind of column is declared, and with keys of that kind only."""
     role = raw.get("role")
     if "role" in raw and role not in _ROLES:
         expected = "'cluster', 'member', 'series' or 'order'"
@@ -270,7 +270,7 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
 
 
 def _check_positions(name: str, raw: dict[str, Any]) -> None:
-    """The states of an order column are what its step counts: times or numbers."""
+    """The states of an order column are of the type of its step: times or numbers."""
     dated = isinstance(raw["step"], str)
     for state in raw.get("states", ()):
         if dated and not is_time(state):

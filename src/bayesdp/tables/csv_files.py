@@ -1,6 +1,6 @@
 """CSV files as texts: what a file's cells mean is decided by its header line alone.
 
-The engine's guesses of a dialect look at cells, so none is left to it: the separator is that of
+The engine would guess the dialect from cells, so it isn't asked: the separator is that of
 `, ; | tab` which cuts the header line into most names (a tab for `.tsv`), a cell is quoted by `"`,
 and a quote within is doubled. Several files are put together by the names in their headers.
 
@@ -79,11 +79,11 @@ def escaped(path: str) -> str:
 
 
 def _header(path: str, separators: str) -> Header:
-    """The header of a file, by the separator that finds most names in it."""
+    """The header of a file, read with the separator that gives most names."""
     with _opened(path) as file:
         text = _readable(path, lambda: file.read(_MOST_HEADER)).decode("utf-8-sig", "replace")
-    found = [(separator, _first_row(text, separator)) for separator in separators]
-    separator, cells = max(found, key=lambda pair: len(pair[1]))
+    headers = [(separator, _first_row(text, separator)) for separator in separators]
+    separator, cells = max(headers, key=lambda pair: len(pair[1]))
     names = [name or f"column{i}" for i, name in enumerate(cells)]
     if not names or len(set(names)) < len(names):
         raise TableError(
@@ -130,7 +130,7 @@ def _readable(path: str, action: Callable[[], Any]) -> Any:
 
 
 def _check_utf8(path: str) -> None:
-    """Read the file once as UTF-8, in pieces: only the curator is told which line is not."""
+    """Read the file once as UTF-8, in pieces. Only the curator learns which line is not UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     line = 1
     with _opened(path) as file:
@@ -149,7 +149,7 @@ def _check_utf8(path: str) -> None:
 
 
 def _undecodable(decoder: codecs.IncrementalDecoder, piece: bytes) -> int | None:
-    """Where the piece stops to be UTF-8, or None. An empty piece is the end of the file."""
+    """The position from which the piece is not UTF-8, or None. An empty piece ends the file."""
     pending = len(decoder.getstate()[0])
     try:
         decoder.decode(piece, final=not piece)

@@ -1,4 +1,4 @@
-"""All declared columns of a study together: parsed, and each `from` held against the others.
+"""All declared columns of a study together: parsed, and each `from` checked against the others.
 
 Public name: `parse_columns`.
 """
@@ -96,10 +96,12 @@ def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:
 
 
 def _hold_together(name: str, column: Column, columns: Mapping[str, Column]) -> None:
-    """What columns computed from one column have in common; no two have one definition."""
+    """Columns computed from the same column agree on `public`, and their definitions differ."""
     for other, neighbour in columns.items():
         alike = neighbour.source != column.source or neighbour.public == column.public
-        definitions = [(one.source, one.cuts, one.where) for one in (column, neighbour)]
+        definitions = [
+            (derived.source, derived.cuts, derived.where) for derived in (column, neighbour)
+        ]
         if other != name and definitions[0] == definitions[1]:
             refuse(name, "from", column.source, f"another definition than that of '{other}'")
         if column.source not in columns and not alike:

@@ -81,7 +81,7 @@ def _from_pandas(frame: Any) -> tuple[Any, frozenset[str]]:
     )
     for name in by_cells:
         _attempt(partial(convert, frame[[name]]), partial(_mixed, name))
-    # The types can be converted, for the columns without their rows were: so it is the cells.
+    # Without rows the columns could be converted, so it isn't their types but the cells.
     table = _attempt(lambda: convert(frame), lambda: _unreadable("A column can't be stored."))
     for name in by_cells:
         if str(table.schema.field(name).type).startswith("decimal256"):

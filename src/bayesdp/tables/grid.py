@@ -138,7 +138,7 @@ class Grid:
 
     @property
     def sensitivity(self) -> int:
-        """Most steps that the sum changes by when one row is replaced (or, masked, leaves)."""
+        """The most steps by which the sum changes if a row is replaced (or, if masked, leaves)."""
         least, most = self.least, self.most
         return max(abs(least), abs(most), most - least) if self.masked else most
 
@@ -154,7 +154,7 @@ class Grid:
         return min(max(math.floor(distance * self.factor), self.least), self.most)
 
     def value(self, total: int, rows: int) -> Fraction:
-        """What the sum `total` over `rows` rows stands for, in the column's unit, exactly."""
+        """The exact sum in the column's unit that the steps `total` over `rows` rows stand for."""
         offset = Fraction(0) if self.masked else Fraction(self.lo) * rows
         return offset + self.step * total
 
@@ -181,7 +181,7 @@ def check_room(largest: int, sensitivity: int, dp_epsilon: float, key: str = "da
 def check_noise(
     largest: int, noise: DiscreteLaplace | DiscreteGaussian, key: str = "data.n"
 ) -> None:
-    """The same for a given noise."""
+    """Like `check_room`, for a given noise."""
     if largest >= ROOM:
         raise InputError(key, largest, expected="sums below 2^62", remedy=_REMEDY)
     if largest + noise.quantile(_NOISE_CONFIDENCE) >= ROOM:

@@ -64,8 +64,8 @@ class Predicate:
         return _to_ibis(self._tree, values)
 
     def possible(self, column: str, values: Sequence[Value]) -> tuple[Value, ...]:
-        """Those of the column's `values` for which the predicate can hold, whatever else is so."""
-        return tuple(one for one in values if _truth(self._tree, column, one) is not False)
+        """Those of the column's `values` with which the predicate holds for some other cells."""
+        return tuple(value for value in values if _truth(self._tree, column, value) is not False)
 
     def holds(self, row: Mapping[str, Any]) -> bool:
         """The predicate on one row of plain Python values (the reference for tests)."""
@@ -81,7 +81,7 @@ def _operand(column: Column) -> conditions.Operand:
 def _truth(tree: Tree, column: str, value: Value) -> bool | None:
     """Whether it holds where the column has this value; `None` where other columns decide.
 
-    The kernel knows no order of texts, so neither does this.
+    Texts are never ordered here, because the kernel doesn't order them.
     """
     if not isinstance(tree, Joined):
         if isinstance(value, str) and tree.operator in ORDERED:

@@ -1,4 +1,4 @@
-"""What is said of a table that can't be used: to everybody, and to the curator only.
+"""Refusals of tables that can't be used: what everybody learns, and what only the curator learns.
 
 A refusal that depends on what the cells hold is private. A release raises `mismatch()`, with the
 same words whatever was found; `UnreadableCellsError` says no more, and carries a `Finding` for the
@@ -20,7 +20,7 @@ from bayesdp.errors import TableError, TableMismatchError
 T = TypeVar("T")
 
 BY_COMMAND = "run 'bayesdp check STUDY --data'"
-"""How the curator looks at what was found, for a study in a file."""
+"""How the curator sees the findings, for a study in a file."""
 BY_CALL = "call study.inspect()"
 """The same for a study that was made in Python, and has no file."""
 
@@ -41,7 +41,7 @@ class Finding:
 
 
 class UnreadableCellsError(TableMismatchError):
-    """Cells can't be read at all. To be told to the curator: `finding`; to others, nothing."""
+    """Cells can't be read at all. The curator may see its `finding`, others only its message."""
 
     def __init__(self, code: str, message: str) -> None:
         self.finding = Finding(code, message)
@@ -54,7 +54,7 @@ def mismatch() -> TableMismatchError:
 
 
 def engine(action: Callable[[], T]) -> T:
-    """Do what reads cells. An error of the data engine becomes `UnreadableCellsError`."""
+    """Run an action that reads cells. The engine's error becomes `UnreadableCellsError`."""
     import duckdb
 
     try:
@@ -72,7 +72,7 @@ def engine(action: Callable[[], T]) -> T:
 
 
 def opening(action: Callable[[], T], key: str, description: str) -> T:
-    """Do what looks at names and types only. The engine's error becomes a plain `TableError`."""
+    """Run an action that reads names and types only. The engine's error becomes a `TableError`."""
     import duckdb
     from ibis.common.exceptions import IbisError, TableNotFound
 

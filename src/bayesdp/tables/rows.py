@@ -1,8 +1,8 @@
 """Whole columns of a table, read as the study declares them, for programs.
 
 Values are those that sums read: imputed where that is declared, then clipped to the study's bounds.
-They are private. `sums.run` has to hold the table against its declaration first; a cell of a column
-of which nothing is declared may still be NULL here.
+They are private. `sums.run` has to check the table against its declaration first; a cell of a
+column that is not declared may still be NULL here.
 
 Public names: `read_columns`.
 """
@@ -40,7 +40,7 @@ def read_columns(
 
 
 def _reads(table: Table, kind: Wanted) -> reading.Reads | None:
-    """How cells are read of which nothing is declared."""
+    """How cells of a column that is not declared are read."""
     if kind == "truth":
         return "boolean" if table.text_cells else None
     return kind

@@ -90,10 +90,10 @@ class Table:
 
 
 def open_table(source: object, base_dir: Path | str = ".", *, empty: bool = False) -> Table:
-    """Open `source`. Raises `TableError` where it is missing or not of its format.
+    """Open `source`. Raises `TableError` where it is missing, or not of its format, or empty.
 
-    And where it is empty, unless that is admitted by `empty`: where the number of rows is private,
-    no error may tell a table without rows from one with a row. `UnreadableCellsError`, the generic
+    With `empty` an empty table is admitted: where the number of rows is private, an error must not
+    show that there is none. `UnreadableCellsError`, the generic
     refusal, is raised for what depends on what the cells hold.
     """
     if isinstance(source, Table):
@@ -182,7 +182,7 @@ def _open_files(source: str, base: Path) -> Table:
 def _matching(pattern: str) -> list[str]:
     try:
         return glob.glob(pattern, recursive=True)
-    except (OSError, ValueError, re.error):  # a name that no file can have
+    except (OSError, ValueError, re.error):  # a name that a file can't have
         return []
 
 

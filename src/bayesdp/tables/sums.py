@@ -193,7 +193,7 @@ class _Scan:
         self._aggregate(query, "value", self.staged.count(where=where))
 
     def _aggregate(self, query: Query, what: str, expression: Any) -> None:
-        """Compute it once, however many queries ask for it."""
+        """Add an aggregate to the scan, unless another query has it: then share that."""
         known = next((i for i, a in enumerate(self.aggregates) if a.equals(expression)), None)
         self.places[query.name, what] = len(self.aggregates) if known is None else known
         if known is None:

@@ -218,10 +218,10 @@ def test_csv_files_of_other_columns_are_not_put_together(second: str, tmp_path: 
     assert str(error.value) == message
 
 
-def test_names_of_a_header_that_differ_in_case_or_are_empty(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text(",n,N\n1,2,3\n")
+def test_names_of_a_header_that_are_empty_are_numbered(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(",n,m\n1,2,3\n")
     table = open_table("t.csv", tmp_path)
-    assert table.names == ("column0", "n", "N_1")
+    assert table.names == ("column0", "n", "m")
     assert some(table, *table.names) == [("1", "2", "3")]
 
 

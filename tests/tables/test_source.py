@@ -8,11 +8,13 @@ from typing import Any
 import duckdb
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from bayesdp.errors import InputError, TableError
 from bayesdp.tables.checks import Structure, inspect
 from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.refusals import UnreadableCellsError, mismatch
 from bayesdp.tables.source import open_table
 
 NUMBER = {"x": {"bounds": [0, 10]}}
@@ -34,6 +36,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "blank.csv").write_text("\nx,s\n1,a\n")
     (tmp_path / "open.csv").write_text('"x,s\n1,secretly\n')
     (tmp_path / "twice.csv").write_text("secretly,secretly\n1,a\n")
+    (tmp_path / "similar.csv").write_text("x,X\n1,2\n")
+    pd.DataFrame({"x": [1], "X": [2]}).to_parquet(tmp_path / "similar.parquet")
     (tmp_path / "notes.txt").write_text("x\n1\n")
     (tmp_path / "folder.csv").mkdir()
     pa_table = pa.table({"x": ["1", "2"], "n": [1, 2], "when": [1.0, 2.0]})
@@ -49,17 +53,18 @@ def folder(tmp_path: Path) -> Path:
     [
         ("missing.csv", "a file that exists"),
         ("missing/*.parquet", "files that match"),
-        ("header.csv", "empty"),
         ("nothing.csv", "a header line"),
         ("fake.csv.gz", "readable"),
-        ("fake.parquet", "can be read"),
+        ("fake.parquet", "readable"),
+        ("similar.csv", "more than capital letters"),
+        ("similar.parquet", "more than capital letters"),
+        (pd.DataFrame({"x": [1], "X": [2]}), "more than capital letters"),
         ("notes.txt", r"\.csv"),
         ("folder.csv", "a file"),
         ("", "a file"),
         ("fake.db::things", "can be read"),
         ("good.db::thing", "Did you mean 'things'"),
         ("good.db::", "the name of a table"),
-        ("good.db::hollow", "empty"),
         ("absent.db::things", "a file that exists"),
         ("duckdb:///good.db", "the name of a table"),
         ("postgresql://host/db", "Parquet"),
@@ -74,7 +79,6 @@ def folder(tmp_path: Path) -> Path:
         ([1, 2, 3], "a pandas or Polars data frame"),
         (None, "a pandas or Polars data frame"),
         (pd.DataFrame(), "column"),
-        (pd.DataFrame({"x": []}), "empty"),
         (pd.DataFrame({0: [1]}), "columns named by texts"),
         (pd.Series([1.0]), "data frame"),
     ],
@@ -85,6 +89,17 @@ def test_unusable_sources(folder: Path, source: Any, words: str) -> None:
         look(source, folder, NUMBER)
     assert error.value.key == "data.source"
     assert "secretly" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "source", ["header.csv", "good.db::hollow", pd.DataFrame({"x": []})], ids=str
+)
+def test_a_table_without_rows_is_refused_as_cells_are(folder: Path, source: Any) -> None:
+    """With the words of every other refusal: how many rows there are may be private."""
+    with pytest.raises(UnreadableCellsError) as error:
+        look(source, folder, NUMBER)
+    assert error.value.finding.code == "empty"
+    assert str(error.value) == str(mismatch())
 
 
 @pytest.mark.parametrize(
@@ -131,3 +146,57 @@ def test_a_duckdb_file_is_opened_read_only(folder: Path) -> None:
     before = (folder / "good.db").read_bytes()
     assert look("good.db::things", folder, NUMBER) == []
     assert (folder / "good.db").read_bytes() == before
+
+
+@pytest.mark.parametrize("cell", ["1_000", "0x10", "1,000", "1 000", "\uff11"])
+def test_only_plain_numbers_are_numbers(folder: Path, cell: str) -> None:
+    """The engine alone would take an underscore for nothing."""
+    (folder / "cells.csv").write_text(f'x\n1\n"{cell}"\n', encoding="utf-8")
+    assert look("cells.csv", folder, {"x": {"bounds": [0, 2000]}}) == ["not-a-number"]
+    assert look("cells.csv", folder, {"x": {"role": "order", "step": 1}}) != []
+
+
+@pytest.mark.parametrize("state", [2**53, -(2**53)])
+def test_whole_numbers_that_doubles_take_for_one_another_are_no_states(
+    folder: Path, state: int
+) -> None:
+    columns = {"x": {"states": [0, state]}}
+    near = state + 1 if state > 0 else state - 1
+    frame = pd.DataFrame({"x": [0, near]})
+    frame.to_csv(folder / "large.csv", index=False)
+    frame.to_parquet(folder / "large.parquet")
+    for source in (frame, frame.astype("Int64"), "large.csv", "large.parquet"):
+        assert look(source, folder, columns) == ["not-a-number"]
+    exact = {"x": {"states": [0, state // 2]}}
+    assert look(pd.DataFrame({"x": [0, state // 2]}), folder, exact) == []
+
+
+def test_a_line_without_anything_is_not_a_row(folder: Path) -> None:
+    """In no file, whether of one column or of several."""
+    (folder / "narrow.csv").write_text("x\n1\n\n2\n\n\n")
+    (folder / "wide.csv").write_text("x,s\n1,a\n\n2,b\n\n\n")
+    (folder / "cell.csv").write_text('x\n1\n""\n2\n')
+    for source in ("narrow.csv", "wide.csv"):
+        table = open_table(source, folder)
+        assert table.numbers(table.expression, table.expression.count()) == (2,)
+        assert look(source, folder, NUMBER) == []
+    assert look("cell.csv", folder, NUMBER) == ["missing"]
+
+
+def test_durations_are_no_numbers(folder: Path) -> None:
+    """The engine would read microseconds; an interval of its own it can't add up."""
+    times = pa.table({"x": pa.array([7, 8], pa.duration("us"))})
+    pq.write_table(times, folder / "times.parquet")
+    for source in (times, "times.parquet"):
+        with pytest.raises(TableError, match=r"duration|interval"):
+            look(source, folder, NUMBER)
+        with pytest.raises(TableError, match=r"a step for|a column of numbers"):
+            look(source, folder, {"x": {"role": "order", "step": 1}})
+
+
+def test_a_column_without_a_type_holds_missing_values(folder: Path) -> None:
+    nothing = pa.table({"x": pa.nulls(2), "n": [1, 2]})
+    pq.write_table(nothing, folder / "nothing.parquet")
+    for source in (nothing, "nothing.parquet"):
+        assert look(source, folder, NUMBER) == ["missing"]
+        assert look(source, folder, {"x": {"states": ["a", "b"]}}) == ["missing"]

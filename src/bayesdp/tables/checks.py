@@ -279,8 +279,10 @@ def _order_key(table: Table, column: Column) -> Any:
     if column.is_dated:
         number = reading.time_of(table, raw, column).epoch_seconds().cast("float64") * 1e6
     elif table.text_cells:
-        number = raw.strip().try_cast("float64")
-    elif column.name in table.hollow or raw.type().is_numeric():
+        number = reading.number_of(raw.strip())
+    elif column.name in table.hollow or (
+        raw.type().is_numeric() and column.name not in table.durations
+    ):
         number = raw.cast("float64")
     else:
         raise reading.wrong_step(table, raw, column)
@@ -385,7 +387,7 @@ def _holds_dates(table: Table, column: Column) -> bool:
         return False
     cells: Any = table.require(column.name, f"data.columns.{column.name}").strip()
     kept = cells.name("cells").as_table()
-    dated = kept.cells.try_cast("timestamp").notnull() & kept.cells.try_cast("float64").isnull()
+    dated = kept.cells.try_cast("timestamp").notnull() & reading.number_of(kept.cells).isnull()
     return bool(table.numbers(kept, kept.count(where=dated))[0])
 
 

@@ -2,7 +2,8 @@
 
 The engine would guess the dialect from cells, so it isn't asked: the separator is that of
 `, ; | tab` which cuts the header line into most names (a tab for `.tsv`), a cell is quoted by `"`,
-and a quote within is doubled. Several files are put together by the names in their headers.
+and a quote within is doubled. Several files are put together by the names in their headers. A line
+without anything is not a row; in a file of one column an empty cell is written `""`.
 
 Public names: `read_csv`.
 """
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bayesdp.errors import TableError
-from bayesdp.tables.refusals import UnreadableCellsError, engine
+from bayesdp.tables.refusals import UnreadableCellsError, engine, require_distinct
 
 _KEY = "data.source"
 _SEPARATORS = ",;\t|"
@@ -55,6 +56,8 @@ def read_csv(connection: Any, paths: list[str], view: str, tabs: bool) -> None:
 
 def _relation(connection: Any, header: Header, paths: list[str], names: tuple[str, ...]) -> Any:
     """The cells of files with this header, in the order of `names`."""
+    import duckdb
+
     separator, columns = header
     relation = engine(
         lambda: connection.con.read_csv(
@@ -65,8 +68,11 @@ def _relation(connection: Any, header: Header, paths: list[str], names: tuple[st
             sep=separator,
             quotechar='"',
             escapechar='"',
+            allow_quoted_nulls=False,
         )
     )
+    if len(columns) == 1:  # of several columns the engine skips empty lines itself
+        relation = relation.filter(duckdb.ColumnExpression(columns[0]).isnotnull())
     if columns == names:
         return relation
     quoted = ('"' + name.replace('"', '""') + '"' for name in names)
@@ -89,17 +95,8 @@ def _header(path: str, separators: str) -> Header:
         raise TableError(
             _KEY, Path(path).name, expected="a header line that names each column once"
         )
-    return separator, _told_apart(names)
-
-
-def _told_apart(names: list[str]) -> tuple[str, ...]:
-    """The engine doesn't tell capital letters from small: the later name gets a suffix."""
-    seen: dict[str, str] = {}
-    for name in names:
-        while name.lower() in seen:
-            name += "_1"
-        seen[name.lower()] = name
-    return tuple(seen.values())
+    require_distinct(names, Path(path).name)
+    return separator, tuple(names)
 
 
 def _first_row(text: str, separator: str) -> list[str]:

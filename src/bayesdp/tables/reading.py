@@ -119,13 +119,14 @@ def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Ce
         return _time_cells(table, raw, column)
     if table.text_cells:
         return _text_cells(raw, kind, column)
-    found = raw.type()
+    stored = raw.type()
     if raw.get_name() in table.hollow:
         return _Cells(raw.cast(_TYPES[kind]), raw.isnull(), None)
+    duration = raw.get_name() in table.durations
     fits = {
-        "number": found.is_numeric() and not found.is_boolean(),
-        "text": found.is_string() or (column.is_public and column.states is None),
-        "boolean": found.is_boolean(),
+        "number": stored.is_numeric() and not stored.is_boolean() and not duration,
+        "text": stored.is_string() or (column.is_public and column.states is None),
+        "boolean": stored.is_boolean(),
     }[kind]
     if not fits:
         raise wrong_type(
@@ -133,15 +134,30 @@ def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Ce
             raw,
             TableError(
                 key,
-                type_words(found),
+                "duration" if duration else type_words(stored),
                 expected=f"a column of {kind}s in {table.description}",
-                remedy=_BOOLEANS if found.is_boolean() else _REMEDIES[kind],
+                remedy=_DURATIONS
+                if duration
+                else _BOOLEANS
+                if stored.is_boolean()
+                else _REMEDIES[kind],
             ),
         )
-    value = raw.cast("float64") if kind == "number" and not found.is_float64() else raw
-    if kind == "text" and not found.is_string():
+    value = raw.cast("float64") if kind == "number" and not stored.is_float64() else raw
+    if kind == "text" and not stored.is_string():
         value = raw.cast("string")
-    return _Cells(value, raw.isnull(), None, kind == "number" and found.is_floating())
+    missing, unreadable = raw.isnull(), None
+    if kind == "number" and column.states is not None and not stored.is_floating():
+        value = _told_apart(value)
+        unreadable = ~missing & value.isnull()
+    return _Cells(value, missing, unreadable, kind == "number" and stored.is_floating())
+
+
+def _told_apart(value: Any) -> Any:
+    """NULL for numbers so large that several whole numbers are one double: it could be a state."""
+    import ibis
+
+    return ibis.cases((~is_finite(value) | (value.abs() < literal(2.0**53)), value))
 
 
 _OFFSET = r"\s*(Z|z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)$"
@@ -233,6 +249,7 @@ _REMEDIES: dict[str, str] = {
     "boolean": "Declare the states that the table holds.",
 }
 """By what the column is declared to hold."""
+_DURATIONS = "Store a duration as a number of the unit that is meant, such as seconds."
 _BOOLEANS = "The column holds booleans: declare states = [true, false], without quotes."
 
 
@@ -246,8 +263,23 @@ def _text_cells(raw: Any, kind: Reads, column: Column) -> _Cells:
     text = ibis.cases((~missing, trimmed))
     if kind == "text":
         return _Cells(text, missing, None)
-    value = text.try_cast("float64" if kind == "number" else "boolean")
-    return _Cells(value, missing, ~missing & value.isnull(), kind == "number")
+    if kind == "boolean":
+        value = text.try_cast("boolean")
+        return _Cells(value, missing, ~missing & value.isnull())
+    value = number_of(text)
+    if column.states is not None:
+        value = _told_apart(value)
+    return _Cells(value, missing, ~missing & value.isnull(), True)
+
+
+def number_of(text: Any) -> Any:
+    """The number that a text is, as a double; NULL where it is none.
+
+    The engine would read "1_000" as 1000.
+    """
+    import ibis
+
+    return ibis.cases((~text.contains("_"), text.try_cast("float64")))
 
 
 def _finished(cells: _Cells, column: Column) -> Reading:

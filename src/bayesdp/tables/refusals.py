@@ -5,13 +5,14 @@ same words whatever was found; `UnreadableCellsError` says no more, and carries 
 curator. An error of the data engine is never passed on: its text may quote cells. The errors here
 are raised outside of the handlers, so that no traceback leads to the engine's.
 
-Public names: `Finding`, `UnreadableCellsError`, `mismatch`, `engine`, `opening`.
+Public names: `Finding`, `UnreadableCellsError`, `mismatch`, `require_distinct`, `engine`,
+`opening`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -51,6 +52,19 @@ class UnreadableCellsError(TableMismatchError):
 def mismatch() -> TableMismatchError:
     """The refusal that everybody may see: it says nothing about what was found."""
     return TableMismatchError(_WORDS)
+
+
+def require_distinct(names: Sequence[str], description: str) -> None:
+    """`TableError` where two names differ in capital letters only: the engine takes one for both.
+
+    The names are not told: without a header line they are a record.
+    """
+    if len({name.lower() for name in names}) < len(names):
+        raise TableError(
+            "data.source",
+            description,
+            expected="names of columns that differ in more than capital letters",
+        )
 
 
 def engine(action: Callable[[], T]) -> T:

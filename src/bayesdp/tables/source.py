@@ -28,7 +28,13 @@ from bayesdp.errors import TableError, UnsupportedError, did_you_mean
 from bayesdp.tables.columns import Column
 from bayesdp.tables.csv_files import escaped, read_csv
 from bayesdp.tables.frames import to_arrow
-from bayesdp.tables.refusals import BY_COMMAND, engine, opening
+from bayesdp.tables.refusals import (
+    BY_COMMAND,
+    UnreadableCellsError,
+    engine,
+    opening,
+    require_distinct,
+)
 
 if TYPE_CHECKING:
     import ibis
@@ -48,7 +54,8 @@ class Table:
 
     `text_cells` is true for CSV, whose cells are all texts; `ordered` where rows have an order;
     `inferred` are the columns whose types depend on what their cells hold, and `hollow` those that
-    have no type because no cell holds anything.
+    have no type because no cell holds anything. `durations` are columns of durations, which the
+    engine would read as whole numbers.
     """
 
     expression: ir.Table
@@ -58,6 +65,7 @@ class Table:
     ordered: bool = True
     inferred: frozenset[str] = frozenset()
     hollow: frozenset[str] = frozenset()
+    durations: frozenset[str] = frozenset()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -101,12 +109,11 @@ def open_table(source: object, base_dir: Path | str = ".", *, empty: bool = Fals
     if isinstance(source, Path):
         source = str(source)
     table = _open_text(source, Path(base_dir)) if isinstance(source, str) else _open_memory(source)
-    if not table.names or not (empty or table.rows(table.expression.select(row_=_one()), limit=1)):
-        raise TableError(_KEY, table.description, expected="at least one row", remedy=_EMPTY)
+    if not table.names:
+        raise TableError(_KEY, table.description, expected="a table with columns")
+    if not (empty or table.rows(table.expression.select(row_=_one()), limit=1)):
+        raise UnreadableCellsError("empty", "The table has no rows.")
     return table
-
-
-_EMPTY = "The table is empty."
 
 
 def _one() -> Any:
@@ -189,8 +196,35 @@ def _matching(pattern: str) -> list[str]:
 def _read_parquet(paths: list[str], source: str) -> Table:
     connection = _connect()
     files = [escaped(path) for path in paths]
+    schemas = [_parquet_types(path, source) for path in paths]
     _opening(lambda: connection.con.read_parquet(files).create_view(_NAME), source)
-    return Table(_bound(connection, _NAME, source), connection, source)
+    return Table(
+        _bound(connection, _NAME, source),
+        connection,
+        source,
+        hollow=frozenset.intersection(*(_of_type(types, "null") for types in schemas)),
+        durations=frozenset.union(*(_of_type(types, "duration") for types in schemas)),
+    )
+
+
+def _parquet_types(path: str, source: str) -> dict[str, str]:
+    """The type of each column as the file states it: the engine forgets some."""
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        schema = pyarrow.parquet.read_schema(path)
+    except (OSError, pyarrow.ArrowException) as error:
+        kind = type(error).__name__
+        raise TableError(
+            _KEY, source, expected="a readable file", remedy=f"Reading it failed: {kind}."
+        ) from None
+    require_distinct(schema.names, source)
+    return {field.name: str(field.type) for field in schema}
+
+
+def _of_type(types: Mapping[str, str], start: str) -> frozenset[str]:
+    return frozenset(name for name, stated in types.items() if stated.startswith(start))
 
 
 def _open_duckdb(path: Path, name: str, source: str) -> Table:
@@ -223,8 +257,15 @@ def _open_memory(source: object) -> Table:
     description = "the table in memory"
     _opening(lambda: connection.con.register(_NAME, data), description)
     expression = _bound(connection, _NAME, description)
-    hollow = frozenset(field.name for field in data.schema if str(field.type) == "null")
-    return Table(expression, connection, description, inferred=inferred, hollow=hollow)
+    types = {field.name: str(field.type) for field in data.schema}
+    return Table(
+        expression,
+        connection,
+        description,
+        inferred=inferred,
+        hollow=_of_type(types, "null"),
+        durations=_of_type(types, "duration"),
+    )
 
 
 def _connect(path: Path | None = None) -> ibis.backends.duckdb.Backend:

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import copy
+import itertools
 import json
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from bayesdp import kernel
-from bayesdp.kernel import certificates
+from bayesdp.kernel import arithmetic, certificates, conversions, dependence, described
 from bayesdp.kernel.arithmetic import TooSlowError, ball, limited, watched
 from bayesdp.kernel.blocks import truth
+from bayesdp.kernel.joints import TooLargeError
 from bayesdp.kernel.row_counts import check_row_counts
 from bayesdp.populations import parse
 from bayesdp.release import Study, derivation
 from bayesdp.release.certify import conversion_certificate
-from bayesdp.statements import read_columns
+from bayesdp.statements import read_columns, read_population
 from bayesdp.statements.conditions import parse as parse_condition
 from bayesdp.statements.queries import read_query
 
@@ -50,6 +54,83 @@ def test_a_proof_that_takes_too_long_is_unknown(monkeypatch: pytest.MonkeyPatch)
     verdict = kernel.check(document)
     assert verdict.verdict == "UNKNOWN"
     assert "busy for too long" in verdict.reason
+
+
+def tied(correlation: float) -> list[list[float]]:
+    """The covariance of 16 numbers, of which the first two are correlated."""
+    rows = np.eye(16)
+    rows[0, 1] = rows[1, 0] = correlation
+    return rows.tolist()
+
+
+def looked_at(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    """The time is up when the clock was looked at so often."""
+    looks = itertools.count()
+    monkeypatch.setattr(arithmetic, "thread_time", lambda: float(next(looks)))
+    monkeypatch.setattr(certificates, "MOST_SECONDS", limit)
+    monkeypatch.setattr(conversions, "MOST_SECONDS", limit / 0.6)
+
+
+def test_numbers_that_nobody_read_to_the_end_are_never_valid(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A family's last covariance isn't positive definite, which its last pivot alone shows."""
+    members = [{"model": "gaussian", "covariance": tied(x)} for x in (0.5, -0.5, 0.25)]
+    family = parse({"model": "family", "members": members})
+    report = family.leakage(0.5, adversary="informed")
+    right = json.loads(conversion_certificate(family, report).to_json())
+    assert right["derivation"]["rule"] == "cluster-size"
+    wrong = copy.deepcopy(right)
+    for population in (wrong["population"], wrong["derivation"]["evidence"]["population"]):
+        population["members"][2]["covariance"] = tied(1.5)
+    wrong["assumptions"] = list(kernel.assumptions(wrong))
+
+    seen: dict[str, list[str]] = {"right": [], "wrong": []}
+    for limit in range(30):
+        for name, document in (("right", right), ("wrong", wrong)):
+            looked_at(monkeypatch, limit)
+            seen[name].append(kernel.check(document).verdict)
+        looked_at(monkeypatch, limit)
+        with pytest.raises(kernel.InvalidError) as refused:
+            kernel.certified_level(wrong["derivation"])
+        assert "busy" in refused.value.reason or "definite" in refused.value.reason
+    assert seen["right"] == sorted(seen["right"])  # UNKNOWN first
+    assert set(seen["right"]) == {"UNKNOWN", "VALID ASSUMING"}
+    assert set(seen["wrong"]) == {"UNKNOWN", "INVALID"}
+
+
+def test_nothing_is_valid_after_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where no loop looks at the clock, or where what it raised was not passed on."""
+    chain = parse({"model": "markov", "transition": [[0.8, 0.2], [0.4, 0.6]], "length": 9})
+    document = json.loads(conversion_certificate(chain, chain.leakage(0.7)).to_json())
+    assert kernel.check(document)
+    monkeypatch.setattr(arithmetic, "watched", lambda: None)
+    looked_at(monkeypatch, 0)
+    assert kernel.check(document).verdict == "UNKNOWN"
+    looked_at(monkeypatch, 0)
+    with pytest.raises(TooSlowError):
+        kernel.certified_level(document["derivation"])
+    looked_at(monkeypatch, 1)
+    assert kernel.check(document)
+
+
+def test_a_step_that_is_too_slow_is_not_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers that no level needs may be unknown, and a law too large: both only by their size."""
+    population = read_population({"model": "gaussian", "covariance": tied(0.5)})
+    described.check_numbers(population)
+    with limited(0.0), pytest.raises(TooSlowError):
+        described.check_numbers(population)
+
+    table = [[1, 0], [0, 1]]
+    edges = [{"between": [i, (i + 1) % 4], "table": table} for i in range(4)]
+    cycle = read_population({"model": "graph", "records": 4, "states": 2, "factors": edges})
+    assert dependence.mutual_independence(cycle) is False
+    monkeypatch.setattr(dependence, "parts", Mock(side_effect=TooLargeError("large")))
+    assert dependence.mutual_independence(cycle) is None
+    for kind in (TooSlowError, kernel.UnknownError, kernel.InvalidError):
+        monkeypatch.setattr(dependence, "parts", Mock(side_effect=kind("another reason")))
+        with pytest.raises(kind, match="another reason"):
+            dependence.mutual_independence(cycle)
 
 
 def test_a_level_that_takes_too_long_to_prove_is_not_claimed(

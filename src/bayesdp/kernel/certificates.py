@@ -13,6 +13,7 @@ from bayesdp.kernel.arithmetic import (
     UnknownError,
     at_least,
     ball,
+    check_clock,
     follows,
     limited,
     require,
@@ -45,19 +46,9 @@ def check(document: Mapping[str, Any]) -> Verdict:
 
 def _check(document: Mapping[str, Any]) -> Verdict:
     try:
-        stated = stated_certificate(document)
-        if isinstance(stated, ProgramCertificate):
-            return Verdict("VALID ASSUMING", check_program(document))
-        if isinstance(stated, RelationsCertificate):
-            return Verdict("VALID ASSUMING", check_relations(stated))
-        if isinstance(stated, ReleaseCertificate):
-            check_release(stated, document)
-        else:
-            _check_conversion(stated)
-        due = tuple(assumptions(document))
-        told = "they are not those that the level rests on"
-        require(stated.assumptions == due, told, "assumptions")
-        return Verdict("VALID ASSUMING", due)
+        assuming = _assuming(document)
+        check_clock()
+        return Verdict("VALID ASSUMING", assuming)
     except UnknownError as found:
         return Verdict("UNKNOWN", (), found.step or "content", found.reason)
     except InvalidError as found:
@@ -73,6 +64,23 @@ _MALFORMED = (
     LookupError, TypeError, ValueError, ArithmeticError, AttributeError, AssertionError,
     SyntaxError, MemoryError,
 )  # fmt: skip
+
+
+def _assuming(document: Mapping[str, Any]) -> tuple[str, ...]:
+    """What a certificate assumes; `InvalidError` or `UnknownError` unless everything follows."""
+    stated = stated_certificate(document)
+    if isinstance(stated, ProgramCertificate):
+        return check_program(document)
+    if isinstance(stated, RelationsCertificate):
+        return check_relations(stated)
+    if isinstance(stated, ReleaseCertificate):
+        check_release(stated, document)
+    else:
+        _check_conversion(stated)
+    due = tuple(assumptions(document))
+    told = "they are not those that the level rests on"
+    require(stated.assumptions == due, told, "assumptions")
+    return due
 
 
 def _check_conversion(stated: ConversionCertificate) -> None:

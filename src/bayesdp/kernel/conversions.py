@@ -11,7 +11,14 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.approximate import dp_level, level
-from bayesdp.kernel.arithmetic import MOST_SECONDS, at_least, double_up, limited, require
+from bayesdp.kernel.arithmetic import (
+    MOST_SECONDS,
+    at_least,
+    check_clock,
+    double_up,
+    limited,
+    require,
+)
 from bayesdp.kernel.bounds import bounded
 from bayesdp.kernel.composition import Cost, declared_cost
 from bayesdp.kernel.judgement import Conversion
@@ -110,7 +117,9 @@ def certified_level(plain: Mapping[str, Any]) -> float:
     `TooSlowError` where a verdict would be UNKNOWN because its proof takes too long.
     """
     with limited(MOST_SECONDS * 0.6):  # a whole certificate has several steps
-        return _certified_level(plain)
+        level = _certified_level(plain)
+        check_clock()
+        return level
 
 
 def _certified_level(plain: Mapping[str, Any]) -> float:

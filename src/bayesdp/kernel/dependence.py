@@ -13,10 +13,10 @@ from math import prod
 from typing import Any
 
 from bayesdp.kernel import moves
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError, law
+from bayesdp.kernel.arithmetic import UnknownError, law
 from bayesdp.kernel.components import Components
 from bayesdp.kernel.graphs import Model, Table, live_cells, read_model
-from bayesdp.kernel.joints import parts
+from bayesdp.kernel.joints import TooLargeError, parts
 from bayesdp.kernel.moves import ROUNDED, near, read_moves
 from bayesdp.kernel.populations import group_size, matrix_of, members_of_factors
 from bayesdp.statements.chains import Autoregressive, Chain
@@ -170,7 +170,7 @@ def _multiplied(population: Any, of_law: Any) -> bool | None:
         return None
     try:
         found = parts(population)
-    except InvalidError:  # too large
+    except TooLargeError:
         return None
     return all_of(of_law(joint) for _, _, joint in found)
 

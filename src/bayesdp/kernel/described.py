@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesdp.kernel.arithmetic import UnknownError, ball
+from bayesdp.kernel.arithmetic import TooSlowError, UnknownError, ball
 from bayesdp.kernel.gaussian import lower_triangle_positive, symmetric
 from bayesdp.kernel.graphs import read_model
 from bayesdp.kernel.populations import matrix_of
@@ -34,6 +34,8 @@ def check_numbers(population: Any) -> None:
             _positive_definite(matrix_of(population))
         elif isinstance(population, gaussian.GaussianVectors):
             _positive_definite(population.covariance)
+    except TooSlowError:
+        raise
     except UnknownError:
         return
 

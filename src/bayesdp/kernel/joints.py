@@ -7,7 +7,7 @@ from itertools import product
 from math import prod
 from typing import Any
 
-from bayesdp.kernel.arithmetic import UnknownError, law, require
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError, law, require
 from bayesdp.kernel.components import Components
 from bayesdp.kernel.graphs import Model, read_model
 from bayesdp.kernel.orders import exact_rows, first_law
@@ -18,6 +18,10 @@ from bayesdp.statements.tables import cells, shape
 MOST_CELLS = 2**12
 Law = dict[tuple[int, ...], Fraction]
 Part = tuple[list[int], tuple[int, ...], Law]
+
+
+class TooLargeError(InvalidError):
+    """A joint law of more cells than are multiplied out."""
 
 
 def parts(population: Any) -> list[Part]:
@@ -36,7 +40,8 @@ def parts(population: Any) -> list[Part]:
 
 
 def _small(sizes: tuple[int, ...]) -> None:
-    require(0 < prod(sizes) <= MOST_CELLS, "the joint law is too large to multiply out")
+    if not 0 < prod(sizes) <= MOST_CELLS:
+        raise TooLargeError("the joint law is too large to multiply out")
 
 
 def _chain(population: MarkovChain) -> tuple[list[int], tuple[int, ...], Law]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
+from bayesdp.kernel.arithmetic import InvalidError, TooSlowError, UnknownError, require
 from bayesdp.kernel.programs import distances, noise
 from bayesdp.kernel.programs.levels import NUMBER, TRUTH, Kind, Scope, whole_row
 from bayesdp.kernel.programs.moves import JOINT, Bound, Folds, Means, Norm, moves
@@ -103,6 +103,8 @@ class Setting:
         for thorough in (True,) if known else (False, True):
             try:
                 moved = self.moved(node, norm, world, thorough).value
+            except TooSlowError:
+                raise
             except InvalidError:
                 if thorough:
                     raise

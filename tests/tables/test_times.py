@@ -13,6 +13,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.statements.conditions import is_time
+from bayesdp.tables import reading
 from bayesdp.tables.checks import Structure, inspect
 from bayesdp.tables.columns import group_keys
 from bayesdp.tables.declarations import parse_columns
@@ -218,7 +219,67 @@ def test_times_with_and_without_an_offset_have_no_order(tmp_path: Path) -> None:
         "2024-07-01T00:30:00+02:75",
         "2024-07-01T00:30:00 EST",
         "2024-07-01Z",
+        "2024-07-01T00:30:00+02:00Z",
+        "2024-07-01 00:00-00:00+02:00",
     ],
 )
 def test_a_zone_that_is_no_offset_is_unreadable(text: str, tmp_path: Path) -> None:
     assert "order-key" in found_in(tmp_path, ["2024-07-01T00:30:00Z", text])
+
+
+READ = {
+    "2024-07-01T00:30:00+02:00": "2024-06-30 22:30:00",
+    "2024-07-01T00:30:00+0200": "2024-06-30 22:30:00",
+    "2024-07-01 00:30+02": "2024-06-30 22:30:00",
+    "2024-07-01 00:30 +02:00": "2024-06-30 22:30:00",
+    "2024/7/1 0:30:00.5-01:30": "2024-07-01 02:00:00",
+    "2024-07-01T00:30:00z": "2024-07-01 00:30:00",
+    "2024-07-01 00:30 UTC": "2024-07-01 00:30:00",
+    "2024-07-01T00:30-00:00": "2024-07-01 00:30:00",
+    "2024-07-01T24:00": "2024-07-02",
+    "2024-07-01T24:00:00+02:00": "2024-07-01 22:00:00",
+    "2024-07-01  00:30": "2024-07-01 00:30:00",
+    "2024-7-1": "2024-07-01",
+}
+UNREADABLE = [
+    *("2024-07-01T00:30:00+02:00Z", "2024-07-01T00:30:00+02:00 Z", "2024-07-01T00:30Z+02:00"),
+    *("2024-07-01 00:00-00:00+02:00", "2024-07-01 00:30+02:00-02:00", "2024-07-01T00:30:00ZZ"),
+    *("2024-07-01 00:30 00:30+02:00", "2024-07-01T00:30:00+02:00:00", "2024-07-01T00:30\n+02:00"),
+    *("2024-07-01T00:30:00+2:00", "2024-07-01T00:30:00+020", "2024-07-01T00:30:00+02:"),
+    *("2024-07-01T00:30:00 + 02:00", "2024-07-01T00:30:00 utc", "2024-07-01t00:30:00Z"),
+    *("2024-07-01T24:30", "2024-07-01T24:30Z", "2024-07-01T00:60Z", "2024-07-01T00Z"),
+    *("2024-07-01+02:00", "2024-07-01-02:00", "00:30+02:00", "2024-07-01TT00:30Z"),
+    *("24-07-01", "-2024-07-01", "02024-07-01", "2024-07-01-", "2024-07-01 00:30 extra"),
+    *("0001-01-01T00:30+02:00", "9999-12-31T23:30-02:00", "2024-07-01T00:30+16:00"),
+]
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "pandas", "arrow"])
+def test_a_time_is_read_in_utc_or_not_at_all(form: str, tmp_path: Path) -> None:
+    """A date, a separator, a clock and one offset: nothing before, between or after them."""
+    texts = [*READ, *UNREADABLE]
+    frame = pd.DataFrame({"t": texts})
+    source: Any = {"pandas": frame, "arrow": pa.table({"t": texts})}.get(form, f"t.{form}")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    frame.to_parquet(tmp_path / "t.parquet")
+    table = open_table(source, tmp_path)
+    read = reading.read(table, parse_columns({"t": {"role": "order", "step": "1 hour"}}), "t")
+    assert cells(read.value) == [*READ.values(), *[None] * len(UNREADABLE)]
+    wrong = [False] * len(READ) + [True] * len(UNREADABLE)
+    assert cells(read.faults[reading.NOT_A_TIME]) == wrong
+
+
+def cells(column: Any) -> list[Any]:
+    return column.name("cells").as_table().to_pyarrow()["cells"].to_pylist()
+
+
+def test_times_of_a_zone_are_read_in_utc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the zone of the machine."""
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    times = pd.to_datetime(["2024-10-27T02:30:00+02:00", "2024-10-27T02:30:00+01:00"], utc=True)
+    frame = pd.DataFrame({"t": times.tz_convert("Europe/Berlin")})
+    frame.to_parquet(tmp_path / "t.parquet")
+    for source in (frame, pa.Table.from_pandas(frame), "t.parquet"):
+        table = open_table(source, tmp_path)
+        read = reading.read(table, parse_columns({"t": {"role": "order", "step": "1 hour"}}), "t")
+        assert cells(read.value) == ["2024-10-27 00:30:00", "2024-10-27 01:30:00"]

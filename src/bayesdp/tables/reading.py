@@ -160,8 +160,11 @@ def _told_apart(value: Any) -> Any:
     return ibis.cases((~is_finite(value) | (value.abs() < literal(2.0**53)), value))
 
 
-_OFFSET = r"\s*(Z|z|UTC|[+-][0-9]{2}(:?[0-9]{2})?)$"
-_CLOCK = r"[0-9]{1,2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?"
+_DAY = "[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}"
+_TIME = _DAY + r"(?:T| +)[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?"
+_WITH_OFFSET = f"^({_TIME}) *(Z|z|UTC|[+-][0-9]{{2}}(?::?[0-9]{{2}})?)$"
+_WITHOUT_OFFSET = f"^(?:{_DAY}|{_TIME})$"
+"""Nothing else may stand before, between or after: engines would make something of it."""
 
 
 def time_of(table: Table, raw: Any, column: Column) -> Any:
@@ -181,23 +184,23 @@ def time_of(table: Table, raw: Any, column: Column) -> Any:
 
 
 def has_offset(raw: Any) -> Any:
-    """Whether a text is a time of day with an offset from UTC."""
-    return raw.strip().re_search(_CLOCK + _OFFSET)
+    """Whether a text is a date and a time of day with an offset from UTC."""
+    return raw.strip().re_search(_WITH_OFFSET)
 
 
 def _utc(text: Any) -> Any:
     import ibis
 
-    local = text.re_replace(_OFFSET, "").try_cast("timestamp")
-    offset = text.re_extract(_OFFSET, 1)
+    local = text.re_extract(_WITH_OFFSET, 1).try_cast("timestamp")
+    offset = text.re_extract(_WITH_OFFSET, 2)
     sign = ibis.ifelse(offset.startswith("-"), -1, 1)
     digits = offset.re_replace("[^0-9]", "").rpad(4, "0")
     hours, minutes = (digits.substr(start, 2).try_cast("int64") for start in (0, 2))
     shift = sign * (hours * 60 + minutes).fill_null(0)
     possible = (hours.fill_null(0) <= 15) & (minutes.fill_null(0) < 60)
     return ibis.cases(
-        (text.re_search(_CLOCK + _OFFSET) & possible, local - shift.as_interval("m")),
-        (text.re_search(f"^[0-9/-]+([T ]+{_CLOCK})?$"), text.try_cast("timestamp")),
+        (text.re_search(_WITH_OFFSET) & possible, local - shift.as_interval("m")),
+        (text.re_search(_WITHOUT_OFFSET), text.try_cast("timestamp")),
     )
 
 

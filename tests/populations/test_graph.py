@@ -166,6 +166,10 @@ def test_wrong_files_of_edges_are_refused(tmp_path, content, message):
         b" 0 , 1\r\n1,2\r\n\r\n4,5",
         b'\xef\xbb\xbf"from", "to"\n0,1\n1,2\n4,5\n',
         b"0,1\n +1, 2\n4,5\n",
+        b"0,1\r1,2\r4,5",
+        b"from,to\r0,1\r1,2\r4,5\r",
+        b"index,box\r\n0,1\r\n1,2\r\n4,5\r\n",
+        b"# from,to_2\n0,1\n1,2\n4,5\n",
     ],
 )
 def test_no_first_pair_is_lost_as_a_header(tmp_path, content):
@@ -189,6 +193,14 @@ def test_a_pair_that_is_listed_twice_is_refused(tmp_path, pairs):
             Graph(records=6, edges=edges, table=ISING)
 
 
+LIKE_NUMBERS = [
+    *("1e0,2e0", "0x1,0x2", "nan,inf", "NaN,-Infinity", "NA,NA", "null,None", "1d0,2d0", "1_0,2_0"),
+    *("0b1,0b10", "1j,2j", "1.0f,2.0f", ".5e1,+1e1", "-0x1,2", "1e0,to", "from,0x2", "1st,2nd"),
+    *('"1e0","2e0"', "一,二", "0X1,0X2", "1L,2L"),
+]
+"""First lines that would be lost as a header."""
+
+
 @pytest.mark.parametrize(
     ("content", "line"),
     [
@@ -200,10 +212,15 @@ def test_a_pair_that_is_listed_twice_is_refused(tmp_path, pairs):
         ("a,b\n0,1\n,2\n", 3),
         ("0,1\n1,0x2\n", 2),
         ("0,1\n1,2.5\n", 2),
+        *((f"{first}\n1,2\n4,5\n", 1) for first in LIKE_NUMBERS),
+        ("from,to\r0,1\r1,x\r", 3),
+        ("0,1\r\n1,2\r\n4,x\r\n", 3),
+        (f"{'a' * 200_000},b\n0,1\n", 1),
+        ("a\0,b\n0,x\n", 2),
     ],
 )
 def test_errors_name_the_line(tmp_path, content, line):
-    (tmp_path / "edges.csv").write_text(content)
+    (tmp_path / "edges.csv").write_text(content, encoding="utf-8", newline="")
     with pytest.raises(InputError, match=f"in line {line} of"):
         Graph(records=6, edges=str(tmp_path / "edges.csv"), table=ISING)
 

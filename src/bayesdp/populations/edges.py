@@ -154,7 +154,7 @@ def _pairs_in(content: bytes, name: str) -> NDArray[np.int64]:
 
 
 def _pairs_in_csv(content: bytes, name: str) -> NDArray[np.int64]:
-    """Every line is a pair, except a first line with a letter in each cell, which is a header.
+    """Every line is a pair, except a first line of two names, which is a header.
 
     A byte order mark, quotes and spaces around numbers, and empty lines, are not part of a pair.
     """
@@ -163,12 +163,10 @@ def _pairs_in_csv(content: bytes, name: str) -> NDArray[np.int64]:
     from pyarrow import csv as arrow_csv
 
     content = content.removeprefix(b"\xef\xbb\xbf")
-    try:
-        first, *_ = content.decode("utf-8").split("\n", 1)
-    except UnicodeDecodeError as error:
-        raise InputError("population.edges", name, expected=f"{_PAIRS} ({error})") from None
-    cells = _cells(first)
-    has_header = len(cells) == 2 and all(any(map(str.isalpha, cell)) for cell in cells)
+    line_end = re.search(rb"[\r\n]", content)
+    start = line_end.start() if line_end else len(content)
+    cells = _cells(_text(content[:start], name))
+    has_header = len(cells) == 2 and all(map(_is_name, cells))
     try:
         table = arrow_csv.read_csv(
             pa.BufferReader(content),
@@ -179,13 +177,21 @@ def _pairs_in_csv(content: bytes, name: str) -> NDArray[np.int64]:
                 column_types={"first": pa.int64(), "second": pa.int64()}
             ),
         )
-        is_plain = b"x" not in content.lower()  # it would read hexadecimal numbers
+        after = start if has_header else 0  # Arrow would read hexadecimal numbers
+        is_plain = max(content.find(b"x", after), content.find(b"X", after)) < 0
     except pa.ArrowInvalid:
         is_plain = False
     if is_plain and len(table) and not any(column.null_count for column in table.columns):
         columns = [column.to_numpy().astype(np.int64) for column in table.columns]
         return np.ascontiguousarray(np.stack(columns, axis=1))
-    return _pairs_line_by_line(content.decode("utf-8"), name, has_header)
+    return _pairs_line_by_line(_text(content, name), name, has_header)
+
+
+def _text(content: bytes, name: str) -> str:
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError("population.edges", name, expected=f"{_PAIRS} ({error})") from None
 
 
 def _pairs_line_by_line(text: str, name: str, has_header: bool) -> NDArray[np.int64]:
@@ -193,7 +199,7 @@ def _pairs_line_by_line(text: str, name: str, has_header: bool) -> NDArray[np.in
     import numpy as np
 
     pairs: list[tuple[int, int]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
+    for number, line in enumerate(_LINE_END.split(text), start=1):
         if not line.strip() or (has_header and number == 1):
             continue
         cells = _cells(line)
@@ -203,7 +209,7 @@ def _pairs_line_by_line(text: str, name: str, has_header: bool) -> NDArray[np.in
                 line[:80],
                 expected=f"two record numbers, with a comma between them, in line {number} of "
                 f"{name}",
-                remedy="Only the first line may be a header.",
+                remedy="Only the first line may be a header: two names, not numbers.",
             )
         pairs.append((int(cells[0]), int(cells[1])))
     if not pairs:
@@ -212,7 +218,23 @@ def _pairs_line_by_line(text: str, name: str, has_header: bool) -> NDArray[np.in
 
 
 def _cells(line: str) -> list[str]:
-    return [cell.strip() for row in csv.reader([line], skipinitialspace=True) for cell in row]
+    """The cells of a line; none where it can't be divided into cells."""
+    try:
+        return [cell.strip() for row in csv.reader([line], skipinitialspace=True) for cell in row]
+    except csv.Error:
+        return []
 
 
+def _is_name(cell: str) -> bool:
+    """Whether a cell has a letter and can't be meant as a number, in whatever notation.
+
+    A pair that is taken for a header is lost: what could be a number is refused instead.
+    """
+    bare = cell.lstrip("+-.")
+    is_number = bare[:1].isnumeric() or bare.casefold() in _NUMBERS
+    return any(map(str.isalpha, cell)) and not is_number
+
+
+_NUMBERS = ("nan", "inf", "infinity", "na", "n/a", "null", "none")
+_LINE_END = re.compile(r"\r\n|\r|\n")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)

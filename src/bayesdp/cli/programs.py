@@ -12,8 +12,8 @@ from bayesdp.cli.common import Json, app, guarded, print_json
 from bayesdp.errors import InputError
 
 if TYPE_CHECKING:
-    from bayesdp.programs.check.verdict import Verdict
     from bayesdp.programs.source.module import SourceFile
+    from bayesdp.programs.verdict import Verdict
 
 program_app = typer.Typer(
     help="Programs of private Bayesian inference: checked before they touch data.",

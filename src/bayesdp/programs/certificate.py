@@ -16,7 +16,7 @@ from bayesdp.programs.ir import Program, plain
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bayesdp.programs.check.verdict import Verdict
+    from bayesdp.programs.verdict import Verdict
 
 ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
 """What the kernel asks every certificate to say."""
@@ -51,6 +51,16 @@ def derivation_of(program: Program, verdict: Verdict) -> Step:
     return Step("program", claim_of(program, verdict), evidence)
 
 
+def assumptions_of(derivation: Step) -> list[str]:
+    """What a program's certificate rests on, in the kernel's words.
+
+    Raises `InvalidError` where the kernel doesn't confirm the derivation.
+    """
+    from bayesdp.kernel.programs import assumptions_of
+
+    return assumptions_of(derivation.to_dict())
+
+
 def certificate_with(derivation: Step, assumptions: list[str]) -> Certificate:
     """The certificate of a derivation that rests on these assumptions."""
     body = {
@@ -66,8 +76,6 @@ def program_certificate(program: Program, verdict: Verdict) -> Certificate:
     """The certificate of an accepted program (theory 8). `Refusal` for one that isn't accepted."""
     if verdict.verdict != "ACCEPTED":
         raise Refusal(f"The program is {verdict.verdict}: it has no certificate. {verdict.reason}")
-    from bayesdp.programs.verdicts import assumptions_of
-
     derivation = derivation_of(program, verdict)
     return certificate_with(derivation, assumptions_of(derivation))
 

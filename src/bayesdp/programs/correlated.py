@@ -6,7 +6,7 @@ from bayesdp.errors import InputError, Refusal
 from bayesdp.notions import Adversary, Kind, Secrets
 from bayesdp.numbers import float_above
 from bayesdp.populations import Population
-from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.verdict import Verdict
 from bayesdp.theorems import ApproximateReport, LeakageReport, Question, approximate, leakage
 
 

@@ -15,10 +15,10 @@ from bayesdp.programs.surface_names import DECORATORS, SURFACE, TYPES
 if TYPE_CHECKING:
     from bayesdp.notions import Adversary, Kind, Secrets
     from bayesdp.populations import Population
-    from bayesdp.programs.check.verdict import Verdict
     from bayesdp.programs.ir import Program as Core
     from bayesdp.programs.run.result import ProgramResult
     from bayesdp.programs.source.module import SourceFile
+    from bayesdp.programs.verdict import Verdict
     from bayesdp.theorems import ApproximateReport, LeakageReport
 
 
@@ -91,9 +91,9 @@ class ProgramSource:
         from bayesdp.programs.verdicts import verdict_on
 
         self._read = None
-        found = verdict_on(self, n, parameters)
+        verdict = verdict_on(self.source, self.name, n, parameters)
         self._checked = self._read
-        return found
+        return verdict
 
     def leakage(
         self,

@@ -6,36 +6,39 @@ certificate would hold. If it doesn't, the verdict is UNKNOWN.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bayesdp.errors import InputError
-from bayesdp.programs.check.verdict import Verdict, check
+from bayesdp.programs.check.verdict import check
 from bayesdp.programs.notes import notes_on
 from bayesdp.programs.source import core_of
 from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError, place
+from bayesdp.programs.verdict import Verdict
 
 if TYPE_CHECKING:
-    from bayesdp.certificate import Step
     from bayesdp.programs.ir import Program
     from bayesdp.programs.source.module import SourceFile
-    from bayesdp.programs.surface import ProgramSource
 
 
 def verdict_on(
-    program: ProgramSource, n: int | None = None, parameters: Mapping[str, object] | None = None
+    read: Callable[[], SourceFile],
+    name: str,
+    n: int | None = None,
+    parameters: Mapping[str, object] | None = None,
 ) -> Verdict:
-    """The verdict on a program. What the front end refuses is REJECTED, with its place.
+    """The verdict on a program of a file that is yet to be read.
 
-    Raises `InputError` where there is no such file or program, or `n` is no number of records.
+    What the front end refuses is REJECTED, with its place. Raises `InputError` where there is no
+    such file or program, or `n` is not a number of records.
     """
     _size(n)
     try:
-        source = program.source()
+        source = read()
     except ProgramError as error:
-        return refused(error, program.name)
-    return verdict_in(source, program.name, n, parameters)
+        return refused(error, name)
+    return verdict_in(source, name, n, parameters)
 
 
 def verdict_in(
@@ -65,7 +68,7 @@ def verdict_in(
 def confirmed(program: Program, found: Verdict) -> Verdict:
     """The checker's verdict, if the kernel derives a cost that is no larger; else UNKNOWN."""
     from bayesdp.kernel import InvalidError
-    from bayesdp.programs.certificate import derivation_of
+    from bayesdp.programs.certificate import assumptions_of, derivation_of
 
     try:
         assumptions_of(derivation_of(program, found))
@@ -77,13 +80,6 @@ def confirmed(program: Program, found: Verdict) -> Verdict:
     return Verdict(
         "UNKNOWN", code="kernel", reason=reason, name=found.name, adjacency=found.adjacency
     )
-
-
-def assumptions_of(derivation: Step) -> list[str]:
-    """What a program's certificate rests on, in the kernel's words."""
-    from bayesdp.kernel.programs import assumptions_of
-
-    return assumptions_of(derivation.to_dict())
 
 
 def _size(n: int | None) -> None:

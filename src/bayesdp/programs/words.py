@@ -1,19 +1,13 @@
-"""A verdict in words, and as plain data."""
+"""Numbers and formulas as messages and programs write them."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from math import inf, nextafter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bayesdp.programs.check.verdict import Verdict
     from bayesdp.programs.ir import Expr
-
-NEIGHBOURS = {
-    "replace-one": "when one record is replaced",
-    "add-remove": "when one record enters or leaves",
-}
 
 
 def decimal(value: Fraction) -> str:
@@ -89,61 +83,3 @@ def rounded_up(value: Fraction) -> float:
     found = float(value)
     # JSON holds decimals: 0.3 is three tenths there, whatever the double.
     return found if Fraction(repr(found)) >= value else nextafter(found, inf)
-
-
-def in_words(verdict: Verdict) -> str:
-    """What a terminal shows."""
-    name = f" {verdict.name}" if verdict.name else ""
-    if verdict.verdict != "ACCEPTED":
-        return f"{verdict.verdict}{name} ({verdict.code})\n{verdict.shown or verdict.reason}"
-    cost = f"({decimal(verdict.dp_epsilon)}, {decimal(verdict.dp_delta)})"
-    sizes = "every number of records that it admits"
-    if verdict.n is not None:
-        sizes = f"{verdict.n} record{'s' * (verdict.n != 1)}"
-    lines = [
-        f"ACCEPTED{name}: {cost}-differentially private {NEIGHBOURS[verdict.adjacency]}, "
-        f"for {sizes}.",
-        f"Kind: {_kind(verdict)}",
-        *(f"Note: {one}" for one in verdict.notes),
-        "Trusted:",
-        *(f"  - {one}" for one in verdict.trusted),
-    ]
-    return "\n".join(lines)
-
-
-def _kind(verdict: Verdict) -> str:
-    if verdict.kind == "any" or verdict.interval is None:
-        return "any (a population converts its cost as that of any mechanism)."
-    low, high = (decimal(one) for one in verdict.interval)
-    of = f"'{verdict.column}'" if verdict.column else "the records"  # that are one number each
-    return (
-        f"lipschitz (every release adds Laplace noise to a multiple of the sum of {of}, "
-        f"clipped to [{low}, {high}])."
-    )
-
-
-def as_data(verdict: Verdict) -> dict[str, Any]:
-    """What `bayesdp program check --json` prints."""
-    where = verdict.where
-    accepted = verdict.verdict == "ACCEPTED"
-    return {
-        "name": verdict.name,
-        "verdict": verdict.verdict,
-        "dp_epsilon": rounded_up(verdict.dp_epsilon) if accepted else None,
-        "dp_delta": rounded_up(verdict.dp_delta) if accepted else None,
-        "exact": [str(verdict.dp_epsilon), str(verdict.dp_delta)] if accepted else None,
-        "adjacency": verdict.adjacency if accepted else None,
-        "kind": verdict.kind if accepted else None,
-        "column": verdict.column,
-        "interval": None if verdict.interval is None else [float(one) for one in verdict.interval],
-        "n": verdict.n,
-        "code": verdict.code or None,
-        "reason": verdict.reason or None,
-        "accepted": verdict.accepted or None,
-        "line": verdict.line,
-        "place": None if where is None else [where.line, where.column, where.end],
-        "shown": verdict.shown or None,
-        "notes": list(verdict.notes),
-        "solvers": list(verdict.solvers),
-        "trusted": list(verdict.trusted) if accepted else [],
-    }

@@ -29,8 +29,8 @@ from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
 
 if TYPE_CHECKING:
-    from bayesdp.programs.check.verdict import Verdict
     from bayesdp.programs.ir import Program
+    from bayesdp.programs.verdict import Verdict
 
 MECHANISM = "program"
 """What the ledger is told of a program's releases."""

@@ -16,7 +16,7 @@ from typing import Any
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError
 from bayesdp.populations import Population
-from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.verdict import Verdict
 from bayesdp.release.certify import describe_program
 from bayesdp.release.programs import plan_programs
 from bayesdp.release.results import Release

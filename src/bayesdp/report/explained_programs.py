@@ -17,7 +17,7 @@ from bayesdp.report.phrases import Section, SectionsAndFacts, closeness
 from bayesdp.report.promise import Level, Standing, group_level
 
 if TYPE_CHECKING:
-    from bayesdp.programs.check.verdict import Verdict
+    from bayesdp.programs.verdict import Verdict
 
 RULE = "program"
 _ADJACENT = {

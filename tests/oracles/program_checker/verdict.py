@@ -1,13 +1,13 @@
-"""The verdict on a program: ACCEPTED with its cost, REJECTED with the place, or UNKNOWN."""
+"""Checks a program by the rules of this oracle."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Literal
 
 from bayesdp.programs.ir import Command, Program, Where
+from bayesdp.programs.verdict import Verdict
 from bayesdp.programs.words import apart, suggested
 from tests.oracles.program_checker.costs import Costs
 from tests.oracles.program_checker.divisors import facts
@@ -16,66 +16,6 @@ from tests.oracles.program_checker.refine import Refinements
 from tests.oracles.program_checker.refusals import Rejected, Stopped, Unknown
 from tests.oracles.program_checker.sensitivity import World, constant_of
 from tests.oracles.program_checker.sizes import admitted
-
-TRUSTED = (
-    "the program file is read as its text says (parser and lowering)",
-    "the interpreter computes what the intermediate representation says",
-    "noise is drawn from OpenDP's samplers",
-)
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What the checker says of a program.
-
-    `dp_epsilon` and `dp_delta` are exact; `kind` is "lipschitz" where every release adds Laplace
-    noise to a multiple of the sum of one clipped column (`column`, `interval`), else "any".
-    """
-
-    verdict: Literal["ACCEPTED", "REJECTED", "UNKNOWN"]
-    dp_epsilon: Fraction = Fraction(0)
-    dp_delta: Fraction = Fraction(0)
-    kind: Literal["any", "lipschitz"] = "any"
-    column: str | None = None
-    interval: tuple[Fraction, Fraction] | None = None
-    code: str = ""
-    reason: str = ""
-    accepted: str = ""
-    where: Where | None = None
-    derivation: dict[str, Any] = field(default_factory=dict)
-    obligations: tuple[dict[str, Any], ...] = ()
-    solvers: tuple[str, ...] = ()
-    n: int | None = None
-    name: str = ""
-    adjacency: str = "replace-one"
-    shown: str = ""  # the reason with the source line and a caret under the place
-    notes: tuple[str, ...] = ()  # what is private, and may not be what was meant
-
-    def __str__(self) -> str:
-        from bayesdp.programs.words import in_words
-
-        return in_words(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data: the verdict, the cost, and where and why if it is no."""
-        from bayesdp.programs.words import as_data
-
-        return as_data(self)
-
-    @property
-    def line(self) -> int | None:
-        """The line of the source that the reason points at."""
-        return None if self.where is None else self.where.line
-
-    @property
-    def trusted(self) -> tuple[str, ...]:
-        """What the verdict rests on beyond the rules."""
-        if not self.obligations:
-            return TRUSTED
-        agreed = " and ".join(self.solvers)
-        said = f"{agreed} agree" if len(self.solvers) > 1 else f"{agreed} alone says"
-        many = f"{len(self.obligations)} obligation{'s' * (len(self.obligations) != 1)}"
-        return (*TRUSTED, f"{said} that the negation of {many} can't be satisfied")
 
 
 def check(program: Program, n: int | None = None) -> Verdict:

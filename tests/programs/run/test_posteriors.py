@@ -17,7 +17,8 @@ from bayesdp.errors import InputError
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import Density, Joint, Mixture, distributions
 from bayesdp.programs.run.latent import Noise, cells, window
-from bayesdp.programs.run.posteriors import Answers, Noisy, derived
+from bayesdp.programs.run.observed import Answers, Noisy
+from bayesdp.programs.run.posteriors import derived
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.readiness import ready
 from bayesdp.programs.run.regression import closed_form

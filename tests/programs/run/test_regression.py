@@ -11,7 +11,7 @@ import pytest
 from bayesdp.errors import UnsupportedError
 from bayesdp.programs.run import distributions, prepared
 from bayesdp.programs.run.latent import Noise
-from bayesdp.programs.run.posteriors import Noisy
+from bayesdp.programs.run.observed import Noisy
 from bayesdp.programs.run.table import load
 from tests.programs.run.helpers import Noted, accepted, rng, run_on
 

@@ -17,7 +17,7 @@ from bayesdp.programs.falsify.witnesses import Pair, Rows, expressions, pairs, r
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release, nodes
 
 if TYPE_CHECKING:
-    from bayesdp.programs.check.verdict import Verdict
+    from bayesdp.programs.verdict import Verdict
 
 MOST_PAIRS = 6000
 SIZE = Expr("public", (), ("db.size",))

@@ -7,12 +7,13 @@ from math import isinf
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.programs.falsify.findings import Finding, Findings, Number
-from bayesdp.programs.words import NEIGHBOURS, apart, decimal, rounded_up, suggested
+from bayesdp.programs.verdict import NEIGHBOURS
+from bayesdp.programs.words import apart, decimal, rounded_up, suggested
 
 if TYPE_CHECKING:
-    from bayesdp.programs.check.verdict import Verdict
     from bayesdp.programs.falsify.values import Row
     from bayesdp.programs.ir import Constant
+    from bayesdp.programs.verdict import Verdict
 
 FOUND, NOTHING = "COUNTEREXAMPLE", "NOTHING FOUND"
 MEASURED = {

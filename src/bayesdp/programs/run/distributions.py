@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesdp.errors import InputError
+from bayesdp.programs.run.divergences import Kind, of_densities
+from bayesdp.programs.run.figures import Panel, curve, histogram, svg
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from bayesdp.programs.run.divergences import Kind
 
 Numbers = float | tuple[float, ...]
 Interval = tuple[float, float]
@@ -66,11 +66,13 @@ class Distribution(ABC):
         assert isinstance(high, float)
         return (low, high)
 
+    @abstractmethod
+    def panels(self) -> list[Panel]:
+        """What `figure` draws: a density, or one for each entry of a vector."""
+
     def figure(self, title: str = "") -> str:
         """The density (of a vector: one for each entry) as an SVG element."""
-        from bayesdp.programs.run.figures import figure
-
-        return figure(self, title)
+        return svg(self.panels(), title or f"{self.family} distribution")
 
     def _summary(self) -> dict[str, Any]:
         interval = self.interval(0.95)
@@ -98,14 +100,16 @@ class Univariate(Distribution):
 
     def divergence(self, other: Univariate, kind: Kind, epsilon: float = 0.0) -> float:
         """How far this is from another distribution, to look at (see `divergences`)."""
-        from bayesdp.programs.run.divergences import of_densities
-
         return of_densities(kind, self, other, epsilon)
 
     def log_density(self, x: Any) -> Any:
         """The logarithm of the density."""
         with np.errstate(divide="ignore"):
             return np.log(self.density(x))
+
+    def panels(self) -> list[Panel]:
+        """Its density."""
+        return [curve(self.family, self)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -328,6 +332,11 @@ class Joint(Distribution):
         """The quantile of each entry."""
         return tuple(float(one.quantile(p)) for one in self.marginals)  # type: ignore[arg-type]
 
+    def panels(self) -> list[Panel]:
+        """The density of each entry."""
+        named = zip(self.names, self.marginals, strict=True)
+        return [curve(name, marginal) for name, marginal in named]
+
     def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
         """Independent draws of the whole vector, one in a row."""
         return self.draw(k, rng if rng is not None else np.random.default_rng())
@@ -369,6 +378,10 @@ class Samples(Distribution):
         """The quantiles of the draws."""
         _check(p)
         return tuple(np.quantile(self.draws, p, axis=0).tolist())
+
+    def panels(self) -> list[Panel]:
+        """A histogram of each column."""
+        return [histogram(name, self.draws[:, j]) for j, name in enumerate(self.names)]
 
     def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
         """Some of the draws (with replacement where there are fewer)."""

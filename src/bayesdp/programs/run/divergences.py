@@ -16,19 +16,19 @@ import numpy as np
 from bayesdp.errors import InputError
 
 if TYPE_CHECKING:
-    from bayesdp.programs.run.distributions import Univariate
+    from bayesdp.programs.run.law import Law
 
 Kind = Literal["statistical", "squared-hellinger", "kl", "skew"]
 KINDS: tuple[Kind, ...] = ("statistical", "squared-hellinger", "kl", "skew")
 
 
-def of_densities(kind: Kind, p: Univariate, q: Univariate, epsilon: float = 0.0) -> float:
+def of_densities(kind: Kind, p: Law, q: Law, epsilon: float = 0.0) -> float:
     """The divergence of two distributions of one number, by quadrature."""
     from scipy.integrate import quad
 
     _check(kind, epsilon)
     levels = (1e-13, 1e-9, 1e-6, 1e-3, 0.05, 0.3, 0.5, 0.7, 0.95, 0.999, 1 - 1e-6, 1 - 1e-13)
-    ends = sorted({float(np.asarray(one.quantile(u))) for one in (p, q) for u in levels})
+    ends = sorted({float(np.asarray(law.quantile(u))) for law in (p, q) for u in levels})
 
     def at(x: float) -> float:
         return _at(kind, epsilon, float(p.density(x)), float(q.density(x)))

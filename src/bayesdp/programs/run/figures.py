@@ -6,6 +6,8 @@ also stands alone.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bayesdp.programs.run.distributions import Distribution
+    from bayesdp.programs.run.law import Law
 
 WIDTH, ROW, HEAD, LEFT, RIGHT = 760, 96, 30, 190, 190
 MOST = 12
@@ -27,16 +29,51 @@ _STYLE = (
 )
 
 
-def figure(found: Distribution, title: str = "") -> str:
-    """The density of every entry, with its mean and central 95 % interval."""
-    panels = _panels(found)[:MOST]
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """One density as it is drawn: a curve through `x` and `y`, the mean and the 95 % interval."""
+
+    name: str
+    x: NDArray[Any]
+    y: NDArray[Any]
+    mean: float
+    interval: tuple[float, float]
+
+
+def curve(name: str, law: Law) -> Panel:
+    """The density of a law, where it has nearly all of its mass."""
+    low, high = law.quantile(0.0005), law.quantile(0.9995)
+    span = (high - low) or abs(high) or 1.0
+    start, end = low - 0.02 * span, high + 0.02 * span
+    # Where the distribution has no values, the axis has none.
+    if float(law.cdf(0.0)) == 0.0:
+        start = max(start, 0.0)
+        if float(law.cdf(1.0)) == 1.0 and low < 1.0:
+            end = min(end, 1.0)
+    x = np.linspace(start, end, 201)
+    y = np.nan_to_num(np.asarray(law.density(x)), posinf=0.0)
+    return Panel(name, x, y, float(law.mean), law.interval(0.95))
+
+
+def histogram(name: str, draws: NDArray[Any]) -> Panel:
+    """The histogram of draws of one number."""
+    bins = max(8, min(60, int(np.sqrt(len(draws)))))
+    heights, edges = np.histogram(draws, bins=bins)
+    low, high = np.quantile(draws, (0.025, 0.975))
+    x, y = np.repeat(edges, 2)[1:-1], np.repeat(heights, 2).astype(float)
+    return Panel(name, x, y, float(draws.mean()), (float(low), float(high)))
+
+
+def svg(panels: Sequence[Panel], head: str) -> str:
+    """The first panels below each other under a head, each with its mean and 95 % interval."""
+    panels = panels[:MOST]
     height = HEAD + ROW * len(panels) + 8
-    drawn = "".join(_panel(one, HEAD + ROW * i) for i, one in enumerate(panels))
+    drawn = "".join(_drawn(panel, HEAD + ROW * i) for i, panel in enumerate(panels))
     spoken = "; ".join(
-        f"{name}: mean {mean:.4g}, 95 % interval {low:.4g} to {high:.4g}"
-        for name, _, _, mean, (low, high) in panels
+        f"{panel.name}: mean {panel.mean:.4g}, 95 % interval {panel.interval[0]:.4g} to "
+        f"{panel.interval[1]:.4g}"
+        for panel in panels
     )
-    head = title or f"{found.family} distribution"
     return (
         f'<svg class="figure" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         f'role="img"><title>{escape(head)}</title><desc>{escape(spoken)}</desc>'
@@ -45,41 +82,8 @@ def figure(found: Distribution, title: str = "") -> str:
     )
 
 
-def _panels(found: Distribution) -> list[tuple[str, Any, Any, float, tuple[float, float]]]:
-    from bayesdp.programs.run.distributions import Joint, Samples, Univariate
-
-    if isinstance(found, Univariate):
-        return [_curve(found.family, found)]
-    if isinstance(found, Joint):
-        return [_curve(n, one) for n, one in zip(found.names, found.marginals, strict=True)]
-    assert isinstance(found, Samples)
-    panels = []
-    for j, name in enumerate(found.names):
-        draws = found.draws[:, j]
-        bins = max(8, min(60, int(np.sqrt(len(draws)))))
-        heights, edges = np.histogram(draws, bins=bins)
-        low, high = np.quantile(draws, (0.025, 0.975))
-        x, y = np.repeat(edges, 2)[1:-1], np.repeat(heights, 2).astype(float)
-        panels.append((name, x, y, float(draws.mean()), (float(low), float(high))))
-    return panels
-
-
-def _curve(name: str, one: Any) -> tuple[str, Any, Any, float, tuple[float, float]]:
-    low, high = one.quantile(0.0005), one.quantile(0.9995)
-    span = (high - low) or abs(high) or 1.0
-    start, end = low - 0.02 * span, high + 0.02 * span
-    # Where the distribution has no values, the axis has none.
-    if float(one.cdf(0.0)) == 0.0:
-        start = max(start, 0.0)
-        if float(one.cdf(1.0)) == 1.0 and low < 1.0:
-            end = min(end, 1.0)
-    x = np.linspace(start, end, 201)
-    y = np.nan_to_num(np.asarray(one.density(x)), posinf=0.0)
-    return name, x, y, float(one.mean), one.interval(0.95)
-
-
-def _panel(panel: tuple[str, Any, Any, float, tuple[float, float]], top: int) -> str:
-    name, x, y, mean, (low, high) = panel
+def _drawn(panel: Panel, top: int) -> str:
+    x, y, mean, (low, high) = panel.x, panel.y, panel.mean, panel.interval
     left, right, bottom = float(LEFT), float(WIDTH - RIGHT), top + ROW - 26.0
     start, end = float(x[0]), float(x[-1])
     tall = float(y.max()) or 1.0
@@ -88,10 +92,10 @@ def _panel(panel: tuple[str, Any, Any, float, tuple[float, float]], top: int) ->
         return left + (value - start) / ((end - start) or 1.0) * (right - left)
 
     points = _points(across(x), bottom - y / tall * (ROW - 44))
-    ends = [float(np.clip(across(one), left, right)) for one in (low, high)]
+    ends = [float(np.clip(across(end), left, right)) for end in (low, high)]
     ticks = "".join(
-        f'<text class="bd-tick" x="{across(one):.1f}" y="{bottom + 16:.1f}">{one:.4g}</text>'
-        for one in (start, (start + end) / 2, end)
+        f'<text class="bd-tick" x="{across(tick):.1f}" y="{bottom + 16:.1f}">{tick:.4g}</text>'
+        for tick in (start, (start + end) / 2, end)
     )
     return (
         f'<g><rect class="bd-band" x="{ends[0]:.1f}" y="{top + 8}" '
@@ -100,7 +104,7 @@ def _panel(panel: tuple[str, Any, Any, float, tuple[float, float]], top: int) ->
         f'<line class="bd-axis" x1="{left}" x2="{right}" y1="{bottom}" y2="{bottom}"/>'
         f'<circle class="bd-dot" cx="{across(mean):.1f}" cy="{bottom}" r="4"/>{ticks}'
         f'<text class="bd-text" text-anchor="end" x="{left - 14}" y="{bottom - 12:.1f}">'
-        f"{escape(name[:26])}</text>"
+        f"{escape(panel.name[:26])}</text>"
         f'<text class="bd-text" x="{right + 18}" y="{bottom - 24:.1f}">{mean:.5g}</text>'
         f'<text class="bd-text" x="{right + 18}" y="{bottom - 6:.1f}">{low:.5g} to {high:.5g}'
         "</text></g>"

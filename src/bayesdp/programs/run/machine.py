@@ -16,7 +16,6 @@ from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.moves import Means, Norm, moves
 from bayesdp.kernel.programs.ranges import folded
 from bayesdp.kernel.programs.rows import labels_of
-from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import (
     AFTER,
     Branch,
@@ -39,13 +38,14 @@ from bayesdp.programs.run.noise import (
     in_units,
     response,
 )
-from bayesdp.programs.run.posteriors import Answers, Noisy
+from bayesdp.programs.run.observed import Answers, Noisy
 from bayesdp.programs.run.private import PrivateValues, width_of
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.result import ProgramResult, shown
 from bayesdp.programs.run.spread import EXACT, Spread
 from bayesdp.programs.run.table import Rows
 from bayesdp.programs.run.waiting import waiting
+from bayesdp.programs.verdict import Verdict
 
 
 class Machine:

@@ -11,8 +11,6 @@ states is sampled by data augmentation; a regression is `regression.py`'s.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +18,8 @@ import numpy as np
 from bayesdp.errors import UnsupportedError
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import distributions as d
-from bayesdp.programs.run.latent import Noise, cells, require_pairs, window
+from bayesdp.programs.run.latent import cells, require_pairs, window
+from bayesdp.programs.run.observed import Answers, Noisy, Source
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.sizes import log_noisy_sum, log_over_sizes
 
@@ -30,55 +29,6 @@ if TYPE_CHECKING:
 FLAT_SIZE = "The number of records is private; its prior is flat."
 CLIP = "The clip of the records is not part of the model."
 MATCHED = "The prior is a mixture: it was replaced by the single law with its means and spread."
-
-
-@dataclass(frozen=True)
-class Noisy:
-    """What was released by laplace or gaussian, and what is publicly known about it."""
-
-    values: tuple[Fraction, ...]
-    noise: Noise
-    size: int | None = None
-    labels: tuple[str, ...] = ()
-    known: tuple[Fraction | None, ...] = ()
-    """Entries of a regression's rows that are constants."""
-
-    @property
-    def floats(self) -> tuple[float, ...]:
-        """The released numbers."""
-        return tuple(float(one) for one in self.values)
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """One noisy answer for each record: codes of `labels`, or numbers.
-
-    `kept` is the probability of the true answer, `other` that of each other one.
-    """
-
-    values: NDArray[Any]
-    labels: tuple[str, ...] = ()
-    kept: float = 1.0
-    other: float = 0.0
-
-    def __post_init__(self) -> None:
-        self.values.setflags(write=False)
-
-    def __repr__(self) -> str:
-        return f"<{len(self.values)} noisy answers>"
-
-    @property
-    def counts(self) -> NDArray[Any]:
-        """How often each label was answered."""
-        return np.bincount(self.values, minlength=len(self.labels))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data: every answer."""
-        named = {"labels": list(self.labels)} if self.labels else {}
-        return {**named, "answers": self.values.tolist()}
-
-
-Source = Noisy | Answers
 
 
 def prior_of(expr: Expr, values: Values) -> d.Distribution:

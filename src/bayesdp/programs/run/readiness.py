@@ -14,7 +14,6 @@ import numpy as np
 from bayesdp.errors import InputError, Refusal, UnsupportedError
 from bayesdp.kernel.programs.reading import ONE
 from bayesdp.kernel.programs.rows import labels_of
-from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import (
     AFTER,
     Branch,
@@ -30,10 +29,11 @@ from bayesdp.programs.ir import (
 from bayesdp.programs.run import choose
 from bayesdp.programs.run.latent import require_pairs
 from bayesdp.programs.run.machine import Machine
-from bayesdp.programs.run.posteriors import Noisy
+from bayesdp.programs.run.observed import Noisy
 from bayesdp.programs.run.private import MOST_ROWS, PrivateValues
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.table import Rows, check_types, inside
+from bayesdp.programs.verdict import Verdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -27,7 +27,7 @@ from bayesdp.programs.run import distributions as d
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bayesdp.programs.run.posteriors import Noisy
+    from bayesdp.programs.run.observed import Noisy
 
 CHAINS = 4
 WARM_UP = 500

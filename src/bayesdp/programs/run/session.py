@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from bayesdp.accounting.transaction import Entry, SoFar, Transaction, refusals_noted
 from bayesdp.errors import InputError, Refusal
-from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import Program
 from bayesdp.programs.run.machine import Machine
 from bayesdp.programs.run.noise import OpenDP, Samplers
@@ -20,6 +19,7 @@ from bayesdp.programs.run.readiness import prepared, ready
 from bayesdp.programs.run.result import ProgramResult, plain, require_finite
 from bayesdp.programs.run.spends import private_columns, spends_of
 from bayesdp.programs.run.table import load
+from bayesdp.programs.verdict import Verdict
 from bayesdp.programs.words import suggested
 
 if TYPE_CHECKING:

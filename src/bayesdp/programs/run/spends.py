@@ -23,7 +23,6 @@ import numpy as np
 from bayesdp.accounting.spend import Spend
 from bayesdp.errors import InputError
 from bayesdp.numbers import float_above
-from bayesdp.programs.check.verdict import Verdict
 from bayesdp.programs.ir import (
     Branch,
     Command,
@@ -40,6 +39,7 @@ from bayesdp.programs.run.gaussian import sigma_of
 from bayesdp.programs.run.private import RESOLUTION
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.table import Rows
+from bayesdp.programs.verdict import Verdict
 
 Pair = tuple[Fraction, Fraction]
 NOTHING: Pair = (Fraction(0), Fraction(0))

@@ -1,0 +1,63 @@
+"""What a program released, as inference sees it: noisy numbers, or an answer for each record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayesdp.programs.run.latent import Noise
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """What was released by laplace or gaussian, and what is publicly known about it."""
+
+    values: tuple[Fraction, ...]
+    noise: Noise
+    size: int | None = None
+    labels: tuple[str, ...] = ()
+    known: tuple[Fraction | None, ...] = ()
+    """Entries of a regression's rows that are constants."""
+
+    @property
+    def floats(self) -> tuple[float, ...]:
+        """The released numbers."""
+        return tuple(float(one) for one in self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """One noisy answer for each record: codes of `labels`, or numbers.
+
+    `kept` is the probability of the true answer, `other` that of each other one.
+    """
+
+    values: NDArray[Any]
+    labels: tuple[str, ...] = ()
+    kept: float = 1.0
+    other: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.values.setflags(write=False)
+
+    def __repr__(self) -> str:
+        return f"<{len(self.values)} noisy answers>"
+
+    @property
+    def counts(self) -> NDArray[Any]:
+        """How often each label was answered."""
+        return np.bincount(self.values, minlength=len(self.labels))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data: every answer."""
+        named = {"labels": list(self.labels)} if self.labels else {}
+        return {**named, "answers": self.values.tolist()}
+
+
+Source = Noisy | Answers

@@ -53,13 +53,13 @@ class Selection:
         # Shifting all scores changes nothing, and what lies 2^61 steps below the best is never
         # drawn; a floor that moves with the best keeps the ratio of probabilities.
         return self.candidates[
-            samplers.choose([max(one - top, -MOST) for one in self.scores], self.scale)
+            samplers.choose([max(score - top, -MOST) for score in self.scores], self.scale)
         ]
 
     def probabilities(self) -> tuple[float, ...]:
         """The law that is sampled. Private: benchmarks and tests hold it against the claims."""
         top = max(self.scores)
-        weights = np.exp([(one - top) / self.scale for one in self.scores])
+        weights = np.exp([(score - top) / self.scale for score in self.scores])
         return tuple((weights / weights.sum()).tolist())
 
 
@@ -76,12 +76,12 @@ def always(expr: Expr) -> bool:
 def numbers_of(candidates: Expr, values: PrivateValues) -> list[Fraction]:
     """Numeric candidates, exact."""
     public = values.public
-    parts = [public.number(one) for one in candidates.args]
+    parts = [public.number(part) for part in candidates.args]
     if candidates.op == "values":
         return parts
     if candidates.op == "range":
-        start, stop, step = (int(one) for one in parts)
-        return [Fraction(one) for one in range(start, stop, step)]
+        start, stop, step = (int(part) for part in parts)
+        return [Fraction(number) for number in range(start, stop, step)]
     low, high = parts[:2]
     (many,) = numbers_in(candidates, values)
     return [low + (high - low) * i / (many - 1) for i in range(many)]
@@ -93,7 +93,7 @@ def numbers_in(candidates: Expr, values: PrivateValues, known: Known = always) -
     The checker has shown it for what depends on released values, so `InputError` is raised by a
     rehearsal only, which asks about what is `known` beforehand.
     """
-    found = []
+    sizes = []
     for name, size, least in sizes_of(candidates):
         if not known(size):
             continue
@@ -106,15 +106,15 @@ def numbers_in(candidates: Expr, values: PrivateValues, known: Known = always) -
                 remedy="It follows from the number of records: hold it in the program by max(...) "
                 "and min(...), or by require(...).",
             )
-        found.append(int(value))
-    together = prod(found)
+        sizes.append(int(value))
+    together = prod(sizes)
     if candidates.op == "grid-of":
         together *= prod(fixed_size(axis) for axis in candidates.args)
     if together > MOST_CANDIDATES:
         raise InputError(
             "candidates", together, expected=f"at most {MOST_CANDIDATES} of them together"
         )
-    return found
+    return sizes
 
 
 def laws_of(candidates: Expr, values: PrivateValues) -> tuple[str, list[tuple[Fraction, Fraction]]]:
@@ -123,7 +123,7 @@ def laws_of(candidates: Expr, values: PrivateValues) -> tuple[str, list[tuple[Fr
         (a, b), (n,) = exact_prior(candidates.args[0], values), numbers_in(candidates, values)
         return "beta", [(a + k, b + n - k) for k in range(n + 1)]
     family = str(candidates.data[0])
-    first, second = (numbers_of(one, values) for one in candidates.args)
+    first, second = (numbers_of(axis, values) for axis in candidates.args)
     pairs = [(x, y) for x in first for y in second if y > 0 and (x > 0 or family == "normal")]
     if not pairs:
         raise InputError("candidates", expected="parameters above 0", shown=False)
@@ -133,12 +133,12 @@ def laws_of(candidates: Expr, values: PrivateValues) -> tuple[str, list[tuple[Fr
 def exact_prior(prior: Expr, values: PrivateValues) -> tuple[Fraction, ...]:
     """The parameters of a prior."""
     if prior.op == "prior":
-        return tuple(values.public.number(one) for one in prior.args)
-    found = values.public.names[str(prior.data[0])]
-    if isinstance(found, d.Joint) and found.parameters is not None:
-        return tuple(Fraction(one) for one in found.parameters)
-    assert isinstance(found, d.Mixture)
-    return tuple(Fraction(one) for one in found.parameters)
+        return tuple(values.public.number(parameter) for parameter in prior.args)
+    prior_law = values.public.names[str(prior.data[0])]
+    if isinstance(prior_law, d.Joint) and prior_law.parameters is not None:
+        return tuple(Fraction(parameter) for parameter in prior_law.parameters)
+    assert isinstance(prior_law, d.Mixture)
+    return tuple(Fraction(parameter) for parameter in prior_law.parameters)
 
 
 # -- the exponential mechanism ---------------------------------------------------------------------
@@ -152,18 +152,18 @@ def exponential(release: Release, values: PrivateValues, calibration: Calibratio
     variable = str(score.data[0])
     numbers = numbers_of(candidates, values)
     amounts = [
-        values.amount(values.public.filled(score.args[0], {variable: one})) for one in numbers
+        values.amount(values.public.filled(score.args[0], {variable: number})) for number in numbers
     ]
-    lattice, slack = Fraction(0), max(one.slack for one in amounts)
-    for one in amounts:
-        lattice = common(common(lattice, one.lattice), one.offsets[0])
-    totals = [one.totals[0] for one in amounts]
+    lattice, slack = Fraction(0), max(amount.slack for amount in amounts)
+    for amount in amounts:
+        lattice = common(common(lattice, amount.lattice), amount.offsets[0])
+    totals = [amount.totals[0] for amount in amounts]
     if not calibration.sensitivity:
         # Public scores: the best is chosen.
         best = max(range(len(totals)), key=totals.__getitem__)
         return Selection((numbers[best],), (0,), 1.0)
     unit, slack = calibration.grid(lattice, slack)
-    scores = tuple(round(one / unit) for one in totals)
+    scores = tuple(round(total / unit) for total in totals)
     return Selection(tuple(numbers), scores, calibration.choice(unit, slack))
 
 
@@ -221,7 +221,7 @@ def exact_posterior(model: Expr, values: PrivateValues) -> tuple[tuple[Fraction,
 
 def _unit(width: Fraction, ends: Sequence[Fraction]) -> Fraction:
     """A step fine against the width, and so coarse that doubles hold every whole step exactly."""
-    largest = max((abs(one) for one in ends), default=Fraction(0))
+    largest = max((abs(end) for end in ends), default=Fraction(0))
     finest = power_of_two(largest) - 51 if largest else power_of_two(width) - RESOLUTION
     return Fraction(2) ** max(power_of_two(width) - RESOLUTION, finest)
 
@@ -238,8 +238,8 @@ def per_record(
     variable = str(score.data[0])
     numbers = numbers_of(candidates, values)
     kept = values.rows.mask(data)
-    bodies = [values.public.filled(score.args[0], {variable: one}) for one in numbers]
-    limits = [values.world.range(one) for one in bodies]
+    bodies = [values.public.filled(score.args[0], {variable: number}) for number in numbers]
+    limits = [values.world.range(body) for body in bodies]
     width = calibration.sensitivity
     if not width:
         raise InputError("score", expected="a score that depends on the record", shown=False)
@@ -252,7 +252,7 @@ def per_record(
     table = np.stack(columns, axis=1)
     table -= table.max(axis=1, keepdims=True)
     scale = calibration.choice(unit, Fraction(0))
-    floats = np.asarray([float(one) for one in numbers])
+    floats = np.asarray([float(number) for number in numbers])
     chosen = [samplers.choose(row.tolist(), scale) for row in table]
     return np.asarray(floats[chosen]) if chosen else np.zeros(0)
 
@@ -270,7 +270,7 @@ def posterior_sample(release: Release, values: PrivateValues) -> Selection:
     each record has an equal share of the total exposure.
     """
     model, grid = release.args
-    options = {name: values.public.number(one) for name, one in release.options}
+    options = {name: values.public.number(option) for name, option in release.options}
     low, high, power = options["low"], options["high"], options["power"]
     data, likelihood, prior = model.args
     data = values.public.filled(data)
@@ -280,7 +280,7 @@ def posterior_sample(release: Release, values: PrivateValues) -> Selection:
     if floor_ > ceiling:  # no step lies inside: one constant for all, no larger than the bounds
         floor_ = ceiling = int(low / unit)
     family = str(likelihood.data[0])
-    about = [float(values.public.number(one)) for one in likelihood.args]
+    about = [float(values.public.number(parameter)) for parameter in likelihood.args]
     held = values.rows.numbers(data.args[1])
     kept = values.rows.mask(data)
     held = held if kept is None else held[kept]
@@ -290,8 +290,8 @@ def posterior_sample(release: Release, values: PrivateValues) -> Selection:
     sharing = values.public.public_size(data) or values.size
     share = about[0] / sharing if family == "poisson" else 0.0
     scores = []
-    for one in numbers:
-        theta = float(one)
+    for number in numbers:
+        theta = float(number)
         if family == "bernoulli":
             count = int((held != 0).sum())
             with np.errstate(divide="ignore", invalid="ignore"):

@@ -17,23 +17,23 @@ def diagnosed(
     family: str, names: tuple[str, ...], drawn: NDArray[Any], notes: tuple[str, ...] = ()
 ) -> Samples:
     """Chains (chain, step, entry) as one table, with ESS and split R-hat of every entry."""
-    found = {
+    by_name = {
         name: {"ess": effective(drawn[:, :, j]), "r_hat": split_r_hat(drawn[:, :, j])}
         for j, name in enumerate(names)
     }
-    worst = max(one["r_hat"] for one in found.values())
+    worst = max(measured["r_hat"] for measured in by_name.values())
     if not worst < 1.05:
         notes = (*notes, f"The chains don't agree: R-hat is {worst:.3f}. Ask for more draws.")
     table = drawn.reshape(-1, drawn.shape[2])
-    return Samples(family, names, np.array(table), found, notes)
+    return Samples(family, names, np.array(table), by_name, notes)
 
 
-def exact_samples(found: Distribution, k: int, names: Sequence[str]) -> Samples:
+def exact_samples(posterior: Distribution, k: int, names: Sequence[str]) -> Samples:
     """Independent draws of a posterior that is known."""
-    draws = found.samples(k)
+    draws = posterior.samples(k)
     table = draws.reshape(k, -1)
     of = {name: {"ess": float(k), "r_hat": 1.0} for name in names}
-    return Samples(found.family, tuple(names), np.array(table), of, found.notes)
+    return Samples(posterior.family, tuple(names), np.array(table), of, posterior.notes)
 
 
 def split_r_hat(chains: NDArray[Any]) -> float:

@@ -28,15 +28,15 @@ def hellinger_scores(
     """
     score = _scorer(family, posterior)
     if not ordered or len(candidates) < 64:
-        return [score(one) for one in candidates]
+        return [score(candidate) for candidate in candidates]
     nearest = min(range(len(candidates)), key=lambda i: abs(candidates[i][0] - posterior[0]))
-    found = [-(2**BITS)] * len(candidates)
+    scores = [-(2**BITS)] * len(candidates)
     for way in (range(nearest, len(candidates)), range(nearest - 1, -1, -1)):
         for i in way:
-            found[i] = score(candidates[i])
-            if found[i] == -(2**BITS):
+            scores[i] = score(candidates[i])
+            if scores[i] == -(2**BITS):
                 break
-    return found
+    return scores
 
 
 def _scorer(family: str, posterior: Parameters) -> Callable[[Parameters], int]:
@@ -46,9 +46,9 @@ def _scorer(family: str, posterior: Parameters) -> Callable[[Parameters], int]:
         if candidate == posterior:
             return 0
         for bits in (160, 320, 640, 1280):
-            found = _rounded(log_bc, candidate, posterior, bits)
-            if found is not None:
-                return found
+            rounded = _rounded(log_bc, candidate, posterior, bits)
+            if rounded is not None:
+                return rounded
         raise AssertionError("a distance that balls don't settle")
 
     return score
@@ -83,8 +83,8 @@ def _beta(a: Parameters, b: Parameters, ball: Any) -> Any:
 def _dirichlet(a: Parameters, b: Parameters, ball: Any) -> Any:
     def log_norm(parts: Sequence[Fraction]) -> Any:
         total = -ball(sum(parts, Fraction(0))).lgamma()
-        for one in parts:
-            total += ball(one).lgamma()
+        for part in parts:
+            total += ball(part).lgamma()
         return total
 
     middle = [(x + y) / 2 for x, y in zip(a, b, strict=True)]

@@ -77,7 +77,7 @@ class Distribution(ABC):
     def _summary(self) -> dict[str, Any]:
         interval = self.interval(0.95)
         pairs = isinstance(interval[0], tuple)
-        shown = [list(one) for one in interval] if pairs else list(interval)  # type: ignore[arg-type]
+        shown = [list(pair) for pair in interval] if pairs else list(interval)  # type: ignore[arg-type]
         return {
             "family": self.family,
             "mean": _plain(self.mean),
@@ -185,8 +185,8 @@ class Mixture(Univariate):
 
     def _mixed(self, what: str, x: Any) -> Any:
         at = np.asarray(x, dtype=np.float64)
-        found = np.asarray(getattr(self._law(), what)(at[..., None])) @ self.weights
-        return float(found) if at.ndim == 0 else found
+        mixed = np.asarray(getattr(self._law(), what)(at[..., None])) @ self.weights
+        return float(mixed) if at.ndim == 0 else mixed
 
     def quantile(self, p: float) -> float:
         """The quantile."""
@@ -219,8 +219,8 @@ class Mixture(Univariate):
 
 def single(family: str, first: float, second: float, notes: tuple[str, ...] = ()) -> Mixture:
     """One beta, gamma or normal distribution."""
-    one = np.asarray([float(first)]), np.asarray([float(second)])
-    return Mixture(family, one[0], one[1], np.ones(1), notes)
+    parameters = np.asarray([float(first)]), np.asarray([float(second)])
+    return Mixture(family, parameters[0], parameters[1], np.ones(1), notes)
 
 
 def mixture(
@@ -232,7 +232,9 @@ def mixture(
     together: a mixture that is the next prior would have as many parts as there are ways to it.
     """
     logs = np.asarray(log_weights, dtype=np.float64)
-    parts = np.stack([np.broadcast_to(one, logs.shape) for one in (first, second)]).astype(float)
+    parts = np.stack([np.broadcast_to(values, logs.shape) for values in (first, second)]).astype(
+        float
+    )
     keys = _digits(parts[0]) + 1j * _digits(parts[1])
     _, at, which = np.unique(keys, return_index=True, return_inverse=True)
     weights = np.bincount(which.ravel(), np.exp(logs - logs.max()))
@@ -278,13 +280,13 @@ class Density(Univariate):
 
     def density(self, x: Any) -> Any:
         """The density, interpolated."""
-        found = np.interp(x, self.x, self.pdf, left=0.0, right=0.0)
-        return float(found) if np.ndim(x) == 0 else found
+        density = np.interp(x, self.x, self.pdf, left=0.0, right=0.0)
+        return float(density) if np.ndim(x) == 0 else density
 
     def cdf(self, x: Any) -> Any:
         """The distribution function, interpolated."""
-        found = np.interp(x, self.x, self.cumulative, left=0.0, right=1.0)
-        return float(found) if np.ndim(x) == 0 else found
+        cdf = np.interp(x, self.x, self.cumulative, left=0.0, right=1.0)
+        return float(cdf) if np.ndim(x) == 0 else cdf
 
     def quantile(self, p: float) -> float:
         """The quantile."""
@@ -314,23 +316,23 @@ class Joint(Distribution):
     """Of a single Dirichlet: its numbers."""
 
     def __repr__(self) -> str:
-        means = ", ".join(f"{one.mean:.4g}" for one in self.marginals[:_SHOWN])
+        means = ", ".join(f"{marginal.mean:.4g}" for marginal in self.marginals[:_SHOWN])
         more = ", ..." if len(self.marginals) > _SHOWN else ""
         return f"<{self.family} of {len(self.marginals)}, means ({means}{more})>"
 
     @property
     def mean(self) -> tuple[float, ...]:
         """The means."""
-        return tuple(float(one.mean) for one in self.marginals)  # type: ignore[arg-type]
+        return tuple(float(marginal.mean) for marginal in self.marginals)  # type: ignore[arg-type]
 
     @property
     def sd(self) -> tuple[float, ...]:
         """The standard deviations."""
-        return tuple(float(one.sd) for one in self.marginals)  # type: ignore[arg-type]
+        return tuple(float(marginal.sd) for marginal in self.marginals)  # type: ignore[arg-type]
 
     def quantile(self, p: float) -> tuple[float, ...]:
         """The quantile of each entry."""
-        return tuple(float(one.quantile(p)) for one in self.marginals)  # type: ignore[arg-type]
+        return tuple(float(marginal.quantile(p)) for marginal in self.marginals)  # type: ignore[arg-type]
 
     def panels(self) -> list[Panel]:
         """The density of each entry."""
@@ -391,25 +393,25 @@ class Samples(Distribution):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, the draws left out."""
-        found = {name: dict(one) for name, one in self.diagnostics.items()}
+        diagnostics = {name: dict(measured) for name, measured in self.diagnostics.items()}
         return self._summary() | {
             "names": list(self.names),
             "draws": len(self.draws),
-            "diagnostics": found,
+            "diagnostics": diagnostics,
         }
 
 
 def dirichlet(alpha: NDArray[Any], names: tuple[str, ...], notes: tuple[str, ...] = ()) -> Joint:
     """One Dirichlet distribution."""
     total = float(alpha.sum())
-    marginals = tuple(single("beta", float(one), total - float(one)) for one in alpha)
+    marginals = tuple(single("beta", float(weight), total - float(weight)) for weight in alpha)
     return Joint(
         "dirichlet",
         names,
         marginals,
         lambda k, rng: np.asarray(rng.dirichlet(alpha, size=k)),
         notes,
-        tuple(float(one) for one in alpha),
+        tuple(float(weight) for weight in alpha),
     )
 
 
@@ -420,78 +422,3 @@ def _plain(value: Numbers) -> float | list[float]:
 def _check(p: float) -> None:
     if not 0.0 < p < 1.0:
         raise InputError("p", p, expected="strictly between 0 and 1")
-
-
-# -- quadrature --------------------------------------------------------------------------------
-
-_POINTS = 8193
-_DROP = 60.0
-
-
-def by_quadrature(
-    family: str,
-    log_density: Callable[[NDArray[Any]], NDArray[Any]],
-    space: str,
-    start: Interval,
-    notes: tuple[str, ...] = (),
-) -> Density:
-    """The distribution with this unnormalised log-density in x.
-
-    `space` is where the grid is even: "identity" (`start` bounds x), "logit" for x in (0, 1), or
-    "log" for x > 0; in the latter two `start` bounds the transformed value. Zooms in on what is
-    within 60 nats of the peak, then integrates by Simpson's rule on 8193 points.
-    """
-
-    def at(t: NDArray[Any]) -> NDArray[Any]:
-        x, log_slope = _back(t, space)
-        with np.errstate(all="ignore"):
-            found = np.nan_to_num(log_density(x) + log_slope, nan=-np.inf, posinf=-np.inf)
-        return np.asarray(found)
-
-    low, high = start
-    for _ in range(60):
-        t = np.linspace(low, high, 1025)
-        logs = at(t)
-        near = np.flatnonzero(logs >= logs.max() - _DROP)
-        left, right = t[max(near[0] - 1, 0)], t[min(near[-1] + 1, len(t) - 1)]
-        if right - left > 0.5 * (high - low):
-            break
-        low, high = float(left), float(right)
-    t = np.linspace(low, high, _POINTS)
-    logs = at(t)
-    return _integrated(family, t, np.exp(logs - logs.max()), space, notes)
-
-
-def _back(t: NDArray[Any], space: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """x, and the logarithm of dx/dt."""
-    if space == "identity":
-        return t, np.zeros_like(t)
-    if space == "log":
-        return np.exp(t), t
-    x = 1.0 / (1.0 + np.exp(-t))
-    return x, -np.logaddexp(0.0, t) - np.logaddexp(0.0, -t)
-
-
-def _integrated(
-    family: str, t: NDArray[Any], weight: NDArray[Any], space: str, notes: tuple[str, ...]
-) -> Density:
-    from scipy.integrate import cumulative_simpson, simpson
-
-    x, log_slope = _back(t, space)
-    mass = float(simpson(weight, x=t))
-    coarse = float(simpson(weight[::2], x=t[::2]))
-    weight = weight / mass
-    cumulative = np.maximum.accumulate(cumulative_simpson(weight, x=t, initial=0.0))
-    cumulative /= cumulative[-1]
-    mean = float(simpson(weight * x, x=t))
-    variance = float(simpson(weight * (x - mean) ** 2, x=t))
-    return Density(
-        family,
-        x,
-        weight * np.exp(-log_slope),
-        cumulative,
-        mean,
-        float(np.sqrt(max(variance, 0.0))),
-        abs(coarse / mass - 1.0),
-        notes,
-    )

@@ -35,16 +35,16 @@ def folded(expr: Expr, over: RowValues) -> tuple[Fraction, bool]:
     exact = Fraction(start).denominator == 1 and _is_whole(step, over.kinds)
     rows = np.flatnonzero(kept) if kept is not None else range(over.rows.size)
     so_far = Fraction(start)
-    lists = {one: _cells(over, one) for one in names}
+    lists = {name: _cells(over, name) for name in names}
     step = _named(step)
     for i in rows:
-        row: dict[str, Value] = {one: cells[i] for one, cells in lists.items()}
+        row: dict[str, Value] = {name: cells[i] for name, cells in lists.items()}
         if condition != TRUE and not evaluate(condition, row, over.kinds):
             continue
         row[_ACC] = so_far
-        found = evaluate(step, row, over.kinds)
-        assert isinstance(found, bool | Fraction)
-        so_far = Fraction(found) if exact else FOLD_STEP * round(Fraction(found) / FOLD_STEP)
+        value = evaluate(step, row, over.kinds)
+        assert isinstance(value, bool | Fraction)
+        so_far = Fraction(value) if exact else FOLD_STEP * round(Fraction(value) / FOLD_STEP)
     return so_far, exact
 
 
@@ -52,16 +52,16 @@ def _named(step: Expr) -> Expr:
     """The step with the value so far as one more column."""
     if step.op == "acc":
         return Expr("field", (), (_ACC,))
-    return Expr(step.op, tuple(_named(one) for one in step.args), step.data)
+    return Expr(step.op, tuple(_named(arg) for arg in step.args), step.data)
 
 
 def _cells(over: RowValues, name: str) -> list[Value]:
     kind, held = over.kinds[name], over.rows.columns[name]
     if kind.kind == "category":
-        return [kind.labels[one] for one in held.tolist()]
+        return [kind.labels[cell] for cell in held.tolist()]
     if kind.kind == "bool":
-        return [bool(one) for one in held.tolist()]
-    return [Fraction(one) for one in held.tolist()]
+        return [bool(cell) for cell in held.tolist()]
+    return [Fraction(cell) for cell in held.tolist()]
 
 
 def _is_whole(expr: Expr, kinds: Mapping[str, Type]) -> bool:
@@ -75,4 +75,4 @@ def _is_whole(expr: Expr, kinds: Mapping[str, Type]) -> bool:
         value = expr.data[0]
         return isinstance(value, bool | int | Fraction) and Fraction(value).denominator == 1
     args = expr.args[1:] if expr.op == "if" else expr.args
-    return all(_is_whole(one, kinds) for one in args)
+    return all(_is_whole(arg, kinds) for arg in args)

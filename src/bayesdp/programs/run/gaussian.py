@@ -65,8 +65,8 @@ def law_of(release: Release, node: Mapping[str, Any], values: Values) -> Law:
     asserted = "sigma" in dict(release.options)
     if not asserted:
         stated = {name for name, _, _ in values.program.parameters}
-        summed = [one for one in nodes(expr) if one.op in ("sum", "count")]
-        if not names_of(expr) <= stated or not all(world.moved(one) for one in summed):
+        summed = [total for total in nodes(expr) if total.op in ("sum", "count")]
+        if not names_of(expr) <= stated or not all(world.moved(total) for total in summed):
             return Law("fine", entries)
     expr = values.filled(expr)
     if not _whole_entries(expr, values):
@@ -81,7 +81,7 @@ def law_of(release: Release, node: Mapping[str, Any], values: Values) -> Law:
 
 def _whole_entries(expr: Expr, values: Values) -> bool:
     if expr.op == "tuple":
-        return all(_whole_entries(one, values) for one in expr.args)
+        return all(_whole_entries(entry, values) for entry in expr.args)
     return whole(expr, values.world)
 
 
@@ -195,7 +195,7 @@ def number_scale(squared: Fraction, epsilon: Fraction, delta: Fraction) -> float
         scale = min(scale, smallest_sigma(root, float(epsilon), float(delta)))
     elif exact:
         scale = min(scale, _smooth(epsilon, delta) * root)
-    return _raised(scale, lambda one: gaussian_delta(one, squared, epsilon, exact), delta)
+    return _raised(scale, lambda sigma: gaussian_delta(sigma, squared, epsilon, exact), delta)
 
 
 @lru_cache(maxsize=256)
@@ -232,10 +232,10 @@ def multiple(epsilon: Fraction, delta: Fraction, entries: int | None) -> float:
     steps = 2**FINE
 
     def reached(sigma: Fraction) -> Fraction:
-        found = gaussian_delta(sigma, Fraction(1), epsilon, False)
-        if found > delta and entries is not None:
-            found = fine_delta(sigma * steps, Fraction(steps**2), epsilon, entries)
-        return found
+        level = gaussian_delta(sigma, Fraction(1), epsilon, False)
+        if level > delta and entries is not None:
+            level = fine_delta(sigma * steps, Fraction(steps**2), epsilon, entries)
+        return level
 
     if entries is not None:
         scale = min(scale, _smooth(epsilon, delta))
@@ -257,7 +257,7 @@ def _converted(epsilon: Fraction, delta: Fraction) -> float:
     eps, target = float(epsilon), log(delta.numerator) - log(delta.denominator)
     low, high = 1e-12, 1e6 + eps
 
-    def found(rho: float) -> float:
+    def log_delta(rho: float) -> float:
         middle = max((eps + rho) / (2 * rho), 1.01)
         best = 0.0
         for step in range(-30, 61):
@@ -268,7 +268,7 @@ def _converted(epsilon: Fraction, delta: Fraction) -> float:
 
     for _ in range(100):
         middle = sqrt(low * high)
-        low, high = (middle, high) if found(middle) <= target else (low, middle)
+        low, high = (middle, high) if log_delta(middle) <= target else (low, middle)
     return 1 / sqrt(2 * low) * (1 + 1e-9)
 
 

@@ -136,17 +136,17 @@ class Cells:
 
     def draw(self, k: int, rng: np.random.Generator) -> NDArray[Any]:
         """Tables of counts from the posterior, cell after cell given the rest."""
-        found = np.empty((k, len(self.values)), dtype=np.int64)
+        tables = np.empty((k, len(self.values)), dtype=np.int64)
         totals = rng.choice(self.total.support, size=k, p=self.total.mass)
         for row, total in enumerate(totals.tolist()):
             left = int(total)
             for j, law in enumerate(self.tilted[:-1]):
                 weight = law.mass * self.tails[j + 1].at(left - law.support)
                 count = int(rng.choice(law.support, p=weight / weight.sum()))
-                found[row, j] = count
+                tables[row, j] = count
                 left -= count
-            found[row, -1] = left
-        return found
+            tables[row, -1] = left
+        return tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,8 +179,8 @@ def cells(y: Sequence[float], noise: Noise, alpha: NDArray[Any], n: int | None) 
 
     def log_cell(j: int, rate: float) -> Callable[[NDArray[Any]], NDArray[Any]]:
         def weight(c: NDArray[Any]) -> NDArray[Any]:
-            found = gammaln(alpha[j] + c) - gammaln(c + 1.0) + noise.log(y[j] - c) + rate * c
-            return np.asarray(found)
+            logs = gammaln(alpha[j] + c) - gammaln(c + 1.0) + noise.log(y[j] - c) + rate * c
+            return np.asarray(logs)
 
         return weight
 
@@ -238,11 +238,11 @@ def _tilt(laws: Callable[[float], list[_Law]], n: int) -> float:
     """The rate at which the tilted means add up to about n."""
 
     def excess(rate: float) -> tuple[float, float]:
-        found = laws(rate)
-        means = [float(law.mass @ law.support) for law in found]
+        tilted = laws(rate)
+        means = [float(law.mass @ law.support) for law in tilted]
         spread = sum(
             float(law.mass @ (law.support - mean) ** 2)
-            for law, mean in zip(found, means, strict=True)
+            for law, mean in zip(tilted, means, strict=True)
         )
         return sum(means) - n, spread
 
@@ -267,10 +267,10 @@ def _tilt(laws: Callable[[float], list[_Law]], n: int) -> float:
 
 
 def _tails(laws: Sequence[_Law]) -> list[_Law]:
-    found = [_Law(0, np.ones(1))]
+    tails = [_Law(0, np.ones(1))]
     for law in reversed(laws):
-        found.append(_convolved(law, found[-1]))
-    return found[::-1]
+        tails.append(_convolved(law, tails[-1]))
+    return tails[::-1]
 
 
 def _convolved(a: _Law, b: _Law) -> _Law:

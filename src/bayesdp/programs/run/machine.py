@@ -69,23 +69,23 @@ class Machine:
         """Run every command, and evaluate what is returned."""
         self.sequence(self.program.body, self.verdict.derivation)
         self.after = True
-        exact = tuple(self.values.value(one) for one in self.program.returns)
+        exact = tuple(self.values.value(returned) for returned in self.program.returns)
         return ProgramResult(
             self.program.name,
-            tuple(shown(one) for one in exact),
+            tuple(shown(value) for value in exact),
             self.program.return_types,
             exact,
             self.verdict.dp_epsilon,
             self.verdict.dp_delta,
-            {name: shown(one) for name, one in self.released.items()},
+            {name: shown(value) for name, value in self.released.items()},
         )
 
     # -- commands ------------------------------------------------------------------------------
 
     def sequence(self, commands: Sequence[Command], node: Mapping[str, Any]) -> None:
         """Commands one after the other, each with its node of the derivation."""
-        for command, one in zip(commands, node["sequence"], strict=True):
-            self.command(command, one)
+        for command, step in zip(commands, node["sequence"], strict=True):
+            self.command(command, step)
 
     def command(self, command: Command, node: Mapping[str, Any]) -> None:
         """One command."""
@@ -93,17 +93,17 @@ class Machine:
         if isinstance(command, Release):
             assert node["release"] == command.name
             with waiting(f"{self.program.name}: {command.op.replace('-', ' ')}"):
-                found = self.release(command, node)
-            self.values.names[command.name] = found
-            self.released[command.name] = found
+                value = self.release(command, node)
+            self.values.names[command.name] = value
+            self.released[command.name] = value
         elif isinstance(command, Derive):
             self.values.names[command.name] = self.derived(command.value)
         elif isinstance(command, Branch):
             side = 0 if self.values.value(command.test) else 1
             self.sequence((command.then, command.otherwise)[side], node["branch"][side])
         else:
-            for (_, part), one in zip(command.parts, node["parts"]["of"], strict=True):
-                self.sequence(part, one)
+            for (_, part), step in zip(command.parts, node["parts"]["of"], strict=True):
+                self.sequence(part, step)
 
     # -- releases --------------------------------------------------------------------------------
 
@@ -116,10 +116,10 @@ class Machine:
         if release.op == "randomized-response":
             return self._respond(release)
         if release.op == "per-record-exponential":
-            found = choose.per_record(
+            numbers = choose.per_record(
                 release, self.private, self.calibration(release, node), self.samplers
             )
-            self.noisy[release.name] = answers = Answers(found)
+            self.noisy[release.name] = answers = Answers(numbers)
             return answers
         return self.selection(release, node).draw(self.samplers)
 
@@ -145,15 +145,17 @@ class Machine:
     def laplace(self, release: Release, node: Mapping[str, Any]) -> Any:
         """Discrete Laplace noise on every entry."""
         expr = self.values.filled(release.args[0])
-        found = self.calibration(release, node)
-        found = replace(found, sensitivity=max(found.sensitivity, self._now(expr, "l1")))
+        calibration = self.calibration(release, node)
+        calibration = replace(
+            calibration, sensitivity=max(calibration.sensitivity, self._now(expr, "l1"))
+        )
         amount = self.private.amount(expr)
-        if not found.sensitivity:
+        if not calibration.sensitivity:
             self.added[release.name] = EXACT
             return self._kept(release, amount.totals, "laplace", 0.0)
-        steps = found.steps(amount)
-        scale = found.laplace(steps.unit, steps.slack)
-        noisy = tuple(int(one) for one in self.samplers.laplace(steps.whole, scale))
+        steps = calibration.steps(amount)
+        scale = calibration.laplace(steps.unit, steps.slack)
+        noisy = tuple(int(number) for number in self.samplers.laplace(steps.whole, scale))
         self.added[release.name] = Spread("laplace", scale, steps.unit)
         return self._kept(release, steps.value(noisy), "laplace", in_units(scale, steps.unit))
 
@@ -167,7 +169,7 @@ class Machine:
             self.added[release.name] = EXACT
             return self._kept(release, amount.totals, "gaussian", 0.0)
         steps, scale = noisy_steps(release, node, squared, amount, self.values)
-        noisy = tuple(int(one) for one in self.samplers.gaussian(steps.whole, scale))
+        noisy = tuple(int(number) for number in self.samplers.gaussian(steps.whole, scale))
         self.added[release.name] = Spread("gaussian", scale, steps.unit)
         return self._kept(release, steps.value(noisy), "gaussian", in_units(scale, steps.unit))
 
@@ -178,10 +180,10 @@ class Machine:
         """
         world = replace(self.values.world, effort=Effort())
         try:
-            found = folded(moves(expr, norm, world, Means(_no_fold)).value)
+            sensitivity = folded(moves(expr, norm, world, Means(_no_fold)).value)
         except InvalidError:
             return Fraction(0)
-        return found if found is not None else Fraction(0)
+        return sensitivity if sensitivity is not None else Fraction(0)
 
     def _kept(self, release: Release, values: tuple[Fraction, ...], kind: str, scale: float) -> Any:
         """The released number or vector; what is publicly known of it is noted."""
@@ -195,7 +197,7 @@ class Machine:
             if group.op == "onehot":
                 labels = labels_of(group.args[0], self.values.kinds)
             if group.op == "moments" and group.args[0].op == "tuple":
-                known = tuple(folded(one) for one in group.args[0].args)
+                known = tuple(folded(entry) for entry in group.args[0].args)
         self.noisy[release.name] = Noisy(
             values, Noise(kind, max(scale, 1e-12)), size, labels, known
         )
@@ -213,11 +215,11 @@ class Machine:
 
         drawn = self.samplers.respond(held.tolist(), len(labels), epsilon)
         channel = response(len(labels), epsilon).channel()
-        found = Answers(
+        answers = Answers(
             np.asarray(drawn, dtype=np.int64), labels, float(channel[0][0]), float(channel[0][1])
         )
-        self.noisy[release.name] = found
-        return found
+        self.noisy[release.name] = answers
+        return answers
 
     # -- after the release ---------------------------------------------------------------------
 
@@ -238,11 +240,11 @@ class Machine:
             from bayesdp.programs.run.regression import nuts
 
             return nuts(source, float(self.values.number(likelihood.args[0])), prior, draws)
-        found = posteriors.derived("noise-aware", source, likelihood, prior, self.values)
-        if isinstance(found, Samples):
-            return found
-        names = found.names if isinstance(found, Joint) else (found.family,)
-        return exact_samples(found, draws, names)
+        posterior = posteriors.derived("noise-aware", source, likelihood, prior, self.values)
+        if isinstance(posterior, Samples):
+            return posterior
+        names = posterior.names if isinstance(posterior, Joint) else (posterior.family,)
+        return exact_samples(posterior, draws, names)
 
 
 def _no_fold(_: Expr) -> Fraction:

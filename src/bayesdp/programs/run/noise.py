@@ -64,12 +64,12 @@ class OpenDP:
 
     def choose(self, scores: Sequence[int], scale: float) -> int:
         """The largest of the scores with Gumbel noise."""
-        return int(_noisy_max(scale)([int(one) for one in scores]))
+        return int(_noisy_max(scale)([int(score) for score in scores]))
 
     def respond(self, codes: Sequence[int], states: int, dp_epsilon: float) -> Sequence[int]:
         """k-ary randomized response, one draw for each record."""
         answers = response(states, dp_epsilon).release(codes)
-        return [int(str(one)) for one in answers]
+        return [int(str(answer)) for answer in answers]
 
 
 def response(states: int, dp_epsilon: float) -> Any:
@@ -120,10 +120,10 @@ class Calibration:
 
     def steps(self, amount: Amount) -> Steps:
         """A private value in steps for Laplace noise: so coarse that the noise fits, if it can."""
-        found = in_steps(amount, self.least)
-        while found.unit < self._coarsest and self._scale(found.unit, found.slack) > MAX_SCALE:
-            found = in_steps(amount, self.least, 2 * found.unit)
-        return found
+        steps = in_steps(amount, self.least)
+        while steps.unit < self._coarsest and self._scale(steps.unit, steps.slack) > MAX_SCALE:
+            steps = in_steps(amount, self.least, 2 * steps.unit)
+        return steps
 
     @property
     def _coarsest(self) -> Fraction:

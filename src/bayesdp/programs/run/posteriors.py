@@ -21,6 +21,7 @@ from bayesdp.programs.run import distributions as d
 from bayesdp.programs.run.latent import cells, require_pairs, window
 from bayesdp.programs.run.observed import Answers, Noisy, Source
 from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.quadrature import by_quadrature
 from bayesdp.programs.run.sizes import log_noisy_sum, log_over_sizes
 
 if TYPE_CHECKING:
@@ -34,11 +35,11 @@ MATCHED = "The prior is a mixture: it was replaced by the single law with its me
 def prior_of(expr: Expr, values: Values) -> d.Distribution:
     """A prior: written out, or a released posterior."""
     if expr.op == "public":
-        found = values.names[str(expr.data[0])]
-        assert isinstance(found, d.Distribution)
-        return found
+        prior = values.names[str(expr.data[0])]
+        assert isinstance(prior, d.Distribution)
+        return prior
     family = str(expr.data[0])
-    parameters = [float(values.number(one)) for one in expr.args]
+    parameters = [float(values.number(parameter)) for parameter in expr.args]
     if family == "dirichlet":
         names = tuple(str(i) for i in range(len(parameters)))
         return d.dirichlet(np.asarray(parameters), names)
@@ -50,7 +51,7 @@ def derived(
 ) -> d.Distribution:
     """The posterior of a model given what was released."""
     family = str(likelihood.data[0])
-    about = [float(values.number(one)) for one in likelihood.args]
+    about = [float(values.number(parameter)) for parameter in likelihood.args]
     if isinstance(source, Answers):
         return _from_answers(op, source, family, about, prior)
     if source.size == 0 or (family == "poisson" and not about[0]):
@@ -135,7 +136,7 @@ def _updated(
     """The posterior for known statistics: conjugate for each part of a mixture, else quadrature."""
     logs = _likelihood(family, first, second, sd)
     if not isinstance(prior, d.Mixture):
-        return d.by_quadrature(family, lambda x: prior.log_density(x) + logs(x), *_space(prior))
+        return by_quadrature(family, lambda x: prior.log_density(x) + logs(x), *_space(prior))
     return _conjugate(prior, np.asarray([first]), np.asarray([0.0]), second, sd)
 
 
@@ -197,7 +198,7 @@ def _conjugate(
         last = 1 / np.sqrt(precision)
         logs = base + np.log(last / b) + first**2 * precision / 2 - a**2 / (2 * b**2)
     shape = np.broadcast_shapes(first.shape, last.shape, logs.shape)
-    flat = [np.broadcast_to(one, shape).ravel() for one in (first, last, logs)]
+    flat = [np.broadcast_to(values, shape).ravel() for values in (first, last, logs)]
     return d.mixture(prior.family, flat[0], flat[1], flat[2], notes)
 
 
@@ -231,15 +232,15 @@ def _merged(
 
     pairs = sorted(set(zip(prior.first.tolist(), prior.second.tolist(), strict=True)))
     ends = [pairs[0], pairs[-1], pairs[len(pairs) // 2]]
-    found = []
+    reached = []
     for a, b in ends:
 
         def under(s: NDArray[Any], a: float = a, b: float = b) -> NDArray[Any]:
             return np.asarray(weight(s) + betaln(a + s, b + n - s))
 
         s, _ = window(under, y, 0, n)
-        found += [int(s[0]), int(s[-1])]
-    return np.arange(min(found), max(found) + 1)
+        reached += [int(s[0]), int(s[-1])]
+    return np.arange(min(reached), max(reached) + 1)
 
 
 def _private_size(source: Noisy, prior: d.Univariate) -> d.Univariate:
@@ -250,8 +251,8 @@ def _private_size(source: Noisy, prior: d.Univariate) -> d.Univariate:
         prior = _matched_beta(prior)
     a, b = prior.parameters
     require_pairs(source.noise, 2)
-    found = cells(source.floats, source.noise, np.asarray([a, b]), None)
-    successes, failures = found.values
+    table = cells(source.floats, source.noise, np.asarray([a, b]), None)
+    successes, failures = table.values
     s, f = successes[:, None].astype(float), failures[None, :].astype(float)
     logs = (
         source.noise.log(source.floats[0] - s)
@@ -284,25 +285,25 @@ def _summed(
     from scipy.special import logsumexp
 
     def logs(x: NDArray[Any]) -> NDArray[Any]:
-        found = np.empty(len(x))
+        sums = np.empty(len(x))
         for start in range(0, len(x), 256):
             part = x[start : start + 256, None]
-            found[start : start + 256] = logsumexp(
+            sums[start : start + 256] = logsumexp(
                 log_weights[None, :] + log_each(part, s[None, :]), axis=1
             )
-        return np.asarray(found + prior.log_density(x))
+        return np.asarray(sums + prior.log_density(x))
 
-    return d.by_quadrature(family, logs, *_space(prior))
+    return by_quadrature(family, logs, *_space(prior))
 
 
 def _categorical(source: Noisy, prior: d.Distribution) -> d.Joint:
     alpha, notes = alpha_of(prior)
     if source.size is None:
         require_pairs(source.noise, len(alpha))
-    found = cells(source.floats, source.noise, alpha, source.size)
+    table = cells(source.floats, source.noise, alpha, source.size)
     total = float(alpha.sum())
     marginals = []
-    for j, (c, weight) in enumerate(zip(found.values, found.weights, strict=True)):
+    for j, (c, weight) in enumerate(zip(table.values, table.weights, strict=True)):
         with np.errstate(divide="ignore"):
             logs = np.log(weight)
         first, rest = alpha[j] + c, total - alpha[j]
@@ -310,7 +311,7 @@ def _categorical(source: Noisy, prior: d.Distribution) -> d.Joint:
             marginals.append(d.mixture("beta", first, rest + source.size - c, logs))
             continue
         # The private total is summed out: every pair of this cell and of the others together.
-        others, pairs = found.pairs(j)
+        others, pairs = table.pairs(j)
         shape = pairs.shape
         flat = np.broadcast_to(first[:, None], shape), np.broadcast_to(rest + others, shape)
         marginals.append(d.mixture("beta", flat[0].ravel(), flat[1].ravel(), pairs.ravel()))
@@ -319,7 +320,7 @@ def _categorical(source: Noisy, prior: d.Distribution) -> d.Joint:
         notes = (*notes, FLAT_SIZE)
 
     def draw(k: int, rng: np.random.Generator) -> NDArray[Any]:
-        counts = found.draw(k, rng)
+        counts = table.draw(k, rng)
         gammas = rng.gamma(alpha[None, :] + counts)
         return np.asarray(gammas / gammas.sum(axis=1, keepdims=True))
 
@@ -360,7 +361,7 @@ def _normal(source: Noisy, sd: float, prior: d.Univariate) -> d.Univariate:
     y, noise, n = source.floats, source.noise, source.size
     if n is None:
         over_sizes, notes = log_over_sizes((y[0], y[1]), sd, noise), (CLIP, FLAT_SIZE)
-        return d.by_quadrature(
+        return by_quadrature(
             "normal", lambda x: over_sizes(x) + prior.log_density(x), *_space(prior), notes
         )
     if noise.kind == "gaussian" and isinstance(prior, d.Mixture):
@@ -371,7 +372,7 @@ def _normal(source: Noisy, sd: float, prior: d.Univariate) -> d.Univariate:
     def logs(x: NDArray[Any]) -> NDArray[Any]:
         return np.asarray(log_noisy_sum(y[0] - n * x, n * sd**2, noise) + prior.log_density(x))
 
-    return d.by_quadrature("normal", logs, *_space(prior), (CLIP,))
+    return by_quadrature("normal", logs, *_space(prior), (CLIP,))
 
 
 # -- answers of records ----------------------------------------------------------------------
@@ -404,7 +405,7 @@ def _from_answers(
         true = x * kept + (1 - x) * other
         return np.asarray(good * np.log(true) + bad * np.log1p(-true) + base.log_density(x))
 
-    return d.by_quadrature("beta", logs, *_space(base))
+    return by_quadrature("beta", logs, *_space(base))
 
 
 AUGMENTED = (4, 500, 2500)

@@ -100,7 +100,7 @@ class PrivateValues:
             step = Fraction(1) if exact else FOLD_STEP
             slack = Fraction(0) if exact else FOLD_STEP * self.size
             return Amount((value,), (Fraction(0),), step, slack, self._folded(expr))
-        parts = [self.amount(one) for one in expr.args]
+        parts = [self.amount(arg) for arg in expr.args]
         if op == "tuple":
             return _joined(parts)
         if op == "item":
@@ -145,9 +145,9 @@ class PrivateValues:
     def _summed(self, expr: Expr) -> Amount:
         data = expr.args[0]
         group = ONE if expr.op == "count" else data.args[1]
-        found = self._looked_up(data, group)
-        if found is not None:
-            return found
+        exact = self._looked_up(data, group)
+        if exact is not None:
+            return exact
         kept = self.rows.mask(data)
         if group.op == "onehot":
             return self._cells(group, kept)
@@ -155,7 +155,7 @@ class PrivateValues:
             return self._moments(group, kept)
         if group.op == "tuple" or width_of(group) is None:
             numbers = group.args if group.op == "tuple" else (group,)
-            return _joined([self._chosen(one, kept) for one in numbers])
+            return _joined([self._chosen(number, kept) for number in numbers])
         whole = self._is_whole(group)
         arrays, each = self.rows.vector(group), self.world.ranges(group)
         return _joined(
@@ -182,26 +182,26 @@ class PrivateValues:
         """Exact, where rows take few values: how often each setting occurs, times its value."""
         pieces = data.data[0]
         assert isinstance(pieces, tuple)
-        named = {str(one[0]) for one in pieces if isinstance(one, tuple)}
+        named = {str(piece[0]) for piece in pieces if isinstance(piece, tuple)}
         names = sorted(columns(data.args[0]) | columns(group) | named)
-        kinds = {one: self.kinds[one] for one in names}
+        kinds = {name: self.kinds[name] for name in names}
         lists = [values_of(kind) for kind in kinds.values()]
-        if any(one is None for one in lists):
+        if any(listed is None for listed in lists):
             return None
         size = len(self.world.ranges(group))
-        cells = prod(len(one) for one in lists if one is not None)
+        cells = prod(len(listed) for listed in lists if listed is not None)
         # Whatever the rule `enumerated` may have spoken of must be looked up: it is about the exact
         # function, and doubles may decide a comparison otherwise.
         if cells > MOST_SETTINGS and cells * size > MOST_LOOKED_UP:
             return None
         kept = self.rows.mask(Expr("data", (TRUE, ONE), data.data))
         codes = np.zeros(self.rows.rows.size, dtype=np.int64)
-        for name, one in zip(names, lists, strict=True):
-            assert one is not None
+        for name, listed in zip(names, lists, strict=True):
+            assert listed is not None
             held = self.rows.rows.columns[name]
             low = kinds[name].low if kinds[name].kind == "int" else 0
             assert low is not None
-            codes = codes * len(one) + np.asarray(held, dtype=np.int64) - int(low)
+            codes = codes * len(listed) + np.asarray(held, dtype=np.int64) - int(low)
         counts = np.bincount(codes if kept is None else codes[kept], minlength=cells)
         total = [Fraction(0)] * size
         rows, lattice = _exact_rows(data.args[0], group, tuple(kinds.items()))
@@ -220,19 +220,19 @@ class PrivateValues:
         inside = np.clip(codes if kept is None else codes[kept], 0, int(size) - 1)
         counts = np.bincount(inside, minlength=int(size)).tolist()
         zeros = (Fraction(0),) * int(size)
-        found = tuple(Fraction(one) for one in counts)
-        return Amount(found, zeros, Fraction(1), largest=Fraction(self.most))
+        cells = tuple(Fraction(count) for count in counts)
+        return Amount(cells, zeros, Fraction(1), largest=Fraction(self.most))
 
     def _moments(self, group: Expr, kept: Any) -> Amount:
         base = self.world.ranges(group.args[0])
-        largest = max(one.largest() for one in base)
+        largest = max(bounds.largest() for bounds in base)
         rows = self.size if self.world.adjacency == "replace-one" else MOST_ROWS
         above = max(0, power_of_two(Fraction(largest)) + 1)
         bits = min(20, (61 - rows.bit_length()) // 2 - above)
         step = Fraction(2) ** -bits
         slack, entries = Fraction(0), []
-        for values, one in zip(self.rows.vector(group.args[0]), base, strict=True):
-            steps, off = steps_of(values, one, step)
+        for values, bounds in zip(self.rows.vector(group.args[0]), base, strict=True):
+            steps, off = steps_of(values, bounds, step)
             entries.append(steps if kept is None else steps[kept])
             slack += off
         count = len(entries)
@@ -242,7 +242,7 @@ class PrivateValues:
         off_all = slack * 2 * (Fraction(largest) + step) * len(totals)
         zeros = (Fraction(0),) * len(totals)
         most = self.most * (Fraction(largest) + slack) ** 2
-        return Amount(tuple(unit * one for one in totals), zeros, unit, off_all, most)
+        return Amount(tuple(unit * total for total in totals), zeros, unit, off_all, most)
 
     def _is_whole(self, expr: Expr) -> bool:
         """Whether doubles hold the row's value, a whole number, exactly."""
@@ -255,10 +255,10 @@ class PrivateValues:
             return value is not None and value.denominator == 1 and abs(value) < 2**53
         if expr.op not in ("add", "sub", "mul", "neg", "abs", "min", "max", "clip", "tuple", "if"):
             return False
-        small = all(one.largest() < 2**53 for one in self.world.ranges(expr) if one.finite)
-        small = small and all(one.finite for one in self.world.ranges(expr))
+        small = all(bounds.largest() < 2**53 for bounds in self.world.ranges(expr) if bounds.finite)
+        small = small and all(bounds.finite for bounds in self.world.ranges(expr))
         args = expr.args[1:] if expr.op == "if" else expr.args
-        return small and all(self._is_whole(one) for one in args)
+        return small and all(self._is_whole(arg) for arg in args)
 
 
 @lru_cache(maxsize=8)
@@ -269,17 +269,17 @@ def _exact_rows(
 
     And the largest number of which all that is a whole multiple. Public: no row is read.
     """
-    kinds, found, lattice = dict(columns_of), list[tuple[Fraction, ...]](), Fraction(0)
+    kinds, added, lattice = dict(columns_of), list[tuple[Fraction, ...]](), Fraction(0)
     for row in settings(kinds, kinds):
         if condition != TRUE and not evaluate(condition, row, kinds):
-            found.append(())
+            added.append(())
             continue
         value = evaluate(group, row, kinds)
         assert not isinstance(value, str)
-        found.append(value if isinstance(value, tuple) else (Fraction(value),))
-        for entry in found[-1]:
+        added.append(value if isinstance(value, tuple) else (Fraction(value),))
+        for entry in added[-1]:
             lattice = common(lattice, entry)
-    return found, lattice
+    return added, lattice
 
 
 def width_of(expr: Expr) -> int | None:
@@ -297,14 +297,14 @@ def width_of(expr: Expr) -> int | None:
         return width_of(expr.args[0].args[1])
     if expr.op not in ("add", "sub", "mul", "div", "neg"):
         return None
-    return next((width for one in expr.args if (width := width_of(one)) is not None), None)
+    return next((width for arg in expr.args if (width := width_of(arg)) is not None), None)
 
 
 def _from_zero(step: Expr) -> Expr:
     """A fold's step from the state 0."""
     if step.op == "acc":
         return Expr("const", (), (Fraction(0),))
-    return Expr(step.op, tuple(_from_zero(one) for one in step.args), step.data)
+    return Expr(step.op, tuple(_from_zero(arg) for arg in step.args), step.data)
 
 
 def _stepped(values: Any, each: Range, whole: bool, kept: Any, most: int) -> Amount:
@@ -365,18 +365,18 @@ def _largest(values: Any) -> int:
 
 
 def _joined(parts: list[Amount]) -> Amount:
-    values = tuple(one for part in parts for one in part.values)
-    offsets = tuple(one for part in parts for one in part.offsets)
+    values = tuple(value for part in parts for value in part.values)
+    offsets = tuple(offset for part in parts for offset in part.offsets)
     lattice, slack = Fraction(0), Fraction(0)
     for part in parts:
         lattice, slack = common(lattice, part.lattice), slack + part.slack
-    return Amount(values, offsets, lattice, slack, max(one.largest for one in parts))
+    return Amount(values, offsets, lattice, slack, max(part.largest for part in parts))
 
 
 def _scaled(part: Amount, factor: Fraction) -> Amount:
     return Amount(
-        tuple(factor * one for one in part.values),
-        tuple(factor * one for one in part.offsets),
+        tuple(factor * value for value in part.values),
+        tuple(factor * offset for offset in part.offsets),
         abs(factor) * part.lattice,
         abs(factor) * part.slack,
         abs(factor) * part.largest,
@@ -385,7 +385,7 @@ def _scaled(part: Amount, factor: Fraction) -> Amount:
 
 def _sum(a: Amount, b: Amount) -> Amount:
     longest = max(len(a.values), len(b.values))
-    a, b = (_repeated(one, longest) for one in (a, b))
+    a, b = (_repeated(side, longest) for side in (a, b))
     return Amount(
         tuple(x + y for x, y in zip(a.values, b.values, strict=True)),
         tuple(x + y for x, y in zip(a.offsets, b.offsets, strict=True)),
@@ -409,7 +409,7 @@ def _repeated(part: Amount, length: int) -> Amount:
 
 def _shaped(op: str, parts: list[Amount]) -> Amount:
     """1-Lipschitz operations on single numbers."""
-    numbers = [one.totals[0] for one in parts]
+    numbers = [part.totals[0] for part in parts]
     if op == "abs":
         value = abs(numbers[0])
     elif op == "clip":
@@ -418,10 +418,10 @@ def _shaped(op: str, parts: list[Amount]) -> Amount:
         assert op in ("min", "max"), op
         value = min(numbers) if op == "min" else max(numbers)
     lattice, slack = Fraction(0), Fraction(0)
-    for one in parts:
-        lattice, slack = common(common(lattice, one.lattice), one.offsets[0]), slack + one.slack
+    for part in parts:
+        lattice, slack = common(common(lattice, part.lattice), part.offsets[0]), slack + part.slack
     deciding = parts[1:] if op == "clip" else parts
-    largest = max(one.largest + abs(one.offsets[0]) for one in deciding)
+    largest = max(part.largest + abs(part.offsets[0]) for part in deciding)
     return Amount((value,), (Fraction(0),), lattice, slack, largest)
 
 
@@ -433,8 +433,8 @@ def common(a: Fraction, b: Fraction) -> Fraction:
 
 def power_of_two(value: Fraction) -> int:
     """The largest k with 2^k <= value."""
-    found = value.numerator.bit_length() - value.denominator.bit_length()
-    return found if Fraction(2) ** found <= value else found - 1
+    exponent = value.numerator.bit_length() - value.denominator.bit_length()
+    return exponent if Fraction(2) ** exponent <= value else exponent - 1
 
 
 # -- steps that noise is added to ------------------------------------------------------------------
@@ -458,7 +458,7 @@ class Steps:
     def value(self, noisy: tuple[int, ...]) -> tuple[Fraction, ...]:
         """The released numbers."""
         return tuple(
-            self.unit * one + offset for one, offset in zip(noisy, self.offsets, strict=True)
+            self.unit * number + offset for number, offset in zip(noisy, self.offsets, strict=True)
         )
 
 
@@ -486,7 +486,7 @@ def in_steps(amount: Amount, moved: Fraction, unit: Fraction | None = None) -> S
     exact = not amount.lattice or (amount.lattice / unit).denominator == 1
     if not exact:
         slack += unit * len(amount.values)
-    whole = tuple(max(-MOST, min(MOST, round(one / unit))) for one in amount.values)
+    whole = tuple(max(-MOST, min(MOST, round(value / unit))) for value in amount.values)
     return Steps(whole, unit, amount.offsets, slack)
 
 

@@ -62,13 +62,13 @@ class Values:
         if op == "public":
             return self.names[str(expr.data[0])]
         if op in ("sum", "count"):
-            found = self.public_sum(expr)
-            return found[0] if len(found) == 1 else found
+            total = self.public_sum(expr)
+            return total[0] if len(total) == 1 else total
         if op == "if":
             return self.value(expr.args[1 if self.value(expr.args[0]) else 2])
-        args = [self.value(one) for one in expr.args]
+        args = [self.value(arg) for arg in expr.args]
         if op == "tuple":
-            return tuple(Fraction(one) for one in args)
+            return tuple(Fraction(entry) for entry in args)
         if op == "item":
             index = expr.data[0]
             assert isinstance(index, int | Fraction)
@@ -77,11 +77,11 @@ class Values:
             return (args[0] == args[1]) == (op == "eq")
         if op == "div":
             self._check_divisor(args[1])
-        longest = max((len(one) for one in args if isinstance(one, tuple)), default=0)
+        longest = max((len(arg) for arg in args if isinstance(arg, tuple)), default=0)
         if not longest:
             return computed(op, args)
-        spread = [one if isinstance(one, tuple) else (one,) * longest for one in args]
-        return tuple(computed(op, [one[i] for one in spread]) for i in range(longest))
+        spread = [arg if isinstance(arg, tuple) else (arg,) * longest for arg in args]
+        return tuple(computed(op, [arg[i] for arg in spread]) for i in range(longest))
 
     def _check_divisor(self, divisor: Public) -> None:
         entries = divisor if isinstance(divisor, tuple) else (divisor,)
@@ -95,14 +95,14 @@ class Values:
 
     def number(self, expr: Expr) -> Fraction:
         """A public number."""
-        found = self.value(expr)
-        assert isinstance(found, bool | Fraction)
-        return Fraction(found)
+        value = self.value(expr)
+        assert isinstance(value, bool | Fraction)
+        return Fraction(value)
 
     def numbers(self, expr: Expr) -> tuple[Fraction, ...]:
         """A public number or vector, as a vector."""
-        found = self.value(expr)
-        return found if isinstance(found, tuple) else (Fraction(found),)
+        value = self.value(expr)
+        return value if isinstance(value, tuple) else (Fraction(value),)
 
     def public_sum(self, expr: Expr) -> tuple[Fraction, ...]:
         """A sum over public columns, correctly rounded: the rows' order doesn't matter."""
@@ -116,13 +116,13 @@ class Values:
                 self._sums[expr] = (Fraction(many),)
             else:
                 entries = self.row_values.vector(data.args[1])
-                self._sums[expr] = tuple(_added(one, kept) for one in entries)
+                self._sums[expr] = tuple(_added(values, kept) for values in entries)
         return self._sums[expr]
 
     def public_size(self, data: Expr) -> int | None:
         """How many rows a data expression keeps, where that is public."""
-        one = Expr("const", (), (Fraction(1),))
-        counted = Expr("count", (Expr("data", (data.args[0], one), data.data),))
+        constant = Expr("const", (), (Fraction(1),))
+        counted = Expr("count", (Expr("data", (data.args[0], constant), data.data),))
         if self.world.moved(counted):
             return None
         return int(self.public_sum(counted)[0])
@@ -138,7 +138,7 @@ class Values:
             return _literal(value)
         if not expr.args:
             return expr
-        args = tuple(self.filled(one, more) for one in expr.args)
+        args = tuple(self.filled(arg, more) for arg in expr.args)
         written = Expr(expr.op, args, expr.data)
         if expr.op in ("sum", "count") and not self.world.moved(written):
             # What is filled in comes first: a public sum may speak of a candidate.
@@ -148,7 +148,7 @@ class Values:
 
 def _literal(value: Public) -> Expr:
     if isinstance(value, tuple):
-        return Expr("tuple", tuple(Expr("const", (), (one,)) for one in value))
+        return Expr("tuple", tuple(Expr("const", (), (entry,)) for entry in value))
     constant: Constant = value
     return Expr("const", (), (constant,))
 
@@ -167,7 +167,7 @@ def computed(op: str, args: Sequence[Number | str]) -> Number:
         return any(args)
     if op == "not":
         return not args[0]
-    numbers = [Fraction(one) for one in args]
+    numbers = [Fraction(arg) for arg in args]
     if op == "clip":
         return min(max(numbers[0], numbers[1]), numbers[2])
     if op in ("min", "max"):

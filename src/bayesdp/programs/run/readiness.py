@@ -88,8 +88,8 @@ def _check_size(program: Program, verdict: Verdict, rows: Rows) -> None:
             remedy="Check it for the size that the table has, or for every size.",
         )
     values = Values(program, rows)
-    for one in program.requires:
-        if not values.value(one):
+    for condition in program.requires:
+        if not values.value(condition):
             raise InputError(
                 "table",
                 n,
@@ -99,29 +99,29 @@ def _check_size(program: Program, verdict: Verdict, rows: Rows) -> None:
 
 def _check_commands(program: Program, commands: Sequence[Command]) -> None:
     kinds = dict(program.record)
-    for one in commands:
-        if isinstance(one, Release):
-            if one.op == "randomized-response":
-                states = len(labels_of(one.args[0].args[1], kinds))
+    for command in commands:
+        if isinstance(command, Release):
+            if command.op == "randomized-response":
+                states = len(labels_of(command.args[0].args[1], kinds))
                 if states > MOST_STATES:
                     raise UnsupportedError(
                         "randomized_response", states, expected=f"at most {MOST_STATES} labels"
                     )
-            if one.op == "posterior-sample" and program.adjacency != "replace-one":
-                family = one.args[0].args[1].data[0]
+            if command.op == "posterior-sample" and program.adjacency != "replace-one":
+                family = command.args[0].args[1].data[0]
                 if family == "poisson":
                     raise UnsupportedError(
                         "posterior_sample",
                         "a poisson model under add-remove",
                         expected="a public number of records, which share the exposure",
                     )
-        elif isinstance(one, Derive):
-            _check_derived(one.value, program)
-        elif isinstance(one, Branch):
-            _check_commands(program, one.then)
-            _check_commands(program, one.otherwise)
+        elif isinstance(command, Derive):
+            _check_derived(command.value, program)
+        elif isinstance(command, Branch):
+            _check_commands(program, command.then)
+            _check_commands(program, command.otherwise)
         else:
-            for _, part in one.parts:
+            for _, part in command.parts:
                 _check_commands(program, part)
 
 
@@ -134,7 +134,9 @@ def _check_derived(value: Expr, program: Program) -> None:
         from bayesdp.programs.run.regression import require_numpyro
 
         require_numpyro()
-    released = {one.name: one for one in flat(program.body) if isinstance(one, Release)}
+    released = {
+        command.name: command for command in flat(program.body) if isinstance(command, Release)
+    }
     answers = released.get(str(model.args[0].data[0])) if model.args[0].data else None
     if answers is None:
         return
@@ -181,8 +183,8 @@ class Rehearsal(Machine):
             self.later.add(command.name)
             options = [option for _, option in command.options]
             moved = node["sensitivity"]["value"]
-            for one in command.args:
-                choose.numbers_in(one, self.private, self._known)
+            for argument in command.args:
+                choose.numbers_in(argument, self.private, self._known)
             if self._known(*command.args, *options, expression(moved)):
                 self.release(command, node)
         elif isinstance(command, Derive):
@@ -196,11 +198,11 @@ class Rehearsal(Machine):
             self._divisors(command.test)
             sides, before = (command.then, command.otherwise), self.values.forgiving
             self.values.forgiving = True
-            for side, one in zip(sides, node["branch"], strict=True):
-                self.sequence(side, one)
+            for side, step in zip(sides, node["branch"], strict=True):
+                self.sequence(side, step)
             self.values.forgiving = before
             # Which side gives a value is not known.
-            self.later.update(one.name for one in flat((command,)) if isinstance(one, Derive))
+            self.later.update(inner.name for inner in flat((command,)) if isinstance(inner, Derive))
         else:
             super().command(command, node)
 
@@ -219,8 +221,8 @@ class Rehearsal(Machine):
     def run(self) -> Any:
         """Rehearse. Of what is returned, only the divisors that are known."""
         self.sequence(self.program.body, self.verdict.derivation)
-        for one in self.program.returns:
-            self._divisors(one)
+        for returned in self.program.returns:
+            self._divisors(returned)
 
     def _divisors(self, expr: Expr) -> None:
         """Find the divisors that are 0 for sure, such as the size of a public piece."""
@@ -229,8 +231,8 @@ class Rehearsal(Machine):
         if expr.op == "div" and self._known(expr.args[1]):
             self.values.value(Expr("div", (ONE, expr.args[1])))
         # Which side of a choice is taken may not be known: only its condition is sure.
-        for one in expr.args[:1] if expr.op == "if" else expr.args:
-            self._divisors(one)
+        for part in expr.args[:1] if expr.op == "if" else expr.args:
+            self._divisors(part)
 
     def selection(self, release: Release, node: Mapping[str, Any]) -> choose.Selection:
         """A choice with its scale; the scores of posteriors, which take long, are left out."""
@@ -242,7 +244,7 @@ class Rehearsal(Machine):
         return super().selection(release, node)
 
     def _known(self, *expressions: Expr) -> bool:
-        return not any(names_of(one) & self.later for one in expressions)
+        return not any(names_of(expr) & self.later for expr in expressions)
 
 
 class _NoNoise:

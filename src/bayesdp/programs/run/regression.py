@@ -52,13 +52,13 @@ def require_numpyro() -> None:
 
 def _unfolded(values: tuple[float, ...]) -> NDArray[Any]:
     size = int((np.sqrt(8 * len(values) + 1) - 1) / 2)
-    found = np.zeros((size, size))
-    found[np.triu_indices(size)] = values
-    return found + np.triu(found, 1).T
+    matrix = np.zeros((size, size))
+    matrix[np.triu_indices(size)] = values
+    return matrix + np.triu(matrix, 1).T
 
 
 def _names(source: Noisy, size: int) -> tuple[str, ...]:
-    known = [one is not None and one != 0 for one in source.known[:size]] or [False] * size
+    known = [entry is not None and entry != 0 for entry in source.known[:size]] or [False] * size
     return tuple("intercept" if known[i] and i == 0 else f"b{i}" for i in range(size))
 
 
@@ -77,10 +77,10 @@ def _definite(matrix: NDArray[Any], least: float) -> NDArray[Any]:
 
 def _features(source: Noisy, moments: NDArray[Any]) -> NDArray[Any]:
     """X'X as released; an entry that is public is not noisy."""
-    found = moments[:-1, :-1].copy()
+    features = moments[:-1, :-1].copy()
     if source.size is not None and source.known and source.known[0]:
-        found[0, 0] = source.size * float(source.known[0]) ** 2
-    return found
+        features[0, 0] = source.size * float(source.known[0]) ** 2
+    return features
 
 
 def closed_form(source: Noisy, sd: float, prior: d.Distribution, aware: bool = True) -> d.Joint:
@@ -138,8 +138,8 @@ def nuts(source: Noisy, sd: float, prior: d.Distribution, draws: int) -> d.Sampl
     from bayesdp.programs.run.diagnostics import diagnosed, exact_samples
 
     if source.size == 0:
-        found = unmoved(source, prior)
-        return exact_samples(found, draws, found.names)
+        prior_law = unmoved(source, prior)
+        return exact_samples(prior_law, draws, prior_law.names)
 
     moments = _unfolded(source.floats)
     size, n = len(moments) - 1, _size(source, moments)
@@ -164,7 +164,8 @@ def nuts(source: Noisy, sd: float, prior: d.Distribution, draws: int) -> d.Sampl
     rng = np.random.default_rng()
     # Unconstrained, one row for each chain; a little apart, so that R-hat can tell.
     starts = {
-        name: _apart(np.log(one) if name == "diagonal" else one, rng) for name, one in begin.items()
+        name: _apart(np.log(values) if name == "diagonal" else values, rng)
+        for name, values in begin.items()
     } | {"z": rng.normal(size=(CHAINS, size)), "w": rng.normal(size=CHAINS)}
     with jax.enable_x64(True):
         start_chains, block = _sampler(size, known, source.noise.kind)
@@ -173,8 +174,8 @@ def nuts(source: Noisy, sd: float, prior: d.Distribution, draws: int) -> d.Sampl
     return diagnosed("regression", _names(source, size), drawn, CHOICES)
 
 
-def _apart(one: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-    return np.asarray(one + 0.01 * rng.normal(size=(CHAINS, *one.shape)))
+def _apart(values: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    return np.asarray(values + 0.01 * rng.normal(size=(CHAINS, *values.shape)))
 
 
 def _drawn(block: Any, state: Any, about: Any, each: int) -> NDArray[Any]:
@@ -184,13 +185,13 @@ def _drawn(block: Any, state: Any, about: Any, each: int) -> NDArray[Any]:
 
     blocks = (WARM_UP + each + BLOCK - 1) // BLOCK
     console = Console(stderr=True)
-    found = []
+    draws = []
     for _ in track(
         range(blocks), "Sampling", console=console, disable=not sys.stderr.isatty(), transient=True
     ):
         state, some = block(state, about)
-        found.append(np.asarray(some))
-    return np.concatenate(found, axis=1)[:, WARM_UP : WARM_UP + each]
+        draws.append(np.asarray(some))
+    return np.concatenate(draws, axis=1)[:, WARM_UP : WARM_UP + each]
 
 
 @lru_cache(maxsize=8)
@@ -220,11 +221,11 @@ def _sampler(size: int, known: bool, kind: str) -> tuple[Any, Any]:
         )
 
     def block(state: Any, about: Any) -> Any:
-        def one(state: Any, _: None) -> Any:
+        def one_step(state: Any, _: None) -> Any:
             new = step(state, model_args=about)
             return new, new.z["b"]
 
-        return jax.lax.scan(one, state, None, length=BLOCK)
+        return jax.lax.scan(one_step, state, None, length=BLOCK)
 
     chains = (0, 0, None)
     return jax.jit(jax.vmap(start, chains)), jax.jit(jax.vmap(block, (0, None)))
@@ -232,13 +233,13 @@ def _sampler(size: int, known: bool, kind: str) -> tuple[Any, Any]:
 
 def _repaired(matrix: NDArray[Any]) -> NDArray[Any]:
     """Shrink what is off the diagonal until the matrix is definite; its corner stays."""
-    found = matrix
+    repaired = matrix
     for _ in range(60):
-        if np.linalg.eigvalsh(found)[0] > 1e-9:
+        if np.linalg.eigvalsh(repaired)[0] > 1e-9:
             break
-        diagonal = np.diag(np.diag(found))
-        found = diagonal + 0.8 * (found - diagonal)
-    return found
+        diagonal = np.diag(np.diag(repaired))
+        repaired = diagonal + 0.8 * (repaired - diagonal)
+    return repaired
 
 
 def _model(size: int, known: bool, kind: str) -> Any:

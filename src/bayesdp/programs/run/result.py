@@ -47,7 +47,7 @@ class ProgramResult:
         return self.outputs[index]
 
     def __repr__(self) -> str:
-        shown = ", ".join(repr(one) for one in self.outputs)
+        shown = ", ".join(repr(output) for output in self.outputs)
         cost = f"epsilon {float(self.dp_epsilon):.6g}"
         cost += f", delta {float(self.dp_delta):.3g}" if self.dp_delta else ""
         return f"<{self.program}: {shown} ({cost})>"
@@ -92,20 +92,20 @@ class ProgramResult:
         return {
             "program": self.program,
             "outputs": [
-                {"type": kind, **plain(one)}
-                for kind, one in zip(self.types, self.outputs, strict=True)
+                {"type": kind, **plain(output)}
+                for kind, output in zip(self.types, self.outputs, strict=True)
             ],
-            "releases": {name: plain(one) for name, one in self.releases.items()},
+            "releases": {name: plain(value) for name, value in self.releases.items()},
             "dp_epsilon": float(self.dp_epsilon),
             "dp_delta": float(self.dp_delta),
             **({"notes": list(self.notes)} if self.notes else {}),
         }
 
 
-def require_finite(told: Mapping[str, Any]) -> None:
+def require_finite(document: Mapping[str, Any]) -> None:
     """Raises `InputError` where plain data holds a number that JSON, and so the ledger, has not."""
     try:
-        json.dumps(told, allow_nan=False)
+        json.dumps(document, allow_nan=False)
     except ValueError:
         raise InputError(
             "the result", expected="finite numbers; one of them is none", shown=False
@@ -115,7 +115,7 @@ def require_finite(told: Mapping[str, Any]) -> None:
 def shown(value: Any) -> Any:
     """A released value as people use it: ints, floats, tuples of them; the rest as it is."""
     if isinstance(value, tuple):
-        return tuple(shown(one) for one in value)
+        return tuple(shown(entry) for entry in value)
     if isinstance(value, Fraction):
         return int(value) if value.denominator == 1 else _nearest(value)
     return value
@@ -130,7 +130,7 @@ def _nearest(value: Fraction) -> float:
 def plain(value: Any) -> dict[str, Any]:
     """A value as plain data."""
     if hasattr(value, "to_dict"):
-        found: dict[str, Any] = value.to_dict()
-        return found
+        document: dict[str, Any] = value.to_dict()
+        return document
     value = shown(value)
     return {"value": list(value) if isinstance(value, tuple) else value}

@@ -51,8 +51,8 @@ class RowValues:
 
     def vector(self, expr: Expr) -> list[NDArray[Any]]:
         """The entries of a vector, or the one number, for each row."""
-        found = self.value(expr)
-        return [self._number(one) for one in (found if isinstance(found, list) else [found])]
+        value = self.value(expr)
+        return [self._number(entry) for entry in (value if isinstance(value, list) else [value])]
 
     def truths(self, expr: Expr) -> NDArray[Any]:
         """One truth value for each row."""
@@ -62,12 +62,12 @@ class RowValues:
         """The place of each row's category, truth value or whole number."""
         return self._places(self.value(expr))
 
-    def _places(self, found: Any) -> NDArray[Any]:
+    def _places(self, value: Any) -> NDArray[Any]:
         """Places, in one way for all who ask: what doubles can't compute is at 0."""
-        if isinstance(found, Labels):
-            return np.asarray(found.codes)
+        if isinstance(value, Labels):
+            return np.asarray(value.codes)
         with np.errstate(all="ignore"):
-            known = np.nan_to_num(np.rint(self._number(found)), nan=0.0)
+            known = np.nan_to_num(np.rint(self._number(value)), nan=0.0)
             return np.asarray(np.clip(known, -MOST_PLACE, MOST_PLACE).astype(np.int64))
 
     def mask(self, data: Expr) -> NDArray[Any] | None:
@@ -75,9 +75,9 @@ class RowValues:
         kept: NDArray[Any] | None = None
         pieces = data.data[0]
         assert isinstance(pieces, tuple)
-        for one in pieces:
-            assert isinstance(one, tuple)
-            held = self._piece(str(one[0]), str(one[1]))
+        for piece in pieces:
+            assert isinstance(piece, tuple)
+            held = self._piece(str(piece[0]), str(piece[1]))
             kept = held if kept is None else kept & held
         if data.args[0] != Expr("const", (), (True,)):
             held = self.truths(data.args[0])
@@ -89,11 +89,11 @@ class RowValues:
         held: NDArray[Any] = self.rows.columns[column] == labels.index(label)
         return held
 
-    def _number(self, found: Column) -> NDArray[Any]:
-        if isinstance(found, Labels):
-            found = found.codes
-        assert not isinstance(found, str | list)
-        return np.broadcast_to(np.asarray(found, dtype=np.float64), (self.rows.size,))
+    def _number(self, value: Column) -> NDArray[Any]:
+        if isinstance(value, Labels):
+            value = value.codes
+        assert not isinstance(value, str | list)
+        return np.broadcast_to(np.asarray(value, dtype=np.float64), (self.rows.size,))
 
     def value(self, expr: Expr) -> Column:
         """The value of an expression for each row."""
@@ -111,14 +111,14 @@ class RowValues:
             name = str(expr.data[0])
             held, kind = self.rows.columns[name], self.kinds[name]
             return Labels(held, kind.labels) if kind.kind == "category" else held
-        args = [self._value(one) for one in expr.args]
+        args = [self._value(arg) for arg in expr.args]
         if op in ("eq", "ne"):
             same = self._same(args[0], args[1])
             return same if op == "eq" else ~same
         if op == "cross":
             return self._crossed(expr, args)
         if op == "tuple":
-            return [self._number(one) for one in args]
+            return [self._number(entry) for entry in args]
         if op == "item":
             index = expr.data[0]
             assert isinstance(index, int | Fraction)
@@ -127,7 +127,7 @@ class RowValues:
             size = expr.data[0]
             assert isinstance(size, int | Fraction)
             codes = np.clip(self._places(args[0]), 0, int(size) - 1)
-            return [self._number(codes == one) for one in range(int(size))]
+            return [self._number(codes == code) for code in range(int(size))]
         if op == "moments":
             entries = args[0]
             count = len(entries)
@@ -135,29 +135,29 @@ class RowValues:
         return self._spread(op, args)
 
     def _same(self, a: Column, b: Column) -> NDArray[Any]:
-        for one, other in ((a, b), (b, a)):
-            if isinstance(one, Labels) and isinstance(other, str):
-                code = one.labels.index(other) if other in one.labels else -1
-                return np.asarray(one.codes == code)
+        for first, second in ((a, b), (b, a)):
+            if isinstance(first, Labels) and isinstance(second, str):
+                code = first.labels.index(second) if second in first.labels else -1
+                return np.asarray(first.codes == code)
         if isinstance(a, Labels) and isinstance(b, Labels):
             return np.asarray(a.texts() == b.texts(), dtype=np.bool_)
         return np.asarray(self._number(a) == self._number(b))
 
     def _crossed(self, expr: Expr, args: Sequence[Column]) -> Labels:
         codes = np.zeros(self.rows.size, dtype=np.int64)
-        for one, part in zip(args, expr.args, strict=True):
+        for arg, part in zip(args, expr.args, strict=True):
             size = len(labels_of(part, self.kinds))
-            held = one.codes if isinstance(one, Labels) else np.asarray(one, dtype=np.int64)
+            held = arg.codes if isinstance(arg, Labels) else np.asarray(arg, dtype=np.int64)
             codes = codes * size + held
         return Labels(codes, labels_of(expr, self.kinds))
 
     def _spread(self, op: str, args: Sequence[Column]) -> Column:
         """Entry by entry where a vector is among the arguments."""
-        longest = max((len(one) for one in args if isinstance(one, list)), default=0)
+        longest = max((len(arg) for arg in args if isinstance(arg, list)), default=0)
         if not longest:
-            return _computed(op, [self._number(one) for one in args])
-        spread = [one if isinstance(one, list) else [one] * longest for one in args]
-        return [_computed(op, [self._number(one[i]) for one in spread]) for i in range(longest)]
+            return _computed(op, [self._number(arg) for arg in args])
+        spread = [arg if isinstance(arg, list) else [arg] * longest for arg in args]
+        return [_computed(op, [self._number(arg[i]) for arg in spread]) for i in range(longest)]
 
 
 def _nearest(value: bool | int | Fraction) -> float:
@@ -175,9 +175,9 @@ def _compared(op: str, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
 
 def _computed(op: str, args: Sequence[NDArray[Any]]) -> Any:
     if op == "and":
-        return np.logical_and.reduce([one != 0 for one in args])
+        return np.logical_and.reduce([truths != 0 for truths in args])
     if op == "or":
-        return np.logical_or.reduce([one != 0 for one in args])
+        return np.logical_or.reduce([truths != 0 for truths in args])
     if op == "not":
         return args[0] == 0
     if op == "if":

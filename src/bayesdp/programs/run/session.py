@@ -54,9 +54,9 @@ def run(
     """
     verdict = _approved(program, verdict)
     prepared(program)
-    book, meaning = _budget(ledger, dataset, dp_epsilon, dp_delta, reading)
+    budget_ledger, budget_reading = _budget(ledger, dataset, dp_epsilon, dp_delta, reading)
     assert dataset is not None
-    with refusals_noted(book, dataset, program.name):
+    with refusals_noted(budget_ledger, dataset, program.name):
         rows = load(program, table, base_dir)
     ready(program, verdict, rows)
     n = rows.size if program.adjacency == "replace-one" else None
@@ -70,7 +70,7 @@ def run(
     entry = Entry(
         dataset,
         unit,
-        meaning,
+        budget_reading,
         spends,
         study=program.name,
         request={"program": program.name, "source": program.source_hash},
@@ -79,7 +79,7 @@ def run(
         if program.adjacency == "replace-one"
         else [],
     )
-    return Transaction(book, entry, drawing).run()
+    return Transaction(budget_ledger, entry, drawing).run()
 
 
 class _Drawing:
@@ -124,20 +124,20 @@ def _approved(program: Program, verdict: Verdict | None) -> Verdict:
     from bayesdp.programs.check.verdict import check
     from bayesdp.programs.verdicts import confirmed
 
-    found = check(program, None if verdict is None else verdict.n)
-    if found.verdict == "ACCEPTED":
-        found = confirmed(program, found)
-    if found.verdict != "ACCEPTED":
+    derived = check(program, None if verdict is None else verdict.n)
+    if derived.verdict == "ACCEPTED":
+        derived = confirmed(program, derived)
+    if derived.verdict != "ACCEPTED":
         raise Refusal(
-            f"{program.name} is {found.verdict}: {found.reason} Nothing was released or spent."
+            f"{program.name} is {derived.verdict}: {derived.reason} Nothing was released or spent."
         )
     if verdict is not None and (
-        verdict.verdict != "ACCEPTED" or verdict.derivation != found.derivation
+        verdict.verdict != "ACCEPTED" or verdict.derivation != derived.derivation
     ):
         raise InputError(
             "verdict", verdict.verdict, expected="the verdict on this program, ACCEPTED"
         )
-    return found
+    return derived
 
 
 def _budget(

@@ -44,10 +44,10 @@ def log_noisy_sum(z: NDArray[Any], variance: Any, noise: Noise) -> NDArray[Any]:
         # exp(s^2 / 2b^2 + way/b) Phi(-a), in the form that doesn't cancel.
         a = s / b + way / s
         with np.errstate(over="ignore", divide="ignore"):
-            found = np.log(erfcx(np.maximum(a, -5.0) / np.sqrt(2)) / 2) - peak
+            logs = np.log(erfcx(np.maximum(a, -5.0) / np.sqrt(2)) / 2) - peak
         far = a <= -5.0
-        found[far] = (lift + way / b)[far] + log_ndtr(-a[far])
-        parts.append(found)
+        logs[far] = (lift + way / b)[far] + log_ndtr(-a[far])
+        parts.append(logs)
     return np.asarray(np.logaddexp(parts[0], parts[1]))
 
 
@@ -66,13 +66,13 @@ def log_over_sizes(
         return np.asarray(noise.log(count - n) + log_noisy_sum(total - n * x, n * sd**2, noise))
 
     def one_by_one(x: NDArray[Any]) -> NDArray[Any]:
-        found = np.full(len(x), -np.inf)
+        logs = np.full(len(x), -np.inf)
         for n in range(int(low), int(high) + 1):
-            found = np.logaddexp(found, each(float(n), x))
-        return found
+            logs = np.logaddexp(logs, each(float(n), x))
+        return logs
 
     def in_blocks(x: NDArray[Any]) -> NDArray[Any]:
-        found, rows = np.empty(len(x)), 1024
+        summed, rows = np.empty(len(x)), 1024
         for start in range(0, len(x), rows):
             part = x[start : start + rows]
             starts = _edges(part, released, sd, noise)
@@ -83,8 +83,8 @@ def log_over_sizes(
             logs[used] = each(at[used], wide[used]) + np.log(weights[used])
             top = np.maximum(peak, logs.max(axis=1))
             sums = np.exp(logs - top[:, None]).sum(axis=1) + np.exp(peak - top)
-            found[start : start + rows] = top + np.log(sums)
-        return found
+            summed[start : start + rows] = top + np.log(sums)
+        return summed
 
     return one_by_one if high - low < FEW else in_blocks
 
@@ -118,14 +118,14 @@ def _edges(x: NDArray[Any], released: tuple[float, float], sd: float, noise: Noi
             share = 1 / (1 + (width / b) ** 2)
             middle = match * share + count * (1 - share)
             places += [(match, width, far), (middle, width * np.sqrt(share), far)]
-    found = [np.ones((len(x), 1)), np.full((len(x), 1), most)]
+    ends = [np.ones((len(x), 1)), np.full((len(x), 1), most)]
     with np.errstate(over="ignore"):
         for centre, width, steps in places:
             reach = np.minimum(width, most)[:, None] * steps[None, :]
-            found += [centre[:, None], centre[:, None] - reach, centre[:, None] + reach]
+            ends += [centre[:, None], centre[:, None] - reach, centre[:, None] + reach]
     small = 1e-3 * b / np.maximum(size, 1.0)
-    found.append(small[:, None] * 4.0 ** np.arange(14)[None, :])
-    edges = np.floor(np.concatenate(found, axis=1)) + 1.0
+    ends.append(small[:, None] * 4.0 ** np.arange(14)[None, :])
+    edges = np.floor(np.concatenate(ends, axis=1)) + 1.0
     return np.asarray(np.sort(np.clip(edges, 1.0, np.floor(most) + 1.0), axis=1))
 
 

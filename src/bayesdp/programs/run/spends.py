@@ -76,14 +76,14 @@ def spends_of(
         "reads": reads,
     }
     kind, more, step = _kind(verdict, called, program)
-    found = []
+    spends = []
     if pure > 0:
         cost = float_above(pure)
         slack = float_above(Fraction(cost) * step)
-        found.append(Spend(**shared, kind=kind, **more, dp_epsilon=cost, slack=slack))
+        spends.append(Spend(**shared, kind=kind, **more, dp_epsilon=cost, slack=slack))
     if rho > 0:
-        found.append(Spend(**shared, kind="any", dp_epsilon=0.0, rho=float_above(rho)))
-    return found
+        spends.append(Spend(**shared, kind="any", dp_epsilon=0.0, rho=float_above(rho)))
+    return spends
 
 
 def private_columns(program: Program) -> frozenset[str]:
@@ -94,13 +94,13 @@ def private_columns(program: Program) -> frozenset[str]:
 
 
 def _read(commands: Sequence[Command]) -> frozenset[str]:
-    found: set[str] = set()
-    for one in flat(commands):
-        if isinstance(one, Release):
-            found.update(*(columns(arg) for arg in one.args))
-        elif isinstance(one, Parts):
-            found.add(one.column)
-    return frozenset(found)
+    names: set[str] = set()
+    for command in flat(commands):
+        if isinstance(command, Release):
+            names.update(*(columns(arg) for arg in command.args))
+        elif isinstance(command, Parts):
+            names.add(command.column)
+    return frozenset(names)
 
 
 def _kind(
@@ -128,7 +128,7 @@ def gaussian_costs(
     """
     empty = {name: np.zeros(0) for name, _ in program.record}
     values = Values(program, Rows(empty, n or 1))
-    found: dict[str, Fraction] = {}
+    costs: dict[str, Fraction] = {}
     for release, node in _with_nodes(program.body, verdict.derivation):
         if release.op != "gaussian":
             continue
@@ -139,26 +139,26 @@ def gaussian_costs(
                 release.name,
                 expected="the number of records to be stated: the noise depends on it",
             )
-        squared, found[release.name] = values.number(moved), Fraction(0)
+        squared, costs[release.name] = values.number(moved), Fraction(0)
         if squared:
             sigma = sigma_of(release, node, values)
-            found[release.name] = squared / (2 * sigma * sigma)
-    return found
+            costs[release.name] = squared / (2 * sigma * sigma)
+    return costs
 
 
 def _with_nodes(
     commands: Sequence[Command], node: Mapping[str, Any]
 ) -> Iterator[tuple[Release, Mapping[str, Any]]]:
     """Each release with its step of the derivation."""
-    for command, one in zip(commands, node["sequence"], strict=True):
+    for command, step in zip(commands, node["sequence"], strict=True):
         if isinstance(command, Release):
-            yield command, one
+            yield command, step
         elif isinstance(command, Branch):
-            sides = zip((command.then, command.otherwise), one["branch"], strict=True)
+            sides = zip((command.then, command.otherwise), step["branch"], strict=True)
             for side, under in sides:
                 yield from _with_nodes(side, under)
         elif isinstance(command, Parts):
-            for (_, part), under in zip(command.parts, one["parts"]["of"], strict=True):
+            for (_, part), under in zip(command.parts, step["parts"]["of"], strict=True):
                 yield from _with_nodes(part, under)
 
 
@@ -171,10 +171,10 @@ class _Costs:
 
     def sequence(self, commands: Sequence[Command], node: Mapping[str, Any]) -> Pair:
         return _added(
-            [self._one(c, one) for c, one in zip(commands, node["sequence"], strict=True)]
+            [self._of_command(c, step) for c, step in zip(commands, node["sequence"], strict=True)]
         )
 
-    def _one(self, command: Command, node: Mapping[str, Any]) -> Pair:
+    def _of_command(self, command: Command, node: Mapping[str, Any]) -> Pair:
         if isinstance(command, Derive):
             return NOTHING
         if isinstance(command, Release):
@@ -185,8 +185,8 @@ class _Costs:
             sides = zip((command.then, command.otherwise), node["branch"], strict=True)
             return _largest([self.sequence(*side) for side in sides])
         parts = [
-            self.sequence(part, one)
-            for (_, part), one in zip(command.parts, node["parts"]["of"], strict=True)
+            self.sequence(part, step)
+            for (_, part), step in zip(command.parts, node["parts"]["of"], strict=True)
         ]
         apart = node["parts"]["confined"] and (
             command.public or self.program.adjacency == "add-remove"

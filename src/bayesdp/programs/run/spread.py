@@ -41,46 +41,52 @@ class Spread:
 
 
 EXACT = Spread("", 0.0, Fraction(0))
-One = Spread | None
-Found = One | tuple[One, ...]
+EntryNoise = Spread | None
+ValueNoise = EntryNoise | tuple[EntryNoise, ...]
 
 
-def spreads(program: Program, values: Values, added: Mapping[str, Spread]) -> tuple[Found, ...]:
+def spreads(
+    program: Program, values: Values, added: Mapping[str, Spread]
+) -> tuple[ValueNoise, ...]:
     """The noise on each returned value of a program that has run.
 
     `added` is what each release by `laplace` or `gaussian` added to every entry. None: not known,
     or no number.
     """
-    names: dict[str, Found] = dict.fromkeys(("db.size", *(p[0] for p in program.parameters)), EXACT)
+    names: dict[str, ValueNoise] = dict.fromkeys(
+        ("db.size", *(p[0] for p in program.parameters)), EXACT
+    )
     walk = _Walk(values, names)
     walk.commands(program.body, added)
-    return tuple(walk.noise(one) for one in program.returns)
+    return tuple(walk.noise(returned) for returned in program.returns)
 
 
 class _Walk:
-    def __init__(self, values: Values, names: dict[str, Found]) -> None:
+    def __init__(self, values: Values, names: dict[str, ValueNoise]) -> None:
         self.values, self.names = values, names
 
     def commands(self, body: Sequence[Command], added: Mapping[str, Spread]) -> None:
-        for one in body:
-            if isinstance(one, Release):
-                if one.name in self.values.names:
-                    self.names[one.name] = self._each(one.name, added.get(one.name))
-            elif isinstance(one, Derive):
-                if one.name in self.values.names:
-                    self.names[one.name] = self.noise(one.value)
-            elif isinstance(one, Branch):
-                self.commands(one.then if self.values.value(one.test) else one.otherwise, added)
+        for command in body:
+            if isinstance(command, Release):
+                if command.name in self.values.names:
+                    self.names[command.name] = self._each(command.name, added.get(command.name))
+            elif isinstance(command, Derive):
+                if command.name in self.values.names:
+                    self.names[command.name] = self.noise(command.value)
+            elif isinstance(command, Branch):
+                self.commands(
+                    command.then if self.values.value(command.test) else command.otherwise, added
+                )
             else:
-                assert isinstance(one, Parts)
-                for _, part in one.parts:
+                assert isinstance(command, Parts)
+                for _, part in command.parts:
                     self.commands(part, added)
 
-    def _each(self, name: str, one: One) -> Found:
+    def _each(self, name: str, noise: EntryNoise) -> ValueNoise:
         value = self.values.names[name]
-        return (one,) * len(value) if isinstance(value, tuple) else one
+        return (noise,) * len(value) if isinstance(value, tuple) else noise
 
-    def noise(self, expr: Expr) -> Found:
+    def noise(self, expr: Expr) -> ValueNoise:
         """The noise on a public expression's value."""
         op = expr.op
         if op in ("const", "sum", "count"):
@@ -89,19 +95,19 @@ class _Walk:
             return self.names.get(str(expr.data[0]))
         if op == "if":
             test, taken = expr.args[0], expr.args[1 if self.values.value(expr.args[0]) else 2]
-            found = self.noise(taken)
+            noise = self.noise(taken)
             if self.noise(test) == EXACT:
-                return found
+                return noise
             # Which side is taken is noisy: only another release's noise is what it was.
-            return found if found != EXACT and not names_of(test) & names_of(taken) else None
+            return noise if noise != EXACT and not names_of(test) & names_of(taken) else None
         if op == "item":
             whole, index = self.noise(expr.args[0]), expr.data[0]
             assert isinstance(index, int | Fraction)
             return whole[int(index)] if isinstance(whole, tuple) else None
-        parts = [self.noise(one) for one in expr.args]
+        parts = [self.noise(arg) for arg in expr.args]
         if op == "tuple":
-            return tuple(None if isinstance(one, tuple) else one for one in parts)
-        longest = max((len(one) for one in parts if isinstance(one, tuple)), default=0)
+            return tuple(None if isinstance(part, tuple) else part for part in parts)
+        longest = max((len(part) for part in parts if isinstance(part, tuple)), default=0)
         if not longest:
             return self._combined(expr, parts, None)
         return tuple(
@@ -109,20 +115,20 @@ class _Walk:
             for i in range(longest)
         )
 
-    def _combined(self, expr: Expr, parts: Sequence[Any], entry: int | None) -> One:
-        noisy = [i for i, one in enumerate(parts) if one != EXACT]
+    def _combined(self, expr: Expr, parts: Sequence[Any], entry: int | None) -> EntryNoise:
+        noisy = [i for i, part in enumerate(parts) if part != EXACT]
         if not noisy:
             return EXACT
         (first, *more), op = noisy, expr.op
-        one: One = parts[first]
-        if more or one is None:
+        noise: EntryNoise = parts[first]
+        if more or noise is None:
             return None
         if op in ("add", "sub", "neg", "abs", "min", "max") or (op == "clip" and first == 0):
-            return one
+            return noise
         if op == "mul" or (op == "div" and first == 0):
             other = self.values.value(expr.args[1 - first])
             factor = abs(Fraction(other[entry or 0] if isinstance(other, tuple) else other))
             if op == "div":
-                return replace(one, unit=one.unit / factor) if factor else None
-            return replace(one, unit=one.unit * factor)
+                return replace(noise, unit=noise.unit / factor) if factor else None
+            return replace(noise, unit=noise.unit * factor)
         return None

@@ -46,7 +46,7 @@ class Rows:
         return "<private rows>"
 
 
-class _Found(Exception):
+class _BadCells(Exception):
     """What is wrong with a column's cells: for the curator."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -80,7 +80,7 @@ def _load(
         table, text = _arrow(program, source, Path(base_dir))
     except UnreadableCellsError as error:
         return None, [error.finding]
-    except _Found as error:
+    except _BadCells as error:
         return None, [error.finding]
     if program.adjacency == "replace-one" and table.num_rows == 0:
         raise TableError("table", "the table", expected="at least one row", shown=False)
@@ -91,7 +91,7 @@ def _load(
         shown = name or "the values"
         try:
             columns[name] = _converted(held, kind, shown, text)
-        except _Found as error:
+        except _BadCells as error:
             findings.append(error.finding)
     return Rows(columns, table.num_rows), findings
 
@@ -118,9 +118,9 @@ def _arrow(program: Program, source: Any, base: Path) -> tuple[Any, bool]:
         try:
             made = {name: pyarrow.array(cells) for name, cells in columns.items()}
         except (pyarrow.ArrowException, OverflowError, TypeError, ValueError):
-            raise _Found("mixed-cells", "A column mixes types.") from None
+            raise _BadCells("mixed-cells", "A column mixes types.") from None
         if len({len(cells) for cells in made.values()}) > 1:
-            raise _Found("lengths", "The columns are of different lengths.")
+            raise _BadCells("lengths", "The columns are of different lengths.")
         return pyarrow.table(made), False
     if library in ("polars", "pandas") and hasattr(source, "to_frame") and program.scalar:
         source = source.to_frame(program.database)  # a series
@@ -129,19 +129,19 @@ def _arrow(program: Program, source: Any, base: Path) -> tuple[Any, bool]:
     try:
         return to_arrow(source)[0], False
     except ForeignTypesError as error:
-        raise _Found("type", str(error)) from None
+        raise _BadCells("type", str(error)) from None
 
 
 def _from_path(program: Program, source: str | Path, base: Path) -> tuple[Any, bool]:
     from bayesdp.tables.source import open_table
 
     opened = open_table(source, base, empty=True)
-    names = [one for one, _ in program.record if one] or list(opened.names)
+    names = [name for name, _ in program.record if name] or list(opened.names)
     for name in names:
         opened.require(name, f"record.{name}")
     query = opened.expression.select(*names)
-    found = engine(lambda: opened.connection.to_pyarrow(query))
-    return found, opened.text_cells
+    table = engine(lambda: opened.connection.to_pyarrow(query))
+    return table, opened.text_cells
 
 
 def _plain_columns(program: Program, source: Any) -> dict[str, list[Any]] | None:
@@ -155,7 +155,7 @@ def _plain_columns(program: Program, source: Any) -> dict[str, list[Any]] | None
     names = [name for name, _ in program.record]
     strange = sum(not (isinstance(row, Mapping) and set(names) <= set(row)) for row in rows)
     if strange:
-        raise _Found("record", f"{strange} records are no mappings with {', '.join(names)}.")
+        raise _BadCells("record", f"{strange} records are no mappings with {', '.join(names)}.")
     return {name: [row[name] for row in rows] for name in names}
 
 
@@ -194,7 +194,7 @@ def _converted(held: Any, kind: Type, name: str, text: bool) -> NDArray[Any]:
     if kind.kind == "category":
         return _category(held, kind, name)
     if held.null_count:
-        raise _Found("missing", f"{name}: {held.null_count} cells are missing.")
+        raise _BadCells("missing", f"{name}: {held.null_count} cells are missing.")
     if kind.kind == "bool":
         return _bool(held, name, text)
     return _number(held, kind, name, text)
@@ -203,7 +203,7 @@ def _converted(held: Any, kind: Type, name: str, text: bool) -> NDArray[Any]:
 def _without_blanks(held: Any, kind: Type) -> Any:
     import pyarrow.compute as pc
 
-    blank = [one for one in ("", "NA") if one not in kind.labels]
+    blank = [word for word in ("", "NA") if word not in kind.labels]
     return pc.if_else(pc.is_in(held, value_set=_texts(blank)), _texts([None])[0], held)
 
 
@@ -213,8 +213,8 @@ def _texts(values: Sequence[str | None]) -> Any:
     return pyarrow.array(values, pyarrow.string())
 
 
-def _wrong_type(held: Any, name: str, expected: str) -> _Found:
-    return _Found("type", f"{name}: its cells are {held.type}, and {expected} are declared.")
+def _wrong_type(held: Any, name: str, expected: str) -> _BadCells:
+    return _BadCells("type", f"{name}: its cells are {held.type}, and {expected} are declared.")
 
 
 def _category(held: Any, kind: Type, name: str) -> NDArray[Any]:
@@ -223,7 +223,7 @@ def _category(held: Any, kind: Type, name: str) -> NDArray[Any]:
 
     # Before the type, for a missing cell makes doubles of whole numbers in pandas.
     if held.null_count and MISSING not in kind.labels:
-        raise _Found(
+        raise _BadCells(
             "missing",
             f"{name}: {held.null_count} cells are missing, and '{MISSING}' is no label of it.",
         )
@@ -237,7 +237,7 @@ def _category(held: Any, kind: Type, name: str) -> NDArray[Any]:
     held = pc.fill_null(held.cast(pyarrow.string()), MISSING)
     codes = pc.index_in(held, value_set=_texts(list(kind.labels)))
     if codes.null_count:
-        raise _Found("label", f"{name}: {codes.null_count} cells hold no declared label.")
+        raise _BadCells("label", f"{name}: {codes.null_count} cells hold no declared label.")
     return np.asarray(codes.to_numpy(zero_copy_only=False), dtype=np.int64)
 
 
@@ -248,7 +248,9 @@ def _whole_numbers(held: Any, name: str) -> Any:
     try:
         return held.cast(pyarrow.int64())
     except pyarrow.ArrowInvalid:
-        raise _Found("label", f"{name}: some cells are no whole numbers, and no labels.") from None
+        raise _BadCells(
+            "label", f"{name}: some cells are no whole numbers, and no labels."
+        ) from None
 
 
 def _bool(held: Any, name: str, text: bool) -> NDArray[Any]:
@@ -261,7 +263,7 @@ def _bool(held: Any, name: str, text: bool) -> NDArray[Any]:
         false = pc.is_in(lower, value_set=_texts(_FALSE)).to_numpy(zero_copy_only=False)
         strange = int((~(true | false)).sum())
         if strange:
-            raise _Found("bool", f"{name}: {strange} cells are neither true nor false.")
+            raise _BadCells("bool", f"{name}: {strange} cells are neither true nor false.")
         return np.asarray(true, dtype=np.bool_)
     if pyarrow.types.is_boolean(held.type):
         return np.asarray(held.to_numpy(zero_copy_only=False), dtype=np.bool_)
@@ -270,7 +272,7 @@ def _bool(held: Any, name: str, text: bool) -> NDArray[Any]:
     values = held.to_numpy(zero_copy_only=False)
     strange = int(((values != 0) & (values != 1)).sum())
     if strange:
-        raise _Found("bool", f"{name}: {strange} cells are neither 0 nor 1.")
+        raise _BadCells("bool", f"{name}: {strange} cells are neither 0 nor 1.")
     return np.asarray(values == 1, dtype=np.bool_)
 
 
@@ -282,7 +284,7 @@ def _number(held: Any, kind: Type, name: str, text: bool) -> NDArray[Any]:
         try:
             held = held.cast(pyarrow.float64())
         except pyarrow.ArrowInvalid:
-            raise _Found("number", f"{name}: some cells are no numbers.") from None
+            raise _BadCells("number", f"{name}: some cells are no numbers.") from None
     if types.is_decimal(held.type) or types.is_float16(held.type):
         held = held.cast(pyarrow.float64())
     if not (types.is_integer(held.type) or types.is_floating(held.type)):
@@ -291,12 +293,12 @@ def _number(held: Any, kind: Type, name: str, text: bool) -> NDArray[Any]:
     if values.dtype.kind == "f":
         strange = int((~np.isfinite(values)).sum())
         if strange:
-            raise _Found("number", f"{name}: {strange} cells are NaN or infinite.")
+            raise _BadCells("number", f"{name}: {strange} cells are NaN or infinite.")
         values = values.astype(np.float64)
         if kind.kind == "int":
             broken = int((values != np.rint(values)).sum())
             if broken:
-                raise _Found("whole", f"{name}: {broken} cells are no whole numbers.")
+                raise _BadCells("whole", f"{name}: {broken} cells are no whole numbers.")
     low, high = inside(kind)
     # Whole numbers beyond 2^53 round on the way, and are clamped to smaller bounds afterwards.
     return np.clip(values.astype(np.float64), low, high)

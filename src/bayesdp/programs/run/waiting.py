@@ -34,5 +34,5 @@ def waiting(words: str, after: float = 1.0) -> Iterator[None]:
     finally:
         timer.cancel()
         timer.join()
-        for one in shown:
-            one.stop()
+        for status in shown:
+            status.stop()

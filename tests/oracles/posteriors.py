@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bayesdp.programs.falsify.posteriors import Posterior, apart, floats
+from bayesdp.programs.falsify.posteriors import Posterior, floats, hellinger
 
 
 def distance(a: Posterior, b: Posterior) -> float:
     """Hellinger distance, as a double."""
-    return apart(floats(a), floats(b))
+    return hellinger(floats(a), floats(b))

@@ -16,7 +16,7 @@ from bayesdp.programs.source import CODES, ProgramError, core_of, exact, read_te
 from bayesdp.programs.source.literals import setting
 from bayesdp.programs.surface import ProgramSource
 from bayesdp.programs.verdicts import refused, verdict_in
-from bayesdp.programs.words import apart, decimal, rounded_up, suggested
+from bayesdp.programs.words import decimal, distinct_decimals, rounded_up, suggested
 
 ROOT = Path(__file__).parents[2]
 HEAD = (
@@ -150,14 +150,14 @@ def test_a_sensitivity_and_its_message_are_exact() -> None:
 
 def test_two_different_numbers_are_shown_as_different() -> None:
     hair = Fraction(1, 10**30)
-    low, high = apart(2 - hair, Fraction(2))
+    low, high = distinct_decimals(2 - hair, Fraction(2))
     assert (Fraction(low) <= 2 - hair, high) == (True, "2")
-    low, high = apart(Fraction(1, 3), Fraction(1, 3) + hair)
+    low, high = distinct_decimals(Fraction(1, 3), Fraction(1, 3) + hair)
     assert Fraction(low) < Fraction(high)
     assert Fraction(high) >= Fraction(1, 3) + hair
-    low, high = apart(-hair, Fraction(0))
+    low, high = distinct_decimals(-hair, Fraction(0))
     assert (Fraction(low) <= -hair, high) == (True, "0")
-    assert apart(Fraction(1, 2), Fraction(1)) == ("0.5", "1")
+    assert distinct_decimals(Fraction(1, 2), Fraction(1)) == ("0.5", "1")
 
 
 def test_tiny_numbers_are_shown_as_they_are() -> None:

@@ -93,7 +93,7 @@ def program_falsify(
     about other tables. Exit status 1: a counterexample, which is a mistake of bayesdp.
     """
     from bayesdp.programs.falsify import falsify
-    from bayesdp.programs.falsify.words import FOUND, NOTHING, as_data, in_words
+    from bayesdp.programs.falsify.words import COUNTEREXAMPLE, NOTHING_FOUND, as_data, in_words
     from bayesdp.programs.source import core_of
 
     path, name = split(program)
@@ -116,7 +116,7 @@ def program_falsify(
     else:
         print_answers(
             [
-                (FOUND if findings.excess else NOTHING, in_words(verdict, findings))
+                (COUNTEREXAMPLE if findings.excess else NOTHING_FOUND, in_words(verdict, findings))
                 for verdict, findings in tried
             ]
         )

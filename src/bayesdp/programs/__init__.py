@@ -17,9 +17,9 @@ def __getattr__(name: str) -> Any:
     if name in SURFACE:
         from bayesdp.programs.surface import names
 
-        found = names()
-        globals().update(found)
-        return found[name]
+        surface = names()
+        globals().update(surface)
+        return surface[name]
     raise AttributeError(f"module 'bayesdp.programs' has no attribute {name!r}")
 
 

@@ -168,8 +168,8 @@ def plain(value: Any) -> Any:
     if isinstance(value, Expr):
         return [
             value.op,
-            [plain(one) for one in value.args],
-            [_constant(one) for one in value.data],
+            [plain(arg) for arg in value.args],
+            [_constant(constant) for constant in value.data],
         ]
     if isinstance(value, Type):
         return {
@@ -183,16 +183,16 @@ def plain(value: Any) -> Any:
         return {
             "release": value.name,
             "op": value.op,
-            "args": [plain(one) for one in value.args],
-            "options": {name: plain(one) for name, one in value.options},
+            "args": [plain(arg) for arg in value.args],
+            "options": {name: plain(option) for name, option in value.options},
         }
     if isinstance(value, Derive):
         return {"derive": value.name, "value": plain(value.value)}
     if isinstance(value, Branch):
-        sides = [[plain(one) for one in side] for side in (value.then, value.otherwise)]
+        sides = [[plain(command) for command in side] for side in (value.then, value.otherwise)]
         return {"if": plain(value.test), "then": sides[0], "else": sides[1]}
     if isinstance(value, Parts):
-        parts = [[label, [plain(one) for one in part]] for label, part in value.parts]
+        parts = [[label, [plain(command) for command in part]] for label, part in value.parts]
         return {"parts": value.column, "public": value.public, "of": parts}
     assert isinstance(value, Program)
     return {
@@ -201,9 +201,9 @@ def plain(value: Any) -> Any:
         "record": [[name, plain(kind)] for name, kind in value.record],
         "scalar": value.scalar,
         "parameters": [[n, plain(t), _constant(v)] for n, t, v in value.parameters],
-        "requires": [plain(one) for one in value.requires],
-        "body": [plain(one) for one in value.body],
-        "returns": [plain(one) for one in value.returns],
+        "requires": [plain(condition) for condition in value.requires],
+        "body": [plain(command) for command in value.body],
+        "returns": [plain(returned) for returned in value.returns],
         "return_types": list(value.return_types),
         "declared": [_constant(value.declared_epsilon), _constant(value.declared_delta)],
         "source": value.source_hash,
@@ -213,7 +213,7 @@ def plain(value: Any) -> Any:
 def _constant(value: Constant) -> Any:
     """A number is `{"number": "p/q"}`, so that no label looks like one."""
     if isinstance(value, tuple):
-        return [_constant(one) for one in value]
+        return [_constant(entry) for entry in value]
     if isinstance(value, Fraction) or (isinstance(value, int) and not isinstance(value, bool)):
         return {"number": str(Fraction(value))}
     return value
@@ -222,14 +222,15 @@ def _constant(value: Constant) -> Any:
 def expression(data: Any) -> Expr:
     """The inverse of `plain` for an expression."""
     op, args, constants = data
-    return Expr(op, tuple(expression(one) for one in args), tuple(_read(one) for one in constants))
+    arguments = tuple(expression(arg) for arg in args)
+    return Expr(op, arguments, tuple(_read(constant) for constant in constants))
 
 
 def _read(data: Any) -> Constant:
     if isinstance(data, dict):
         return Fraction(data["number"])
     if isinstance(data, list):
-        return tuple(_read(one) for one in data)
+        return tuple(_read(entry) for entry in data)
     assert data is None or isinstance(data, bool | str)
     return data
 

@@ -18,16 +18,16 @@ def _exposures(program: Program) -> Iterator[str]:
     """An exposure that doesn't grow with the table is one record's, as a rule, and not theirs."""
     if program.adjacency != "replace-one":
         return  # the number of records is private there
-    for one in _written(program):
-        if one.op != "likelihood" or one.data[0] != "poisson":
+    for part in _written(program):
+        if part.op != "likelihood" or part.data[0] != "poisson":
             continue
-        exposure = folded(one.args[0])
+        exposure = folded(part.args[0])
         if exposure is not None and exposure > 0:
-            told = decimal(exposure)
+            number = decimal(exposure)
             size = f"{program.database}.size"
             yield (
-                f"exposure={told} is that of all records together, however many there are. If it "
-                f"is that of each, write exposure={told if exposure != 1 else ''}"
+                f"exposure={number} is that of all records together, however many there are. If it "
+                f"is that of each, write exposure={number if exposure != 1 else ''}"
                 f"{' * ' if exposure != 1 else ''}{size}."
             )
 
@@ -35,7 +35,7 @@ def _exposures(program: Program) -> Iterator[str]:
 def _written(program: Program) -> Iterator[Expr]:
     for command in flat(program.body):
         if isinstance(command, Release):
-            for one in command.args:
-                yield from nodes(one)
+            for arg in command.args:
+                yield from nodes(arg)
         elif isinstance(command, Derive):
             yield from nodes(command.value)

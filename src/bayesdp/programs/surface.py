@@ -78,9 +78,9 @@ class ProgramSource:
                 expected="a program written in a file",
                 remedy="What is typed at a prompt has no source to read: save it in a file.",
             )
-        found = read_file(self.path)
-        self._read = found.digest
-        return found
+        source = read_file(self.path)
+        self._read = source.digest
+        return source
 
     def check(self, n: int | None = None, **parameters: object) -> Verdict:
         """ACCEPTED with a cost, REJECTED with the line, or UNKNOWN. Never reads data.
@@ -170,7 +170,7 @@ class ProgramSource:
 def program(function: Any = None, **_: object) -> Any:
     """Mark a function as a program. It is never run: its text is read."""
     if function is None:
-        return lambda one: program(one)
+        return lambda function: program(function)
     code = getattr(function, "__code__", None)
     path = Path(code.co_filename).resolve() if code is not None else None
     if path is not None and not path.is_file():
@@ -190,9 +190,9 @@ def record(cls: Any) -> Any:
 
 def names() -> Mapping[str, Any]:
     """Every name of the surface."""
-    found: dict[str, Any] = {one: _TypeName(one) for one in TYPES}
-    found |= {one: _stand_in(one) for one in SURFACE - set(TYPES) - set(DECORATORS)}
-    return found | {"program": program, "helper": helper, "record": record}
+    objects: dict[str, Any] = {name: _TypeName(name) for name in TYPES}
+    objects |= {name: _stand_in(name) for name in SURFACE - set(TYPES) - set(DECORATORS)}
+    return objects | {"program": program, "helper": helper, "record": record}
 
 
 __all__ = ["ProgramSource", "helper", "names", "program", "record"]

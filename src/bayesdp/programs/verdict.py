@@ -86,9 +86,9 @@ def _in_words(verdict: Verdict) -> str:
         f"ACCEPTED{name}: {cost}-differentially private {NEIGHBOURS[verdict.adjacency]}, "
         f"for {sizes}.",
         f"Kind: {_kind(verdict)}",
-        *(f"Note: {one}" for one in verdict.notes),
+        *(f"Note: {note}" for note in verdict.notes),
         "Trusted:",
-        *(f"  - {one}" for one in verdict.trusted),
+        *(f"  - {premise}" for premise in verdict.trusted),
     ]
     return "\n".join(lines)
 
@@ -96,7 +96,7 @@ def _in_words(verdict: Verdict) -> str:
 def _kind(verdict: Verdict) -> str:
     if verdict.kind == "any" or verdict.interval is None:
         return "any (a population converts its cost as that of any mechanism)."
-    low, high = (decimal(one) for one in verdict.interval)
+    low, high = (decimal(end) for end in verdict.interval)
     of = f"'{verdict.column}'" if verdict.column else "the records"  # that are one number each
     return (
         f"lipschitz (every release adds Laplace noise to a multiple of the sum of {of}, "
@@ -116,7 +116,7 @@ def _as_data(verdict: Verdict) -> dict[str, Any]:
         "adjacency": verdict.adjacency if accepted else None,
         "kind": verdict.kind if accepted else None,
         "column": verdict.column,
-        "interval": None if verdict.interval is None else [float(one) for one in verdict.interval],
+        "interval": None if verdict.interval is None else [float(end) for end in verdict.interval],
         "n": verdict.n,
         "code": verdict.code or None,
         "reason": verdict.reason or None,

@@ -53,32 +53,34 @@ def verdict_in(
         core = core_of(source, name, parameters or {})
     except ProgramError as error:
         return refused(error, name or next(iter(source.programs)))
-    found = replace(check(core, n), name=core.name, adjacency=core.adjacency)
-    if found.verdict == "ACCEPTED":
-        found = confirmed(core, found)
-    if found.verdict == "ACCEPTED":
-        return replace(found, notes=(*found.notes, *notes_on(core)))
-    where = found.where or place(source.programs[core.name])
-    told = source.located(
-        ProgramError(Diagnostic(found.code or "unproved", found.reason, found.accepted, where))
+    verdict = replace(check(core, n), name=core.name, adjacency=core.adjacency)
+    if verdict.verdict == "ACCEPTED":
+        verdict = confirmed(core, verdict)
+    if verdict.verdict == "ACCEPTED":
+        return replace(verdict, notes=(*verdict.notes, *notes_on(core)))
+    where = verdict.where or place(source.programs[core.name])
+    shown = source.located(
+        ProgramError(
+            Diagnostic(verdict.code or "unproved", verdict.reason, verdict.accepted, where)
+        )
     ).diagnostic
-    return replace(found, where=told.where, shown=told.text())
+    return replace(verdict, where=shown.where, shown=shown.text())
 
 
-def confirmed(program: Program, found: Verdict) -> Verdict:
+def confirmed(program: Program, verdict: Verdict) -> Verdict:
     """The checker's verdict, if the kernel derives a cost that is no larger; else UNKNOWN."""
     from bayesdp.kernel import InvalidError
     from bayesdp.programs.certificate import assumptions_of, derivation_of
 
     try:
-        assumptions_of(derivation_of(program, found))
-        return found
+        assumptions_of(derivation_of(program, verdict))
+        return verdict
     except InvalidError as error:
         reason = (
             f"The kernel does not confirm this cost ({error.step or 'program'}: {error.reason})."
         )
     return Verdict(
-        "UNKNOWN", code="kernel", reason=reason, name=found.name, adjacency=found.adjacency
+        "UNKNOWN", code="kernel", reason=reason, name=verdict.name, adjacency=verdict.adjacency
     )
 
 
@@ -89,13 +91,13 @@ def _size(n: int | None) -> None:
 
 def refused(error: ProgramError, name: str | None) -> Verdict:
     """The verdict on what the front end refuses."""
-    found = error.diagnostic
+    diagnostic = error.diagnostic
     return Verdict(
         "REJECTED",
-        code=found.code,
-        reason=found.message,
-        accepted=found.accepted,
-        where=found.where,
+        code=diagnostic.code,
+        reason=diagnostic.message,
+        accepted=diagnostic.accepted,
+        where=diagnostic.where,
         name=name or "",
-        shown=found.text(),
+        shown=diagnostic.text(),
     )

@@ -28,9 +28,9 @@ def decimal(value: Fraction) -> str:
 
 def suggested(value: Fraction) -> str:
     """The number as it may be written in a program: exact where that is short, else rounded up."""
-    found = decimal(value)
-    if len(found) <= 24:
-        return found
+    text = decimal(value)
+    if len(text) <= 24:
+        return text
     if 0 < value < Fraction(1, 10**6):
         power = 0
         while value * 10**power < 1:
@@ -43,14 +43,14 @@ def _up(value: Fraction) -> str:
     return decimal(Fraction(-(-value * 10**12 // 1), 10**12))
 
 
-def apart(low: Fraction, high: Fraction) -> tuple[str, str]:
+def distinct_decimals(low: Fraction, high: Fraction) -> tuple[str, str]:
     """Two different numbers as they may be written in a program, with digits until they differ."""
-    found, digits = (suggested(low), suggested(high)), 12
-    while found[0] == found[1] and low < high:
+    texts, digits = (suggested(low), suggested(high)), 12
+    while texts[0] == texts[1] and low < high:
         digits *= 2
         ends = (low * 10**digits // 1, -(-high * 10**digits // 1))
-        found = (_point(int(ends[0]), digits), _point(int(ends[1]), digits))
-    return found
+        texts = (_point(int(ends[0]), digits), _point(int(ends[1]), digits))
+    return texts
 
 
 def _point(value: int, digits: int) -> str:
@@ -65,12 +65,12 @@ def formula(expr: Expr) -> str:
         return suggested(Fraction(expr.data[0]))
     if expr.op == "public":
         return "n" if expr.data[0] == "db.size" else str(expr.data[0])
-    parts = [formula(one) for one in expr.args]
+    parts = [formula(arg) for arg in expr.args]
     signs = {"add": " + ", "sub": " - ", "mul": " * ", "div": " / "}
     if expr.op in signs:
         nested = [
-            f"({text})" if one.op in ("add", "sub") or (i and one.op == "div") else text
-            for i, (one, text) in enumerate(zip(expr.args, parts, strict=True))
+            f"({text})" if arg.op in ("add", "sub") or (i and arg.op == "div") else text
+            for i, (arg, text) in enumerate(zip(expr.args, parts, strict=True))
         ]
         return signs[expr.op].join(nested)
     if expr.op == "abs" and expr.args[0].op == "public":
@@ -80,6 +80,6 @@ def formula(expr: Expr) -> str:
 
 def rounded_up(value: Fraction) -> float:
     """The number that JSON shows: its decimal is never below the exact value."""
-    found = float(value)
+    nearest = float(value)
     # JSON holds decimals: 0.3 is three tenths there, whatever the double.
-    return found if Fraction(repr(found)) >= value else nextafter(found, inf)
+    return nearest if Fraction(repr(nearest)) >= value else nextafter(nearest, inf)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.programs.ir import Adjacency, Expr, Release, names_of, plain
-from bayesdp.programs.words import apart
+from bayesdp.programs.words import distinct_decimals
 from tests.oracles.program_checker.candidates import check_candidates
 from tests.oracles.program_checker.divisors import Fact, check_divisor, divisor_note, facts
 from tests.oracles.program_checker.intervals import bounds, column_type, one_bound
@@ -285,7 +285,7 @@ class Prices:
         given, needed = constant_of(asserted), constant_of(derived)
         if given is not None and needed is not None:
             if given < needed:
-                less, least = apart(given, needed)
+                less, least = distinct_decimals(given, needed)
                 raise Rejected(
                     "sensitivity",
                     f"sensitivity={less} is asserted, and one record can move this by {least}.",

@@ -8,7 +8,7 @@ from typing import Literal
 
 from bayesdp.programs.ir import Command, Program, Where
 from bayesdp.programs.verdict import Verdict
-from bayesdp.programs.words import apart, suggested
+from bayesdp.programs.words import distinct_decimals, suggested
 from tests.oracles.program_checker.costs import Costs
 from tests.oracles.program_checker.divisors import facts
 from tests.oracles.program_checker.intervals import Context, Interval
@@ -86,7 +86,7 @@ def _declared(program: Program, epsilon: Fraction, delta: Fraction) -> None:
         ("delta", program.declared_delta, delta),
     ):
         if declared is not None and declared < derived:
-            given, needed = apart(declared, derived)
+            given, needed = distinct_decimals(declared, derived)
             raise Rejected(
                 "budget",
                 f"The program declares {name} = {given} and costs {needed}.",

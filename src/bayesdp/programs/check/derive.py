@@ -35,7 +35,7 @@ from bayesdp.programs.check.explain import Explanations
 from bayesdp.programs.check.refine import Refinements
 from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Release, plain
-from bayesdp.programs.words import apart
+from bayesdp.programs.words import distinct_decimals
 
 TEN_DIGITS = 10**10
 Share = Fraction | None
@@ -204,7 +204,7 @@ class Derivation(Walk):
         if given is None or needed is None:
             self.refinements.enough(asserted, derived)
         elif given < needed:
-            less, least = apart(given, needed)
+            less, least = distinct_decimals(given, needed)
             raise Rejected(
                 "sensitivity",
                 f"sensitivity={less} is asserted, and one record can move this by {least}.",

@@ -21,7 +21,7 @@ from bayesdp.programs.check.refine import Refinements
 from bayesdp.programs.check.refusals import Rejected, Stopped
 from bayesdp.programs.ir import Command, Program, Where
 from bayesdp.programs.verdict import Verdict
-from bayesdp.programs.words import apart, suggested
+from bayesdp.programs.words import distinct_decimals, suggested
 
 
 def check(program: Program, n: int | None = None) -> Verdict:
@@ -113,7 +113,7 @@ def _declared(program: Program, epsilon: Fraction, delta: Fraction) -> None:
         ("delta", program.declared_delta, delta),
     ):
         if declared is not None and declared < derived:
-            given, needed = apart(declared, derived)
+            given, needed = distinct_decimals(declared, derived)
             raise Rejected(
                 "budget",
                 f"The program declares {name} = {given} and costs {needed}.",

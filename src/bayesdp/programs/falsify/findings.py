@@ -62,31 +62,33 @@ class Findings:
     sizes: list[int] = field(default_factory=list)
     """The numbers of records of the (larger) databases."""
 
-    def see(self, found: Finding, pair: Pair | None, rows: tuple[Row, ...], names: object) -> None:
+    def see(
+        self, finding: Finding, pair: Pair | None, rows: tuple[Row, ...], names: object
+    ) -> None:
         """Keep it if it is worse than what was seen."""
-        key = (found.obligation, found.release)
+        key = (finding.obligation, finding.release)
         before = self.worst.get(key)
-        if before is not None and before.ratio >= found.ratio:
+        if before is not None and before.ratio >= finding.ratio:
             return
         witness = None
         if pair is not None:
             shown = tuple((k, str(v)) for k, v in dict(names).items())  # type: ignore[call-overload]
-            left, right = (tuple(rows[i] for i in one) for one in (pair.left, pair.right))
+            left, right = (tuple(rows[i] for i in database) for database in (pair.left, pair.right))
             witness = Witness(left, right, shown)
         self.worst[key] = Finding(
-            found.obligation, found.release, found.true, found.claimed, witness
+            finding.obligation, finding.release, finding.true, finding.claimed, witness
         )
 
     @property
     def excess(self) -> tuple[Finding, ...]:
         """Claims that are wrong."""
-        return tuple(one for one in self.worst.values() if one.exceeded)
+        return tuple(finding for finding in self.worst.values() if finding.exceeded)
 
     @property
     def tightness(self) -> float:
         """Largest true loss of the whole transcript over the claimed cost."""
-        found = self.worst.get(("law", ""))
-        return found.ratio if found is not None else 0.0
+        law = self.worst.get(("law", ""))
+        return law.ratio if law is not None else 0.0
 
     def largest(self, *obligations: str) -> float:
         """The largest ratio of some obligations."""

@@ -67,22 +67,22 @@ TOLD_APART = Loss(inf, inf)
 def together(losses: Sequence[Loss]) -> Loss:
     """The loss of a transcript: independent given what came before."""
     return Loss(
-        sum(one.forward for one in losses),
-        sum(one.backward for one in losses),
-        sum(one.squared for one in losses),
-        tuple(part for one in losses for part in one.parts),
+        sum(loss.forward for loss in losses),
+        sum(loss.backward for loss in losses),
+        sum(loss.squared for loss in losses),
+        tuple(part for loss in losses for part in loss.parts),
     )
 
 
 def laplace(shifts: Sequence[float], scale: float) -> Loss:
     """Independent Laplace noise on each entry."""
-    moved = [abs(one) for one in shifts if one]
+    moved = [abs(shift) for shift in shifts if shift]
     if not moved:
         return NOTHING
     if not scale:
         return TOLD_APART
-    parts = tuple(one / scale for one in moved)
-    return Loss(sum(parts), sum(parts), 0.0, tuple(("laplace", (one,)) for one in parts))
+    parts = tuple(shift / scale for shift in moved)
+    return Loss(sum(parts), sum(parts), 0.0, tuple(("laplace", (loss,)) for loss in parts))
 
 
 def gaussian(squared: float, sigma: float) -> Loss:
@@ -106,8 +106,8 @@ def channel(here: Sequence[float], there: Sequence[float]) -> Loss:
 def softmax(weights: Sequence[float]) -> tuple[float, ...]:
     """Log-probabilities of exp(weights)."""
     top = max(weights)
-    whole = top + log(sum(exp(one - top) for one in weights))
-    return tuple(one - whole for one in weights)
+    whole = top + log(sum(exp(weight - top) for weight in weights))
+    return tuple(weight - whole for weight in weights)
 
 
 def _atoms(kind: str, numbers: tuple[float, ...], back: bool) -> list[Atom]:
@@ -119,11 +119,11 @@ def _atoms(kind: str, numbers: tuple[float, ...], back: bool) -> list[Atom]:
         return [(a - b, exp(a)) for a, b in zip(here, there, strict=True) if a > -inf]
     (shift,) = numbers
     # With noise |x|: log-ratio t for x <= 0, t - 2x up to t, -t beyond.
-    found = [(shift, 0.5), (-shift, exp(-shift) / 2)]
+    atoms = [(shift, 0.5), (-shift, exp(-shift) / 2)]
     for i in range(STEPS):
         start, end = shift * i / STEPS, shift * (i + 1) / STEPS
-        found.append((shift - 2 * end, (exp(-start) - exp(-end)) / 2))
-    return found
+        atoms.append((shift - 2 * end, (exp(-start) - exp(-end)) / 2))
+    return atoms
 
 
 def _times(some: list[Atom], others: list[Atom]) -> list[Atom]:

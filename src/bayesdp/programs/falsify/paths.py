@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.programs.falsify.values import Evaluator, Opaque, Value
-from bayesdp.programs.falsify.witnesses import expressions
+from bayesdp.programs.falsify.witnesses import evenly, expressions
 from bayesdp.programs.ir import (
     Branch,
     Command,
@@ -40,7 +40,7 @@ class Path:
     @property
     def releases(self) -> list[tuple[Release, Mapping[str, Any]]]:
         """The releases among them."""
-        return [(one, node) for one, node in self.steps if isinstance(one, Release)]
+        return [(command, node) for command, node in self.steps if isinstance(command, Release)]
 
 
 def paths(program: Program, derivation: Mapping[str, Any], size: int | None) -> list[Path]:
@@ -52,16 +52,11 @@ def paths(program: Program, derivation: Mapping[str, Any], size: int | None) -> 
     done: list[Path] = []
     while todo:
         done += [path for path, items in todo if not items]
-        after = [one for path, items in todo if items for one in _step(path, items, read, values)]
-        todo = _evenly(after)
-    return _evenly(done)
-
-
-def _evenly(found: list[Any]) -> list[Any]:
-    if len(found) <= MOST_PATHS:
-        return found
-    step = len(found) / MOST_PATHS
-    return [found[int(i * step)] for i in range(MOST_PATHS)]
+        after = [
+            state for path, items in todo if items for state in _step(path, items, read, values)
+        ]
+        todo = evenly(after, MOST_PATHS)
+    return evenly(done, MOST_PATHS)
 
 
 Item = tuple[Command, Mapping[str, Any]]
@@ -78,7 +73,7 @@ def _step(
     path: Path, items: tuple[Item, ...], read: frozenset[str], values: tuple[Fraction, ...]
 ) -> Iterator[State]:
     """What may have happened after the first of the commands that are left."""
-    plain = next((i for i, (one, _) in enumerate(items) if _decides(one, read)), len(items))
+    plain = next((i for i, (command, _) in enumerate(items) if _decides(command, read)), len(items))
     if plain:
         yield Path(path.names, (*path.steps, *items[:plain])), items[plain:]
         return
@@ -96,8 +91,8 @@ def _step(
         yield Path(names, steps), rest
     elif isinstance(command, Branch):
         sides = [
-            tuple(_paired(side, one))
-            for side, one in zip((command.then, command.otherwise), node["branch"], strict=True)
+            tuple(_paired(side, under))
+            for side, under in zip((command.then, command.otherwise), node["branch"], strict=True)
         ]
         with suppress(*UNKNOWN):
             sides = [sides[0 if _public(command.test, path.names) else 1]]
@@ -105,8 +100,8 @@ def _step(
             yield Path(path.names, steps), side + rest
     else:
         inner: list[Item] = []
-        for (_, part), one in zip(command.parts, node["parts"]["of"], strict=True):
-            inner += _paired(part, one)
+        for (_, part), under in zip(command.parts, node["parts"]["of"], strict=True):
+            inner += _paired(part, under)
         yield Path(path.names, steps), (*inner, *rest)
 
 
@@ -115,7 +110,7 @@ UNKNOWN = (Opaque, AssertionError, KeyError, ZeroDivisionError)
 
 def _public(expr: Expr, names: Mapping[str, Value]) -> Value:
     """The value of an expression without data: what data decides is both ways here."""
-    if any(one.op in ("sum", "count", "fold", "observe") for one in nodes(expr)):
+    if any(part.op in ("sum", "count", "fold", "observe") for part in nodes(expr)):
         raise Opaque("a public sum")
     return Evaluator((), {}, names).value(expr, ())
 
@@ -136,8 +131,8 @@ def _outcomes(
         return
     noise = release.op in ("laplace", "gaussian")
     length = _length(release.args[0], names) if noise else None
-    for one in values:
-        yield {**names, release.name: one if length is None else (one,) * length}
+    for value in values:
+        yield {**names, release.name: value if length is None else (value,) * length}
 
 
 def _length(expr: Expr, names: Mapping[str, Value]) -> int | None:
@@ -157,36 +152,36 @@ def _length(expr: Expr, names: Mapping[str, Value]) -> int | None:
     if expr.op == "sum":
         return _length(expr.args[0].args[1], names)
     if expr.op in ("add", "sub", "mul", "div", "neg"):
-        known = [one for one in (_length(arg, names) for arg in expr.args) if one]
+        known = [length for length in (_length(arg, names) for arg in expr.args) if length]
         return max(known) if known else None
     return None
 
 
 def _read(commands: Sequence[Command]) -> frozenset[str]:
     """Released names that decide what happens later: in data, scores, tests."""
-    found: set[str] = set()
+    names: set[str] = set()
     derived: dict[str, set[str]] = {}
-    for one in flat(commands):
-        if isinstance(one, Release):
-            for expr in one.args:
-                found |= names_of(expr)
-        elif isinstance(one, Derive):
-            derived.setdefault(one.name, set()).update(names_of(one.value))
-        elif isinstance(one, Branch):
-            found |= names_of(one.test)
+    for command in flat(commands):
+        if isinstance(command, Release):
+            for expr in command.args:
+                names |= names_of(expr)
+        elif isinstance(command, Derive):
+            derived.setdefault(command.name, set()).update(names_of(command.value))
+        elif isinstance(command, Branch):
+            names |= names_of(command.test)
     for _ in derived:
-        for name in set(found):
-            found |= derived.get(name, set())
-    return frozenset(found)
+        for name in set(names):
+            names |= derived.get(name, set())
+    return frozenset(names)
 
 
 def _representatives(commands: Sequence[Command]) -> tuple[Fraction, ...]:
     """0, far out, and around the constants that released values meet."""
     around: list[Fraction] = []
     for expr in expressions(commands):
-        for one in nodes(expr):
-            if one.op in ("lt", "le", "gt", "ge", "clip", "min", "max") and names_of(one):
-                for arg in one.args:
+        for part in nodes(expr):
+            if part.op in ("lt", "le", "gt", "ge", "clip", "min", "max") and names_of(part):
+                for arg in part.args:
                     value = arg.data[0] if arg.op == "const" else None
                     if isinstance(value, Fraction):
                         around += [value - 1, value, value + 1]

@@ -24,7 +24,7 @@ def posterior(model: Expr, at: Evaluator, database: Sequence[int]) -> Posterior:
     if prior.op != "prior":
         raise Opaque("a released prior")
     family = str(likelihood.data[0])
-    known = [at.numbers(one, database)[0] for one in prior.args]
+    known = [at.numbers(parameter, database)[0] for parameter in prior.args]
     if family == "categorical":
         cells = Expr("onehot", (data.args[1],), (Fraction(len(known)),))
         counts = at.total(_summed(data, cells), database)
@@ -52,16 +52,16 @@ def prior_of(expr: Expr, at: Evaluator) -> list[Fraction]:
     """The parameters of a known prior."""
     if expr.op != "prior":
         raise Opaque("a released prior")
-    return [at.numbers(one, ())[0] for one in expr.args]
+    return [at.numbers(parameter, ())[0] for parameter in expr.args]
 
 
 Floats = tuple[str, tuple[float, ...], float]
 """A family, its parameters, and half the log-integral that its densities are divided by."""
 
 
-def floats(one: Posterior) -> Floats:
+def floats(posterior: Posterior) -> Floats:
     """A posterior in doubles."""
-    family, parameters = one[0], tuple(float(value) for value in one[1])
+    family, parameters = posterior[0], tuple(float(value) for value in posterior[1])
     if family == "normal":
         return family, parameters, 0.0
     if family == "gamma":
@@ -70,7 +70,7 @@ def floats(one: Posterior) -> Floats:
     return family, parameters, _log_beta(parameters) / 2
 
 
-def apart(a: Floats, b: Floats) -> float:
+def hellinger(a: Floats, b: Floats) -> float:
     """Hellinger distance of two members of one family."""
     family, x, first = a
     _, y, second = b
@@ -87,7 +87,7 @@ def apart(a: Floats, b: Floats) -> float:
 
 
 def _log_beta(parameters: Sequence[float]) -> float:
-    return sum(lgamma(one) for one in parameters) - lgamma(sum(parameters))
+    return sum(lgamma(parameter) for parameter in parameters) - lgamma(sum(parameters))
 
 
 @lru_cache(maxsize=20_000)
@@ -101,9 +101,9 @@ def distance_at_least(a: Posterior, b: Posterior) -> Fraction:
         return arb(fmpq(value.numerator, value.denominator))
 
     if a[0] == "normal":
-        s, t, apart = a[1][1], b[1][1], a[1][0] - b[1][0]
+        s, t, gap = a[1][1], b[1][1], a[1][0] - b[1][0]
         coefficient = (2 * (ball(s * t)).sqrt() / ball(s + t)).sqrt() * (
-            -ball(apart * apart / (4 * (s + t)))
+            -ball(gap * gap / (4 * (s + t)))
         ).exp()
     elif a[0] == "gamma":
         (x, r), (y, q) = a[1], b[1]
@@ -116,7 +116,7 @@ def distance_at_least(a: Posterior, b: Posterior) -> Fraction:
     else:
 
         def log_beta(parameters: Sequence[Fraction]) -> arb:
-            parts = [ball(one).lgamma() for one in parameters]
+            parts = [ball(parameter).lgamma() for parameter in parameters]
             return sum(parts, arb(0)) - ball(sum(parameters, Fraction(0))).lgamma()
 
         middle_of = [(u + v) / 2 for u, v in zip(a[1], b[1], strict=True)]
@@ -128,7 +128,7 @@ def distance_at_least(a: Posterior, b: Posterior) -> Fraction:
 
 def log_density(family: str, parameters: Sequence[Fraction], at: float) -> float:
     """The prior's log-density up to a constant; minus infinity outside its support."""
-    a, b = (float(one) for one in parameters)
+    a, b = (float(parameter) for parameter in parameters)
     if family == "normal":
         return -((at - a) ** 2) / (2 * b * b)
     if family == "gamma":

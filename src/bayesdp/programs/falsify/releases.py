@@ -18,15 +18,15 @@ from bayesdp.programs.falsify.findings import Finding
 from bayesdp.programs.falsify.posteriors import (
     Floats,
     Posterior,
-    apart,
     distance_at_least,
     floats,
+    hellinger,
     log_density,
     posterior,
     prior_of,
 )
 from bayesdp.programs.falsify.values import Evaluator
-from bayesdp.programs.falsify.witnesses import Database, Pair
+from bayesdp.programs.falsify.witnesses import Database, Pair, evenly
 from bayesdp.programs.ir import Expr, Release, expression
 
 Seen = tuple[list[Finding], laws.Loss]
@@ -83,43 +83,45 @@ class Trial:
 def _shifts(trial: Trial, pair: Pair) -> list[Fraction]:
     value = trial.release.args[0]
     here, there = (
-        trial.kept(one, lambda database: trial.at.numbers(value, database))
-        for one in (pair.left, pair.right)
+        trial.kept(database, lambda rows: trial.at.numbers(value, rows))
+        for database in (pair.left, pair.right)
     )
     return [a - b for a, b in zip(here, there, strict=True)]
 
 
 def _laplace(trial: Trial, pair: Pair) -> Seen:
     shifts = _shifts(trial, pair)
-    moved = sum((abs(one) for one in shifts), Fraction(0))
-    found = [trial.obliged("sensitivity", moved, trial.claimed), *_lipschitz(trial, pair, moved)]
-    return found, laws.laplace([float(one) for one in shifts], float(trial.scale / trial.epsilon))
+    moved = sum((abs(shift) for shift in shifts), Fraction(0))
+    findings = [trial.obliged("sensitivity", moved, trial.claimed), *_lipschitz(trial, pair, moved)]
+    return findings, laws.laplace(
+        [float(shift) for shift in shifts], float(trial.scale / trial.epsilon)
+    )
 
 
 def _lipschitz(trial: Trial, pair: Pair, moved: Fraction) -> Iterator[Finding]:
     """Kind lipschitz: the shift is at most the sensitivity times the share of the interval."""
     if trial.node["kind"] != "lipschitz" or pair.there is None:
         return
-    low, high = (Fraction(one) for one in trial.node["interval"])
+    low, high = (Fraction(end) for end in trial.node["interval"])
     held = [
-        min(max(Fraction(trial.at.rows[one][trial.node["column"]]), low), high)  # type: ignore[arg-type]
-        for one in (pair.here, pair.there)
+        min(max(Fraction(trial.at.rows[place][trial.node["column"]]), low), high)  # type: ignore[arg-type]
+        for place in (pair.here, pair.there)
     ]
     share = abs(held[0] - held[1]) / (high - low) if high > low else Fraction(0)
     yield trial.obliged("lipschitz", moved, trial.claimed * share)
 
 
 def _gaussian(trial: Trial, pair: Pair) -> Seen:
-    squared = sum((one * one for one in _shifts(trial, pair)), Fraction(0))
-    found = [trial.obliged("sensitivity", squared, trial.claimed)]
+    squared = sum((shift * shift for shift in _shifts(trial, pair)), Fraction(0))
+    findings = [trial.obliged("sensitivity", squared, trial.claimed)]
     sigma = _sigma(trial)
     asserted = "sigma" in dict(trial.release.options)
     whole = len(_shifts(trial, pair)) == 1 and squared.denominator == 1
     if asserted and whole and squared and sigma < 200:
         shift = round(float(squared) ** 0.5)
         true = laws.discrete_delta(sigma, shift, float(trial.epsilon))
-        found.append(trial.obliged("noise", true, Fraction(trial.node["delta"])))
-    return found, laws.gaussian(float(squared), sigma)
+        findings.append(trial.obliged("noise", true, Fraction(trial.node["delta"])))
+    return findings, laws.gaussian(float(squared), sigma)
 
 
 def _sigma(trial: Trial) -> float:
@@ -138,27 +140,23 @@ MOST_CANDIDATES = 1000
 
 
 def candidates(expr: Expr, at: Evaluator) -> list[Any]:
-    """The candidates: numbers or distributions. Of many some, evenly: a mechanism as good."""
-    found = listed(expr, at)
-    if len(found) <= MOST_CANDIDATES:
-        return found
-    step = len(found) / MOST_CANDIDATES
-    return [found[int(i * step)] for i in range(MOST_CANDIDATES)]
+    """The candidates, numbers or distributions; of many a selection, which is a mechanism too."""
+    return evenly(listed(expr, at), MOST_CANDIDATES)
 
 
 def listed(expr: Expr, at: Evaluator) -> list[Any]:
     """All candidates."""
     if expr.op == "values":
-        return [at.numbers(one, ())[0] for one in expr.args]
+        return [at.numbers(arg, ())[0] for arg in expr.args]
     if expr.op in ("linspace", "range"):
-        a, b, c = (at.numbers(one, ())[0] for one in expr.args)
+        a, b, c = (at.numbers(arg, ())[0] for arg in expr.args)
         if expr.op == "range":
-            return [Fraction(one) for one in range(int(a), int(b), int(c))]
+            return [Fraction(number) for number in range(int(a), int(b), int(c))]
         return [a + (b - a) * i / (c - 1) for i in range(int(c))]
     if expr.op == "posteriors-of":
         (a, b), n = prior_of(expr.args[0], at), int(at.numbers(expr.args[1], ())[0])
         return [("dirichlet", (a + k, b + n - k)) for k in range(n + 1)]
-    axes = [listed(one, at) for one in expr.args]
+    axes = [listed(axis, at) for axis in expr.args]
     family = str(expr.data[0])
     return [_distribution(family, a, b) for a in axes[0] for b in axes[1]]
 
@@ -175,30 +173,33 @@ def _exponential(trial: Trial, pair: Pair) -> Seen:
     if score.op == "hellinger":
         model = score.args[0].args[0]
         here, there = (
-            trial.kept(one, lambda database: posterior(model, trial.at, database))
-            for one in (pair.left, pair.right)
+            trial.kept(database, lambda rows: posterior(model, trial.at, rows))
+            for database in (pair.left, pair.right)
         )
         far = distance_at_least(here, there)
-        found = [trial.obliged("distance", far, trial.claimed)]
+        findings = [trial.obliged("distance", far, trial.claimed)]
         if not scale:
-            return found, laws.TOLD_APART if far else laws.NOTHING
+            return findings, laws.TOLD_APART if far else laws.NOTHING
         options = trial.kept((-1,), lambda _: [floats(c) for c in candidates(offered, trial.at)])
 
         def law(key: Database) -> tuple[float, ...]:
             return _nearest(options, floats(trial.cached[key[1:]]), scale)
 
-        return found, laws.channel(*(trial.kept((-3, *d), law) for d in (pair.left, pair.right)))
-    here, there = (trial.kept(one, lambda d: _scores(trial, d)) for one in (pair.left, pair.right))
+        return findings, laws.channel(*(trial.kept((-3, *d), law) for d in (pair.left, pair.right)))
+    here, there = (
+        trial.kept(database, lambda rows: _scores(trial, rows))
+        for database in (pair.left, pair.right)
+    )
     moved = max(abs(a - b) for a, b in zip(here, there, strict=True))
-    found = [trial.obliged("sensitivity", moved, trial.claimed)]
+    findings = [trial.obliged("sensitivity", moved, trial.claimed)]
     if not scale:
-        return found, laws.NOTHING if not moved else laws.TOLD_APART
-    weights = ([float(one) / scale for one in scores] for scores in (here, there))
-    return found, laws.channel(*(laws.softmax(one) for one in weights))
+        return findings, laws.NOTHING if not moved else laws.TOLD_APART
+    weights = ([float(score) / scale for score in scores] for scores in (here, there))
+    return findings, laws.channel(*(laws.softmax(scaled) for scaled in weights))
 
 
 def _nearest(options: Sequence[Floats], to: Floats, scale: float) -> tuple[float, ...]:
-    return laws.softmax([-apart(one, to) / scale for one in options])
+    return laws.softmax([-hellinger(option, to) / scale for option in options])
 
 
 def _scores(trial: Trial, database: Database) -> list[Fraction]:
@@ -206,9 +207,11 @@ def _scores(trial: Trial, database: Database) -> list[Fraction]:
     name = str(score.data[0])
     inner = trial.kept(
         (-2,),
-        lambda _: [trial.at.with_name(name, one) for one in candidates(offered, trial.at)],
+        lambda _: [
+            trial.at.with_name(name, candidate) for candidate in candidates(offered, trial.at)
+        ],
     )
-    return [one.numbers(score.args[0], database)[0] for one in inner]
+    return [evaluator.numbers(score.args[0], database)[0] for evaluator in inner]
 
 
 # -- answers of single records ---------------------------------------------------------------------
@@ -218,7 +221,8 @@ def _answers(trial: Trial, pair: Pair, law: Callable[[int], list[float]]) -> law
     data = trial.release.args[0]
     there = pair.there
     kept = [
-        one is not None and trial.at.kept(data, trial.at.rows[one]) for one in (pair.here, there)
+        place is not None and trial.at.kept(data, trial.at.rows[place])
+        for place in (pair.here, there)
     ]
     if kept[0] != kept[1]:
         return laws.TOLD_APART  # another number of answers
@@ -230,13 +234,14 @@ def _answers(trial: Trial, pair: Pair, law: Callable[[int], list[float]]) -> law
 def _randomized_response(trial: Trial, pair: Pair) -> Seen:
     data, epsilon = trial.release.args[0], float(trial.epsilon)
     seen = [
-        trial.at.of_row(data.args[1], trial.at.rows[one]) for one in (pair.here, pair.there or 0)
+        trial.at.of_row(data.args[1], trial.at.rows[place])
+        for place in (pair.here, pair.there or 0)
     ]
     if seen[0] == seen[1]:
         return [], _answers(trial, pair, lambda _: [0.0])
     # Two answers, the own one exp(epsilon) as likely as any other: more labels add equal ones.
     laws_of = {0: laws.softmax([epsilon, 0.0]), 1: laws.softmax([0.0, epsilon])}
-    loss = _answers(trial, pair, lambda one: list(laws_of[0 if one == pair.here else 1]))
+    loss = _answers(trial, pair, lambda place: list(laws_of[0 if place == pair.here else 1]))
     return [trial.obliged("answer", loss.pure, trial.epsilon)], loss
 
 
@@ -245,23 +250,23 @@ def _per_record(trial: Trial, pair: Pair) -> Seen:
     name, width = str(score.data[0]), trial.claimed
     options = candidates(offered, trial.at)
 
-    def scores(one: int) -> list[Fraction]:
-        row = trial.at.rows[one]
+    def scores(place: int) -> list[Fraction]:
+        row = trial.at.rows[place]
         return [
             Fraction(trial.at.with_name(name, c).of_row(score.args[0], row))  # type: ignore[arg-type]
             for c in options
         ]
 
-    found = []
+    findings = []
     if pair.there is not None:
         gaps = [abs(a - b) for a, b in zip(scores(pair.here), scores(pair.there), strict=True)]
-        found = [trial.obliged("sensitivity", max(gaps), width)]
+        findings = [trial.obliged("sensitivity", max(gaps), width)]
     scale = float(2 * width / trial.epsilon)
 
-    def law(one: int) -> list[float]:
-        return list(laws.softmax([float(s) / scale if scale else 0.0 for s in scores(one)]))
+    def law(place: int) -> list[float]:
+        return list(laws.softmax([float(s) / scale if scale else 0.0 for s in scores(place)]))
 
-    return found, _answers(trial, pair, law)
+    return findings, _answers(trial, pair, law)
 
 
 # -- posterior samples -----------------------------------------------------------------------------
@@ -269,19 +274,19 @@ def _per_record(trial: Trial, pair: Pair) -> Seen:
 
 def _posterior_sample(trial: Trial, pair: Pair) -> Seen:
     model, offered = trial.release.args
-    grid = [float(one) for one in candidates(offered, trial.at)]
+    grid = [float(candidate) for candidate in candidates(offered, trial.at)]
     held = [
-        trial.kept(one, lambda database: _log_likelihoods(trial, model, grid, database))
-        for one in (pair.left, pair.right)
+        trial.kept(database, lambda rows: _log_likelihoods(trial, model, grid, rows))
+        for database in (pair.left, pair.right)
     ]
     # What all candidates share changes nothing: one record's log-likelihood counts by its spread.
     gaps = [a - b for a, b in zip(*held, strict=True)]
     moved = (max(gaps) - min(gaps)) / (1 if pair.there is None else 2)
     power = float(trial.option("power"))
     prior = prior_of(model.args[2], trial.at)
-    weights = [log_density(str(model.args[2].data[0]), prior, one) for one in grid]
+    weights = [log_density(str(model.args[2].data[0]), prior, theta) for theta in grid]
     log_laws = [
-        laws.softmax([w + power * one for w, one in zip(weights, ll, strict=True) if w > -inf])
+        laws.softmax([w + power * total for w, total in zip(weights, ll, strict=True) if w > -inf])
         for ll in held
     ]
     return [trial.obliged("sensitivity", moved, trial.claimed)], laws.channel(*log_laws)
@@ -293,15 +298,15 @@ def _log_likelihoods(
     data, likelihood, _ = model.args
     total = [0.0] * len(grid)
     low, high = float(trial.option("low")), float(trial.option("high"))
-    spread = [float(trial.at.numbers(one, database)[0]) for one in likelihood.args]
+    spread = [float(trial.at.numbers(arg, database)[0]) for arg in likelihood.args]
     for place in database:
         row = trial.at.rows[place]
         if not trial.at.kept(data, row):
             continue
         x = float(Fraction(trial.at.of_row(data.args[1], row)))  # type: ignore[arg-type]
         for i, theta in enumerate(grid):
-            found = _log_likelihood(str(likelihood.data[0]), x, theta, spread, trial.size)
-            total[i] += min(max(found, low), high)
+            logs = _log_likelihood(str(likelihood.data[0]), x, theta, spread, trial.size)
+            total[i] += min(max(logs, low), high)
     return total
 
 

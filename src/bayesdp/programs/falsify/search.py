@@ -55,28 +55,32 @@ class _Search:
         self.add_remove = self.program.adjacency == "add-remove"
         self.findings.complete = self.witnesses.all
         body = list(expressions(self.program.body))
-        self.ordered = any(one.op == "fold" for expr in body for one in nodes(expr))
-        self.sized = any(one == SIZE for expr in body for one in nodes(expr))
+        self.ordered = any(node.op == "fold" for expr in body for node in nodes(expr))
+        self.sized = any(node == SIZE for expr in body for node in nodes(expr))
 
     def sizes(self, most: int) -> list[int]:
         """The numbers of records of the larger database."""
         if self.verdict.n is not None:
             return [self.verdict.n]
-        admitted = [one for one in range(1, most + 1) if self._admits(one)]
+        admitted = [size for size in range(1, most + 1) if self._admits(size)]
         if len(admitted) > 2 and not self.sized and self._all_sums(self.program.body):
             return [admitted[0], admitted[-1]]  # the same shifts whatever the other records
         if admitted or self.add_remove:
             return admitted or list(range(1, most + 1))
-        more = (one for one in range(most + 1, 5000) if self._admits(one))
-        return [one for one in [next(more, None)] if one is not None]
+        more = (size for size in range(most + 1, 5000) if self._admits(size))
+        return [size for size in [next(more, None)] if size is not None]
 
     def _all_sums(self, commands: Sequence[Command]) -> bool:
-        for one in commands:
-            if isinstance(one, Release) and not _independent_of_others(one):
+        for command in commands:
+            if isinstance(command, Release) and not _independent_of_others(command):
                 return False
-            if isinstance(one, Branch) and not self._all_sums((*one.then, *one.otherwise)):
+            if isinstance(command, Branch) and not self._all_sums(
+                (*command.then, *command.otherwise)
+            ):
                 return False
-            if isinstance(one, Parts) and not all(self._all_sums(part) for _, part in one.parts):
+            if isinstance(command, Parts) and not all(
+                self._all_sums(part) for _, part in command.parts
+            ):
                 return False
         return True
 
@@ -84,7 +88,8 @@ class _Search:
         names: dict[str, Value] = {"db.size": Fraction(size)}
         try:
             return all(
-                bool(Evaluator((), {}, names).value(one, ())) for one in self.program.requires
+                bool(Evaluator((), {}, names).value(condition, ()))
+                for condition in self.program.requires
             )
         except (ZeroDivisionError, Opaque):
             return False
@@ -95,7 +100,7 @@ class _Search:
             at = Evaluator(self.witnesses.rows, self.kinds, path.names)
             try:
                 self._bounds(path, at)
-                trials = [Trial(one, node, at, size) for one, node in path.releases]
+                trials = [Trial(release, node, at, size) for release, node in path.releases]
                 self._law(path, trials, size)
                 if not self.add_remove:
                     self._entering(path, trials, size)
@@ -126,12 +131,12 @@ class _Search:
     def _law(self, path: Path, trials: list[Trial], size: int) -> None:
         public = self._public(path)
         # Public sums are additive too: whether they differ is up to the records that differ.
-        alike = all(_independent_of_others(one.release) for one in trials)
+        alike = all(_independent_of_others(trial.release) for trial in trials)
         worst: tuple[float, laws.Loss, Pair] | None = None
         epsilon, delta = self.verdict.dp_epsilon, self.verdict.dp_delta
         for pair in self._pairs(size, entering=self.add_remove, alike=alike):
-            losses = [self._one(trial, pair, path) for trial in trials]
-            total = laws.together([one for one in losses if one is not None])
+            losses = [self._compared(trial, pair, path) for trial in trials]
+            total = laws.together([loss for loss in losses if loss is not None])
             self._same(public, trials, pair, path)
             score = total.pure if not delta else total.squared**0.5 + total.forward
             if worst is None or score > worst[0]:
@@ -142,46 +147,50 @@ class _Search:
         true = total.epsilon(float(delta))
         self._see(Finding("law", "", true, epsilon), pair, path)
 
-    def _one(self, trial: Trial, pair: Pair, path: Path) -> laws.Loss | None:
+    def _compared(self, trial: Trial, pair: Pair, path: Path) -> laws.Loss | None:
         try:
-            found, loss = trial.compare(pair)
+            findings, loss = trial.compare(pair)
         except Opaque:
             self.findings.skipped.add(trial.release.name)
             return None
-        for one in found:
-            self._see(one, pair, path)
+        for finding in findings:
+            self._see(finding, pair, path)
         return loss
 
-    def _see(self, found: Finding, pair: Pair | None, path: Path) -> None:
-        self.findings.see(found, pair, self.witnesses.rows, path.names)
+    def _see(self, finding: Finding, pair: Pair | None, path: Path) -> None:
+        self.findings.see(finding, pair, self.witnesses.rows, path.names)
 
     # -- a record that enters or leaves ------------------------------------------------------------
 
     def _entering(self, path: Path, trials: list[Trial], size: int) -> None:
-        stated = [one for one in trials if one.node["entering"] is not None]
-        alike = all(_independent_of_others(one.release) for one in stated)
+        stated = [trial for trial in trials if trial.node["entering"] is not None]
+        alike = all(_independent_of_others(trial.release) for trial in stated)
         if not stated:
             return
         for pair in self._pairs(size, entering=True, alike=alike):
             for trial in stated:
                 claimed = Fraction(trial.node["entering"])
                 try:
-                    found, loss = trial.compare(pair)
+                    findings, loss = trial.compare(pair)
                 except Opaque:
                     continue
                 true: Fraction | float = max(loss.forward, loss.backward)
                 if trial.release.op == "gaussian":
-                    true, claimed = Fraction(found[0].true), claimed * trial.claimed
+                    true, claimed = Fraction(findings[0].true), claimed * trial.claimed
                 self._see(trial.obliged("entering", true, claimed), pair, path)
 
     # -- what is public, and bounds ----------------------------------------------------------------
 
     def _public(self, path: Path) -> list[Expr]:
         """Expressions that are to be the same on neighbours, if they read data at all."""
-        found: list[Expr] = list(self.program.returns)
-        for one, _ in path.steps:
-            found += _public_parts(one)
-        return [one for one in found if any(n.op in ("sum", "count", "fold") for n in nodes(one))]
+        public: list[Expr] = list(self.program.returns)
+        for command, _ in path.steps:
+            public += _public_parts(command)
+        return [
+            expr
+            for expr in public
+            if any(node.op in ("sum", "count", "fold") for node in nodes(expr))
+        ]
 
     def _same(self, public: Sequence[Expr], trials: list[Trial], pair: Pair, path: Path) -> None:
         for expr in public:
@@ -203,7 +212,7 @@ class _Search:
         world = World(core, ANY, core.adjacency, places)
         for release, _ in path.releases:
             for data in (n for arg in release.args for n in nodes(arg) if n.op == "data"):
-                if any(one.op == "public" for one in nodes(data)):
+                if any(node.op == "public" for node in nodes(data)):
                     continue
                 claimed = world.ranges(data.args[1])
                 for row in self.witnesses.rows:
@@ -217,7 +226,9 @@ def _inside(value: Value, claimed: Sequence[Any]) -> bool:
     if isinstance(value, str):
         return True
     parts = value if isinstance(value, tuple) else (Fraction(value),)
-    return all(one.low <= part <= one.high for part, one in zip(parts, claimed, strict=True))
+    return all(
+        bounds.low <= part <= bounds.high for part, bounds in zip(parts, claimed, strict=True)
+    )
 
 
 def _public_parts(command: Command) -> list[Expr]:
@@ -227,22 +238,22 @@ def _public_parts(command: Command) -> list[Expr]:
         return [command.test]
     if not isinstance(command, Release):
         return []
-    found = [expr for _, expr in command.options]
+    parts = [expr for _, expr in command.options]
     if command.op in ("exponential", "per-record-exponential"):
-        found.append(command.args[-1])
+        parts.append(command.args[-1])
     if command.op == "posterior-sample":
-        found.append(command.args[1])
+        parts.append(command.args[1])
     for arg in command.args:
-        found += [part for n in nodes(arg) if n.op == "observe" for part in n.args[1:]]
-    return found
+        parts += [part for node in nodes(arg) if node.op == "observe" for part in node.args[1:]]
+    return parts
 
 
 def _outermost_sums(expr: Expr) -> Iterator[Expr]:
     if expr.op in ("sum", "count", "fold"):
         yield expr
         return
-    for one in expr.args:
-        yield from _outermost_sums(one)
+    for arg in expr.args:
+        yield from _outermost_sums(arg)
 
 
 def _independent_of_others(release: Release) -> bool:
@@ -253,15 +264,15 @@ def _independent_of_others(release: Release) -> bool:
         return False
     stack = [release.args[0]]
     while stack:
-        one = stack.pop()
-        if one.op not in LINEAR:
+        expr = stack.pop()
+        if expr.op not in LINEAR:
             return False
-        if one.op in ("mul", "div") and all(_has_sum(arg) for arg in one.args):
+        if expr.op in ("mul", "div") and all(_has_sum(arg) for arg in expr.args):
             return False
-        if one.op not in ("sum", "count"):
-            stack += one.args
+        if expr.op not in ("sum", "count"):
+            stack += expr.args
     return True
 
 
 def _has_sum(expr: Expr) -> bool:
-    return any(one.op in ("sum", "count") for one in nodes(expr))
+    return any(node.op in ("sum", "count") for node in nodes(expr))

@@ -64,11 +64,11 @@ class Evaluator:
         if op == "if":
             taken = expr.args[1] if self.of_row(expr.args[0], row, so_far) else expr.args[2]
             return self.of_row(taken, row, so_far)
-        args = [self.of_row(one, row, so_far) for one in expr.args]
+        args = [self.of_row(arg, row, so_far) for arg in expr.args]
         if op == "onehot":
             return self._onehot(expr, args[0])
         if op == "cross":
-            return "|".join(one if isinstance(one, str) else str(bool(one)) for one in args)
+            return "|".join(arg if isinstance(arg, str) else str(bool(arg)) for arg in args)
         try:
             return operation(op, args, expr)
         except ZeroDivisionError:
@@ -87,7 +87,7 @@ class Evaluator:
             return list(labels(self.kinds[str(expr.data[0])]))
         if expr.op != "cross":
             return ["False", "True"]
-        return ["|".join(parts) for parts in product(*(self._cells(one) for one in expr.args))]
+        return ["|".join(parts) for parts in product(*(self._cells(arg) for arg in expr.args))]
 
     def kept(self, data: Expr, row: Row) -> bool:
         """Whether a row is among the data."""
@@ -123,12 +123,12 @@ class Evaluator:
         if op == "if":
             taken = expr.args[1] if self.value(expr.args[0], database) else expr.args[2]
             return self.value(taken, database)
-        return operation(op, [self.value(one, database) for one in expr.args], expr)
+        return operation(op, [self.value(arg, database) for arg in expr.args], expr)
 
     def numbers(self, expr: Expr, database: Sequence[int]) -> tuple[Fraction, ...]:
         """The value as a vector; a number is one of length 1."""
-        found = self.value(expr, database)
-        return found if isinstance(found, tuple) else (_fraction(found),)
+        value = self.value(expr, database)
+        return value if isinstance(value, tuple) else (_fraction(value),)
 
     def total(self, expr: Expr, database: Sequence[int]) -> tuple[Fraction, ...]:
         """A sum or count over a database."""
@@ -145,13 +145,13 @@ class Evaluator:
         if key not in self._added:
             self._alive.append(expr)
             data, row = expr.args[0], self.rows[place]
-            found: tuple[Fraction, ...] | None = None
+            added: tuple[Fraction, ...] | None = None
             if self.kept(data, row):
                 value: Value = Fraction(1)
                 if expr.op == "sum":
                     value = self.of_row(data.args[1], row)
-                found = value if isinstance(value, tuple) else (_fraction(value),)
-            self._added[key] = found
+                added = value if isinstance(value, tuple) else (_fraction(value),)
+            self._added[key] = added
         return self._added[key]
 
     def _is_vector(self, expr: Expr) -> bool:
@@ -160,7 +160,7 @@ class Evaluator:
         if expr.op == "public":
             return isinstance(self.names.get(str(expr.data[0])), tuple)
         mixed = ("add", "sub", "mul", "div", "neg")
-        return expr.op in mixed and any(self._is_vector(one) for one in expr.args)
+        return expr.op in mixed and any(self._is_vector(arg) for arg in expr.args)
 
     def _length(self, expr: Expr) -> int:
         if expr.op == "tuple":
@@ -174,7 +174,7 @@ class Evaluator:
             held = self.names.get(str(expr.data[0]))
             return len(held) if isinstance(held, tuple) else 1
         if expr.op in ("add", "sub", "mul", "div", "neg"):
-            return max(self._length(one) for one in expr.args)
+            return max(self._length(arg) for arg in expr.args)
         return 1
 
     def name(self, expr: Expr) -> Value:
@@ -209,7 +209,7 @@ def operation(op: str, args: Sequence[Value], expr: Expr) -> Value:
     if op in ("eq", "ne"):
         return (args[0] == args[1]) == (op == "eq")
     if op == "tuple":
-        return tuple(_fraction(one) for one in args)
+        return tuple(_fraction(arg) for arg in args)
     if op == "item":
         held, at = args[0], expr.data[0]
         assert isinstance(held, tuple)
@@ -219,15 +219,15 @@ def operation(op: str, args: Sequence[Value], expr: Expr) -> Value:
         held = args[0]
         assert isinstance(held, tuple)
         return tuple(held[i] * held[j] for i in range(len(held)) for j in range(i, len(held)))
-    if any(isinstance(one, tuple) for one in args):
+    if any(isinstance(arg, tuple) for arg in args):
         return _entrywise(op, args, expr)
-    return _number(op, [_fraction(one) for one in args])
+    return _number(op, [_fraction(arg) for arg in args])
 
 
 def _entrywise(op: str, args: Sequence[Value], expr: Expr) -> Value:
-    longest = max(len(one) for one in args if isinstance(one, tuple))
-    spread = [one if isinstance(one, tuple) else (_fraction(one),) * longest for one in args]
-    return tuple(_fraction(operation(op, [one[i] for one in spread], expr)) for i in range(longest))
+    longest = max(len(arg) for arg in args if isinstance(arg, tuple))
+    spread = [arg if isinstance(arg, tuple) else (_fraction(arg),) * longest for arg in args]
+    return tuple(_fraction(operation(op, [arg[i] for arg in spread], expr)) for i in range(longest))
 
 
 def _number(op: str, n: Sequence[Fraction]) -> Fraction | bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from math import ceil, floor
+from typing import TypeVar
 
 from bayesdp.programs.falsify.values import Row
 from bayesdp.programs.ir import (
@@ -34,20 +35,20 @@ COMPARED = ("lt", "le", "gt", "ge", "eq", "ne", "min", "max")
 
 def expressions(commands: Iterable[Command]) -> Iterator[Expr]:
     """All expressions of commands, options aside."""
-    for one in flat(commands):
-        if isinstance(one, Release):
-            yield from one.args
-        elif isinstance(one, Derive):
-            yield one.value
-        elif isinstance(one, Branch):
-            yield one.test
+    for command in flat(commands):
+        if isinstance(command, Release):
+            yield from command.args
+        elif isinstance(command, Derive):
+            yield command.value
+        elif isinstance(command, Branch):
+            yield command.test
 
 
 def read_columns(program: Program) -> tuple[str, ...]:
     """The columns that the program reads, in the record's order."""
-    found = {one.column for one in flat(program.body) if isinstance(one, Parts)}
-    found.update(*(columns(one) for one in (*expressions(program.body), *program.returns)))
-    return tuple(name for name, _ in program.record if name in found)
+    names = {command.column for command in flat(program.body) if isinstance(command, Parts)}
+    names.update(*(columns(expr) for expr in (*expressions(program.body), *program.returns)))
+    return tuple(name for name, _ in program.record if name in names)
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def witness_rows(program: Program, most: int = MOST_ROWS) -> Rows:
         longest = max(lists, key=len)
         longest.pop()  # the last is the least telling
         whole = False
-    places = sorted(product(*(range(len(one)) for one in lists)), key=sum)  # ends first
+    places = sorted(product(*(range(len(listed)) for listed in lists)), key=sum)  # ends first
     rows = (
         {name: held[i] for name, held, i in zip(names, lists, at, strict=True)} for at in places
     )
@@ -77,8 +78,8 @@ def witness_rows(program: Program, most: int = MOST_ROWS) -> Rows:
 
 def _size(lists: list[list[Constant]]) -> int:
     size = 1
-    for one in lists:
-        size *= len(one)
+    for listed in lists:
+        size *= len(listed)
     return size
 
 
@@ -90,43 +91,43 @@ def _values(kind: Type, turns: set[Fraction]) -> list[Constant]:
     low, high = kind.low, kind.high
     assert low is not None
     assert high is not None
-    inside = sorted(one for one in turns if low < one < high)[:4]
-    found = [low, high, *inside, Fraction(0)]
+    inside = sorted(turn for turn in turns if low < turn < high)[:4]
+    values = [low, high, *inside, Fraction(0)]
     if kind.kind == "int":
         for turn in inside:
-            found += [Fraction(floor(turn)), Fraction(ceil(turn)), turn - 1, turn + 1]
-        found.append(Fraction(floor(low + (high - low) * Fraction(3, 8))))
-        found = [one for one in found if one.denominator == 1]
+            values += [Fraction(floor(turn)), Fraction(ceil(turn)), turn - 1, turn + 1]
+        values.append(Fraction(floor(low + (high - low) * Fraction(3, 8))))
+        values = [value for value in values if value.denominator == 1]
     else:
-        found.append(low + (high - low) * Fraction(3, 8))
+        values.append(low + (high - low) * Fraction(3, 8))
         for turn in inside:
-            found += [(low + turn) / 2, (turn + high) / 2]
-    return list(dict.fromkeys(one for one in found if low <= one <= high))
+            values += [(low + turn) / 2, (turn + high) / 2]
+    return list(dict.fromkeys(value for value in values if low <= value <= high))
 
 
 def turning_points(program: Program) -> dict[str, set[Fraction]]:
     """Where an expression that is linear in one column meets what it is compared with."""
-    found: dict[str, set[Fraction]] = {}
+    turns: dict[str, set[Fraction]] = {}
     for expr in expressions(program.body):
-        for one in nodes(expr):
+        for part in nodes(expr):
             pairs: list[tuple[Expr, Expr | None]] = []
-            if one.op in COMPARED or one.op == "clip":
-                pairs = [(one.args[0], other) for other in one.args[1:]]
-            elif one.op == "abs" or (one.op == "mul" and one.args[0] == one.args[1]):
-                pairs = [(one.args[0], None)]
+            if part.op in COMPARED or part.op == "clip":
+                pairs = [(part.args[0], other) for other in part.args[1:]]
+            elif part.op == "abs" or (part.op == "mul" and part.args[0] == part.args[1]):
+                pairs = [(part.args[0], None)]
             for left, right in pairs:
-                _meet(left, right, found)
-    return found
+                _meet(left, right, turns)
+    return turns
 
 
-def _meet(left: Expr, right: Expr | None, found: dict[str, set[Fraction]]) -> None:
+def _meet(left: Expr, right: Expr | None, turns: dict[str, set[Fraction]]) -> None:
     a, b = _line(left), _line(right) if right is not None else (None, Fraction(0), Fraction(0))
     if a is None or b is None:
         return
-    read = {one[0] for one in (a, b) if one[0] is not None}
+    read = {line[0] for line in (a, b) if line[0] is not None}
     slope, at = a[1] - b[1], b[2] - a[2]
     if len(read) == 1 and slope:
-        found.setdefault(read.pop(), set()).add(at / slope)
+        turns.setdefault(read.pop(), set()).add(at / slope)
 
 
 Line = tuple[str | None, Fraction, Fraction]
@@ -143,8 +144,8 @@ def _line(expr: Expr) -> Line | None:
         return str(expr.data[0]), Fraction(1), Fraction(0)
     if expr.op == "clip":
         return _line(expr.args[0])  # inside its ends
-    parts = [_line(one) for one in expr.args]
-    known = [one for one in parts if one is not None]
+    parts = [_line(arg) for arg in expr.args]
+    known = [line for line in parts if line is not None]
     if not known or len(known) != len(parts):
         return None
     if expr.op == "neg":
@@ -168,6 +169,7 @@ def _line(expr: Expr) -> Line | None:
 # -- databases -----------------------------------------------------------------------------------
 
 Database = tuple[int, ...]
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
@@ -204,17 +206,22 @@ def rests(
     free = min(size, 3)
     fixed = size - free
     if ordered:
-        found = [(0,) * fixed + one for one in product(range(rows), repeat=free)]
+        choices = [(0,) * fixed + others for others in product(range(rows), repeat=free)]
     else:
-        found = [
-            tuple(sorted((base,) * fixed + one))
+        choices = [
+            tuple(sorted((base,) * fixed + others))
             for base in (range(rows) if fixed else (0,))
-            for one in combinations_with_replacement(range(rows), free)
+            for others in combinations_with_replacement(range(rows), free)
         ]
-    if len(found) <= most:
-        return found, fixed == 0
-    step = len(found) / most
-    return [found[int(i * step)] for i in range(most)], False
+    return evenly(choices, most), fixed == 0 and len(choices) <= most
+
+
+def evenly(items: list[Item], most: int) -> list[Item]:
+    """The items, or where there are more than `most`, that many of them at even distances."""
+    if len(items) <= most:
+        return items
+    step = len(items) / most
+    return [items[int(i * step)] for i in range(most)]
 
 
 def pairs(
@@ -222,10 +229,10 @@ def pairs(
 ) -> list[tuple[int, int | None]]:
     """The records that may stand for each other, early ones first; None: no record."""
     if entering:
-        return [(one, None) for one in range(len(rows))]
+        return [(row, None) for row in range(len(rows))]
     shared = [name for name, kind in public.items() if kind.public]
     keys = [tuple(row.get(name) for name in shared) for row in rows]
-    found = [
+    choices = [
         (i, j) for i in range(len(rows)) for j in range(i + 1, len(rows)) if keys[i] == keys[j]
     ]
-    return sorted(found, key=lambda both: both[0] + (both[1] or 0))
+    return sorted(choices, key=lambda both: both[0] + (both[1] or 0))

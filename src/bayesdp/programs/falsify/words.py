@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from bayesdp.programs.falsify.findings import Finding, Findings, Number
 from bayesdp.programs.verdict import NEIGHBOURS
-from bayesdp.programs.words import apart, decimal, rounded_up, suggested
+from bayesdp.programs.words import decimal, distinct_decimals, rounded_up, suggested
 
 if TYPE_CHECKING:
     from bayesdp.programs.falsify.values import Row
     from bayesdp.programs.ir import Constant
     from bayesdp.programs.verdict import Verdict
 
-FOUND, NOTHING = "COUNTEREXAMPLE", "NOTHING FOUND"
+COUNTEREXAMPLE, NOTHING_FOUND = "COUNTEREXAMPLE", "NOTHING FOUND"
 MEASURED = {
     "law": "the epsilon of everything that is released",
     "sensitivity": "how far the value moves (squared where the noise is Gaussian)",
@@ -41,7 +41,7 @@ def in_words(verdict: Verdict, findings: Findings) -> str:
     sizes = [str(size) for size in findings.sizes]
     listed = " or ".join([", ".join(sizes[:-1]), sizes[-1]] if len(sizes) > 1 else sizes)
     lines = [
-        f"{FOUND if findings.excess else NOTHING}{name}: {said}",
+        f"{COUNTEREXAMPLE if findings.excess else NOTHING_FOUND}{name}: {said}",
         f"Pairs of neighbouring tables that were compared: {findings.pairs}, of {listed or 'no'} "
         f"record{'s' * (sizes != ['1'])}; {_selection(findings)}.",
         f"The largest loss among them is {findings.tightness:.3f} of the claimed cost.",
@@ -84,7 +84,7 @@ def _shown(finding: Finding) -> list[str]:
 def _numbers(finding: Finding) -> tuple[str, str]:
     claimed, true = finding.claimed, finding.true
     if isinstance(claimed, Fraction) and isinstance(true, Fraction):
-        return apart(claimed, true)
+        return distinct_decimals(claimed, true)
     return _number(claimed), _number(true)
 
 

@@ -25,7 +25,7 @@ TO_CLEAN = (
     "kernel",
     "leakage",
     "populations",
-    "programs",
+    "programs/check",
     "release",
     "statements",
     "tables/reading.py",

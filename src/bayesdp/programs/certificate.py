@@ -38,7 +38,7 @@ def claim_of(program: Program, verdict: Verdict) -> dict[str, Any]:
 
 
 def derivation_of(program: Program, verdict: Verdict) -> Step:
-    """The one step of the derivation, with all that the kernel needs to derive the cost again."""
+    """The only step of the derivation: all that the kernel needs to derive the cost again."""
     # Asserted sensitivities are compared by the kernel itself; about folds it relies on solvers.
     folds = [
         dict(obligation) for obligation in verdict.obligations if "fold" in str(obligation["what"])

@@ -1,4 +1,4 @@
-"""What a verdict adds about an accepted program that is private, and may not be what was meant."""
+"""Notes on an accepted program: it is private, but may not compute what its author meant."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def notes_on(program: Program) -> tuple[str, ...]:
 
 
 def _exposures(program: Program) -> Iterator[str]:
-    """An exposure that doesn't grow with the table is one record's, as a rule, and not theirs."""
+    """An exposure that doesn't grow with the table is probably meant for each record."""
     if program.adjacency != "replace-one":
         return  # the number of records is private there
     for part in _written(program):

@@ -48,7 +48,7 @@ class Verdict:
     name: str = ""
     adjacency: str = "replace-one"
     shown: str = ""  # the reason with the source line and a caret under the place
-    notes: tuple[str, ...] = ()  # what is private, and may not be what was meant
+    notes: tuple[str, ...] = ()  # what the author may not have meant
 
     def __str__(self) -> str:
         return _in_words(self)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def decimal(value: Fraction) -> str:
-    """The number as a decimal where it is a short one, else as a fraction."""
+    """The number as a decimal where that is short, else as a fraction."""
     rest = value.denominator
     for prime in (2, 5):
         while rest % prime == 0:

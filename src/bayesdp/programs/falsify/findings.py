@@ -1,4 +1,4 @@
-"""What the falsifier found: for each obligation the pair of databases that comes closest."""
+"""The falsifier's findings: for each obligation the pair of databases that comes closest."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class Finding:
-    """One obligation of one release (of "" for the whole program): true against claimed."""
+    """An obligation of a release ("" is the whole program): the true number and the claimed."""
 
     obligation: str
     release: str
@@ -51,7 +51,7 @@ class Finding:
 
 @dataclass
 class Findings:
-    """The worst of every obligation, and how much was looked at."""
+    """The worst finding of every obligation, and how many databases were compared."""
 
     worst: dict[tuple[str, str], Finding] = field(default_factory=dict)
     pairs: int = 0
@@ -65,7 +65,7 @@ class Findings:
     def see(
         self, finding: Finding, pair: Pair | None, rows: tuple[Row, ...], names: object
     ) -> None:
-        """Keep it if it is worse than what was seen."""
+        """Keep a finding that is worse than the earlier ones of its obligation."""
         key = (finding.obligation, finding.release)
         before = self.worst.get(key)
         if before is not None and before.ratio >= finding.ratio:
@@ -81,7 +81,7 @@ class Findings:
 
     @property
     def excess(self) -> tuple[Finding, ...]:
-        """Claims that are wrong."""
+        """The findings whose claim is wrong."""
         return tuple(finding for finding in self.worst.values() if finding.exceeded)
 
     @property

@@ -32,7 +32,7 @@ FAR = Fraction(10**6)
 
 @dataclass(frozen=True)
 class Path:
-    """The commands that run, each with its node of the derivation, and what names stand for."""
+    """The commands that run, each with its step of the derivation, and the values of names."""
 
     names: Mapping[str, Value]
     steps: tuple[tuple[Command, Mapping[str, Any]], ...]
@@ -109,7 +109,7 @@ UNKNOWN = (Opaque, AssertionError, KeyError, ZeroDivisionError)
 
 
 def _public(expr: Expr, names: Mapping[str, Value]) -> Value:
-    """The value of an expression without data: what data decides is both ways here."""
+    """The value of an expression without data. Raises `Opaque` where data decides it."""
     if any(part.op in ("sum", "count", "fold", "observe") for part in nodes(expr)):
         raise Opaque("a public sum")
     return Evaluator((), {}, names).value(expr, ())
@@ -136,7 +136,7 @@ def _outcomes(
 
 
 def _length(expr: Expr, names: Mapping[str, Value]) -> int | None:
-    """How many entries a vector has; None for one number."""
+    """How many entries a vector has; None for a single number."""
     if expr.op == "public":
         held = names.get(str(expr.data[0]))
         return len(held) if isinstance(held, tuple) else None
@@ -176,7 +176,7 @@ def _read(commands: Sequence[Command]) -> frozenset[str]:
 
 
 def _representatives(commands: Sequence[Command]) -> tuple[Fraction, ...]:
-    """0, far out, and around the constants that released values meet."""
+    """Values to try: 0, far out, and around constants that released values are compared with."""
     around: list[Fraction] = []
     for expr in expressions(commands):
         for part in nodes(expr):

@@ -15,7 +15,7 @@ from bayesdp.programs.falsify.values import Evaluator, Opaque
 from bayesdp.programs.ir import Expr
 
 Posterior = tuple[str, tuple[Fraction, ...]]
-"""A family and its parameters; a normal's second one is its variance."""
+"""A family and its parameters; those of a normal law are its mean and variance."""
 
 
 def posterior(model: Expr, at: Evaluator, database: Sequence[int]) -> Posterior:
@@ -92,7 +92,7 @@ def _log_beta(parameters: Sequence[float]) -> float:
 
 @lru_cache(maxsize=20_000)
 def distance_at_least(a: Posterior, b: Posterior) -> Fraction:
-    """A fraction that Hellinger distance is certainly not below, within 1e-25."""
+    """A lower bound of the Hellinger distance as a fraction, within 1e-25 of it."""
     from flint import arb, ctx, fmpq
 
     ctx.prec = max(ctx.prec, 128)

@@ -1,4 +1,4 @@
-"""One release on two neighbouring databases: its obligations, and its loss.
+"""A release on two neighbouring databases: its obligations, and its loss.
 
 Noise and scores are taken at the scale that the derivation claims: a claim that is too small makes
 the true loss exceed the cost.
@@ -54,7 +54,7 @@ class Trial:
 
     @cached_property
     def scale(self) -> Fraction:
-        """What scales the noise: the asserted sensitivity where there is one."""
+        """The sensitivity that scales the noise: the asserted one, else the claimed."""
         asserted = dict(self.release.options).get("sensitivity")
         return self.claimed if asserted is None else self.at.numbers(asserted, ())[0]
 
@@ -69,11 +69,11 @@ class Trial:
         return self.cached[database]
 
     def compare(self, pair: Pair) -> Seen:
-        """What the pair shows. Raises `Opaque` where the law isn't computed here."""
+        """The findings on a pair, and its loss. `Opaque` where the law isn't computed here."""
         return _COMPARE[self.release.op](self, pair)
 
     def obliged(self, what: str, true: Fraction | float, claimed: Fraction | float) -> Finding:
-        """An obligation of this release."""
+        """A finding about this release."""
         return Finding(what, self.release.name, true, claimed)
 
 

@@ -95,7 +95,7 @@ class _Search:
             return False
 
     def of_size(self, size: int) -> None:
-        """All pairs with so many records, on all paths."""
+        """Compare all pairs of databases with this number of records, on all paths."""
         for path in paths(self.program, self.verdict.derivation, None if self.add_remove else size):
             at = Evaluator(self.witnesses.rows, self.kinds, path.names)
             try:
@@ -182,7 +182,7 @@ class _Search:
     # -- what is public, and bounds ----------------------------------------------------------------
 
     def _public(self, path: Path) -> list[Expr]:
-        """Expressions that are to be the same on neighbours, if they read data at all."""
+        """Expressions that read data and must be the same on neighbours."""
         public: list[Expr] = list(self.program.returns)
         for command, _ in path.steps:
             public += _public_parts(command)

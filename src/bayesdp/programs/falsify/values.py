@@ -1,4 +1,4 @@
-"""What an expression is worth on one small database: exact, by plain recursion.
+"""The value of an expression on a small database: exact, by plain recursion.
 
 This is a second reading of the intermediate representation, written from its table and not from
 the checker or the interpreter, so that a mistake there isn't repeated here.
@@ -43,7 +43,7 @@ class Evaluator:
         self._alive: list[Expr] = []  # keeps identities of cached expressions
 
     def with_name(self, name: str, value: Value) -> Evaluator:
-        """The same with one more public name."""
+        """The same evaluator, with another public name."""
         return Evaluator(self.rows, self.kinds, {**self.names, name: value})
 
     # -- one record --------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class Evaluator:
         return operation(op, [self.value(arg, database) for arg in expr.args], expr)
 
     def numbers(self, expr: Expr, database: Sequence[int]) -> tuple[Fraction, ...]:
-        """The value as a vector; a number is one of length 1."""
+        """The value as a vector; a number is a vector of length 1."""
         value = self.value(expr, database)
         return value if isinstance(value, tuple) else (_fraction(value),)
 

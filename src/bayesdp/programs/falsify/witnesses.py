@@ -174,7 +174,10 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Pair:
-    """Two neighbouring databases: `rest` and a record in it, replaced or (None) absent."""
+    """Two neighbouring databases: `rest` with the record `here` at place `at`, or with `there`.
+
+    Where `there` is None the second database has no such record.
+    """
 
     rest: Database
     at: int
@@ -198,8 +201,8 @@ def rests(
 ) -> tuple[list[Database], bool]:
     """The other records of a pair, and whether these are all.
 
-    `ordered`: their order counts (folds). `alike`: they don't matter, one choice is enough. More
-    records than four are one record many times and three free ones.
+    `ordered`: their order counts (folds). `alike`: they don't matter, and a single choice is
+    enough. More than three records are copies of a single one, and three free ones.
     """
     if alike:
         return [(0,) * size], True

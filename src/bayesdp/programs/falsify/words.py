@@ -1,4 +1,4 @@
-"""What the falsifier found, in words and as plain data."""
+"""The falsifier's findings, in words and as plain data."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Selection:
         return f"<a choice among {len(self.candidates)} candidates>"
 
     def draw(self, samplers: Samplers) -> Any:
-        """One candidate."""
+        """A candidate, drawn at random."""
         top = max(self.scores)
         # Shifting all scores changes nothing, and what lies 2^61 steps below the best is never
         # drawn; a floor that moves with the best keeps the ratio of probabilities.
@@ -74,7 +74,7 @@ def always(expr: Expr) -> bool:
 
 
 def numbers_of(candidates: Expr, values: PrivateValues) -> list[Fraction]:
-    """Numeric candidates, exact."""
+    """Candidates that are numbers, as exact fractions."""
     public = values.public
     parts = [public.number(part) for part in candidates.args]
     if candidates.op == "values":
@@ -220,7 +220,7 @@ def exact_posterior(model: Expr, values: PrivateValues) -> tuple[tuple[Fraction,
 
 
 def _unit(width: Fraction, ends: Sequence[Fraction]) -> Fraction:
-    """A step fine against the width, and so coarse that doubles hold every whole step exactly."""
+    """A step far below the width, and so coarse that doubles hold every number of steps exactly."""
     largest = max((abs(end) for end in ends), default=Fraction(0))
     finest = power_of_two(largest) - 51 if largest else power_of_two(width) - RESOLUTION
     return Fraction(2) ** max(power_of_two(width) - RESOLUTION, finest)
@@ -232,7 +232,7 @@ def _unit(width: Fraction, ends: Sequence[Fraction]) -> Fraction:
 def per_record(
     release: Release, values: PrivateValues, calibration: Calibration, samplers: Samplers
 ) -> NDArray[Any]:
-    """One softmax draw for each record, among numbers."""
+    """A noisy answer for each record: a softmax draw among numbers."""
     data, score, candidates = release.args
     data = values.public.filled(data)
     variable = str(score.data[0])

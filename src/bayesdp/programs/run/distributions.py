@@ -1,8 +1,8 @@
 """Distributions as results: mean, sd, quantiles, intervals, samples, density.
 
-`Mixture` is one Beta, Gamma or Normal or a mixture of them, `Density` a density known on a fine
-grid, `Joint` a vector with known marginals, `Samples` a table of draws. All are released: nothing
-here is private. Numbers of a `Joint` and of `Samples` with several columns come as tuples.
+`Mixture` is a Beta, Gamma or Normal law or a mixture of such laws, `Density` a density known on a
+fine grid, `Joint` a vector with known marginals, `Samples` a table of draws. All are released:
+nothing here is private. Numbers of a `Joint` and of `Samples` with several columns come as tuples.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Distribution(ABC):
     @property
     @abstractmethod
     def mean(self) -> Numbers:
-        """The mean; of a vector one for each entry."""
+        """The mean; for a vector a tuple with the mean of each entry."""
 
     @property
     @abstractmethod
@@ -130,7 +130,7 @@ class Mixture(Univariate):
 
     @property
     def parameters(self) -> tuple[float, float]:
-        """The two parameters of a single one; of a mixture `InputError`."""
+        """The two parameters of a single law. Raises `InputError` for a mixture of several."""
         if len(self.weights) != 1:
             raise InputError(
                 "parameters", f"a mixture of {len(self.weights)}", expected="a single distribution"
@@ -218,7 +218,7 @@ class Mixture(Univariate):
 
 
 def single(family: str, first: float, second: float, notes: tuple[str, ...] = ()) -> Mixture:
-    """One beta, gamma or normal distribution."""
+    """A beta, gamma or normal distribution, as a mixture with a single part."""
     parameters = np.asarray([float(first)]), np.asarray([float(second)])
     return Mixture(family, parameters[0], parameters[1], np.ones(1), notes)
 
@@ -228,8 +228,8 @@ def mixture(
 ) -> Mixture:
     """A mixture from unnormalised logarithms of weights; what weighs below 1e-16 is left out.
 
-    Parts with the same parameters (up to rounding, in 1e-12) are one part with their weights
-    together: a mixture that is the next prior would have as many parts as there are ways to it.
+    Parts with the same parameters (up to rounding, in 1e-12) are merged and their weights added:
+    else a mixture that becomes the next prior would have a part for each way that leads to it.
     """
     logs = np.asarray(log_weights, dtype=np.float64)
     parts = np.stack([np.broadcast_to(values, logs.shape) for values in (first, second)]).astype(
@@ -313,7 +313,7 @@ class Joint(Distribution):
     draw: Callable[[int, np.random.Generator], NDArray[Any]] = field(repr=False)
     notes: tuple[str, ...] = ()
     parameters: tuple[float, ...] | None = None
-    """Of a single Dirichlet: its numbers."""
+    """The parameters, where it is a single Dirichlet law."""
 
     def __repr__(self) -> str:
         means = ", ".join(f"{marginal.mean:.4g}" for marginal in self.marginals[:_SHOWN])
@@ -340,7 +340,7 @@ class Joint(Distribution):
         return [curve(name, marginal) for name, marginal in named]
 
     def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
-        """Independent draws of the whole vector, one in a row."""
+        """Independent draws of the whole vector: each row is a draw."""
         return self.draw(k, rng if rng is not None else np.random.default_rng())
 
     def to_dict(self) -> dict[str, Any]:
@@ -402,7 +402,7 @@ class Samples(Distribution):
 
 
 def dirichlet(alpha: NDArray[Any], names: tuple[str, ...], notes: tuple[str, ...] = ()) -> Joint:
-    """One Dirichlet distribution."""
+    """A Dirichlet distribution."""
     total = float(alpha.sum())
     marginals = tuple(single("beta", float(weight), total - float(weight)) for weight in alpha)
     return Joint(

@@ -46,7 +46,7 @@ _EXACT_COUNTS = Fraction(2**52)
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """What a standard deviation rests on; the number of entries that get noise."""
+    """Which of the laws above proves a standard deviation, and how many entries get noise."""
 
     name: Literal["number", "counts", "fine", "whole"]
     entries: int
@@ -163,7 +163,7 @@ def fine_unit(lattice: Fraction, root: Fraction) -> Fraction:
 
 
 def root_above(squared: Fraction) -> Fraction:
-    """At least the square root, exact where that is a fraction."""
+    """The square root, rounded up; exact where it is a fraction."""
     top = squared.numerator * squared.denominator
     root = isqrt(top)
     if root * root == top:
@@ -185,7 +185,7 @@ def _stretched(sigma: Fraction, steps: Steps, squared: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def number_scale(squared: Fraction, epsilon: Fraction, delta: Fraction) -> float:
-    """For one whole number that moves by at most the root of `squared`, in steps of 1."""
+    """The scale for a whole number that moves by at most the root of `squared`, in steps of 1."""
     root = isqrt(squared.numerator)
     exact = root * root == squared.numerator
     scale = _converted(epsilon, delta) * sqrt(squared)
@@ -200,7 +200,7 @@ def number_scale(squared: Fraction, epsilon: Fraction, delta: Fraction) -> float
 
 @lru_cache(maxsize=256)
 def counts_scale(squared: int, epsilon: Fraction, delta: Fraction) -> float:
-    """For the cells of a table: `squared` is 2, or 1 where a record only enters or leaves."""
+    """The scale for cells of a table: `squared` is 2, or 1 if a record only enters or leaves."""
     if squared == 1:
         return number_scale(Fraction(1), epsilon, delta)
     low = _smooth(epsilon, delta) * sqrt(squared) * 0.98
@@ -243,7 +243,7 @@ def multiple(epsilon: Fraction, delta: Fraction, entries: int | None) -> float:
 
 
 def _raised(scale: float, reached: Callable[[Fraction], Fraction], delta: Fraction) -> float:
-    """The first scale from a proposed one on whose delta is small enough, decided in balls."""
+    """A scale, raised from a proposed one until balls prove that its delta is small enough."""
     scale, step = min(max(scale, MIN_SCALE), MAX_SCALE), Fraction(1, 2**24)
     for _ in range(40):
         if reached(Fraction(scale)) <= delta:
@@ -253,7 +253,7 @@ def _raised(scale: float, reached: Callable[[Fraction], Fraction], delta: Fracti
 
 
 def _converted(epsilon: Fraction, delta: Fraction) -> float:
-    """About the multiple at which the conversion of the zCDP cost gives delta."""
+    """A first guess at the multiple: where the conversion of the zCDP cost gives delta."""
     eps, target = float(epsilon), log(delta.numerator) - log(delta.denominator)
     low, high = 1e-12, 1e6 + eps
 
@@ -273,7 +273,7 @@ def _converted(epsilon: Fraction, delta: Fraction) -> float:
 
 
 def _smooth(epsilon: Fraction, delta: Fraction) -> float:
-    """About the multiple of continuous noise (Balle & Wang 2018); infinite for tiny deltas."""
+    """A first guess: the multiple of continuous noise (Balle & Wang 2018); inf for tiny deltas."""
     eps, target = float(epsilon), float(delta)
     if target < 1e-80 or eps > 700:
         return float("inf")

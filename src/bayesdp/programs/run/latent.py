@@ -91,7 +91,7 @@ def _likely(
 
 
 MOST_PAIRS = 2**25
-"""So many pairs of a cell's count and the others' are summed, no more."""
+"""The most pairs (the count of a cell, the count of all others) that are summed."""
 
 
 def require_pairs(noise: Noise, many: int) -> None:
@@ -121,7 +121,7 @@ class Cells:
     """tails[j]: the tilted law of the sum of the cells from j on."""
     tilted: tuple[_Law, ...]
     total: _Law
-    """The law of the total: one point where n is public."""
+    """The law of the total: a single point where n is public."""
     others: tuple[_Law, ...]
     """The tilted law of the sum of all cells but one."""
     log_total: Callable[[NDArray[Any]], NDArray[Any]]

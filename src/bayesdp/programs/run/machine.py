@@ -60,7 +60,7 @@ class Machine:
         self.added: dict[str, Spread] = {}
         """The noise that each release added to every entry."""
         self.after = False
-        """Whether what it does at the moment reads released and public values only."""
+        """Whether the command that runs now reads released and public values only."""
 
     def __repr__(self) -> str:
         return f"<a run of {self.program.name}>"
@@ -206,7 +206,7 @@ class Machine:
     def _respond(self, release: Release) -> Answers:
         data = self.values.filled(release.args[0])
         labels = labels_of(data.args[1], self.values.kinds)
-        # More than e^700 to 1 is no more, and doubles end there.
+        # Odds above e^700 to 1 change nothing, and doubles end there.
         epsilon = below(min(self.values.number(dict(release.options)["epsilon"]), Fraction(700)))
         kept = self.private.rows.mask(data)
         codes = self.private.rows.codes(data.args[1])

@@ -73,7 +73,7 @@ class OpenDP:
 
 
 def response(states: int, dp_epsilon: float) -> Any:
-    """The mechanism on the codes 0 to states - 1."""
+    """Randomized response on the codes 0 to states - 1."""
     from bayesdp.mechanisms import RandomizedResponse
 
     return RandomizedResponse.for_cost(tuple(range(states)), dp_epsilon)
@@ -92,7 +92,7 @@ def _noisy_max(scale: float) -> Any:
 
 
 def below(exact: Fraction) -> float:
-    """The largest double that is not above."""
+    """The largest double that is at most the exact number."""
     return -float_above(-exact)
 
 
@@ -113,7 +113,7 @@ class Calibration:
 
     @property
     def least(self) -> Fraction:
-        """The smaller of the two moves that are priced: grids are fine against that one."""
+        """The smaller of the two moves that are priced. Grids are fine compared with it."""
         if self.entering is not None and 0 < self.entering < self.epsilon:
             return self.entering * self.sensitivity / self.epsilon
         return self.sensitivity
@@ -131,7 +131,7 @@ class Calibration:
         return min(self.least, self.sensitivity * Fraction(1, 2 ** (RESOLUTION + 1)))
 
     def grid(self, lattice: Fraction, slack: Fraction) -> tuple[Fraction, Fraction]:
-        """The step for the scores of a choice on this lattice, and the slack with its rounding."""
+        """The step for scores that lie on a lattice, and the slack including the rounding to it."""
         unit, more = lattice or Fraction(1), Fraction(0)
         if self.least / unit > FINEST:
             unit = more = Fraction(2) ** (power_of_two(self.least) - RESOLUTION)
@@ -143,7 +143,7 @@ class Calibration:
         return self.move(slack) / (self.epsilon * unit)
 
     def move(self, slack: Fraction) -> Fraction:
-        """The sensitivity that the noise is scaled by: where nothing moves, what the steps add."""
+        """The sensitivity that scales the noise; what the steps add where the value can't move."""
         return self.sensitivity * self.factor(slack) if self.sensitivity else slack
 
     def laplace(self, unit: Fraction, slack: Fraction) -> float:
@@ -151,7 +151,7 @@ class Calibration:
         return in_range(self._scale(unit, slack))
 
     def choice(self, unit: Fraction, slack: Fraction) -> float:
-        """The softmax's scale in steps: twice that, for the sum of weights moves too."""
+        """The softmax's scale in steps: twice Laplace's, since the sum of the weights moves too."""
         return in_range(2 * self._scale(unit, slack))
 
 

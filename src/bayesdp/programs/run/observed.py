@@ -28,7 +28,7 @@ class Noisy:
     @property
     def floats(self) -> tuple[float, ...]:
         """The released numbers."""
-        return tuple(float(one) for one in self.values)
+        return tuple(float(value) for value in self.values)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,7 @@
 
 What is exact: beta-bernoulli, dirichlet-categorical and gamma-poisson sum the true statistics out
 (`latent.py`; the results are mixtures of conjugate posteriors), randomized response with two states
-integrates the law of an answer, normal means with Laplace noise and priors that are no single
+integrates the law of an answer, normal means with Laplace noise and priors that are not a single
 conjugate law are integrated by quadrature. What is a choice of model: the clip of real rows is not
 modelled; where the number of rows is private its prior is flat; randomized response with more
 states is sampled by data augmentation; a regression is `regression.py`'s.
@@ -22,6 +22,7 @@ from bayesdp.programs.run.latent import cells, require_pairs, window
 from bayesdp.programs.run.observed import Answers, Noisy, Source
 from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.quadrature import by_quadrature
+from bayesdp.programs.run.regression import closed_form, unmoved
 from bayesdp.programs.run.sizes import log_noisy_sum, log_over_sizes
 
 if TYPE_CHECKING:
@@ -66,18 +67,14 @@ def derived(
         return _poisson(source, about[0], _univariate(prior))
     if family == "normal":
         return _normal(source, about[0], _univariate(prior))
-    from bayesdp.programs.run.regression import closed_form
-
     return closed_form(source, about[0], prior)
 
 
 def _unmoved(source: Noisy, family: str, prior: d.Distribution) -> d.Distribution:
-    """The posterior where nobody is observed, and that is public: what was released is noise."""
+    """The posterior where it is public that no record is observed: the release is noise alone."""
     if family == "categorical":
         return _dirichlet_with(np.zeros(1), prior, source.labels)
     if family == "linear_model":
-        from bayesdp.programs.run.regression import unmoved
-
         return unmoved(source, prior)
     return prior
 
@@ -88,7 +85,7 @@ def _univariate(prior: d.Distribution) -> d.Univariate:
 
 
 def alpha_of(prior: d.Distribution) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """The numbers of a Dirichlet prior; of a mixture those of the law that has its moments."""
+    """The parameters of a Dirichlet prior; a mixture gets those of the law with its moments."""
     assert isinstance(prior, d.Joint)
     if prior.parameters is not None:
         return np.asarray(prior.parameters), ()
@@ -107,8 +104,6 @@ def _plug_in(
     if family == "categorical":
         return _dirichlet_with(np.maximum(np.asarray(y), 0.0), prior, source.labels)
     if family == "linear_model":
-        from bayesdp.programs.run.regression import closed_form
-
         return closed_form(source, about[0], prior, aware=False)
     if family == "bernoulli":
         if source.size is None:
@@ -281,7 +276,7 @@ def _summed(
     log_weights: NDArray[Any],
     log_each: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]],
 ) -> d.Density:
-    """A prior that is no mixture: the sum over true counts at every point of a grid."""
+    """A prior that is not a mixture: the sum over true counts at every point of a grid."""
     from scipy.special import logsumexp
 
     def logs(x: NDArray[Any]) -> NDArray[Any]:

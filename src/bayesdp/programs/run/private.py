@@ -43,7 +43,7 @@ RESOLUTION = 32
 """A grid has about 2^32 steps up to the largest value that one record may add."""
 MOST_ROWS = 2**29
 MOST_PRIVATE_ROWS = 2**28
-"""Where their number is private, sums of more rows are held at what so many can add."""
+"""Where the number of rows is private: the most rows whose values can add up in a sum."""
 MOST_LOOKED_UP = 50_000
 CHUNK = 2**20
 
@@ -127,7 +127,7 @@ class PrivateValues:
 
     @property
     def most(self) -> int:
-        """How many rows there are, at most, where that is public."""
+        """The most rows that a sum can have: their number if it is public, else a fixed limit."""
         return self.size if self.world.adjacency == "replace-one" else MOST_PRIVATE_ROWS
 
     def _folded(self, expr: Expr) -> Fraction:
@@ -267,7 +267,7 @@ def _exact_rows(
 ) -> tuple[list[tuple[Fraction, ...]], Fraction]:
     """What a row adds in each setting of its columns (nothing where it is left out), exact.
 
-    And the largest number of which all that is a whole multiple. Public: no row is read.
+    Also the largest number of which all of these are whole multiples. Public: no row is read.
     """
     kinds, added, lattice = dict(columns_of), list[tuple[Fraction, ...]](), Fraction(0)
     for row in settings(kinds, kinds):
@@ -473,7 +473,7 @@ def in_steps(amount: Amount, moved: Fraction, unit: Fraction | None = None) -> S
     Rounding to a coarser grid lets a neighbour's value be one step farther in each entry. The steps
     are so coarse that the largest value that there can be fits 2^61 of them, unless `unit` says
     otherwise, for which `fits` has been asked. More private rows than `MOST_PRIVATE_ROWS` are held
-    there, which no move gets larger by.
+    there, and no move gets larger by it.
     """
     slack = amount.slack
     if unit is None:

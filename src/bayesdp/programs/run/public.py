@@ -1,8 +1,8 @@
 """Public values, exact: literals, parameters, the public size, released values and what follows.
 
 Numbers are fractions. In what a release reads no divisor is 0: the checker proves it. After the
-releases one may be, and there is no result then. A rehearsal asks for what a program may not come
-to: there a division by 0 gives 0.
+releases a divisor may be 0, and then there is no result. A rehearsal also evaluates commands that
+the program may never reach: there a division by 0 gives 0.
 """
 
 from __future__ import annotations

@@ -48,12 +48,12 @@ def prepared(program: Program) -> None:
 
 
 def ready(program: Program, verdict: Verdict, rows: Rows) -> None:
-    """Everything that can be refused, refused before anything is released: all of it is public.
+    """Refuse what can be refused before anything is released. Public values decide all of it.
 
     Raises `Refusal` for a verdict other than ACCEPTED, `UnsupportedError` for what the interpreter
     can't run, and `InputError` for a number of records that the program doesn't admit, and for
-    noise that is too large for its sampler (an epsilon next to nothing): see `Rehearsal` for the
-    one case where that is not known beforehand.
+    noise that is too large for its sampler (an epsilon close to 0). `Rehearsal` names the one case
+    in which that isn't known beforehand.
     """
     if verdict.verdict != "ACCEPTED":
         raise Refusal(
@@ -67,7 +67,7 @@ def ready(program: Program, verdict: Verdict, rows: Rows) -> None:
 
 
 def _import_all() -> None:
-    """Load now what a run loads on use: an interrupt meanwhile must cost nothing."""
+    """Load the libraries that a run needs: an interrupt while they load must cost nothing."""
     from importlib import import_module
 
     for name in ("opendp.prelude", "scipy.integrate", "scipy.special", "scipy.stats"):
@@ -158,11 +158,12 @@ def _check_derived(value: Expr, program: Program) -> None:
 class Rehearsal(Machine):
     """Every release once, on made-up records, so that what can't be run is known beforehand.
 
-    No private value can decide anything here, for there is none: private columns are one record of
-    the least values. Grids and scales don't depend on rows, and public columns and their number are
-    the true ones. Both sides of a branch are rehearsed unless its condition is known. A release
-    that reads an earlier released value (a factor, the end of a clip) is passed over: its grid, and
-    so its scale in steps, depends on that value, and is known only once that has been paid for.
+    No private value is at hand here, so none can decide anything: private columns hold one record
+    with the least values. Grids and scales don't depend on rows, and public columns and the number
+    of rows are the true ones. Both sides of a branch are rehearsed unless its condition is known. A
+    release that reads an earlier released value (a factor, the end of a clip) is passed over: its
+    grid, and so its scale in steps, depends on that value, and is known only once that has been
+    paid for.
     """
 
     def __init__(self, program: Program, verdict: Verdict, rows: Rows) -> None:
@@ -178,7 +179,7 @@ class Rehearsal(Machine):
         self.later: set[str] = set()
 
     def command(self, command: Command, node: Mapping[str, Any]) -> None:
-        """One command, as far as it reads what is known beforehand."""
+        """Rehearse a command, if everything that it reads is known beforehand."""
         if isinstance(command, Release):
             self.later.add(command.name)
             options = [option for _, option in command.options]
@@ -219,7 +220,7 @@ class Rehearsal(Machine):
             require_pairs(source.noise, len(source.values))
 
     def run(self) -> Any:
-        """Rehearse. Of what is returned, only the divisors that are known."""
+        """Rehearse all commands. Of the returned values only the known divisors are looked at."""
         self.sequence(self.program.body, self.verdict.derivation)
         for returned in self.program.returns:
             self._divisors(returned)

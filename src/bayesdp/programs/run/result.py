@@ -54,29 +54,29 @@ class ProgramResult:
 
     @property
     def value(self) -> Any:
-        """The one output, or all of them."""
+        """The output; a tuple of all of them where there are several."""
         return self.outputs[0] if len(self.outputs) == 1 else self.outputs
 
     @property
     def mean(self) -> Any:
-        """The mean of the one output, a distribution."""
+        """The mean of the only output, a distribution."""
         return self._one("mean").mean
 
     @property
     def sd(self) -> Any:
-        """The standard deviation of the one output, a distribution."""
+        """The standard deviation of the only output, a distribution."""
         return self._one("sd").sd
 
     def interval(self, p: float = 0.95) -> Any:
-        """The central interval of the one output, a distribution."""
+        """The central interval of the only output, a distribution."""
         return self._one("interval").interval(p)
 
     def samples(self, k: int) -> Any:
-        """Draws of the one output, a distribution."""
+        """Draws of the only output, a distribution."""
         return self._one("samples").samples(k)
 
     def figure(self, title: str = "") -> str:
-        """The density of the one output as an SVG element."""
+        """The density of the only output as an SVG element."""
         return self._one("figure").figure(title or self.program)
 
     def _one(self, what: str) -> Distribution:
@@ -103,7 +103,7 @@ class ProgramResult:
 
 
 def require_finite(document: Mapping[str, Any]) -> None:
-    """Raises `InputError` where plain data holds a number that JSON, and so the ledger, has not."""
+    """Raises `InputError` for a number that JSON, and so the ledger, can't hold: inf or NaN."""
     try:
         json.dumps(document, allow_nan=False)
     except ValueError:

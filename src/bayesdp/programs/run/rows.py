@@ -50,7 +50,7 @@ class RowValues:
         return self._number(self.value(expr))
 
     def vector(self, expr: Expr) -> list[NDArray[Any]]:
-        """The entries of a vector, or the one number, for each row."""
+        """The entries of a vector, or a single number, for each row."""
         value = self.value(expr)
         return [self._number(entry) for entry in (value if isinstance(value, list) else [value])]
 
@@ -63,7 +63,7 @@ class RowValues:
         return self._places(self.value(expr))
 
     def _places(self, value: Any) -> NDArray[Any]:
-        """Places, in one way for all who ask: what doubles can't compute is at 0."""
+        """The place of each row's value; a value that doubles can't compute is at 0."""
         if isinstance(value, Labels):
             return np.asarray(value.codes)
         with np.errstate(all="ignore"):
@@ -165,9 +165,9 @@ def _nearest(value: bool | int | Fraction) -> float:
 
 
 def _compared(op: str, a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
-    """One of a <= b and b <= a, or its opposite, also where a number is none.
+    """Computed from a <= b or b <= a, or as its opposite, so that NaN is on one side too.
 
-    So exactly one of `x <= c` and `x > c` holds, which the checker's rule `cases` relies on.
+    Exactly one of `x <= c` and `x > c` holds, which the checker's rule `cases` relies on.
     """
     held = np.less_equal(a, b) if op in ("le", "gt") else np.less_equal(b, a)
     return np.asarray(held if op in ("le", "ge") else np.logical_not(held))

@@ -1,4 +1,4 @@
-"""The whole way of a program: verdict, table, debit, one run, storage.
+"""Running a program, from its verdict and its table to a stored result.
 
 Everything that can be refused is refused first. Then follows the `Transaction` of every release:
 debit, draw, store, show.
@@ -97,7 +97,7 @@ class _Drawing:
 
     @property
     def reads_released_only(self) -> bool:
-        """Whether the machine is at what is computed from released values."""
+        """Whether the command that runs now reads released values only."""
         return self._machine.after
 
     def draw(self, release: str | None) -> tuple[ProgramResult, dict[str, Any]]:
@@ -119,7 +119,7 @@ class _Drawing:
 def _approved(program: Program, verdict: Verdict | None) -> Verdict:
     """The verdict, derived again here and confirmed by the kernel.
 
-    One that was handed over may belong to another program.
+    A verdict that was handed over may belong to another program.
     """
     from bayesdp.programs.check.verdict import check
     from bayesdp.programs.verdicts import confirmed

@@ -1,4 +1,6 @@
-"""Sums over a private number of records, for the sum of normal records: any noise at one price.
+"""Sums over a private number of records, for the sum of normal records.
+
+They take the same time whatever the scale of the noise.
 
 Few numbers are summed one by one. Many are summed in blocks of consecutive whole numbers, each by
 the Gauss rule of its sum (nodes of the discrete Chebyshev polynomials): exact for polynomials of
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FEW = 256
-"""So many numbers of records are summed one by one."""
+"""The most numbers of records that are summed one by one."""
 
 _DROP = 45.0
 _NODES = 12

@@ -1,10 +1,10 @@
 """What the ledger keeps of a program: its pure cost, and the zCDP cost of its Gaussian releases.
 
 The ledger has no (epsilon, delta) spends. A program with a delta is therefore kept as two: the zCDP
-cost of all Gaussian releases, and the pure cost of all others. In a sequence both add up; of the
-sides of a branch the larger counts for each; so it does for pieces of a partition that read public
-pieces only, and else they add up: each release is priced for any change of one record, so the sum
-holds whatever the pieces are.
+cost of all Gaussian releases, and the pure cost of all others. In a sequence both add up. Of the
+sides of a branch the larger of each counts, and so of the pieces of a partition, where each piece
+reads its own rows only and no record moves from one piece to another. The costs of other pieces add
+up: each release is priced for any change of one record, so the sum holds whatever the pieces are.
 
 The ledger's costs are for replaced records. A program under add-remove is kept at what a replaced
 record costs: one that leaves and one that enters, so twice the pure cost and four times the zCDP
@@ -164,7 +164,7 @@ def _with_nodes(
 
 @dataclass(frozen=True)
 class _Costs:
-    """The pure cost of commands, and the zCDP cost of their Gaussian releases, which is given."""
+    """Adds up the pure cost of commands, and the given zCDP costs of their Gaussian releases."""
 
     program: Program
     rhos: Mapping[str, Fraction]

@@ -50,8 +50,8 @@ def spreads(
 ) -> tuple[ValueNoise, ...]:
     """The noise on each returned value of a program that has run.
 
-    `added` is what each release by `laplace` or `gaussian` added to every entry. None: not known,
-    or no number.
+    `added` is what each release by `laplace` or `gaussian` added to every entry. None: the
+    noise is not known, or the value is not a number.
     """
     names: dict[str, ValueNoise] = dict.fromkeys(
         ("db.size", *(p[0] for p in program.parameters)), EXACT

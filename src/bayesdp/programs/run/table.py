@@ -3,9 +3,9 @@
 Int and Real cells are clamped to their bounds; NaN, infinities and missing cells are refused, but
 missing cells of a Category with the label "missing" become that label. Bool cells are truth values
 or 0 and 1. What is refused because of cells is private: everybody is told the same, and the curator
-learns more from `inspect_table`. So it is with the types of columns, for most libraries infer them
-from cells. A table without rows is one like any other, of whatever engine: under add-remove its
-neighbour has a row, and nothing may tell them apart.
+learns more from `inspect_table`. The types of columns are private too, for most libraries infer
+them from cells. A table without rows is treated like any other, whatever its engine: under
+add-remove its neighbour has a row, and nothing may tell them apart.
 """
 
 from __future__ import annotations
@@ -242,7 +242,7 @@ def _category(held: Any, kind: Type, name: str) -> NDArray[Any]:
 
 
 def _whole_numbers(held: Any, name: str) -> Any:
-    """Doubles as the whole numbers that they are."""
+    """Doubles that hold whole numbers, as whole numbers."""
     import pyarrow
 
     try:

@@ -1,4 +1,4 @@
-"""A sign at a terminal that a release takes long. It tells nothing but that it is at work.
+"""A sign at a terminal while a long release is at work. It tells nothing else.
 
 No bar: how far a choice has come, and how many records there are, can be private.
 """

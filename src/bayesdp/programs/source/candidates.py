@@ -173,7 +173,7 @@ def _texts(values: tuple[Literal, ...]) -> bool:
 
 
 def among(name: Expr, candidates: Expr) -> Expr:
-    """What was picked lies among the candidates: a clip says so, and changes nothing."""
+    """The picked value, clipped to where candidates lie: it changes nothing, and gives bounds."""
     listed = candidates.args[:2] if candidates.op in ("linspace", "range") else candidates.args
     numbers = [entry.data[0] for entry in listed if entry.op == "const"]
     ends = [number for number in numbers if isinstance(number, Fraction)]

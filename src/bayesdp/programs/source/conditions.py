@@ -110,7 +110,7 @@ def _connected(op: str, node: ast.AST, parts: list[Scalar]) -> Scalar:
 
 
 def check_truth_value(value: Scalar, node: ast.AST) -> None:
-    """Refuse what is private, or no truth value."""
+    """Refuse what is private, or is not a truth value."""
     if value.level == "private":
         raise refuse(
             "private-control",

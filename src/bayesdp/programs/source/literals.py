@@ -15,7 +15,7 @@ from bayesdp.programs.source.diagnostics import refuse
 Literal = bool | Fraction | str | tuple["Literal", ...]
 
 MOST_DIGITS = 50
-"""Of a number that is written: what is computed of several stays one that the kernel reads."""
+"""The most digits of a written number: what is computed from several must fit the kernel."""
 
 
 def number(node: ast.Constant) -> Fraction:

@@ -351,7 +351,7 @@ _ROWS = {
 
 
 def _instead(family: str, kind: Type) -> str:
-    """Rows that a likelihood observes, made of those that are there."""
+    """How to write rows that a likelihood can observe, for a message."""
     if family == "bernoulli" and kind.kind == "category":
         label = "..." if len(kind.labels) < 2 else kind.labels[-1]
         return f'Compare them with a label: (p.column == "{label}" for p in people).'

@@ -124,7 +124,7 @@ def _parsed(text: str) -> ast.Module:
 
 
 def _check_text(node: ast.Constant, text: str) -> None:
-    """Half a character (a lone surrogate) is no text: neither tables nor ledgers can hold it."""
+    """Refuse half a character (a lone surrogate): neither tables nor ledgers can hold it."""
     half = next((letter for letter in text if "\ud800" <= letter <= "\udfff"), None)
     if half is not None:
         raise refuse(

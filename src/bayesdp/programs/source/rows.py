@@ -83,7 +83,7 @@ def size_of(data: Data, node: ast.AST, context: Context) -> Scalar:
 
 
 def is_public_data(data: Data, mapped: Expr, context: Context) -> bool:
-    """Whether a sum over this data moves under no adjacency."""
+    """Whether a sum over this data is the same on neighbouring tables."""
     if context.draft.adjacency != "replace-one":
         return False
     public = context.draft.public_columns

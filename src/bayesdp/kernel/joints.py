@@ -10,7 +10,7 @@ from typing import Any
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError, law, require
 from bayesdp.kernel.components import Components
 from bayesdp.kernel.graphs import Model, read_model
-from bayesdp.kernel.orders import exact_rows, first_law
+from bayesdp.kernel.orders import exact_rows, first_law, windows
 from bayesdp.statements.chains import MarkovChain
 from bayesdp.statements.graphs import Finite
 from bayesdp.statements.tables import cells, shape
@@ -51,14 +51,7 @@ def _chain(population: MarkovChain) -> tuple[list[int], tuple[int, ...], Law]:
     sizes = (states,) * length
     _small((states,) * max(length, order))
     table: Law = {}
-    for cell in product(range(states), repeat=max(length, order)):
-        index = 0
-        for value in cell[:order]:
-            index = index * states + value
-        weight = start[index]
-        for new in cell[order:]:
-            weight *= rows[index][new]
-            index = (index * states + new) % len(rows)
+    for cell, weight in windows(rows, order, max(length, order), start).items():
         table[cell[:length]] = table.get(cell[:length], Fraction(0)) + weight
     return list(range(length)), sizes, table
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import product
 
 from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import ball, require
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.orders import exact_rows, first_law
+from bayesdp.kernel.orders import exact_rows, first_law, window_ratio, windows
 from bayesdp.statements.chains import MarkovChain
 
 WINDOW = 120
@@ -32,56 +31,13 @@ def _influence(rows: list[list[Fraction]], start: list[Fraction], order: int, di
     """`tanh(ln R / 4)`, `R` the largest cross ratio of two records, over all positions."""
     worst = Fraction(1)
     for kept in range(1, order - distance + 2):
-        worst = max(worst, _widest(rows, None, order, order - distance, order, kept))
+        inside = windows(rows, order, order + kept)
+        worst = max(worst, window_ratio(inside, order - distance, {order}))
     for place in range(order - distance):
         for kept in range(place + 2):
-            worst = max(worst, _widest(rows, start, order, place, place + distance, kept))
-    require(worst >= 1, "a zero that is not in all rows: R is infinite")
+            first = windows(rows, order, order + kept, start)
+            worst = max(worst, window_ratio(first, place, {place + distance}))
     return (ball(worst).log() / 4).tanh()
-
-
-def _widest(
-    rows: list[list[Fraction]],
-    start: list[Fraction] | None,
-    order: int,
-    one: int,
-    other: int,
-    factors: int,
-) -> Fraction:
-    """The largest cross ratio of records `one` and `other` under a product of transitions."""
-    states = len(rows[0])
-    weights = {}
-    for values in product(range(states), repeat=order + factors):
-        index = 0
-        for value in values[:order]:
-            index = index * states + value
-        weight = Fraction(1) if start is None else start[index]
-        for new in values[order:]:
-            weight *= rows[index][new]
-            index = (index * states + new) % len(rows)
-        weights[values] = weight
-    worst = Fraction(1)
-    rest = [place for place in range(order + factors) if place not in (one, other)]
-    for fixed in product(range(states), repeat=len(rest)):
-        table = {}
-        for u, v in product(range(states), repeat=2):
-            chosen = dict(zip(rest, fixed, strict=True)) | {one: u, other: v}
-            table[u, v] = weights[tuple(chosen[place] for place in range(order + factors))]
-        worst = max(worst, _cross(table, states))
-    return worst
-
-
-def _cross(table: dict[tuple[int, int], Fraction], states: int) -> Fraction:
-    worst = Fraction(1)
-    for a, b in product(range(states), repeat=2):
-        for c, d in product(range(states), repeat=2):
-            top, bottom = table[a, c] * table[b, d], table[b, c] * table[a, d]
-            if top == 0:
-                continue
-            if bottom == 0:
-                require(False, "a zero that is not in all rows: R is infinite")
-            worst = max(worst, top / bottom)
-    return worst
 
 
 def _total(kappa: list[arb], length: int) -> arb:

@@ -19,6 +19,13 @@ ALLOWED: tuple[type[ast.AST], ...] = (
     *(ast.Not, ast.And, ast.Or, ast.Eq, ast.NotEq, ast.Lt, ast.LtE, ast.Gt, ast.GtE),
 )
 
+_REQUIRE = "For a condition on public values write require(...)."
+_IMPORT = ("import", "Programs import nothing inside a function.", "")
+_OUTSIDE = ("effect", "Programs change nothing outside themselves.", "Return the value.")
+_YIELD = ("construct", "Programs return once.", "Return a tuple.")
+_DICTIONARY = ("construct", "Dictionaries are not part of the language.", "Use tuples.")
+_SET = ("construct", "Sets are not part of the language.", "Use tuples.")
+_IDENTITY = ("construct", "`is` compares identities, not values.", "Use == or !=.")
 REFUSED: dict[type[ast.AST], tuple[str, str, str]] = {
     ast.While: (
         "private-control",
@@ -30,33 +37,25 @@ REFUSED: dict[type[ast.AST], tuple[str, str, str]] = {
         "An exception that depends on data is a channel.",
         "Programs neither raise nor catch: bounds are clamped and missing values refused on load.",
     ),
-    ast.Raise: (
-        "exception",
-        "An exception that depends on data is a channel.",
-        "For a condition on public values write require(...).",
-    ),
-    ast.Assert: (
-        "exception",
-        "An assertion that fails on data is a channel.",
-        "For a condition on public values write require(...).",
-    ),
+    ast.Raise: ("exception", "An exception that depends on data is a channel.", _REQUIRE),
+    ast.Assert: ("exception", "An assertion that fails on data is a channel.", _REQUIRE),
     ast.Match: (
         "construct",
         "`match` is not part of the language.",
         "Use `if` on public or released values.",
     ),
     ast.With: ("effect", "Programs open nothing.", "They only read their database."),
-    ast.Import: ("import", "Programs import nothing inside a function.", ""),
-    ast.ImportFrom: ("import", "Programs import nothing inside a function.", ""),
-    ast.Global: ("effect", "Programs change nothing outside themselves.", "Return the value."),
-    ast.Nonlocal: ("effect", "Programs change nothing outside themselves.", "Return the value."),
+    ast.Import: _IMPORT,
+    ast.ImportFrom: _IMPORT,
+    ast.Global: _OUTSIDE,
+    ast.Nonlocal: _OUTSIDE,
     ast.Delete: ("effect", "Programs delete nothing.", ""),
     ast.ClassDef: ("construct", "A class stands at module level, as a @record.", ""),
     ast.JoinedStr: ("effect", "A text made from values is a way out for them.", "Return values."),
     ast.FormattedValue: ("effect", "A text made from values is a way out for them.", ""),
     ast.NamedExpr: ("construct", "`:=` is not part of the language.", "Assign on its own line."),
-    ast.Yield: ("construct", "Programs return once.", "Return a tuple."),
-    ast.YieldFrom: ("construct", "Programs return once.", "Return a tuple."),
+    ast.Yield: _YIELD,
+    ast.YieldFrom: _YIELD,
     ast.Await: ("construct", "Programs don't wait for anything.", ""),
     ast.Break: (
         "private-control",
@@ -64,13 +63,13 @@ REFUSED: dict[type[ast.AST], tuple[str, str, str]] = {
         "A static loop runs to its end.",
     ),
     ast.Continue: ("private-control", "A static loop runs to its end.", "Use a row condition."),
-    ast.Dict: ("construct", "Dictionaries are not part of the language.", "Use tuples."),
-    ast.DictComp: ("construct", "Dictionaries are not part of the language.", "Use tuples."),
-    ast.Set: ("construct", "Sets are not part of the language.", "Use tuples."),
-    ast.SetComp: ("construct", "Sets are not part of the language.", "Use tuples."),
+    ast.Dict: _DICTIONARY,
+    ast.DictComp: _DICTIONARY,
+    ast.Set: _SET,
+    ast.SetComp: _SET,
     ast.Starred: ("construct", "Starred arguments are not part of the language.", "List them."),
-    ast.Is: ("construct", "`is` compares identities, not values.", "Use == or !=."),
-    ast.IsNot: ("construct", "`is` compares identities, not values.", "Use == or !=."),
+    ast.Is: _IDENTITY,
+    ast.IsNot: _IDENTITY,
     ast.In: ("construct", "`in` is not part of the language.", "Use == with `or`."),
     ast.NotIn: ("construct", "`in` is not part of the language.", "Use != with `and`."),
     ast.Slice: ("construct", "Slices are not part of the language.", "Take single entries."),

@@ -14,6 +14,7 @@ from scipy.optimize import linprog
 from bayesdp.kernel.arithmetic import PRECISION, InvalidError, UnknownError
 from bayesdp.kernel.conversions import certified_level
 from bayesdp.kernel.ratios import ratio_bound, threshold_bound
+from bayesdp.leakage.contraction import graph_level
 from bayesdp.notions import Cost
 from bayesdp.populations import Family, Graph, Network, Tree
 from bayesdp.theorems import Question, report
@@ -185,11 +186,14 @@ def test_large_models():
 
 def test_a_grid_too_large_to_walk_through_is_bounded_by_its_inside():
     table = [[2.0, 1.0], [1.0, 2.0]]
-    walked = agreed(Graph(grid=(100, 100), table=table), Cost(any=0.3), {"graph-contraction"})
+    graph, cost = Graph(grid=(100, 100), table=table), Cost(any=0.3)
+    walked = agreed(graph, cost, {"graph-contraction"})
+    level = graph_level(graph.factor_graph, 0.3)
     step = make_step(
         "graph-contraction",
         {"model": "graph", "grid": [1000, 1000], "table": table},
-        Cost(any=0.3),
+        cost,
+        details={"messages": level.messages},
     )
     inside = certified_level(step)
     assert walked["graph-contraction"] <= inside * (1 + 1e-12)

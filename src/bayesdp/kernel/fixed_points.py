@@ -7,6 +7,7 @@ them, they are above everything that the step makes of 0, however often it is ap
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
 from flint import arb
@@ -20,11 +21,11 @@ _INFLATIONS = (50, 46, 42, 36, 30)
 """A witness is raised by so many bits less than itself: it was rounded when it was written."""
 
 
-def logarithms(given: Any, count: int, what: str) -> list[arb]:
-    """A witness as it stands on a certificate: `count` numbers from 0 on."""
+def logarithms(given: Any, count: int, what: str, farthest: Fraction | int = FARTHEST) -> list[arb]:
+    """A witness as it stands on a certificate: `count` numbers from 0 to `farthest`."""
     require(isinstance(given, list) and len(given) == count, f"not {count} numbers", what)
     numbers = [exact(entry, what) for entry in given]
-    within = all(0 <= number <= FARTHEST for number in numbers)
+    within = all(0 <= number <= farthest for number in numbers)
     require(within, "a number is not the logarithm of a ratio", what)
     return [ball(number) for number in numbers]
 

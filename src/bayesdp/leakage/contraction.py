@@ -19,6 +19,7 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -32,6 +33,9 @@ _LOG_ERROR = 40.0 * UNIT
 _STEP_ERROR = 96.0 * UNIT
 _LARGE = 15_000
 """With more messages than this only the way down is gone: each of its rounds is a proof."""
+
+MOST_WRITTEN = 20_000
+"""With more messages than this the witness of a certificate is one number for all of them."""
 
 _MOST_ROUNDS = 1500
 _HOPELESS = 1e4
@@ -144,6 +148,7 @@ class Messages:
     def __init__(self, graph: FactorGraph) -> None:
         self.graph = graph
         self.blocks: list[Block] = []
+        self._slots: list[tuple[FactorGroup, Ints]] = []
         record: list[Ints] = []
         ratio: list[Floats] = []
         start = 0
@@ -152,12 +157,17 @@ class Messages:
                 continue
             found = log_cross_ratios(group, graph.possible)
             members = group.members.T
+            matter: NDArray[np.bool_] = np.ones(group.count, dtype=bool)
             if found.shape[1] == group.count > 1:
-                matter = found.any(axis=0)
+                matter = np.asarray(found.any(axis=0))
                 found, members = found[:, matter], members[:, matter]
             if not found.any():
+                self._slots.append((group, np.full(group.members.T.shape, -1)))
                 continue
             count = members.shape[1]
+            slots = np.full(group.members.T.shape, -1)
+            slots[:, matter] = start + np.arange(members.size).reshape(members.shape)
+            self._slots.append((group, slots))
             self.blocks.append(Block(start, count, group.arity))
             record.append(members.ravel())
             ratio.append(np.broadcast_to(found, members.shape).ravel())
@@ -168,6 +178,26 @@ class Messages:
         self.weights = _Weights.of(self.log_ratio)
         self.degree = np.bincount(self.record, minlength=graph.records)
         self._guess: tuple[float, Floats] | None = None
+
+    @cached_property
+    def _order(self) -> Ints:
+        """Where each number of a witness stands in `y`: factors by members; -1 where there is none.
+
+        Groups hold factors in the order in which they were declared, and equal members are in one.
+        """
+        factors = [
+            (tuple(group.members[number].tolist()), slots[:, number])
+            for group, slots in self._slots
+            for number in range(group.count)
+        ]
+        factors.sort(key=lambda factor: factor[0])
+        return np.concatenate([places for _, places in factors])
+
+    def witness(self, solution: Solution) -> list[float] | None:
+        """What the kernel checks: all messages or one number above them; `None` for their caps."""
+        if sum(slots.size for _, slots in self._slots) <= MOST_WRITTEN:
+            return [float(value) for value in np.append(solution.y, 0.0)[self._order]]
+        return [solution.uniform] if math.isfinite(solution.uniform) else None
 
     def step(self, y: Floats, dp_epsilon: float, ceiling: Floats) -> Floats:
         """`min(Phi(y), ceiling)`, rounded up."""
@@ -211,7 +241,7 @@ class Messages:
         """
         incoming = self.others((self.degree[self.record] - 1).astype(float))
         arity = max(block.arity for block in self.blocks)
-        most = float(np.max(incoming)) * (1.0 + 1e-12)
+        most = math.floor(np.max(incoming))  # a count that was rounded up
         ratio = self.log_ratio.max(keepdims=True)
         weights = _Weights.of(ratio)
         y = ratio if math.isfinite(ratio[0]) else np.full(1, 1e6 * dp_epsilon)
@@ -232,7 +262,8 @@ class Messages:
         the way, if not the least.
         """
         ceiling = self.ceiling(dp_epsilon)
-        y = np.minimum(ceiling, self.uniform(dp_epsilon))
+        uniform = self.uniform(dp_epsilon)
+        y = np.minimum(ceiling, uniform)
         rounds, inflation = 0, math.inf
         if self.size < _LARGE:
             guess, rounds, change = self._iterate(dp_epsilon, ceiling, deadline)
@@ -243,7 +274,7 @@ class Messages:
         if inflation > 1e-10:
             y, more = self._descend(y, dp_epsilon, ceiling, deadline)
             rounds += more
-        return Solution(y, rounds, inflation)
+        return Solution(y, rounds, inflation, uniform)
 
     def _iterate(
         self, dp_epsilon: float, ceiling: Floats, deadline: Deadline
@@ -309,23 +340,26 @@ class Messages:
 class Solution:
     """A super-solution: messages `y`, the rounds it took, how far a guess was inflated.
 
-    `inflation` is infinite where no guess was made or passed: then they come from above.
+    `inflation` is infinite where no guess was made or passed: then they come from above. No message
+    need be above `uniform`.
     """
 
     y: Floats
     rounds: int
     inflation: float
+    uniform: float
 
 
 @dataclass(frozen=True, slots=True)
 class GraphLevel:
-    """The level of a graph, the record that has it, and what the search took."""
+    """The level of a graph, the record that has it, what the search took, and the witness."""
 
     epsilon: float
     record: int
     rounds: int
     inflation: float
     largest_log_ratio: float
+    messages: list[float] | None = None
 
 
 _KNOWN: WeakKeyDictionary[FactorGraph, Messages] = WeakKeyDictionary()
@@ -350,5 +384,10 @@ def graph_level(graph: FactorGraph, dp_epsilon: float, deadline: Deadline = NEVE
     levels = messages.levels(found.y, dp_epsilon)
     record = int(np.argmax(levels))
     return GraphLevel(
-        float(np.nextafter(levels[record], np.inf)), record, found.rounds, found.inflation, widest
+        float(np.nextafter(levels[record], np.inf)),
+        record,
+        found.rounds,
+        found.inflation,
+        widest,
+        messages.witness(found),
     )

@@ -74,6 +74,8 @@ by a separate slow loop.
 
 from __future__ import annotations
 
+from typing import Any
+
 from bayesdp.leakage.contraction import graph_level
 from bayesdp.notions import Bound, Cost
 from bayesdp.populations import Graph, Network, Tree
@@ -94,9 +96,11 @@ class GraphContraction(Theorem):
     def level(self, population: Graph | Tree | Network, question: Question, cost: Cost) -> Bound:
         """The level of verified messages. Messages are capped by the size of a component."""
         level = graph_level(population.factor_graph, cost.dp_epsilon, question.deadline)
+        witness: dict[str, Any] = {} if level.messages is None else {"messages": level.messages}
         return self._bound(
             level.epsilon,
             record=level.record,
             rounds=level.rounds,
             largest_ln_R=None if level.largest_log_ratio > 1e300 else level.largest_log_ratio,
+            **witness,
         )

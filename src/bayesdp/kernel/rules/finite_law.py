@@ -15,9 +15,9 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, exact, require, watched
-from bayesdp.kernel.chains import moebius, threshold, uniform
 from bayesdp.kernel.joints import Part, parts
 from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.ratios import one_cost, threshold, two_states
 
 Key = tuple[int, tuple[tuple[int, int], ...], int, int]
 
@@ -124,7 +124,7 @@ class _Part:
         if not free or p == q:
             return arb(1)
         first, second = [ball(w) for w in p], [ball(w) for w in q]
-        best = uniform(first, second, self.factor ** len(free))
+        best = one_cost(first, second, self.factor ** len(free))
         for k in free if adversary == "any" and len(free) > 1 else ():
             revealed = self._reveal(key, free, k, p, q)
             best = best.min(revealed) if revealed is not None else best
@@ -158,8 +158,8 @@ class _Part:
             for v in range(size)
         ]
         total = sum(weights, arb(0))
-        ratio = moebius if size == 2 else threshold
-        return total * ratio((), [weight / total for weight in weights], target, cost)
+        ratio = two_states if size == 2 else threshold
+        return total * ratio([weight / total for weight in weights], target, cost)
 
     def _flows(self, proof: Any, free: tuple[int, ...], p: list[arb], q: list[arb]) -> arb:
         """Weak duality: `lam + sum_v max(0, p - lam q - out + c in) / Q(v)`."""

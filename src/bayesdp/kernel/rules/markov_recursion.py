@@ -14,7 +14,6 @@ from bayesdp.kernel.chains import (
     Recursion,
     Row,
     closing,
-    moebius,
     stationary,
 )
 from bayesdp.kernel.fixed_points import super_solution
@@ -31,8 +30,8 @@ def bound(conversion: Conversion) -> arb:
         require(conversion.adversary == "uninformed", "for order k: uninformed adversaries only")
         return _tuples(conversion, population)
     recursion = Recursion(population, uninformed=conversion.adversary == "uninformed")
-    ratio = moebius if recursion.size == 2 else _Programs()
-    return ball(conversion.total) + recursion.level(conversion.total, ratio, conversion.details)
+    level = recursion.level(conversion.total, _Programs(), conversion.details)
+    return ball(conversion.total) + level
 
 
 class _Programs:

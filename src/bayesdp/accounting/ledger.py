@@ -32,6 +32,7 @@ from .account import (
     is_registered,
     new_columns,
 )
+from .lookalikes import lookalike
 from .rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
 from .spend import (
     LevelFunction,
@@ -116,8 +117,9 @@ class Ledger:
     ) -> None:
         """What a study does: register the first reading of a data set, or find its own there.
 
-        Raises `LedgerError` if the data set has readings and this isn't one of them, and for
-        columns as `register` does.
+        Raises `LedgerError` if the data set has readings and this isn't one of them, for columns
+        as `register` does, and for a new name that looks like one that is there: only `register`
+        takes those.
         """
         self._add(dataset, unit, reading, declared(private, public), only_if_first=True)
 
@@ -242,6 +244,8 @@ class Ledger:
         if self._file.exists():
             with self._file.reading() as connection:
                 account = self._account(connection, dataset)
+                if account is None:
+                    _require_new_name(connection, dataset)
         if account is None:
             account = Account(unit, (), ())
         check_unit(dataset, account.unit, unit)
@@ -267,6 +271,8 @@ class Ledger:
         with self._file.writing(create=True) as connection:
             account = self._account(connection, dataset)
             if account is None:
+                if only_if_first:
+                    _require_new_name(connection, dataset)
                 row = {"name": dataset, "unit": unit, "time": self._now()}
                 connection.execute(schema.datasets.insert(), row)
                 account = Account(unit, (), ())
@@ -447,6 +453,20 @@ def _no_reading(dataset: str) -> LedgerError:
         expected="a data set with a registered reading",
         remedy="Register one with `bayesdp ledger register`, or release from a study.",
     )
+
+
+def _require_new_name(connection: Connection, dataset: str) -> None:
+    """`LedgerError` for a name that looks like another data set's: it would have a fresh budget."""
+    names = connection.scalars(select(schema.datasets.c.name).order_by(schema.datasets.c.name))
+    other = lookalike(dataset, names)
+    if other is not None:
+        raise LedgerError(
+            "data.dataset",
+            dataset,
+            expected=f"a name that does not look like '{other}', which is in this ledger",
+            remedy="If the same people are meant, use that name. If not, "
+            "'bayesdp ledger register STUDY' registers another data set of this name.",
+        )
 
 
 def _unit(connection: Connection, dataset: str) -> str | None:

@@ -1,0 +1,40 @@
+"""Names of data sets that a reader takes for one another.
+
+A data set's budget is kept under its name, so the same people under a name that only looks the same
+would have a fresh budget. `shape` is what is left of a name for a reader's eye.
+
+Public names: `shape`, `lookalike`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+
+_TWINS = (
+    "аa вb сc ԁd еe ғf ɡg нh һh іi їi јj кk ӏl мm пn оo рp ԛq гr ѕs тt ѵv ԝw хx уy зz "  # Cyrillic
+    "αa βb ϲc δd εe ϝf ηh ιi ϳj κk λl μm νv οo ρp σo τt υu ωw χx γy ζz "  # Greek
+    "օo սu ոn հh ցg զq "  # Armenian
+    "ıi ɩi ɑa ɪi ʟl ɴn ʀr ʏy øo łl đd ħh ŧt 0o 1l il |l"
+)
+"""Letters, as they are when folded, and the Latin letter that each is taken for."""
+_TABLE = str.maketrans({pair[0]: pair[1] for pair in _TWINS.split()})
+
+
+def shape(name: str) -> str:
+    """The name without what a reader's eye passes over: capitals, accents, widths, separators.
+
+    Letters of other alphabets that look like Latin ones count as those, and `0`, `1`, `I` and `l`
+    as `o` and `l`.
+    """
+    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
+    kept = (letter for letter in folded if unicodedata.category(letter)[0] in "LNS")
+    return "".join(kept).translate(_TABLE).translate(_TABLE)
+
+
+def lookalike(name: str, names: Iterable[str]) -> str | None:
+    """The first of other names that looks like this one."""
+    its_shape = shape(name)
+    if not its_shape:  # signs only
+        return None
+    return next((other for other in names if other != name and shape(other) == its_shape), None)

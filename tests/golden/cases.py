@@ -236,7 +236,7 @@ CASES = (
     people("query-column-missing", 'column = "height"\n', ""),
     people("query-column-uncovered", 'column = "height"', 'column = "income"'),
     people("query-column-public", 'column = "height"', 'column = "role"'),
-    people("query-column-no-bounds", 'column = "height"', 'column = "smokes"'),
+    people("query-column-no-numbers", 'column = "height"', 'column = "smokes"'),
     people("query-where-uncovered", MEAN, 'name = "rich"\nkind = "count"\nwhere = "income > 50"\n'),
     people("query-where-unknown", MEAN, 'name = "c"\nkind = "count"\nwhere = "wieght > 5"\n'),
     people(
@@ -278,7 +278,12 @@ CASES = (
     people("table-unknown-kind", "people.csv", "people.xlsx"),
     people("table-glob-without-files", "people.csv", "year-*.csv"),
     people("table-column-missing", "income = {", "incme = {"),
-    Case("table-empty", 2, files={"people.csv": PEOPLE_CSV.splitlines()[0] + "\n"}),
+    Case(
+        "data-empty",
+        1,
+        files={"people.csv": PEOPLE_CSV.splitlines()[0] + "\n"},
+        curator="empty",
+    ),
     Case("table-no-header", 2, files={"people.csv": ""}),
     people("table-not-parquet", "people.csv", "people.parquet", files={"people.parquet": "none"}),
     people("table-not-duckdb", "people.csv", "people.duckdb::t", files={"people.duckdb": "none"}),

@@ -48,7 +48,6 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
         "z": ["z < 3"],
     }
     readable = {"both": ["x", "s", "z"], "x": ["x", "z"], "s": ["s", "z"]}[covers]
-    numbers = [column for column in readable if column != "s"]
     kinds = ["sum", "count", "histogram"] + ([] if many_rows else ["mean", "proportion"])
     kind = str(rng.choice(kinds))
     made: dict[str, Any] = {"name": name, "kind": kind}
@@ -59,7 +58,7 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
         if made["column"] != "s":
             made["bins"] = [low, 0.0, 2.0, high]
     else:
-        made["column"] = str(rng.choice(numbers))
+        made["column"] = str(rng.choice(readable))
         if rng.random() < 0.4:
             made["where"] = "g == 'a'"
             if kind == "sum" and rng.random() < 0.5:

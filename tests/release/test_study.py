@@ -12,6 +12,8 @@ import pyarrow as pa
 import pytest
 
 import bayesdp
+from bayesdp import kernel
+from bayesdp.certificate import content_of, digest
 from bayesdp.errors import BudgetExceededError, InputError, TableError, TableMismatchError
 from bayesdp.release import Study
 from bayesdp.release.plan import make_plan
@@ -249,3 +251,65 @@ def test_a_chain_covers_its_own_states_only(covers: list[str], good: bool, tmp_p
         return
     with pytest.raises(InputError, match=r"population\.covers"):
         bayesdp.Study(**arguments)
+
+
+NUMBERS = pd.DataFrame(
+    {
+        "pair": [row // 2 for row in range(200)],
+        "score": [row % 4 for row in range(200)],
+        "steps": [2_000.0 * (row % 8) for row in range(200)],
+        "word": ["a", "b"] * 100,
+    }
+)
+
+
+def of_numbers(ledger: Path, **query: Any) -> Study:
+    return Study(
+        NUMBERS,
+        dataset="numbers",
+        n=200,
+        columns={
+            "pair": {"role": "cluster"},
+            "score": {"states": [0, 1, 2, 3], "unit": "points"},
+            "word": {"states": ["a", "b"]},
+            "single": {"from": "score", "where": "score > 1"},
+            "steps": {"bounds": [0, 20_000]},
+            "level": {"from": "steps", "cuts": [5_000, 10_000]},
+        },
+        population={"model": "clusters", "size": 2, "covers": ["score", "steps"], "source": "-"},
+        budget={"epsilon": 400.0},
+        queries=[{"name": "q", **query}],
+        ledger=str(ledger),
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "value"),
+    [
+        ("mean", "score", 1.5),
+        ("sum", "score", 300.0),
+        ("sum", "level", 25 * (0 + 0 + 0 + 1 + 1 + 2 + 2 + 2)),
+        ("mean", "single", 0.5),
+    ],
+)
+def test_numbers_among_states_are_summed(
+    kind: str, column: str, value: float, tmp_path: Path
+) -> None:
+    """One record moves the sum by at most the distance of the states that are farthest apart."""
+    release = of_numbers(tmp_path / "ledger.db", kind=kind, column=column).release()
+    assert release["q"].value == pytest.approx(value, rel=0.02)
+    document = json.loads(release.certificate.to_json())
+    assert kernel.check(document)
+    (query,) = release.certificate.derivation.premises[0].premises[0].premises
+    assert query.conclusion["kind"] == "any", "states are not clipped"
+    ends = {"score": (0.0, 3.0), "level": (0.0, 2.0), "single": (0.0, 1.0)}[column]
+    assert (query.evidence["grid"]["lo"], query.evidence["grid"]["hi"]) == ends
+    narrow = document["derivation"]["premises"][0]["premises"][0]["premises"][0]["evidence"]
+    narrow["grid"]["hi"] = ends[1] / 2
+    assert not kernel.check(document | {"digest": digest(content_of(document))})
+
+
+@pytest.mark.parametrize("column", ["word", "pair"])
+def test_what_is_not_a_number_has_no_sum(column: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"a column of numbers|a private column"):
+        of_numbers(tmp_path / "ledger.db", kind="sum", column=column)

@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
         ("missing/*.parquet", "files that match"),
         ("nothing.csv", "a header line"),
         ("fake.csv.gz", "readable"),
-        ("fake.parquet", "readable"),
+        ("fake.parquet", "can be read"),
         ("similar.csv", "more than capital letters"),
         ("similar.parquet", "more than capital letters"),
         (pd.DataFrame({"x": [1], "X": [2]}), "more than capital letters"),

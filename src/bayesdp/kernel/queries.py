@@ -48,10 +48,9 @@ def shape(
     if summed is None:
         require(private, "a count needs a condition on a private column")
     elif sums:
-        numbers = isinstance(summed, Numeric) and summed.is_private
-        require(numbers, "no private numbers")
+        require(summed.is_private and summed.interval is not None, "no private numbers")
         require(not (query.kind == "mean" and private), "a mean over rows of a private number")
-        interval = summed.bounds
+        interval = summed.interval
     else:
         require(summed.is_private, "a histogram of a public column")
         cells = _levels(summed) if query.bins is None else _bins(query.bins, summed)
@@ -63,7 +62,8 @@ def shape(
         require(not several and not group.is_private, "grouping by a private column")
         keys = _levels(group)
     masked = private or several
-    lipschitz = sums and not masked and not isinstance(summed.missing, Impute)  # type: ignore[union-attr]
+    clipped = sums and isinstance(summed, Numeric) and not isinstance(summed.missing, Impute)
+    lipschitz = clipped and not masked
     return Shape(
         kind="lipschitz" if lipschitz else "any",
         masked=masked,

@@ -219,7 +219,7 @@ class Pricing:
         column = query.shape.column
         raise InputError(
             f"data.columns.{column.name}.bounds" if column is not None else "data.n",
-            list(column.bounds or ()) if column is not None else self.n,
+            list(column.interval or ()) if column is not None else self.n,
             expected=f"bounds for which the query '{query.shape.spec.name}' and its error are "
             "finite doubles",
             remedy="Use another unit.",
@@ -352,8 +352,8 @@ class Pricing:
             self.noise.check_room(self.rows, sensitivity, cost)
             return None
         assert shape.column is not None
-        assert shape.column.bounds is not None
-        low, high = shape.column.bounds
+        assert shape.column.interval is not None
+        low, high = shape.column.interval
         population = self.study.population
         return Grid.plan(
             low,
@@ -386,7 +386,10 @@ class Pricing:
                     spec.error,
                     expected="a weight here, since how many rows the average is over is known only "
                     "from the data",
-                    remedy="State data.n, or use weight.",
+                    remedy="State data.n, or use weight."
+                    if spec.by is None and not spec.where
+                    else "Use weight: 'bayesdp check STUDY' shows the error for n records. Or "
+                    "release the sum, whose error can be wanted.",
                 )
             error *= self.n
         grid: Grid | None = None
@@ -401,7 +404,7 @@ class Pricing:
     def _rough_cost(self, shape: Shape, error: Fraction) -> float:
         """About what it will cost: it decides how much room the grid leaves for noise."""
         assert shape.column is not None
-        assert shape.column.bounds is not None
-        low, high = shape.column.bounds
+        assert shape.column.interval is not None
+        low, high = shape.column.interval
         width = max(high - low, abs(low), abs(high)) if shape.masked else high - low
         return self.noise.rough_cost(width, float(error))

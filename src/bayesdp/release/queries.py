@@ -173,11 +173,11 @@ def _mechanism(study: StudySpec, query: QuerySpec, where: Predicate | None, key:
 def _is_lipschitz(query: QuerySpec, column: Column | None, masked: bool) -> bool:
     """Sums and means of clipped values, every row of them always counted as it is.
 
-    A value that may be missing, and is then replaced, jumps: that is no clipping.
+    A value that may be missing, and is then replaced, jumps: that is not clipping. Nor are states.
     """
     if query.kind not in ("sum", "mean") or column is None or masked:
         return False
-    return column.imputed is None
+    return column.bounds is not None and column.imputed is None
 
 
 def _predicate(study: StudySpec, query: QuerySpec, key: str) -> Predicate | None:
@@ -243,12 +243,13 @@ def _value_column(study: StudySpec, query: QuerySpec, key: str) -> Column:
             expected="a private column",
             remedy="A public column needs no noise.",
         )
-    if query.kind in ("sum", "mean") and column.bounds is None:
+    if query.kind in ("sum", "mean") and column.interval is None:
         raise InputError(
             f"{key}.column",
             query.column,
-            expected="a column with bounds",
-            remedy="Declare bounds = [lower, upper], or release a histogram or a count.",
+            expected="a column of numbers: one with bounds, with cuts, or with states that are "
+            "numbers, at least two",
+            remedy="Release a histogram or a count.",
         )
     return column
 

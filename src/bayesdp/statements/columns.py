@@ -143,6 +143,15 @@ class Column(Statement):
         """The values that it may hold; `None` for numbers between bounds, and where undeclared."""
         return None
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where its numbers lie; `None` for what isn't numbers, or a single number."""
+        levels = self.levels
+        if levels is None or kind_of(levels[0]) != "number":
+            return None
+        numbers = [float(level) for level in levels]
+        return (min(numbers), max(numbers)) if min(numbers) < max(numbers) else None
+
     @model_validator(mode="after")
     def _independent_of_others(self) -> Column:
         if self.independent and not self.is_private:
@@ -154,6 +163,11 @@ class Numeric(Column):
     """Numbers, clipped to `bounds`."""
 
     bounds: Annotated[tuple[Number, Number], Sequence, AfterValidator(_interval)]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The bounds."""
+        return self.bounds
 
     @model_validator(mode="after")
     def _imputed(self) -> Numeric:

@@ -129,6 +129,18 @@ class Column(BaseModel):
         return (0, 1) if self.where is not None else self.states
 
     @property
+    def interval(self) -> tuple[float, float] | None:
+        """Where its numbers lie: the bounds, or from the least to the largest of its states.
+
+        None for a column that does not hold numbers, and for one that holds a single number.
+        """
+        levels = self.levels
+        if self.bounds is not None or levels is None or value_kind(levels[0]) != "number":
+            return self.bounds
+        numbers = [float(level) for level in levels]
+        return (min(numbers), max(numbers)) if min(numbers) < max(numbers) else None
+
+    @property
     def imputed(self) -> Value | None:
         """The value that replaces a missing one, or None where missing values are refused."""
         return self.missing.impute if isinstance(self.missing, Impute) else None

@@ -217,7 +217,10 @@ def _parquet_types(path: str, source: str) -> dict[str, str]:
     except (OSError, pyarrow.ArrowException) as error:
         kind = type(error).__name__
         raise TableError(
-            _KEY, source, expected="a readable file", remedy=f"Reading it failed: {kind}."
+            _KEY,
+            source,
+            expected="a Parquet file that can be read",
+            remedy=f"Reading it failed with {kind}: look for a damaged file.",
         ) from None
     require_distinct(schema.names, source)
     return {field.name: str(field.type) for field in schema}

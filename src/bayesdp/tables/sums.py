@@ -95,11 +95,7 @@ def _validate(query: Query, columns: Mapping[str, Column]) -> None:
     if column is None:
         raise InputError(f"{key}.column", query.column, expected="a declared column")
     if isinstance(query, SumQuery):
-        bounds = column.bounds
-        if bounds is None and column.reads == "number" and column.levels:
-            numbers = [float(level) for level in column.levels]
-            bounds = (min(numbers), max(numbers))
-        if bounds != (query.grid.lo, query.grid.hi):
+        if column.interval != (query.grid.lo, query.grid.hi):
             raise InputError(
                 f"{key}.column",
                 query.column,

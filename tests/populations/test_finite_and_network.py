@@ -245,6 +245,14 @@ GOOD = "probability (a) { table 0.25, 0.75; }\n"
         (HEAD + "variable a { type discrete [1] { u }; }", "declared twice"),
         ("variable a { type discrete [2] { u }; }", "1, as there are names"),
         ("variable a { type discrete [2] { u, u }; }", "different names"),
+        *(
+            (HEAD + f"probability (a) {{ table {number}, 0.75; }}", f"{number}'.*a probability")
+            for number in ("0x1", "0.2_5", "２5e-2", "nan", "25d-2", "1j")
+        ),
+        *(
+            (f"variable a {{ type discrete [{count}] {{ u, v }}; }}", "expected 2, as there are")
+            for count in ("²", "٢", "0x2", "2.0", "9" * 5000)
+        ),
         ("variable a { type continuous; }", "discrete"),
         ("network n { property", "expected }"),
         ("network n / {}", "a word or one of"),

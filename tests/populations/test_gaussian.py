@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -136,3 +138,68 @@ def test_a_matrix_market_file_with_an_entry_twice_is_refused(tmp_path):
     (tmp_path / "q.mtx").write_text("\n".join(lines) + "\n")
     with pytest.raises(InputError, match="row 1 and column 2 stands there more than once"):
         Gaussian(precision=str(tmp_path / "q.mtx"))
+
+
+REAL = "%%MatrixMarket matrix coordinate real symmetric\n"
+
+
+def filed(folder: Path, text: str, name: str = "q.mtx") -> Gaussian:
+    packed = gzip.compress(text.encode()) if name.endswith(".gz") else text.encode()
+    (folder / name).write_bytes(packed)
+    return Gaussian(precision=str(folder / name))
+
+
+@pytest.mark.parametrize(
+    "entry", ["2 1 0x1p-1", "2 1 0,5", "2 1 1_0", "2 1 .5 7", "2 1 .5d0", "2 1", "2 1 5e-"]
+)
+def test_no_tie_is_lost_because_a_number_is_written_otherwise(tmp_path: Path, entry: str) -> None:
+    """SciPy drops what it doesn't understand: of 0x1p-1 and of 0,5 it takes 0."""
+    text = f"{REAL}% a comment\n\n2 2 3\n1 1 2\n{entry}\n2 2 2\n"
+    for name in ("q.mtx", "q.mtx.gz"):
+        with pytest.raises(InputError, match=rf"{re.escape(entry)}'.* value .* in line 6 of"):
+            filed(tmp_path, text, name)
+    whole = "%%MatrixMarket matrix coordinate integer symmetric\n2 2 3\n1 1 2\n2 1 1.5\n2 2 2\n"
+    with pytest.raises(InputError, match=r"2 1 1\.5.*in line 4 of"):
+        filed(tmp_path, whole)
+    with pytest.raises(InputError, match="one value of an entry in line 4 of"):
+        filed(tmp_path, "%%MatrixMarket matrix array real symmetric\n2 2\n2\n0,5\n2\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        REAL + "2 2 3\n1 1 2\n2 1 .5\n2 2 2\n",
+        REAL + "% words\r\n\r\n 2 2 3\r\n 1\t1  2.0 \r\n2 1 5e-1\r\n\r\n2 2 2.\r\n",
+        REAL.replace("%%", "%").upper().replace("MATRIXMARKET", "MatrixMarket")
+        + "2 2 3\n1 1 2\n2 1 .5\n2 2 2",
+        "%%MatrixMarket matrix array real symmetric\n2 2\n2\n.5\n2\n",
+        "%%MatrixMarket matrix array real general\n2 2\n2\n.5\n.5e0\n2\n",
+    ],
+)
+def test_what_is_well_written_is_read(tmp_path: Path, text: str) -> None:
+    for name in ("q.mtx", "q.mtx.gz"):
+        precision = filed(tmp_path, text, name).precision
+        assert precision.matrix.toarray().tolist() == [[2.0, 0.5], [0.5, 2.0]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        REAL + "99999999999 99999999999 1\n1 1 1\n",
+        REAL + "1 1 99999999999\n1 1 1\n",
+        "%%MatrixMarket matrix array real general\n9999999 9999999\n1\n",
+    ],
+)
+def test_a_file_that_announces_more_than_it_holds(tmp_path: Path, text: str) -> None:
+    """Room for all of it would be more than the machine has."""
+    with pytest.raises(InputError, match="as many entries as it announces"):
+        filed(tmp_path, text)
+
+
+def test_other_files_are_no_matrices(tmp_path: Path) -> None:
+    for text in ("", "2 2 3\n1 1 2\n", REAL.replace("coordinate", "diagonal") + "2 2 2\n", REAL):
+        with pytest.raises(InputError, match="a Matrix Market file"):
+            filed(tmp_path, text)
+    (tmp_path / "q.mtx.gz").write_text(REAL)
+    with pytest.raises(InputError, match="a Matrix Market file"):
+        Gaussian(precision=str(tmp_path / "q.mtx.gz"))

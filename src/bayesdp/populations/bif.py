@@ -18,6 +18,7 @@ from typing import Any, NoReturn
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.populations.directed import pyagrum_node
+from bayesdp.populations.files import NUMBER
 
 MOST_BYTES = 50_000_000
 MOST_CELLS = 5_000_000
@@ -121,7 +122,7 @@ class _Reader:
         self._take("]")
         self._take("{")
         names = self._list("}")
-        if not count.text.isdigit() or int(count.text) != len(names):
+        if count.text != str(len(names)):
             self._fail(count.line, count.text, f"{len(names)}, as there are names of states")
         if len(set(names)) < len(names):
             self._fail(count.line, ", ".join(names), "different names of states")
@@ -215,10 +216,9 @@ class _Reader:
         words = self._list(";")
         row = []
         for word in words:
-            try:
-                row.append(float(word))
-            except ValueError:
+            if not NUMBER.fullmatch(word):
                 self._fail(line, word, "a probability")
+            row.append(float(word))
         if len(row) != width:
             self._fail(line, ", ".join(words), f"{width} probabilities")
         return row

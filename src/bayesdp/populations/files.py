@@ -7,6 +7,7 @@ that this process has read. Which of them is taken can't matter where a spec hol
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from bayesdp.errors import InputError
 
 MOST_DIGITS = 300
 """The most digits of a whole number: longer ones do not fit into a double."""
+
+NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:[.][0-9]*)?|[.][0-9]+)(?:[eE][+-]?[0-9]+)?")
+"""A decimal number in a file of text, and no other that Python or a library would read."""
 
 _folders: list[Path] = []
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.populations.files import find
+from bayesdp.populations.matrix_market import read_matrix
 
 if TYPE_CHECKING:
     import numpy as np
@@ -204,8 +205,6 @@ def _dense(raw: object) -> Any:
 
 
 def _from_file(raw: str | Path | Mapping[str, Any]) -> Precision:
-    from scipy.io import mmread
-
     wanted: object = None
     name: object = raw
     if isinstance(raw, Mapping):
@@ -215,7 +214,11 @@ def _from_file(raw: str | Path | Mapping[str, Any]) -> Precision:
     if not isinstance(name, str | Path):
         raise InputError(f"{_KEY}.file", name, expected="the path of a Matrix Market file")
     path = find(str(name), _KEY)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(_KEY, str(name), expected=f"a readable file ({error})") from None
+    digest = hashlib.sha256(content).hexdigest()
     if wanted is not None and wanted != digest:
         raise InputError(
             f"{_KEY}.sha256",
@@ -223,10 +226,7 @@ def _from_file(raw: str | Path | Mapping[str, Any]) -> Precision:
             expected=f"{wanted}, the digest with which the file was declared",
             remedy="The file has changed since: another file is another population.",
         )
-    try:
-        matrix = mmread(path)
-    except (ValueError, OverflowError) as error:
-        raise InputError(_KEY, str(name), expected=f"a Matrix Market file: {error}") from None
+    matrix = read_matrix(content, str(name), _KEY)
     _require_each_entry_once(matrix, str(name))
     return _checked(matrix, digest, str(name))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.metadata
 import re
 import subprocess
@@ -156,3 +157,71 @@ def test_every_way_of_importing_counts_as_one(tmp_path: Path) -> None:
             less = {module: dict(imports) for module, imports in graph.items()}
             less[f"bayesdp.{name.replace('/', '.')}"] = {}
             assert circles(less) == []
+
+
+DOORS = {
+    "__init__": ["importlib.import_module(_PUBLIC[name])"],
+    "accounting/__init__": ["importlib.import_module(f'{__name__}.{module}')"],
+    "kernel/bounds": ["importlib.import_module(f'bayesdp.kernel.rules.{name}')"],
+    "populations/base": ["getattr(bayesdp, name)"],
+}
+"""Imports that a linter can't see: the index, rooms that load their own files, one shortcut."""
+
+OTHER_PACKAGES = [
+    "accounting/approximate",
+    "populations/bif",
+    "programs/run/readiness",
+]
+"""Modules that import an optional library by its name."""
+
+
+def doors(text: str) -> list[str]:
+    """The calls and names by which a module reaches a room without importing it as a module."""
+    seen = []
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Call(func=ast.Name("import_module" | "__import__")):
+                seen.append(ast.unparse(node))
+            case ast.Call(func=ast.Attribute(attr="import_module")):
+                seen.append(ast.unparse(node))
+            case ast.Call(func=ast.Name("getattr"), args=[ast.Name("bayesdp"), *_]):
+                seen.append(ast.unparse(node))
+            case ast.Attribute(value=ast.Name("bayesdp"), attr=name) if name != "__version__":
+                seen.append(ast.unparse(node))
+            case ast.ImportFrom(module="bayesdp", names=names):  # a public name hides its room
+                seen += [one.name for one in names if one.name in dir(bayesdp)]
+            case ast.Subscript(value=ast.Attribute(attr="modules"), slice=ast.Constant()):
+                seen.append(ast.unparse(node))
+    return seen
+
+
+def test_no_import_is_hidden_from_the_linter() -> None:
+    """A population's shortcuts ask the index of public names; nothing else reaches a room above."""
+    seen = {}
+    for file in sorted((SOURCE / "bayesdp").rglob("*.py")):
+        name = file.relative_to(SOURCE / "bayesdp").with_suffix("").as_posix()
+        if hidden := doors(file.read_text(encoding="utf-8")):
+            seen[name] = hidden
+    for name in OTHER_PACKAGES:
+        assert not any("bayesdp" in call for call in seen.pop(name)), name
+    assert seen == DOORS
+    base = (SOURCE / "bayesdp" / "populations" / "base.py").read_text(encoding="utf-8")
+    assert re.findall(r"_public\((.*?)\)\(", base) == ['"leakage"', '"calibrate"']
+    assert base.count("_public(") == 3  # with its definition
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "import importlib\nimportlib.import_module('bayesdp.theorems')",
+        "from importlib import import_module\nimport_module(name)",
+        "import bayesdp\nbayesdp.leakage(1)",
+        "import bayesdp\nfind = getattr(bayesdp, 'leakage')",
+        "def f():\n    from bayesdp import leakage as ask",
+        "import sys\nsys.modules['bayesdp.theorems']",
+        "__import__('bayesdp.theorems')",
+    ],
+)
+def test_every_hidden_import_is_seen(text: str) -> None:
+    assert len(doors(text)) == 1
+    assert doors("import bayesdp\nfrom bayesdp import kernel\nbayesdp.__version__") == []

@@ -25,7 +25,12 @@ DAMAGED = {
         "another version",
     ),
     "cut off": ('{"format": "bayesdp-certificate", "ver', "INVALID", "not a bayesdp certificate"),
-    "too deep": ("[" * 100_000, "INVALID", "not a bayesdp certificate"),
+    "too deep": ("[" * 100_000 + "]" * 100_000, "UNKNOWN", "nested too deeply"),
+    "too deep inside": (
+        '{"format": "bayesdp-certificate", "version": 1, "a": ' + '{"a":' * 5000 + "1" + "}" * 5001,
+        "UNKNOWN",
+        "nested too deeply",
+    ),
     "a list": ("[1, 2]", "INVALID", "not a bayesdp certificate"),
     "without a format": ("{}", "INVALID", "not a bayesdp certificate"),
     "empty": ('{"format": "bayesdp-certificate", "version": 1}', "INVALID", "digest"),

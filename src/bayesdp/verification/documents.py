@@ -16,6 +16,7 @@ from bayesdp.kernel import Verdict
 
 MOST_DIGITS = 309
 """Of a whole number: no double has more."""
+_TOO_DEEP = "it is nested too deeply"
 
 
 def read(text: str) -> object:
@@ -51,18 +52,23 @@ def read(text: str) -> object:
             parse_int=whole,
             parse_float=double,
         )
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        return {"format": None, "problem": _TOO_DEEP}
+    except ValueError as error:
         return {"format": None, "problem": str(error)}
 
 
 def check(document: object) -> Verdict:
     """The kernel's verdict on a document that is a certificate, and has the digest of its content.
 
-    A document that no JSON can hold is INVALID, as is half a letter (a lone surrogate), which is
-    JSON and no text that anybody could be shown.
+    A document that is nested too deeply to be read is UNKNOWN. A document that no JSON can hold is
+    INVALID, as is half a letter (a lone surrogate), which is JSON and no text that anybody could be
+    shown.
     """
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         problem = document.get("problem") if isinstance(document, Mapping) else None
+        if problem == _TOO_DEEP:
+            return _too_deep()
         why = f": {problem}" if isinstance(problem, str) else ""
         return _invalid("format", f"this is not a bayesdp certificate{why[:200]}")
     version = document.get("version")
@@ -73,12 +79,16 @@ def check(document: object) -> Verdict:
         intact = document.get("digest") == digest(content_of(document))
         json.dumps(document, ensure_ascii=False).encode()
     except RecursionError:
-        return Verdict("UNKNOWN", (), "content", "it is nested too deeply")
+        return _too_deep()
     except (TypeError, ValueError) as error:
         return _invalid("content", f"malformed: {error!r}")
     if not intact:
         return _invalid("digest", "it is not that of the content")
     return kernel.check(document)
+
+
+def _too_deep() -> Verdict:
+    return Verdict("UNKNOWN", (), "content", _TOO_DEEP)
 
 
 def _invalid(step: str, reason: str) -> Verdict:

@@ -16,7 +16,7 @@ import pytest
 from scipy import stats
 
 from bayesdp.errors import InputError
-from bayesdp.mechanisms import DiscreteLaplace
+from bayesdp.mechanisms import DiscreteGaussian, DiscreteLaplace
 from tests.effort import runs
 
 ALARM = 1e-8
@@ -173,6 +173,22 @@ def test_noise_is_centred_on_the_value_and_independent_between_calls() -> None:
 def test_wrong_arguments_are_refused(call: object) -> None:
     with pytest.raises(InputError):
         call()  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("noise", [DiscreteGaussian, DiscreteLaplace])
+@pytest.mark.parametrize(
+    "scale", [0.0, -1.0, math.nextafter(2.0**-20, 0), math.nextafter(2.0**62, math.inf), math.nan]
+)
+def test_scales_that_make_no_noise_are_refused(
+    noise: type[DiscreteGaussian | DiscreteLaplace], scale: float
+) -> None:
+    for allowed in (2.0**-20, 2.0**62):
+        assert noise(allowed).scale == allowed
+    with pytest.raises(InputError, match=r"scale between 2\^-20 and 2\^62.*less extreme"):
+        noise(scale)
+    for cost in (1e-300, 1e300):
+        with pytest.raises(InputError, match="less extreme"):
+            noise.for_cost(1, cost)
 
 
 def test_a_private_value_is_not_shown_in_an_error() -> None:

@@ -28,6 +28,7 @@ from bayesdp.mechanisms.laplace import (
     MAX_SCALE,
     MIN_SCALE,
     allowed_failure,
+    check_scale,
     check_values,
     least_integer,
 )
@@ -57,13 +58,7 @@ class DiscreteGaussian:
 
     def __post_init__(self) -> None:
         """Refuse scales outside the range in which the law and its cost make sense."""
-        if not MIN_SCALE <= self.scale <= MAX_SCALE:
-            raise InputError(
-                "scale",
-                self.scale,
-                expected="a noise scale between 2^-20 and 2^62 steps",
-                remedy="Ask for a DP cost or an error that is less extreme.",
-            )
+        check_scale(self.scale)
 
     @classmethod
     def for_cost(cls, sensitivity_squared: int, dp_rho: float) -> DiscreteGaussian:
@@ -76,8 +71,7 @@ class DiscreteGaussian:
         if not (dp_rho > 0 and math.isfinite(dp_rho)):
             raise InputError("dp_rho", dp_rho, expected="a finite number above 0")
         scale = math.sqrt(sensitivity_squared / 2.0) / math.sqrt(dp_rho)
-        if not MIN_SCALE <= scale <= MAX_SCALE:
-            return cls(scale)  # raises, with the range
+        check_scale(scale)
         while scale <= MAX_SCALE and cls(scale).cost(sensitivity_squared) > dp_rho:
             scale = math.nextafter(scale, math.inf)
         while (smaller := math.nextafter(scale, 0.0)) >= MIN_SCALE:

@@ -33,13 +33,7 @@ class DiscreteLaplace:
 
     def __post_init__(self) -> None:
         """Refuse scales outside the range in which the law and its cost make sense."""
-        if not MIN_SCALE <= self.scale <= MAX_SCALE:
-            raise InputError(
-                "scale",
-                self.scale,
-                expected="a noise scale between 2^-20 and 2^62 steps",
-                remedy="Ask for a DP cost or an error that is less extreme.",
-            )
+        check_scale(self.scale)
 
     @classmethod
     def for_cost(cls, sensitivity: int, dp_epsilon: float) -> DiscreteLaplace:
@@ -52,8 +46,7 @@ class DiscreteLaplace:
         if not (dp_epsilon > 0 and math.isfinite(dp_epsilon)):
             raise InputError("dp_epsilon", dp_epsilon, expected="a finite number above 0")
         scale = sensitivity / dp_epsilon
-        if not MIN_SCALE <= scale <= MAX_SCALE:
-            return cls(scale)  # raises, with the range
+        check_scale(scale)
         while scale <= MAX_SCALE and cls(scale).cost(sensitivity) > dp_epsilon:
             scale = math.nextafter(scale, math.inf)
         while (smaller := math.nextafter(scale, 0.0)) >= MIN_SCALE:
@@ -100,6 +93,17 @@ class DiscreteLaplace:
         """`values` plus independent noise, drawn by OpenDP. Results saturate at 64 bits."""
         check_values(values)
         return [int(value) for value in _measurement(self.scale)([int(v) for v in values])]
+
+
+def check_scale(scale: float) -> None:
+    """Raises `InputError` unless it is a scale at which noise can be drawn and its cost told."""
+    if not MIN_SCALE <= scale <= MAX_SCALE:
+        raise InputError(
+            "scale",
+            scale,
+            expected="a noise scale between 2^-20 and 2^62 steps",
+            remedy="Ask for a DP cost or an error that is less extreme.",
+        )
 
 
 def check_values(values: Sequence[int]) -> None:

@@ -21,8 +21,8 @@ def cell_labels(edges: tuple[float, ...], bounds: tuple[float, float]) -> tuple[
     """What each bin of a histogram contains, of values that are clipped to the bounds.
 
     What lies outside of the edges counts in the outer bins: they say so where the bounds go beyond
-    the edges, and an upper bound that is the last edge counts in the last bin. Labels of different
-    bins are different, because edges are written without loss.
+    the edges, and an upper bound that is the last edge counts in the last bin. A bin alone contains
+    all values. Labels of different bins are different, because edges are written without loss.
 
     >>> cell_labels((20.0, 60.0, 100.0), (0.0, 120.0))
     ('below 60', '60 and above')
@@ -30,6 +30,8 @@ def cell_labels(edges: tuple[float, ...], bounds: tuple[float, float]) -> tuple[
     ('[0, 20)', '[20, 100]')
     """
     low, high = map(float, bounds)
+    if len(edges) == 2:
+        return (f"[{_exact_text(low)}, {_exact_text(high)}]",)
     texts = [_exact_text(float(edge)) for edge in edges]
     labels = [f"[{left}, {right})" for left, right in pairwise(texts)]
     if low < edges[0]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
@@ -418,6 +419,19 @@ def test_a_number_lies_in_one_bin() -> None:
     assert claims(both)[0] == claims(both)[1]
     one, two = (ROW | {"x": value} for value in (1.0, 3.0))
     assert moved(both, one, two) <= claims(both)[0]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("first", ["gt", "lt"])
+def test_a_whole_number_lies_between_literals_of_one_double(first: str) -> None:
+    """No such column is run, but a certificate is about the numbers as they are."""
+    low, high = number(2**53), number(2**53 + 1)
+    sides = (column("x"), low) if first == "gt" else (low, column("x"))
+    value = total(number(5), of("and", of(first, *sides), of("le", column("x"), high)))
+    kind = Type("int", Fraction(0), Fraction(2**60))
+    made = replace(program(value, "replace-one"), record=(("x", kind),))
+    at = World(read_program(plain(made)), admitted(()), "replace-one")
+    # The row 2^53 + 1 in the place of the row 0.
+    assert cases(entries(value, at), "l1", at) == 5
 
 
 def test_cases_of_ordered_ends_are_those_that_are() -> None:

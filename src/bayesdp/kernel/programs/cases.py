@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from bayesdp.kernel.programs.ranges import ZERO, Range, World
+from bayesdp.kernel.programs.ranges import ZERO, End, Range, World
 from bayesdp.kernel.programs.reading import ONE, TRUE, Node, Values, columns_of, const
 from bayesdp.kernel.programs.rows import Entry, Row, Term, Value, evaluate, values_of
 
@@ -175,8 +175,8 @@ class Summand:
     exact: bool
 
 
-Threshold = tuple[str, float, bool]
-"""A column of numbers, the double of a literal, and whether the column stands on the left of <=."""
+Threshold = tuple[str, Fraction, bool]
+"""A column of numbers, a literal, and whether the column stands on the left of <=."""
 
 
 def _threshold(atom: Node, world: World) -> Threshold | None:
@@ -189,14 +189,14 @@ def _threshold(atom: Node, world: World) -> Threshold | None:
             continue
         column = str(one.data[0])
         if world.program.columns[column].kind in ("int", "real") and abs(value) < 10**300:
-            return column, float(value), is_left
+            return column, value, is_left
     return None
 
 
 def _contradicted(limits: Sequence[Threshold | None], truths: Sequence[bool]) -> bool:
-    """Whether no number of a column has these truths: doubles are compared, and none is missing."""
-    at_most: dict[str, list[tuple[float, bool]]] = {}
-    at_least: dict[str, list[tuple[float, bool]]] = {}
+    """Whether no number of a column has these truths; no cell is missing."""
+    at_most: dict[str, list[tuple[Fraction, bool]]] = {}
+    at_least: dict[str, list[tuple[Fraction, bool]]] = {}
     for limit, so in zip(limits, truths, strict=True):
         if limit is not None:
             column, end, is_left = limit
@@ -204,11 +204,21 @@ def _contradicted(limits: Sequence[Threshold | None], truths: Sequence[bool]) ->
             side = at_most if is_left is so else at_least
             side.setdefault(column, []).append((end, so))
     return any(
-        low > high or (low == high and not (low_closed and high_closed))
+        _nothing_between(low, high, low_closed and high_closed)
         for column, ends in at_least.items()
         for low, low_closed in ends
         for high, high_closed in at_most.get(column, ())
     )
+
+
+def _nothing_between(low: Fraction, high: Fraction, closed: bool) -> bool:
+    """Whether no number lies between these literals (`closed`: or is both of them).
+
+    Neither as they are nor as doubles, which the interpreter compares with. Literals of one double
+    may have a whole number beyond 2^53 between them.
+    """
+    ends: tuple[tuple[End, End], ...] = ((low, high), (float(low), float(high)))
+    return all(a > b or (a == b and not closed) for a, b in ends)
 
 
 @dataclass

@@ -9,6 +9,9 @@ import pytest
 
 import bayesdp as bdp
 from bayesdp.errors import InputError, Refusal
+from bayesdp.notions import Cost
+from bayesdp.programs.check.verdict import check
+from bayesdp.programs.run.spends import spends_of
 from bayesdp.programs.surface import ProgramSource
 from bayesdp.theorems import ApproximateReport, LeakageReport, Question, approximate
 from tests.programs.run.helpers import IMPORTS
@@ -61,6 +64,13 @@ def test_a_lipschitz_program_under_gaussian_records(source: Path) -> None:
     any_kind = ProgramSource(source, "total").leakage(pair)
     sum_of_one = ProgramSource(source, "total").leakage(pair, kind="lipschitz")
     assert sum_of_one.best.epsilon < any_kind.best.epsilon
+    # What the ledger keeps of a run: the other record may move by two steps of the grid more.
+    core = ProgramSource(source, "total").core()
+    (spend,) = spends_of(check(core), core, dataset="d")
+    assert spend.slack > 0
+    assert sum_of_one.cost == Cost(lipschitz=spend.dp_epsilon, slack=spend.slack)
+    exact = Fraction(pair.max_correlation + 1) * Fraction(3, 10)
+    assert Fraction(sum_of_one.best.epsilon) >= exact + Fraction(spend.slack)
     with pytest.raises(InputError, match="kind"):
         ProgramSource(source, "squares").leakage(pair, kind="lipschitz")
 

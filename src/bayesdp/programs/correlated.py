@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from bayesdp.errors import InputError, Refusal
-from bayesdp.notions import Adversary, Kind, Secrets
+from bayesdp.kernel import program_slack
+from bayesdp.notions import Adversary, Cost, Kind, Secrets
 from bayesdp.numbers import float_above
 from bayesdp.populations import Population
 from bayesdp.programs.verdict import Verdict
-from bayesdp.theorems import ApproximateReport, LeakageReport, Question, approximate, leakage
+from bayesdp.theorems import (
+    ApproximateReport,
+    LeakageReport,
+    Question,
+    approximate,
+    report,
+    require_question,
+)
 
 
 def leakage_of(
@@ -29,8 +39,9 @@ def leakage_of(
     steps = 2 if adjacency == "add-remove" else 1
     cost = float_above(steps * verdict.dp_epsilon)
     if verdict.dp_delta == 0:
-        return leakage(
-            population, cost, adversary=adversary, kind=kind, secrets=secrets, seconds=seconds
+        cost = require_question(cost, adversary, kind, secrets)
+        return report(
+            Question(population, adversary, secrets, seconds), _spent(cost, kind, verdict)
         )
     if steps == 2:
         raise Refusal(
@@ -39,3 +50,11 @@ def leakage_of(
         )
     question = Question(population, adversary, secrets, seconds)
     return approximate(question, cost, float_above(verdict.dp_delta))
+
+
+def _spent(cost: float, kind: Kind, verdict: Verdict) -> Cost:
+    """The cost with what the interpreter's grid adds for each other record that moves."""
+    if kind == "any" or verdict.interval is None:
+        return Cost(any=cost)
+    steps = float_above(Fraction(cost) * program_slack(verdict.interval))
+    return Cost(lipschitz=cost, slack=steps)

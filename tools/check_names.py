@@ -28,7 +28,6 @@ TO_CLEAN = (
     "programs/check",
     "release",
     "statements",
-    "tables/reading.py",
     "theorems",
     "verification",
 )

@@ -133,6 +133,6 @@ def run_program(run: ProgramRun) -> ProgramAnswer:
         json.dumps(answer.to_dict(), allow_nan=False)  # else it could not be stored
         return answer
     except Exception as error:  # whatever it is: what was released has been paid for
-        words = as_shown(error_words(error, quoted=run.machine.after))[:400]
+        words = as_shown(error_words(error, quoted=run.machine.reads_released_only))[:400]
         failed = f"The rest of the program failed ({words})."
     return run.so_far(f"{failed} What it released until then has been paid for, and is kept.")

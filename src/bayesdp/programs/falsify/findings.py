@@ -7,7 +7,7 @@ from fractions import Fraction
 from math import inf
 
 from bayesdp.programs.falsify.values import Row
-from bayesdp.programs.falsify.witnesses import Pair
+from bayesdp.programs.falsify.witnesses import Neighbours
 
 SLACK = 1e-9
 """Doubles are compared with this relative slack; exact numbers with none."""
@@ -63,7 +63,7 @@ class Findings:
     """The numbers of records of the (larger) databases."""
 
     def see(
-        self, finding: Finding, pair: Pair | None, rows: tuple[Row, ...], names: object
+        self, finding: Finding, pair: Neighbours | None, rows: tuple[Row, ...], names: object
     ) -> None:
         """Keep a finding that is worse than the earlier ones of its obligation."""
         key = (finding.obligation, finding.release)

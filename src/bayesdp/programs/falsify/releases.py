@@ -26,7 +26,7 @@ from bayesdp.programs.falsify.posteriors import (
     prior_of,
 )
 from bayesdp.programs.falsify.values import Evaluator
-from bayesdp.programs.falsify.witnesses import Database, Pair, evenly
+from bayesdp.programs.falsify.witnesses import Database, Neighbours, evenly
 from bayesdp.programs.ir import Expr, Release, expression
 
 Seen = tuple[list[Finding], laws.Loss]
@@ -68,7 +68,7 @@ class Trial:
             self.cached[database] = make(database)
         return self.cached[database]
 
-    def compare(self, pair: Pair) -> Seen:
+    def compare(self, pair: Neighbours) -> Seen:
         """The findings on a pair, and its loss. `Opaque` where the law isn't computed here."""
         return _COMPARE[self.release.op](self, pair)
 
@@ -80,7 +80,7 @@ class Trial:
 # -- noise ---------------------------------------------------------------------------------------
 
 
-def _shifts(trial: Trial, pair: Pair) -> list[Fraction]:
+def _shifts(trial: Trial, pair: Neighbours) -> list[Fraction]:
     value = trial.release.args[0]
     here, there = (
         trial.kept(database, lambda rows: trial.at.numbers(value, rows))
@@ -89,7 +89,7 @@ def _shifts(trial: Trial, pair: Pair) -> list[Fraction]:
     return [a - b for a, b in zip(here, there, strict=True)]
 
 
-def _laplace(trial: Trial, pair: Pair) -> Seen:
+def _laplace(trial: Trial, pair: Neighbours) -> Seen:
     shifts = _shifts(trial, pair)
     moved = sum((abs(shift) for shift in shifts), Fraction(0))
     findings = [trial.obliged("sensitivity", moved, trial.claimed), *_lipschitz(trial, pair, moved)]
@@ -98,7 +98,7 @@ def _laplace(trial: Trial, pair: Pair) -> Seen:
     )
 
 
-def _lipschitz(trial: Trial, pair: Pair, moved: Fraction) -> Iterator[Finding]:
+def _lipschitz(trial: Trial, pair: Neighbours, moved: Fraction) -> Iterator[Finding]:
     """Kind lipschitz: the shift is at most the sensitivity times the share of the interval."""
     if trial.node["kind"] != "lipschitz" or pair.there is None:
         return
@@ -111,7 +111,7 @@ def _lipschitz(trial: Trial, pair: Pair, moved: Fraction) -> Iterator[Finding]:
     yield trial.obliged("lipschitz", moved, trial.claimed * share)
 
 
-def _gaussian(trial: Trial, pair: Pair) -> Seen:
+def _gaussian(trial: Trial, pair: Neighbours) -> Seen:
     squared = sum((shift * shift for shift in _shifts(trial, pair)), Fraction(0))
     findings = [trial.obliged("sensitivity", squared, trial.claimed)]
     sigma = _sigma(trial)
@@ -167,7 +167,7 @@ def _distribution(family: str, a: Fraction, b: Fraction) -> Posterior:
     return ("dirichlet" if family == "beta" else family), (a, b)
 
 
-def _exponential(trial: Trial, pair: Pair) -> Seen:
+def _exponential(trial: Trial, pair: Neighbours) -> Seen:
     score, offered = trial.release.args
     scale = float(2 * trial.scale / trial.epsilon)
     if score.op == "hellinger":
@@ -217,7 +217,7 @@ def _scores(trial: Trial, database: Database) -> list[Fraction]:
 # -- answers of single records ---------------------------------------------------------------------
 
 
-def _answers(trial: Trial, pair: Pair, law: Callable[[int], list[float]]) -> laws.Loss:
+def _answers(trial: Trial, pair: Neighbours, law: Callable[[int], list[float]]) -> laws.Loss:
     data = trial.release.args[0]
     there = pair.there
     kept = [
@@ -231,7 +231,7 @@ def _answers(trial: Trial, pair: Pair, law: Callable[[int], list[float]]) -> law
     return laws.channel(law(pair.here), law(there))
 
 
-def _randomized_response(trial: Trial, pair: Pair) -> Seen:
+def _randomized_response(trial: Trial, pair: Neighbours) -> Seen:
     data, epsilon = trial.release.args[0], float(trial.epsilon)
     seen = [
         trial.at.of_row(data.args[1], trial.at.rows[place])
@@ -245,7 +245,7 @@ def _randomized_response(trial: Trial, pair: Pair) -> Seen:
     return [trial.obliged("answer", loss.pure, trial.epsilon)], loss
 
 
-def _per_record(trial: Trial, pair: Pair) -> Seen:
+def _per_record(trial: Trial, pair: Neighbours) -> Seen:
     _, score, offered = trial.release.args
     name, width = str(score.data[0]), trial.claimed
     options = candidates(offered, trial.at)
@@ -272,7 +272,7 @@ def _per_record(trial: Trial, pair: Pair) -> Seen:
 # -- posterior samples -----------------------------------------------------------------------------
 
 
-def _posterior_sample(trial: Trial, pair: Pair) -> Seen:
+def _posterior_sample(trial: Trial, pair: Neighbours) -> Seen:
     model, offered = trial.release.args
     grid = [float(candidate) for candidate in candidates(offered, trial.at)]
     held = [
@@ -320,7 +320,7 @@ def _log_likelihood(family: str, x: float, theta: float, spread: list[float], si
     return x * log(rate) - rate if rate > 0 else (0.0 if not x else -inf)
 
 
-_COMPARE: Mapping[str, Callable[[Trial, Pair], Seen]] = {
+_COMPARE: Mapping[str, Callable[[Trial, Neighbours], Seen]] = {
     "laplace": _laplace,
     "gaussian": _gaussian,
     "exponential": _exponential,

@@ -13,7 +13,14 @@ from bayesdp.programs.falsify.findings import Finding, Findings
 from bayesdp.programs.falsify.paths import Path, paths
 from bayesdp.programs.falsify.releases import Trial
 from bayesdp.programs.falsify.values import Evaluator, Fails, Opaque, Value
-from bayesdp.programs.falsify.witnesses import Pair, Rows, expressions, pairs, rests, witness_rows
+from bayesdp.programs.falsify.witnesses import (
+    Neighbours,
+    Rows,
+    expressions,
+    pairs,
+    rests,
+    witness_rows,
+)
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release, nodes
 
 if TYPE_CHECKING:
@@ -112,7 +119,7 @@ class _Search:
 
     # -- pairs -----------------------------------------------------------------------------------
 
-    def _pairs(self, size: int, *, entering: bool, alike: bool) -> Iterator[Pair]:
+    def _pairs(self, size: int, *, entering: bool, alike: bool) -> Iterator[Neighbours]:
         rows = self.witnesses.rows
         records = pairs(rows, self.kinds, entering=entering)
         self.findings.complete &= len(records) <= self.most
@@ -124,7 +131,7 @@ class _Search:
             for here, there in records:
                 for at in range(size if self.ordered else 1):
                     self.findings.pairs += 1
-                    yield Pair(rest, at, here, there)
+                    yield Neighbours(rest, at, here, there)
 
     # -- the law of the transcript -----------------------------------------------------------------
 
@@ -132,7 +139,7 @@ class _Search:
         public = self._public(path)
         # Public sums are additive too: whether they differ is up to the records that differ.
         alike = all(_independent_of_others(trial.release) for trial in trials)
-        worst: tuple[float, laws.Loss, Pair] | None = None
+        worst: tuple[float, laws.Loss, Neighbours] | None = None
         epsilon, delta = self.verdict.dp_epsilon, self.verdict.dp_delta
         for pair in self._pairs(size, entering=self.add_remove, alike=alike):
             losses = [self._compared(trial, pair, path) for trial in trials]
@@ -147,7 +154,7 @@ class _Search:
         true = total.epsilon(float(delta))
         self._see(Finding("law", "", true, epsilon), pair, path)
 
-    def _compared(self, trial: Trial, pair: Pair, path: Path) -> laws.Loss | None:
+    def _compared(self, trial: Trial, pair: Neighbours, path: Path) -> laws.Loss | None:
         try:
             findings, loss = trial.compare(pair)
         except Opaque:
@@ -157,7 +164,7 @@ class _Search:
             self._see(finding, pair, path)
         return loss
 
-    def _see(self, finding: Finding, pair: Pair | None, path: Path) -> None:
+    def _see(self, finding: Finding, pair: Neighbours | None, path: Path) -> None:
         self.findings.see(finding, pair, self.witnesses.rows, path.names)
 
     # -- a record that enters or leaves ------------------------------------------------------------
@@ -192,7 +199,9 @@ class _Search:
             if any(node.op in ("sum", "count", "fold") for node in nodes(expr))
         ]
 
-    def _same(self, public: Sequence[Expr], trials: list[Trial], pair: Pair, path: Path) -> None:
+    def _same(
+        self, public: Sequence[Expr], trials: list[Trial], pair: Neighbours, path: Path
+    ) -> None:
         for expr in public:
             at = trials[0].at if trials else Evaluator(self.witnesses.rows, self.kinds, path.names)
             for part in _outermost_sums(expr):

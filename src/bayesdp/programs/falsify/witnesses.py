@@ -173,7 +173,7 @@ Item = TypeVar("Item")
 
 
 @dataclass(frozen=True)
-class Pair:
+class Neighbours:
     """Two neighbouring databases: `rest` with the record `here` at place `at`, or with `there`.
 
     Where `there` is None the second database has no such record.

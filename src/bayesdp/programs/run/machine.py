@@ -59,7 +59,7 @@ class Machine:
         self.released: dict[str, Any] = {}
         self.added: dict[str, Spread] = {}
         """The noise that each release added to every entry."""
-        self.after = False
+        self.reads_released_only = False
         """Whether the command that runs now reads released and public values only."""
 
     def __repr__(self) -> str:
@@ -68,7 +68,7 @@ class Machine:
     def run(self) -> ProgramResult:
         """Run every command, and evaluate what is returned."""
         self.sequence(self.program.body, self.verdict.derivation)
-        self.after = True
+        self.reads_released_only = True
         exact = tuple(self.values.value(returned) for returned in self.program.returns)
         return ProgramResult(
             self.program.name,
@@ -89,7 +89,7 @@ class Machine:
 
     def command(self, command: Command, node: Mapping[str, Any]) -> None:
         """One command."""
-        self.after = isinstance(command, Derive)
+        self.reads_released_only = isinstance(command, Derive)
         if isinstance(command, Release):
             assert node["release"] == command.name
             with waiting(f"{self.program.name}: {command.op.replace('-', ' ')}"):
@@ -134,12 +134,12 @@ class Machine:
         """The sensitivity that scales a release's noise: asserted, or the derivation's, at n."""
         derived = self.values.number(expression(node["sensitivity"]["value"]))
         asserted = dict(release.options).get("sensitivity")
-        moved = derived
+        sensitivity = derived
         if asserted is not None:
-            moved = max(derived, self.values.number(asserted))
+            sensitivity = max(derived, self.values.number(asserted))
         entering = node.get("entering")
         return Calibration(
-            Fraction(node["epsilon"]), moved, None if entering is None else Fraction(entering)
+            Fraction(node["epsilon"]), sensitivity, None if entering is None else Fraction(entering)
         )
 
     def laplace(self, release: Release, node: Mapping[str, Any]) -> Any:

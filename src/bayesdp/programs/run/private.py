@@ -467,7 +467,7 @@ FINEST = 2**40
 """The most steps that one record's move may have."""
 
 
-def in_steps(amount: Amount, moved: Fraction, unit: Fraction | None = None) -> Steps:
+def in_steps(amount: Amount, sensitivity: Fraction, unit: Fraction | None = None) -> Steps:
     """The value in steps: of its own lattice where that isn't too fine, else of a coarser grid.
 
     Rounding to a coarser grid lets a neighbour's value be one step farther in each entry. The steps
@@ -477,9 +477,9 @@ def in_steps(amount: Amount, moved: Fraction, unit: Fraction | None = None) -> S
     """
     slack = amount.slack
     if unit is None:
-        unit = amount.lattice if amount.lattice else moved
-        if moved / unit > FINEST:
-            unit = Fraction(2) ** (power_of_two(moved) - RESOLUTION)
+        unit = amount.lattice if amount.lattice else sensitivity
+        if sensitivity / unit > FINEST:
+            unit = Fraction(2) ** (power_of_two(sensitivity) - RESOLUTION)
         if not fits(amount, unit):
             unit *= Fraction(2) ** (power_of_two(amount.largest / (unit * MOST)) + 1)
     assert fits(amount, unit), "a value beyond 2^61 steps"

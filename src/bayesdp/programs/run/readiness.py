@@ -183,10 +183,10 @@ class Rehearsal(Machine):
         if isinstance(command, Release):
             self.later.add(command.name)
             options = [option for _, option in command.options]
-            moved = node["sensitivity"]["value"]
+            sensitivity = node["sensitivity"]["value"]
             for argument in command.args:
                 choose.numbers_in(argument, self.private, self._known)
-            if self._known(*command.args, *options, expression(moved)):
+            if self._known(*command.args, *options, expression(sensitivity)):
                 self.release(command, node)
         elif isinstance(command, Derive):
             if command.value.op in AFTER or not self._known(command.value):

@@ -98,7 +98,7 @@ class _Drawing:
     @property
     def reads_released_only(self) -> bool:
         """Whether the command that runs now reads released values only."""
-        return self._machine.after
+        return self._machine.reads_released_only
 
     def draw(self, release: str | None) -> tuple[ProgramResult, dict[str, Any]]:
         """The program's result."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -41,8 +41,15 @@ from bayesdp.programs.run.public import Values
 from bayesdp.programs.run.table import Rows
 from bayesdp.programs.verdict import Verdict
 
-Pair = tuple[Fraction, Fraction]
-NOTHING: Pair = (Fraction(0), Fraction(0))
+
+class Costs(NamedTuple):
+    """The pure cost, and the zCDP cost of Gaussian noise."""
+
+    pure: Fraction
+    rho: Fraction
+
+
+NOTHING = Costs(Fraction(0), Fraction(0))
 
 
 def spends_of(
@@ -63,7 +70,7 @@ def spends_of(
     pure, rho = verdict.dp_epsilon, Fraction(0)
     if verdict.dp_delta > 0:
         rhos = gaussian_costs(program, verdict, n)
-        pure, rho = _Costs(program, rhos).sequence(program.body, verdict.derivation)
+        pure, rho = _Pricing(program, rhos).sequence(program.body, verdict.derivation)
     if program.adjacency == "add-remove":
         pure, rho = 2 * pure, 4 * rho
     called = names or {}
@@ -132,14 +139,14 @@ def gaussian_costs(
     for release, node in _with_nodes(program.body, verdict.derivation):
         if release.op != "gaussian":
             continue
-        moved = expression(node["sensitivity"]["value"])
-        if n is None and "db.size" in names_of(moved):
+        sensitivity = expression(node["sensitivity"]["value"])
+        if n is None and "db.size" in names_of(sensitivity):
             raise InputError(
                 key,
                 release.name,
                 expected="the number of records to be stated: the noise depends on it",
             )
-        squared, costs[release.name] = values.number(moved), Fraction(0)
+        squared, costs[release.name] = values.number(sensitivity), Fraction(0)
         if squared:
             sigma = sigma_of(release, node, values)
             costs[release.name] = squared / (2 * sigma * sigma)
@@ -163,24 +170,24 @@ def _with_nodes(
 
 
 @dataclass(frozen=True)
-class _Costs:
+class _Pricing:
     """Adds up the pure cost of commands, and the given zCDP costs of their Gaussian releases."""
 
     program: Program
     rhos: Mapping[str, Fraction]
 
-    def sequence(self, commands: Sequence[Command], node: Mapping[str, Any]) -> Pair:
+    def sequence(self, commands: Sequence[Command], node: Mapping[str, Any]) -> Costs:
         return _added(
             [self._of_command(c, step) for c, step in zip(commands, node["sequence"], strict=True)]
         )
 
-    def _of_command(self, command: Command, node: Mapping[str, Any]) -> Pair:
+    def _of_command(self, command: Command, node: Mapping[str, Any]) -> Costs:
         if isinstance(command, Derive):
             return NOTHING
         if isinstance(command, Release):
             if command.op == "gaussian":
-                return Fraction(0), self.rhos[command.name]
-            return Fraction(node["epsilon"]), Fraction(0)
+                return Costs(Fraction(0), self.rhos[command.name])
+            return Costs(Fraction(node["epsilon"]), Fraction(0))
         if isinstance(command, Branch):
             sides = zip((command.then, command.otherwise), node["branch"], strict=True)
             return _largest([self.sequence(*side) for side in sides])
@@ -194,11 +201,15 @@ class _Costs:
         return _largest(parts) if apart else _added(parts)
 
 
-def _added(pairs: Sequence[Pair]) -> Pair:
-    return sum((a for a, _ in pairs), Fraction(0)), sum((b for _, b in pairs), Fraction(0))
+def _added(costs: Sequence[Costs]) -> Costs:
+    return Costs(
+        sum((cost.pure for cost in costs), Fraction(0)),
+        sum((cost.rho for cost in costs), Fraction(0)),
+    )
 
 
-def _largest(pairs: Sequence[Pair]) -> Pair:
-    return max((a for a, _ in pairs), default=Fraction(0)), max(
-        (b for _, b in pairs), default=Fraction(0)
+def _largest(costs: Sequence[Costs]) -> Costs:
+    return Costs(
+        max((cost.pure for cost in costs), default=Fraction(0)),
+        max((cost.rho for cost in costs), default=Fraction(0)),
     )

@@ -73,6 +73,15 @@ class Verdict:
         return (*TRUSTED, f"{said} that the negation of {many} can't be satisfied")
 
 
+def unconfirmed(step: str, reason: str) -> Verdict:
+    """UNKNOWN, because the kernel stops at a step of the derivation, for this reason."""
+    return Verdict(
+        "UNKNOWN",
+        code="kernel",
+        reason=f"The kernel does not confirm this cost ({step or 'program'}: {reason}).",
+    )
+
+
 def _in_words(verdict: Verdict) -> str:
     """What a terminal shows."""
     name = f" {verdict.name}" if verdict.name else ""

@@ -15,7 +15,7 @@ from bayesdp.programs.check.verdict import check
 from bayesdp.programs.notes import notes_on
 from bayesdp.programs.source import core_of
 from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError, place
-from bayesdp.programs.verdict import Verdict
+from bayesdp.programs.verdict import Verdict, unconfirmed
 
 if TYPE_CHECKING:
     from bayesdp.programs.ir import Program
@@ -53,9 +53,8 @@ def verdict_in(
         core = core_of(source, name, parameters or {})
     except ProgramError as error:
         return refused(error, name or next(iter(source.programs)))
-    verdict = replace(check(core, n), name=core.name, adjacency=core.adjacency)
-    if verdict.verdict == "ACCEPTED":
-        verdict = confirmed(core, verdict)
+    checked = replace(check(core, n), name=core.name, adjacency=core.adjacency)
+    verdict = confirmed(core, checked)
     if verdict.verdict == "ACCEPTED":
         return replace(verdict, notes=(*verdict.notes, *notes_on(core)))
     where = verdict.where or place(source.programs[core.name])
@@ -68,20 +67,18 @@ def verdict_in(
 
 
 def confirmed(program: Program, verdict: Verdict) -> Verdict:
-    """The checker's verdict, if the kernel derives a cost that is no larger; else UNKNOWN."""
+    """The checker's verdict; UNKNOWN where the kernel does not derive the cost of an ACCEPTED."""
     from bayesdp.kernel import InvalidError
     from bayesdp.programs.certificate import assumptions_of, derivation_of
 
+    if verdict.verdict != "ACCEPTED":
+        return verdict
     try:
         assumptions_of(derivation_of(program, verdict))
-        return verdict
     except InvalidError as error:
-        reason = (
-            f"The kernel does not confirm this cost ({error.step or 'program'}: {error.reason})."
-        )
-    return Verdict(
-        "UNKNOWN", code="kernel", reason=reason, name=verdict.name, adjacency=verdict.adjacency
-    )
+        unknown = unconfirmed(error.step, error.reason)
+        return replace(unknown, name=verdict.name, adjacency=verdict.adjacency)
+    return verdict
 
 
 def _size(n: int | None) -> None:

@@ -20,7 +20,7 @@ from bayesdp.programs.check.reading import read
 from bayesdp.programs.check.refine import Refinements
 from bayesdp.programs.check.refusals import Rejected, Stopped
 from bayesdp.programs.ir import Command, Program, Where
-from bayesdp.programs.verdict import Verdict
+from bayesdp.programs.verdict import Verdict, unconfirmed
 from bayesdp.programs.words import distinct_decimals, suggested
 
 
@@ -31,14 +31,9 @@ def check(program: Program, n: int | None = None) -> Verdict:
     except Stopped as stopped:
         return _refusal(stopped)
     except InvalidError as error:
-        return _unconfirmed(error)
+        return unconfirmed(error.step, error.reason)
     except RecursionError:
         return Verdict("UNKNOWN", code="size", reason="The program is nested too deeply.")
-
-
-def _unconfirmed(error: InvalidError) -> Verdict:
-    reason = f"The kernel does not confirm this cost ({error.step or 'program'}: {error.reason})."
-    return Verdict("UNKNOWN", code="kernel", reason=reason)
 
 
 def _refusal(stopped: Stopped) -> Verdict:
@@ -61,7 +56,7 @@ def _check(program: Program, n: int | None) -> Verdict:
         return _derived(program, core, world, n)
     except (RefusedError, UnprovedError) as error:
         stopped = explained(error, world)
-        return _unconfirmed(error) if stopped is None else _refusal(stopped)
+        return unconfirmed(error.step, error.reason) if stopped is None else _refusal(stopped)
 
 
 def _derived(program: Program, core: Read, world: World, n: int | None) -> Verdict:

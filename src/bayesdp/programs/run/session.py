@@ -124,9 +124,7 @@ def _approved(program: Program, verdict: Verdict | None) -> Verdict:
     from bayesdp.programs.check.verdict import check
     from bayesdp.programs.verdicts import confirmed
 
-    derived = check(program, None if verdict is None else verdict.n)
-    if derived.verdict == "ACCEPTED":
-        derived = confirmed(program, derived)
+    derived = confirmed(program, check(program, None if verdict is None else verdict.n))
     if derived.verdict != "ACCEPTED":
         raise Refusal(
             f"{program.name} is {derived.verdict}: {derived.reason} Nothing was released or spent."

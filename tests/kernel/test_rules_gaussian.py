@@ -9,8 +9,9 @@ from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.conversions import certified_level
 from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import Autoregressive, Gaussian
+from bayesdp.theorems import Question, report
 from tests.effort import runs
-from tests.kernel.steps import agreed, bare, derive, make_step, refused
+from tests.kernel.steps import agreed, bare, derive, make_step, read_of, refused
 from tests.oracles import gaussian
 from tests.oracles.gaussian import Read
 
@@ -154,9 +155,10 @@ def test_many_records_by_a_vector():
     assert exact > 1.5
     # Above 150 rows the kernel bounds row sums and diagonals apart, so it stays above the package.
     large = lattice(400, 0.55)
-    step = make_step(
-        "gaussian-walk-summable", {"model": "gaussian", "precision": large.tolist()}, Cost(0.0, 1.0)
-    )
+    population, cost = Gaussian(precision=large.tolist()), Cost(lipschitz=1.0)
+    bounds = report(Question(population), cost).bounds
+    (bound,) = (bound for bound in bounds if bound.theorem == "gaussian-walk-summable")
+    step = make_step(bound.theorem, bare(population), cost, details=read_of(bound))
     level = certified_level(step)
     inverse = np.linalg.inv(4.0 * np.eye(400) - np.abs(large - 4.0 * np.eye(400)))
     exact = np.minimum(inverse / np.diag(inverse)[:, None], 1.0).sum(axis=1).max()

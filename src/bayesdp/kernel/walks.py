@@ -2,28 +2,28 @@
 
 Such a matrix `C` is a nonsingular M-matrix if and only if some vector `s > 0` has `C s > 0`. Then
 `S = C^-1` has no negative entry, and `C s >= least` proves that the row sums of `S` are at most
-`s / least`. Doubles find the vector, balls check it.
+`s / least`. Up to 150 rows `S` is computed; above, the vector is a witness on the certificate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from operator import mul
+from collections.abc import Mapping
+from typing import Any
 
 from flint import arb, arb_mat
 
-from bayesdp.kernel.arithmetic import require
+from bayesdp.kernel.arithmetic import ball, exact, require
 
 Rows = list[dict[int, arb]]
 """The entries of each row by column. The diagonal is among them."""
 
 LARGEST_DENSE = 150
-_MOST_STEPS = 2000
 _MOST_TERMS = 200_000
-_REFUSED = "no vector s > 0 with C s > 0 was found, C the comparison matrix"
+_REFUSED = "no vector s > 0 with C s > 0 is shown, C the comparison matrix"
+WITNESS = "row_sums"
 
 
-def largest_row(rows: Rows, *, clipped: bool) -> arb:
+def largest_row(rows: Rows, details: Mapping[str, Any], *, clipped: bool) -> arb:
     """At least `max_i sum_j S_ij / S_ii`, terms clipped to 1 where `clipped`.
 
     That number itself up to 150 rows, and above `max_i (row sum) / (lower bound of S_ii)`.
@@ -31,7 +31,13 @@ def largest_row(rows: Rows, *, clipped: bool) -> arb:
     """
     size = len(rows)
     require(all(bool(rows[i][i] > 0) for i in range(size)), _REFUSED)
-    factor = _dense(rows, clipped) if size <= LARGEST_DENSE else _sparse(rows)
+    witness = details.get(WITNESS)
+    if size <= LARGEST_DENSE:
+        require(witness is None, "a vector that is not needed", WITNESS)
+        factor = _dense(rows, clipped)
+    else:
+        require(isinstance(witness, list) and len(witness) == size, _REFUSED, WITNESS)
+        factor = _sparse(rows, [ball(exact(entry, WITNESS)) for entry in witness or ()])
     return factor.min(arb(size)) if clipped else factor
 
 
@@ -57,48 +63,16 @@ def _dense(rows: Rows, clipped: bool) -> arb:
     return best
 
 
-def _sparse(rows: Rows) -> arb:
-    vector = [arb(entry) for entry in _vector(rows)]
+def _sparse(rows: Rows, vector: list[arb]) -> arb:
     images = [sum((entry * vector[j] for j, entry in row.items()), arb(0)) for row in rows]
     least = images[0]
     for image in images[1:]:
         least = least.min(image)
-    require(bool(least > 0), _REFUSED)
+    require(bool(least > 0) and all(bool(entry > 0) for entry in vector), _REFUSED)
     best = arb(1)
     for entry, reciprocal in zip(vector, _diagonal_reciprocals(rows), strict=True):
         best = best.max(entry * reciprocal / least)
     return best
-
-
-def _vector(rows: Rows) -> list[float]:
-    """About `C^-1 1`, by conjugate gradients with the diagonal as preconditioner."""
-    places = [list(row) for row in rows]
-    values = [[float(entry) for entry in row.values()] for row in rows]
-    diagonal = [float(row[i]) for i, row in enumerate(rows)]
-
-    def apply(x: list[float]) -> list[float]:
-        get: Callable[[int], float] = x.__getitem__
-        return [sum(map(mul, v, map(get, p))) for v, p in zip(values, places, strict=True)]
-
-    x = [0.0] * len(rows)
-    residual = [1.0] * len(rows)
-    step = [1.0 / d for d in diagonal]
-    power = sum(map(mul, residual, step))
-    start = power
-    for _ in range(_MOST_STEPS):
-        image = apply(step)
-        curvature = sum(map(mul, step, image))
-        require(curvature > 0.0, _REFUSED)
-        length = power / curvature
-        x = [a + length * b for a, b in zip(x, step, strict=True)]
-        residual = [a - length * b for a, b in zip(residual, image, strict=True)]
-        scaled = [a / d for a, d in zip(residual, diagonal, strict=True)]
-        before, power = power, sum(map(mul, residual, scaled))
-        if power <= 1e-26 * start or max(map(abs, residual)) < 1e-12:
-            break
-        step = [a + power / before * b for a, b in zip(scaled, step, strict=True)]
-    require(min(x) > 0.0, _REFUSED)
-    return x
 
 
 def _diagonal_reciprocals(rows: Rows) -> list[arb]:

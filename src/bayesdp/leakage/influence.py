@@ -101,6 +101,8 @@ def _uneven(group: FactorGroup) -> float:
 def influence_factor(kappa: Any) -> tuple[float, dict[str, Any]] | None:
     """The factor of the DP cost for a matrix of influences, rounded up, with its evidence.
 
+    Part of it are the `row_sums` of `(I - kappa)^-1`, or what is above them.
+
     `kappa` is a square scipy sparse matrix (or array) with entries in `[0, 1]` and a zero diagonal,
     at least the true influences. `None` where no vector proves that the updates die out: the
     spectral radius is not below 1, or too close to it. Source: theory 3.7b.
@@ -114,7 +116,7 @@ def influence_factor(kappa: Any) -> tuple[float, dict[str, Any]] | None:
     kappa = sparse.csr_array(kappa)
     records = int(kappa.shape[0])
     if kappa.nnz == 0:
-        return 1.0, {"records": records}
+        return 1.0, {"records": records, "row_sums": np.ones(records)}
     if _radius_reaches_one(kappa):
         return None
     if records <= LARGEST_DENSE:
@@ -122,7 +124,7 @@ def influence_factor(kappa: Any) -> tuple[float, dict[str, Any]] | None:
         if solved is not None:
             factors, sums = solved
             record = int(np.argmax(factors))
-            evidence: dict[str, Any] = {"records": records, "record": record}
+            evidence: dict[str, Any] = {"records": records, "record": record, "row_sums": sums}
             if records <= 200:
                 evidence["vector"] = sums.tolist()
             return float(factors[record]), evidence
@@ -131,7 +133,7 @@ def influence_factor(kappa: Any) -> tuple[float, dict[str, Any]] | None:
         return None
     factors = vector / _returns(kappa) * (1.0 + 8.0 * UNIT)
     record = int(np.argmax(factors))
-    return float(factors[record]), {"records": records, "record": record}
+    return float(factors[record]), {"records": records, "record": record, "row_sums": vector}
 
 
 def _radius_reaches_one(kappa: sparse.csr_array) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.numbers import UNIT, up
-from bayesdp.populations.precision import LARGEST_DENSE, Precision, least_row
+from bayesdp.populations.precision import LARGEST_DENSE, MOST_WRITTEN, Precision, least_row
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -25,6 +25,7 @@ Matrix = NDArray[np.float64]
 SHOWN = 50
 """Up to this many records the evidence holds the vector itself, above it its digest."""
 _ROUNDS = 12
+_INVERTED = 150
 
 
 def walk_factor(precision: Precision) -> tuple[float, dict[str, Any]] | None:
@@ -71,7 +72,14 @@ def _evidence(comparison: csr_array, vector: Matrix) -> dict[str, Any]:
         "vector_range": [float(vector.min()), float(vector.max())],
         "least_row": least_row(comparison, vector),
     }
-    return shown | ({"vector": vector.tolist()} if len(vector) <= SHOWN else {})
+    shown |= {"vector": vector.tolist()} if len(vector) <= SHOWN else {}
+    return shown | row_sums(vector)
+
+
+def row_sums(vector: Matrix) -> dict[str, Any]:
+    """The witness of a certificate; none where the kernel inverts the matrix itself."""
+    needed = _INVERTED < len(vector) <= MOST_WRITTEN
+    return {"row_sums": vector.tolist()} if needed else {}
 
 
 def dense_factor(comparison: Matrix) -> float | None:

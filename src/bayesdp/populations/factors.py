@@ -53,6 +53,12 @@ class FactorGraph:
         return len(self.states)
 
     @cached_property
+    def tied(self) -> Ints:
+        """The records that some factor ties to others, in order."""
+        members = [group.members.ravel() for group in self.groups if group.arity > 1]
+        return np.unique(np.concatenate(members)) if members else np.zeros(0, dtype=np.int64)
+
+    @cached_property
     def component_sizes(self) -> Ints:
         """For each record, how many records its connected component has."""
         from scipy.sparse import coo_array

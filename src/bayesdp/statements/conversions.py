@@ -154,12 +154,15 @@ _WITNESSES = {
     "mechanism": Reader(Line),
     "steps": Reader(Whole),
     "closed": Reader(list[list[list[Size]]]),
+    "row_sums": Reader(list[Positive]),
     "messages": Reader(Annotated[list[Size], Field(min_length=1)]),
 }
 _OF_WINDOWS = Reader(Annotated[list[Size | None], Field(min_length=3, max_length=3)])
 DETAILS: Mapping[str, frozenset[str]] = {
     "finite-law": frozenset({"proofs"}),
+    "gaussian-walk-summable": frozenset({"row_sums"}),
     "graph-contraction": frozenset({"messages"}),
+    "graph-influence": frozenset({"row_sums"}),
     "markov-count": frozenset({"mechanism"}),
     "markov-recursion": frozenset({"steps", "closed"}),
     "markov-threshold": frozenset({"steps", "closed"}),

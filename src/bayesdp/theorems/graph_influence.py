@@ -49,6 +49,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from bayesdp.leakage.influence import influence_factor, influence_matrix
+from bayesdp.leakage.walk import row_sums
 from bayesdp.notions import Bound, Cost
 from bayesdp.numbers import up
 from bayesdp.populations import Graph, Network, Tree
@@ -92,5 +93,9 @@ _KNOWN: WeakKeyDictionary[FactorGraph, tuple[float, dict[str, Any]] | None] = We
 def _factor(graph: FactorGraph) -> tuple[float, dict[str, Any]] | None:
     """The factor of a graph, computed once."""
     if graph not in _KNOWN:
-        _KNOWN[graph] = influence_factor(influence_matrix(graph))
+        proved = influence_factor(influence_matrix(graph))
+        if proved is not None:
+            evidence = proved[1]
+            evidence |= row_sums(evidence.pop("row_sums")[graph.tied])
+        _KNOWN[graph] = proved
     return _KNOWN[graph]

@@ -29,4 +29,4 @@ def bound(conversion: Conversion) -> arb:
             require(False, "the matrix is not positive definite")
         rows = [{j: inverse[i, j] for j in range(size)} for i in range(size)]
     compared = [{j: x if i == j else -abs(x) for j, x in row.items()} for i, row in enumerate(rows)]
-    return level(conversion, largest_row(compared, clipped=True), size)
+    return level(conversion, largest_row(compared, conversion.details, clipped=True), size)

@@ -50,7 +50,7 @@ def bound(conversion: Conversion) -> arb:
         if ratio is not None:
             root = ratio.sqrt()
             rows[one][other] = (1 - root) / (1 + root)
-    most = largest_row(rows, clipped=False) if rows else arb(1)
+    most = largest_row(rows, conversion.details, clipped=False) if rows else arb(1)
     return most * ball(conversion.total)
 
 

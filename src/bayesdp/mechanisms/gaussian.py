@@ -3,8 +3,8 @@
 The law with scale `sigma` gives the integer `z` a mass proportional to `e^(-z^2 / (2 sigma^2))`.
 Integers that move by at most `D` in l2 when one record is replaced are released with a cost of
 `rho = D^2 / (2 sigma^2)` in zero-concentrated DP (Canonne, Kamath & Steinke, NeurIPS 2020,
-Theorem 14): `D^2` and the double `sigma` are exact fractions, so `rho` is one too. The noise is
-what OpenDP draws; there is no seed.
+Theorem 14): `D^2` and the double `sigma` are exact fractions, so `rho` is exact as well.
+The noise is what OpenDP draws; there is no seed.
 
 `delta(eps)` of integer-valued discrete Gaussian noise of parameter `sigma` at an integer shift `s`
 is `P[X > t - s/2] - e^eps P[X > t + s/2]` with `t = sigma^2 eps / s` (Canonne, Kamath & Steinke,
@@ -39,7 +39,7 @@ _REACH = 39.0
 UNIT = 2.0**-53
 MOST_SENSITIVITY_SQUARED = INT64_MAX**2
 _SUMMED_BELOW = 16.0
-"""Tails of smaller scales are summed term by term; those of larger ones lie below an integral."""
+"""Tails are summed term by term for scales below this, and bounded by an integral above."""
 _BITS = 192
 
 
@@ -65,7 +65,7 @@ class DiscreteGaussian:
         """The smallest scale whose cost in zCDP is at most `dp_rho`.
 
         `sensitivity_squared` is the square of the largest change of the released integers in l2
-        when one record is replaced: a whole number, where the sensitivity itself need not be one.
+        when one record is replaced: a whole number even if the sensitivity itself is not.
         """
         _check_squared(sensitivity_squared)
         if not (dp_rho > 0 and math.isfinite(dp_rho)):
@@ -82,7 +82,7 @@ class DiscreteGaussian:
 
     @property
     def variance_parameter(self) -> Fraction:
-        """`sigma^2`, exactly: the law's own variance is at most this."""
+        """`sigma^2`, exactly. The variance of the discrete law is at most this."""
         return Fraction(self.scale) ** 2
 
     def cost(self, sensitivity_squared: int) -> float:
@@ -143,7 +143,7 @@ def _check_squared(sensitivity_squared: int) -> None:
 
 
 def _normal_quantile(beta: Fraction) -> float:
-    """About how many scales the error is; only the start of a search."""
+    """About how many scales the error is: where a search starts."""
     return max(-NormalDist().inv_cdf(max(float(beta) / 2.0, 1e-300)), 1e-9)
 
 
@@ -224,12 +224,12 @@ def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -
     twice = 2.0 * sigma * sigma
     weights = np.exp(-(points**2) / twice)
     # The privacy loss at x is (2 x s - s^2) / (2 sigma^2), for noise around s against noise at 0.
-    # What exceeds eps is raised by its rounding; a difference of two laws would lose all digits.
+    # The excess over eps is rounded up; a difference of two laws would lose all digits.
     loss = (2.0 * points - sensitivity) * sensitivity / twice
     beyond = loss - dp_epsilon + 16.0 * UNIT * (np.abs(loss) + dp_epsilon)
     shifted = np.exp(-((points - sensitivity) ** 2) / twice)
     excess = shifted * -np.expm1(-np.maximum(beyond, 0.0))
-    # An exponent of at most _REACH^2 / 2 is off by 4 units, and what it cuts off weighs nothing.
+    # An exponent of at most _REACH^2 / 2 is off by 4 units; the mass beyond it is negligible.
     error = 16.0 * UNIT * _REACH * _REACH + 4.0 * len(points) * UNIT
     return min(1.0, float(excess.sum()) / float(weights.sum()) * (1.0 + error) + 2.0**-100)
 
@@ -237,7 +237,7 @@ def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -
 def smallest_sigma(
     sensitivity: int, dp_epsilon: float, dp_delta: float, *, precision: float = 1e-9
 ) -> float:
-    """The smallest `sigma` found with `discrete_gaussian_delta <= dp_delta`; it was evaluated.
+    """The smallest `sigma` in the search with `discrete_gaussian_delta <= dp_delta`, as evaluated.
 
     Infinite where it has too many steps for an exact sum.
     """

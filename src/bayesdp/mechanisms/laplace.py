@@ -25,8 +25,8 @@ MIN_SCALE = 2.0**-20
 class DiscreteLaplace:
     """Discrete Laplace noise of the given `scale`, in integer steps.
 
-    Raises `InputError` unless `2**-20 <= scale <= 2**62`: less is no noise at all, and more
-    doesn't fit the 64-bit integers that it is added to.
+    Raises `InputError` unless `2**-20 <= scale <= 2**62`: smaller noise would always be 0,
+    and larger noise doesn't fit the 64-bit integers that it is added to.
     """
 
     scale: float
@@ -107,7 +107,7 @@ def check_scale(scale: float) -> None:
 
 
 def check_values(values: Sequence[int]) -> None:
-    """Raises `InputError` unless all fit; without showing the value, which is private."""
+    """Raises `InputError` unless all fit into 64 bits. The values are private, so none is shown."""
     for value in values:
         if not -INT64_MAX <= value <= INT64_MAX:
             raise InputError("values", expected="integers that fit in 64 bits", shown=False)

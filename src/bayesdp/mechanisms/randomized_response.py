@@ -118,8 +118,8 @@ class RandomizedResponse:
     def release(self, values: Iterable[Hashable]) -> list[Hashable]:
         """One perturbed answer for each value, in their order.
 
-        Raises `InputError` (which doesn't show the value) for a value that is no state. A value is
-        to be perturbed once: answering again about the same record costs again.
+        Raises `InputError` (which doesn't show the value) for a value that is not a state.
+        A value should be perturbed once: answering again about the same record costs again.
         """
         places = {state: place for place, state in enumerate(self.states)}
         held = []
@@ -137,7 +137,7 @@ class RandomizedResponse:
     ) -> tuple[EstimatedCount, ...]:
         """Unbiased counts of every state from perturbed answers, with confidence intervals.
 
-        A state's interval holds for that state; not for all of them at once. It inverts the exact
+        Each interval holds for its own state, not for all states at once. It inverts the exact
         law of the number of answers, a sum of two binomials.
         """
         if not 0.0 < confidence < 1.0:
@@ -168,14 +168,14 @@ class RandomizedResponse:
 
 
 def _interval(seen: int, n: int, kept: float, other: float, beta: float) -> tuple[int, int]:
-    """All true counts under which neither tail beyond `seen` is below `beta / 2`.
+    """The true counts for which `seen` answers are plausible: no tail below `beta / 2`.
 
     The number of answers grows stochastically with the true count, so both ends are found by
     bisection.
     """
 
     def too_few(count: int) -> bool:
-        """Whether so small a count would hardly bring about so many answers."""
+        """Whether so many answers are implausible with so small a count."""
         return _at_least(seen, count, n, kept, other) < beta / 2.0
 
     def too_many(count: int) -> bool:
@@ -210,7 +210,7 @@ def _at_least(seen: int, count: int, n: int, kept: float, other: float) -> float
 def _flipped(places: list[int], kept: float) -> list[int]:
     """The same law for two states, by OpenDP's mechanism on a vector of bits: much faster.
 
-    That flips each bit with probability `f / 2`, where `f = 2 (1 - kept)` is an exact double.
+    It flips each bit with probability `f / 2`, where `f = 2 (1 - kept)` is an exact double.
     """
     import numpy as np
     import opendp.prelude as dp

@@ -1,8 +1,8 @@
 """The vocabulary, and the notions of privacy as objects.
 
-`vocabulary` has the words that every room uses: adversaries, kinds of mechanism, levels, costs;
-`catalogue` the notions, each with its definition, its scope and how a level of it reads; `levels`
-the answers of theorems and calibrations.
+`vocabulary` has the words that every room uses: adversaries, kinds of mechanism, levels, costs.
+`catalogue` has the notions, each with its definition, its scope and how a level of it reads.
+`levels` has the answers of theorems and calibrations.
 """
 
 from __future__ import annotations

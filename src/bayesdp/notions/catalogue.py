@@ -67,12 +67,12 @@ class PrivacyNotion:
 
     @property
     def name(self) -> str:
-        """The key, which is what the notion is called everywhere."""
+        """The key: the notion's name in theorems, certificates and on the command line."""
         return self.key
 
     @property
     def relative(self) -> bool:
-        """Whether the level depends on a population (or a family), and not on the channel alone."""
+        """Whether the level depends on a population or family as well as on the channel."""
         return self.scopes != ("all",)
 
     @property
@@ -150,7 +150,9 @@ class NotionClaim:
         said = notion_of(self.notion).in_words(self.level, size=self.size).rstrip(".")
         if self.delta > 0.0:
             # Not "except with probability delta": delta bounds a difference of probabilities.
-            said += f", with an allowance of {_digits(self.delta, 3)} in the probability of outputs"
+            said += (
+                f", with an allowance of {_digits_up(self.delta, 3)} in the probability of outputs"
+            )
         named = f" ({self.about})" if self.about else ""
         return f"{said}; {SCOPE_MEANING[self.scope]}{named}."
 
@@ -177,7 +179,7 @@ def notion_of(key: str) -> PrivacyNotion:
 
 
 _MORE = 1.0 + 1e-14
-"""More than double precision can be wrong in a few operations."""
+"""A factor above the rounding error of a few operations in double precision."""
 
 
 def _up(value: float, places: int, *, percent: bool = False) -> str:
@@ -187,7 +189,7 @@ def _up(value: float, places: int, *, percent: bool = False) -> str:
     return f"{min(rounded, Decimal(100)) if percent else rounded:f}"
 
 
-def _digits(value: float, digits: int) -> str:
+def _digits_up(value: float, digits: int) -> str:
     """Rounded up to so many digits."""
     exact = Decimal(repr(value))
     unit = Decimal(1).scaleb(exact.adjusted() + 1 - digits)
@@ -198,7 +200,7 @@ def _factor(level: float) -> str:
     if level == 0.0:
         return "1"
     if level > 15.0:
-        return f"e^{_digits(level, 4)}"
+        return f"e^{_digits_up(level, 4)}"
     return _up(math.exp(level) * _MORE, 2)
 
 

@@ -1,4 +1,4 @@
-"""Answers about levels, as plain data: one theorem's, those of all, the budget for a target.
+"""Answers about levels: the bound of a theorem, the bounds of all, the budget for a target.
 
 The rooms above compute them (`theorems`, `calibration`). They are defined here, below the
 populations, because a population's shortcuts (`population.leakage(...)`) return them.
@@ -16,7 +16,7 @@ from bayesdp.notions.vocabulary import Adversary, Cost, Secrets, Tightness
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A proven level. `evidence` is what a re-check needs or what a reader may want to see.
+    """A proven level. `evidence` is what a check needs again, or what a reader may want to see.
 
     With a `delta` above 0 the level is `(epsilon, delta)`, and `proof` says how it follows: which
     Rényi order, and how pure costs were counted (`theorems.with_delta`).
@@ -32,7 +32,7 @@ class Bound:
 
 
 class OfTime(str):
-    """A reason for refusing a theorem that is time alone: with `seconds` it would be asked.
+    """The reason for refusing a theorem that only takes too long: with `seconds` it is tried.
 
     `seconds` is an estimate of what one level takes, rounded up.
     """
@@ -56,7 +56,7 @@ class OfTime(str):
 class Refused:
     """A theorem that does not apply, and the hypothesis that fails, in words.
 
-    Where time alone keeps it out, the reason is an `OfTime`.
+    If it only takes too long, the reason is an `OfTime`.
     """
 
     theorem: str
@@ -64,7 +64,7 @@ class Refused:
 
     @property
     def seconds(self) -> float | None:
-        """The time for one level with which it would be asked; `None` where time isn't all."""
+        """The time for one level with which it is tried; `None` where more time would not help."""
         return self.reason.seconds if isinstance(self.reason, OfTime) else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -74,7 +74,7 @@ class Refused:
 
 
 def left_out_for_time(refused: Iterable[Refused]) -> tuple[Refused, ...]:
-    """The theorems that time alone kept out, each with the longest time that it asked for."""
+    """The theorems that only take too long, each with the longest time that it needed."""
     slowest: dict[str, Refused] = {}
     for answer in sorted(refused, key=lambda answer: answer.seconds or 0.0):
         if answer.seconds is not None:
@@ -142,8 +142,8 @@ class Calibration:
 
     `noise_multiplier` is `target / dp_epsilon`: how much more noise than for independent records.
     It is at least 1, because a DP mechanism leaks at least its DP level (theory 2.1). `refused` are
-    the theorems that were left out for time alone at some level that was tried and is not exact:
-    with their `seconds` the budget may be larger.
+    the theorems that took too long at a level that was tried and is not exact: with their
+    `seconds` the budget may be larger.
     """
 
     target: float

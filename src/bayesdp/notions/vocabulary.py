@@ -33,10 +33,10 @@ ROUNDING = "double precision, rounded outward; certificates are re-proved in bal
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A level of a notion, together with everything without which it means nothing.
+    """A level of a notion, together with everything that it needs to mean something.
 
-    `scope` names the populations it holds for; `secrets` is set for the theorems about Gaussian
-    populations, which speak of secret values inside an interval only.
+    `scope` names the populations that it holds for. `secrets` is set for those theorems
+    about Gaussian populations that hold only for secret values inside an interval.
     """
 
     notion: Notion
@@ -79,9 +79,9 @@ class Cost:
     `any` is the summed dp_epsilon of mechanisms about which nothing more is known, `lipschitz` of
     those that are Lipschitz in the l1 distance of the clipped records (theory 3.8).
     `slack` is the sum over the latter of dp_epsilon times the relative grid slack of one dependent
-    record (theory 6): what rounding to the grid can add for each record that moves.
-    `by_column` holds the Lipschitz mechanisms apart where records are vectors (theory 3.8 f);
-    they are not in `lipschitz` then.
+    record (theory 6): how much rounding to the grid can add for each record that changes.
+    `by_column` holds the Lipschitz mechanisms column by column where records are vectors (theory
+    3.8 f); they are not in `lipschitz` then.
 
     Gaussian mechanisms have no pure cost. Their zCDP cost (Bun & Steinke 2016) is kept beside it,
     by the same kinds: `rho_any`, `rho_lipschitz`, and `rho_slack`, the sum of what the grid's extra

@@ -18,18 +18,18 @@ from bayesdp.numbers import UNIT, Exact
 How = Literal["see", "do"]
 
 MOST_WORK = 10**8
-"""The most that `compare` does, as `_refuse_work` counts it: a minute or two."""
+"""The most steps that `compare` takes, as `_refuse_work` counts them: a minute or two."""
 
 _LOGARITHMS = 5600
 """Units for logarithms and exponentials whose arguments are up to 700."""
 
 
 class Node(Protocol):
-    """What effects need to know of a node: its name, and its values in order."""
+    """What effects need to know about a node: its name, and its values in order."""
 
     @property
     def name(self) -> str:
-        """As it is called in the model."""
+        """Its name in the model."""
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -41,7 +41,7 @@ class Node(Protocol):
 
 
 class Model(Protocol):
-    """What effects need to know of a causal model: `CausalModel` is the only such class."""
+    """What effects need to know about a causal model: `CausalModel` is the only such class."""
 
     @property
     def nodes(self) -> Sequence[Node]:
@@ -52,10 +52,10 @@ class Model(Protocol):
         """The places of the data points among the nodes."""
 
     def place(self, name: str) -> int:
-        """Where the node of this name stands, or `InputError`."""
+        """The position of the node of this name, or `InputError`."""
 
     def factors(self, *, without: int | None = None) -> list[Factor]:
-        """The tables; `without` leaves out that of a node which is set."""
+        """The tables; `without` is a node that is set, whose table is left out."""
 
     def compiled(self, mechanism: Any = None) -> Compiled:
         """A mechanism, or the model's own, made ready for the data points."""
@@ -81,7 +81,7 @@ class Effect:
 
     `level` is the largest log ratio in nats, possibly infinite. `laws` holds the law of the output
     for each value, `None` for values that can't be learned because they have probability 0 (`see`
-    only). `attains` is `None` where there is nothing to tell apart.
+    only). `attains` is `None` where all laws are the same.
     """
 
     how: How
@@ -208,7 +208,7 @@ def compare(model: Model, channel: Any = None) -> SeeingAndDoing:
 
 
 def _refuse_work(model: Model, mechanism: Compiled) -> None:
-    """For both effects of every data point a plan of all nodes, and its tables' cells by 100."""
+    """Refuse too many steps: for each effect, the nodes squared and a hundredth of the cells."""
     factors, first = _all_factors(model, model.factors(), mechanism), model.data[0]
     keep = [first] if isinstance(mechanism, OfTotal) else list(model.data)
     cells = planned_cells(factors, keep, [node.size for node in model.nodes])
@@ -280,7 +280,7 @@ def _with_outcome(
 
 
 def _all_factors(model: Model, factors: list[Factor], mechanism: Compiled) -> list[Factor]:
-    """With the scores of every data point, where the mechanism sees their total only."""
+    """The factors, and the scores of every data point if the mechanism sees only their total."""
     if not isinstance(mechanism, OfTotal):
         return factors
     scored = []
@@ -292,7 +292,7 @@ def _all_factors(model: Model, factors: list[Factor], mechanism: Compiled) -> li
 
 
 def _applied(cells: Floats, channel: Floats) -> Floats:
-    """`sum over c of cells[v, c] channel[v or 0, c, y]`, refusing to take positive for 0."""
+    """`sum over c of cells[v, c] channel[v or 0, c, y]`; refuses positive terms that round to 0."""
     out = np.empty((len(cells), channel.shape[-1]))
     try:
         with np.errstate(under="raise"):
@@ -311,7 +311,7 @@ def _applied(cells: Floats, channel: Floats) -> Floats:
 def _worst(
     laws: Floats, labels: list[str], mechanism: Compiled, error: float
 ) -> tuple[float, Attains | None]:
-    """The largest log ratio between two rows, and where; 0 where only rounding tells them apart."""
+    """The largest log ratio between two rows, and where; 0 if within rounding of 0."""
     if len(laws) < 2:
         return 0.0, None
     high, low = laws.max(axis=0), laws.min(axis=0)
@@ -320,14 +320,14 @@ def _worst(
     level = float(gap.max())
     if level <= error:
         return 0.0, None
-    y = int(np.argmax(gap >= level - error))  # the first of those that rounding can't tell apart
+    y = int(np.argmax(gap >= level - error))  # the first of all that are within rounding
     value, other = int(np.argmax(laws[:, y])), int(np.argmin(laws[:, y]))
     likely, unlikely = float(laws[value, y]), float(laws[other, y])
     return level, Attains(mechanism.outcomes[y], labels[value], labels[other], likely, unlikely)
 
 
 def _first_largest(effects: tuple[Effect, ...]) -> Effect:
-    """The first of those whose levels rounding can't tell from the largest."""
+    """The first effect whose level is, within rounding, the largest."""
     largest = max(effects, key=lambda effect: effect.epsilon)
     return next(effect for effect in effects if effect.epsilon >= largest.epsilon - largest.error)
 

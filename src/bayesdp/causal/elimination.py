@@ -20,12 +20,12 @@ from bayesdp.errors import UnsupportedError
 Floats = NDArray[np.float64]
 
 MOST_CELLS = 2**23
-"""The largest table that is worked with, in cells."""
+"""The cells of the largest table that may be made."""
 
 
 @dataclass(frozen=True, slots=True)
 class Factor:
-    """`table` has one axis for each of `nodes`, which ascend, and a last one for partial sums."""
+    """`table` has an axis for each of the ascending `nodes`, and a last axis for partial sums."""
 
     nodes: tuple[int, ...]
     table: Floats
@@ -123,7 +123,7 @@ def _spread(operand: Factor, nodes: tuple[int, ...]) -> Floats:
 
 @dataclass(slots=True)
 class _Scope:
-    """What the plan needs to know of a factor: its nodes, and the length of its last axis."""
+    """What the plan needs to know about a factor: its nodes, and the length of its last axis."""
 
     nodes: frozenset[int]
     length: int
@@ -132,9 +132,9 @@ class _Scope:
 def _order(
     factors: Sequence[Factor], keep: Collection[int], sizes: Sequence[int]
 ) -> tuple[list[int], int]:
-    """Always the node whose elimination makes the smallest table; refuses what is too large.
+    """The order of elimination, and the cells of all its tables; refuses a table that is too large.
 
-    With it the cells of all these tables.
+    Next is always the node whose elimination makes the smallest table.
     """
     made = [_Scope(frozenset(operand.nodes), operand.table.shape[-1]) for operand in factors]
     scopes = dict(enumerate(made))

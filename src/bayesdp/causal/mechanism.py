@@ -60,7 +60,7 @@ class NoisySum(_Mechanism):
     """The sum of whole-number scores of the data points, with noise of DP cost `epsilon`.
 
     `sum` holds one score for each value, the same for all data points, or such a list for each of
-    them. The noise is discrete Laplace, scaled to the largest difference of two scores of one.
+    them. The noise is discrete Laplace, scaled to the largest difference of a data point's scores.
     """
 
     sum: tuple[int, ...] | tuple[tuple[int, ...], ...] = Field(min_length=1)
@@ -94,7 +94,7 @@ Compiled: TypeAlias = Table | OfTotal
 
 
 def mechanism_of(raw: Any) -> Mechanism:
-    """A mechanism from plain data, from an array of a channel, or as it is; else `InputError`."""
+    """A mechanism from plain data, an array or a mechanism; `InputError` for anything else."""
     if isinstance(raw, _Mechanism):
         assert isinstance(raw, Channel | NoisyCount | NoisySum)
         return raw
@@ -148,7 +148,7 @@ def dp_level(channel: Floats) -> float:
 
 
 def log_range(laws: Floats, axes: int | tuple[int, ...]) -> float:
-    """The largest log ratio along axes, over all other places; what can't be says nothing."""
+    """The largest log ratio along axes, over all other places; outcomes of probability 0 aside."""
     high, low = laws.max(axis=axes), laws.min(axis=axes)
     with np.errstate(divide="ignore", invalid="ignore"):
         gap = np.where(high > 0.0, np.log(high) - np.log(low), 0.0)

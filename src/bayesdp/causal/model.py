@@ -1,4 +1,4 @@
-"""Structural causal models of a table: what makes people's values, and what is recorded of them.
+"""Structural causal models of a table: what people's values depend on, and what is recorded.
 
 Nodes are latent causes, attributes of people, and data points; the mechanism's output is the one
 child of the data points. A model is data: a frozen pydantic model that round-trips through TOML
@@ -68,10 +68,10 @@ class CausalModel(BaseModel):
     `nodes` come in any order. Data points (`role = "data"`) are the records, numbered in the order
     of the nodes; a data point with one parent and neither `states` nor `table` records that parent
     truthfully. They may depend on attributes and latent causes, and nothing depends on them but
-    the output: that is the hypothesis of the theorem that DP bounds what setting one does
-    (theory 5.3). `mechanism`, optional, is what is published: `{"channel": ...}`, `{"count": ...,
-    "epsilon": ...}` or `{"sum": ..., "epsilon": ...}`. Rows sum to 1 within 1e-9 and are rescaled.
-    Errors: `InputError` naming the key, the value and the remedy.
+    the output: that is the hypothesis of the theorem that DP bounds the effect of setting a data
+    point (theory 5.3). `mechanism`, optional, is what is published: `{"channel": ...}`,
+    `{"count": ..., "epsilon": ...}` or `{"sum": ..., "epsilon": ...}`. Rows sum to 1
+    within 1e-9 and are rescaled. Errors: `InputError` naming the key, the value and the remedy.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -201,7 +201,7 @@ class CausalModel(BaseModel):
         return tuple(self.nodes[i].size for i in self.data)
 
     def place(self, name: str) -> int:
-        """Where the node of this name stands, or `InputError`."""
+        """The position of the node of this name, or `InputError`."""
         names = [node.name for node in self.nodes]
         if name not in names:
             raise InputError(
@@ -315,7 +315,7 @@ def _read(text: str) -> dict[str, Any]:
 
 
 def _truthful(node: Any, nodes: Sequence[Any]) -> Any:
-    """A data point without states and table, spelt out as a copy of its one parent."""
+    """A data point without states and table, written out as a copy of its parent."""
     if not isinstance(node, dict) or node.get("role") != "data" or {"states", "table"} & set(node):
         return node
     parents = node.get("parents")

@@ -1,4 +1,4 @@
-"""Both leakages of one mechanism while the dependence between records grows: a figure's numbers."""
+"""The leakages by seeing and by doing, as the dependence between records grows."""
 
 from __future__ import annotations
 

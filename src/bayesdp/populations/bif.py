@@ -153,7 +153,7 @@ class _Reader:
         self.families[name.text] = (parents, self._rows(name, parents))
 
     def _rows(self, name: _Token, parents: list[str]) -> Any:
-        """The table of a family, nested."""
+        """The nested table of a variable and its parents."""
         width = len(self.states[name.text])
         settings = math.prod(len(self.states[parent]) for parent in parents)
         self.cells += settings * width
@@ -236,7 +236,7 @@ class _Reader:
                 words.append(token.text)
 
     def _skip_block(self) -> None:
-        """`network name { ... }`, of which nothing is used."""
+        """Skip `network name { ... }`: its content is not used."""
         while (token := self._any("{")).text != "{":
             if token.kind == "mark":
                 self._fail(token.line, token.text, "{")
@@ -266,12 +266,12 @@ class _Reader:
         self.next += 1
         return self.tokens[self.next - 1]
 
-    def _fail(self, line: int, found: str, expected: str, remedy: str = "") -> NoReturn:
-        raise InputError(f"{self.place}, line {line})", found, expected=expected, remedy=remedy)
+    def _fail(self, line: int, token: str, expected: str, remedy: str = "") -> NoReturn:
+        raise InputError(f"{self.place}, line {line})", token, expected=expected, remedy=remedy)
 
 
 def _by_pyagrum(path: Path, key: str) -> list[Any]:
-    """The same through pyAgrum."""
+    """The nodes as pyAgrum reads them."""
     try:
         library: Any = importlib.import_module("pyagrum")
     except ImportError:

@@ -1,4 +1,4 @@
-"""Clusters of dependent records about whose law nothing else is known."""
+"""Clusters of records: only their sizes are known, not how their records depend on each other."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Clusters(Population):
 class Unknown(Population):
     """Nothing is known: any of the `records` may depend on any other (theory 3.2).
 
-    At such a population useful accuracy is impossible; bayesdp says so rather than pretend.
+    Useful accuracy is impossible then; bayesdp says so rather than pretend.
     """
 
     model: Literal["unknown"] = "unknown"

@@ -51,7 +51,7 @@ def first_on_cycle(parents: Sequence[Sequence[int]]) -> int | None:
 
 
 def pyagrum_node(network: Any, name: str) -> dict[str, Any]:
-    """A node of a pyAgrum network as plain data. Its tables may have single precision: rescaled."""
+    """A node of a pyAgrum network as plain data, rescaled: tables may be in single precision."""
     table = network.cpt(name)
     axes = list(table.names)
     parents = [axis for axis in axes if axis != name]

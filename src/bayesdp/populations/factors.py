@@ -36,13 +36,13 @@ class FactorGroup:
 
     @property
     def arity(self) -> int:
-        """How many records each of them is about."""
+        """How many records each factor is about."""
         return int(self.members.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
 class FactorGraph:
-    """Records with `states[i]` values each, and factors. Compared by identity: fit to be a key."""
+    """Records with `states[i]` values each, and factors. Compared by identity, so a fit key."""
 
     states: Ints
     groups: tuple[FactorGroup, ...]
@@ -76,11 +76,11 @@ class FactorGraph:
 
     @cached_property
     def possible(self) -> NDArray[np.bool_] | None:
-        """Which values the records can take as far as single factors tell; `None` for all of them.
+        """The values that single factors allow each record; `None` if they allow all.
 
-        Shape `(records, largest number of states)`. A value goes if some factor gives it weight 0
-        whatever its other members are, values that are gone already left aside, round by round (a
-        hundred at most). A value that stays may still be impossible.
+        Shape `(records, largest number of states)`. A value is dropped if some factor gives it
+        weight 0 beside all values of its other members that aren't dropped yet. This is repeated,
+        at most a hundred times. A value that is kept may still be impossible.
         """
         if all(bool(np.all(group.tables > 0.0)) for group in self.groups):
             return None
@@ -109,7 +109,7 @@ def _restrict(allowed: NDArray[np.bool_], group: FactorGroup) -> None:
 
 
 def live_cells(group: FactorGroup, allowed: NDArray[np.bool_] | None) -> NDArray[np.bool_] | None:
-    """Cells of positive weight with allowed values only; `None` where that is all of them."""
+    """The cells of positive weight whose values are all allowed; `None` if every value is."""
     if allowed is None:
         return None
     support = group.tables > 0.0

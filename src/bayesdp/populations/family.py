@@ -1,4 +1,4 @@
-"""A family: any of several populations may be the right one, and the level holds for all."""
+"""A family: any of several populations may be the true one, and the level holds for all."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Family(Population):
     """Several populations of one structure; every level is the largest over the `members`.
 
     `members` are populations or their specs, without `covers` of their own: the family's hold for
-    all. Their structure (clusters, series, ...) must be the same, because one table is held
-    against all of them.
+    all. Their structure (clusters, series, ...) must be the same, because the same table is
+    compared with each of them.
     """
 
     model: Literal["family"] = "family"
@@ -59,12 +59,12 @@ class Family(Population):
 
     @property
     def group_size(self) -> int:
-        """The largest of the members'."""
+        """The largest group size of a member."""
         return int(max(member.group_size for member in self.members))
 
     @property
     def table_size(self) -> int:
-        """The most that any of its members has room for."""
+        """The most records that any of its members has room for."""
         return int(max(member.table_size for member in self.members))
 
     def describe(self) -> str:
@@ -79,7 +79,7 @@ class Family(Population):
 
 
 def _member(given: Any, position: int) -> Population:
-    """A population, or its spec; a mistake in it is reported with the member's place."""
+    """A member from a population or a spec. Errors name the member's position."""
     place = f"population.members[{position}]"
     spec = given if isinstance(given, Mapping) else {}
     model = given.model if isinstance(given, Population) else spec.get("model")

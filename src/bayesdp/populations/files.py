@@ -1,7 +1,7 @@
 """What is read from files: JSON and TOML documents, and files that a population names.
 
 A relative path is looked for in the current directory, then beside the study and population files
-that this process has read. Which of them is taken can't matter where a spec holds a digest.
+that this process has read. If the spec holds the file's digest, any other file is refused.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def find(name: str, key: str) -> Path:
         try:
             if candidate.is_file():
                 return candidate
-        except OSError:  # a name that no file can have
+        except OSError:  # a name that a file can't have
             continue
     raise InputError(
         key,
@@ -51,8 +51,8 @@ def find(name: str, key: str) -> Path:
 def read_json(text: str) -> Any:
     """A JSON document, else `ValueError`.
 
-    A key that stands twice in an object is refused (JSON leaves open which counts), and so are
-    whole numbers beyond the doubles.
+    A key that occurs twice in an object is refused (JSON leaves open which counts), and so are
+    whole numbers too large for doubles.
     """
     return json.loads(text, object_pairs_hook=_unique, parse_int=_whole)
 

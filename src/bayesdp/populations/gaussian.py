@@ -62,7 +62,7 @@ class Gaussian(Population):
     @model_validator(mode="before")
     @classmethod
     def _keep_order(cls, raw: Any) -> Any:
-        """A reading sorts `covers`, and the rows of the covariance need their order."""
+        """Keep the order of `covers` in `columns`: the covariance's rows are in that order."""
         if not isinstance(raw, Mapping) or raw.get("size") is None or raw.get("covariance") is None:
             return raw
         covers = raw.get("covers") or ()
@@ -196,7 +196,7 @@ class Gaussian(Population):
             )
 
     @property
-    def structure(self) -> str:  # type: ignore[override]  # a precision speaks of the whole table
+    def structure(self) -> str:  # type: ignore[override]  # a precision is about the whole table
         """`cluster`, or `all` where a precision describes the whole table."""
         return "cluster" if self.precision is None else "all"
 

@@ -1,4 +1,4 @@
-"""Independent records: nothing that one person's record says speaks of another's."""
+"""Independent records: what is known about a record says nothing about the others."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 MOST_PARTS = 1000
-"""Up to so many mutually independent parts of a graph are looked at one by one."""
+"""The most mutually independent parts of a graph that are computed."""
 
 _MOST_AXES = 60
 _MOST_RECORDS = 100_000
@@ -71,7 +71,7 @@ def joint_of(population: Population, most_cells: int) -> Floats:
 def parts_of(population: Population, most_cells: int) -> tuple[tuple[tuple[int, ...], Floats], ...]:
     """Mutually independent groups of records that together are all records, each with its law.
 
-    Groups with the same law are listed once. `NoJointError` where one is too large.
+    Groups with the same law are listed once. `NoJointError` where a group is too large.
     """
     if not isinstance(population, Tree | Graph | Network):
         joint = joint_of(population, most_cells)
@@ -115,7 +115,7 @@ def component_labels(graph: FactorGraph) -> NDArray[np.int64]:
 
 
 def _multiplied(graph: FactorGraph, records: Sequence[int]) -> Floats:
-    """The law of these records, which no factor ties to others."""
+    """The law of these records; no factor links them to other records."""
     place = {record: axis for axis, record in enumerate(records)}
     shape = [int(graph.states[record]) for record in records]
     joint = np.ones(shape)
@@ -141,7 +141,7 @@ _TINY = 1e-290
 
 
 def _lawful(joint: Floats, possible: NDArray[np.bool_]) -> Floats:
-    """Rescaled; refused where a possible cell is too rare for a double to tell it from none."""
+    """The law, rescaled. `NoJointError` if a possible cell is so rare that it may round to 0."""
     if bool((joint[possible] < _TINY).any()):
         raise NoJointError("some possible cells are too rare for double precision")
     total = float(joint.sum())

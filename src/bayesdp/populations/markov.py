@@ -172,9 +172,9 @@ def stationary_law(transition: tuple[Row, ...]) -> Row:
 
 
 def eliminated(transition: Sequence[Sequence[float]]) -> Row | None:
-    """The stationary law, by eliminating states one by one; `None` where there are several.
+    """The stationary law, by eliminating state after state; `None` where there are several laws.
 
-    Grassmann, Taksar & Heyman (1985): there is no subtraction, so that small probabilities are as
+    Grassmann, Taksar & Heyman (1985): nothing is subtracted, so small probabilities are as
     accurate as large ones. States that are left for good have probability 0, and only they.
     """
     import numpy as np
@@ -198,7 +198,7 @@ def eliminated(transition: Sequence[Sequence[float]]) -> Row | None:
 
 
 def _recurrent(moves: Any) -> list[int] | None:
-    """The states of the one closed class; `None` where there are several closed classes."""
+    """The states of the closed class; `None` where there are several closed classes."""
     import numpy as np
 
     size = len(moves)

@@ -198,7 +198,7 @@ class Network(Population):
         return self.records
 
     def spec(self) -> dict[str, Any]:
-        """The population as plain data; a network from a file is spelt out."""
+        """The population as plain data; the nodes of a network from a file are written out."""
         plain = super().spec()
         nodes = [node.model_dump(mode="json", exclude_defaults=True) for node in self.nodes]
         spelt: dict[str, Any] = json.loads(json.dumps(plain | {"nodes": nodes}))

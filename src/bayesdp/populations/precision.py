@@ -1,4 +1,4 @@
-"""Precision matrices (inverse covariances), dense and sparse, and the vector that vouches for them.
+"""Precision matrices (inverse covariances), dense and sparse, and the vector that proves bounds.
 
 The comparison matrix `Qc` of a precision matrix `Q` keeps the diagonal and holds `-|Q_jk|` beside
 it. A positive vector `s` with `Qc s >= 1` in every row proves that `Qc` is a nonsingular M-matrix:
@@ -40,7 +40,7 @@ class Precision:
     """A symmetric matrix with a positive diagonal, one row a record. Made by `read_precision`.
 
     `sha256` is over the file's bytes, or over the entries if it was given in memory. `file` is the
-    name under which the spec holds it, `None` where it was given in memory. Not to be changed.
+    name under which the spec holds it, `None` where it was given in memory. Don't change it.
     """
 
     def __init__(self, matrix: csr_array, sha256: str, file: str | None = None) -> None:
@@ -75,7 +75,7 @@ class Precision:
 
     @cached_property
     def comparison(self) -> csr_array:
-        """The comparison matrix; of two entries that differ in the last digits the larger counts.
+        """The comparison matrix; where `Q_jk` and `Q_kj` differ by rounding, the larger counts.
 
         Stored zeros are dropped.
         """
@@ -159,7 +159,7 @@ def _solve(comparison: csr_array) -> NDArray[np.float64] | None:
         return None
     inverse = 1.0 / diagonal
     jacobi = LinearOperator((n, n), matvec=lambda x: inverse * x.ravel(), dtype=float)
-    # Exact where all neighbours are alike; elsewhere a good start.
+    # Exact where all rows have the same sum; elsewhere a good start.
     total = comparison @ ones
     start = 1.0 / total if float(np.min(total)) > 0.0 else inverse
     # Vectors that are written on certificates are as good as the kernel's check of them.
@@ -237,7 +237,7 @@ def _from_file(raw: str | Path | Mapping[str, Any]) -> Precision:
 
 
 def _require_each_entry_once(matrix: Any, name: str) -> None:
-    """Readers add up entries of one place: which one was meant is not theirs to say."""
+    """Refuse entries that occur twice: readers would add them up, which may not be meant."""
     import numpy as np
     from scipy.sparse import issparse
 

@@ -1,4 +1,4 @@
-"""Which models there are, and how a spec is read into the one that it names.
+"""The list of models, and reading a spec as the model that it names.
 
 `MODELS` is empty here and filled in by the package, which knows every model. A family, itself a
 model, reads its members with `parse`.

@@ -20,11 +20,8 @@ EMPTY = frozenset({"one", "found"})
 """Names that fit every value, and so name none."""
 TO_CLEAN = (
     "accounting",
-    "calibration.py",
-    "errors.py",
     "kernel",
     "leakage",
-    "populations",
     "programs/check",
     "release",
     "statements",

@@ -225,7 +225,7 @@ class GaussianCalibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `bayesdp calibrate --delta --json` prints it."""
-        return asdict(self) | {"refused": [one.to_dict() for one in self.refused]}
+        return asdict(self) | {"refused": [refusal.to_dict() for refusal in self.refused]}
 
 
 def calibrate_gaussian(

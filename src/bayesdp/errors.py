@@ -34,8 +34,8 @@ class InputError(BayesdpError, ValueError):
         self.expected = expected
         self.remedy = remedy
         self.shown = shown
-        found = f" is {_short(value)}" if shown else ""
-        message = f"{key}{found}: expected {expected}."
+        given = f" is {_short(value)}" if shown else ""
+        message = f"{key}{given}: expected {expected}."
         if remedy:
             message += f" {remedy}"
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""Which extra knowledge would buy less noise, for the one who chooses what to declare.
+"""Which extra knowledge would buy less noise, for whoever chooses what to declare.
 
 Less noise means: the same BDP level from a larger DP budget. If a budget `eps` has the level `L`
 here, and with more knowledge a budget `eps' > eps` has it, the noise shrinks by `1 - eps / eps'`.
@@ -31,17 +31,17 @@ from bayesdp.populations import (
 from bayesdp.theorems import LeakageReport, Question, best_bound
 
 LEAST = 0.005
-"""Less than half a per cent is not worth finding out."""
+"""Advice that saves less than this share of the noise is not given."""
 
 ASSUMED_CORRELATION = 0.1
 ASSUMED_CLUSTER = 10
 _SECONDS = 0.05
 _STOP_AFTER = 1.0
-"""By the estimate a theorem takes less than `_SECONDS`; so a busy machine gives the same advice."""
+"""Theorems are asked only if they should take `_SECONDS`, so a busy machine advises the same."""
 _TRIALS = 6
 _CLOSE = 5e-4
 _LARGEST = 10_000
-"""More dependent records than this are not asked about again, unless they are a series."""
+"""With more dependent records than this the theorems aren't asked again, except for series."""
 
 _MOST_TUPLES = 4
 _MOST_MEMBERS = 8
@@ -73,10 +73,10 @@ class Advice:
 
 
 def advice(population: Population, report: LeakageReport) -> tuple[Advice, ...]:
-    """What more knowledge would buy, the most certain first; empty where nothing would.
+    """How much noise more knowledge would save, the most certain first; empty if none would.
 
     `report` is the answer of `leakage` for this population. Only theorems that are quick for this
-    population are asked again, so that what is promised may be less than what would be found.
+    population are asked again, so the true saving may be larger.
     """
     dp_epsilon, level = report.cost.dp_epsilon, report.best.epsilon
     if dp_epsilon == 0.0 or level <= dp_epsilon or report.adversary == "informed":
@@ -115,7 +115,7 @@ class _Here:
         secrets: Secrets | None = None,
         lipschitz: bool = False,
     ) -> Advice | None:
-        """The noise saved if this were known instead; `None` if that can't be told."""
+        """The noise saved if this were known instead; `None` if that can't be computed."""
         question = Question(
             population or self.population,
             adversary or self.report.adversary,
@@ -143,7 +143,7 @@ def _saved(question: Question, cost: Cost, level: float) -> float | None:
     at_high = at(high)
     if at_high <= level:
         return _down(1.0 - 1.0 / high)
-    # Most levels are proportional to the budget; a hair less, so that rounding doesn't matter.
+    # Most levels are proportional to the budget. Slightly less, so that rounding doesn't matter.
     guess = level / at_low * (1.0 - 1e-13)
     for _ in range(_TRIALS):
         if high - low < _CLOSE * low:
@@ -161,12 +161,12 @@ def _saved(question: Question, cost: Cost, level: float) -> float | None:
 
 
 def _side(value: float, level: float) -> float:
-    """To which side of the line through the ends to step, so that the other end moves too."""
+    """The direction in which to leave the secant, so that the other end moves as well."""
     return 1.0 if value <= level else -1.0
 
 
 def _times(cost: Cost, factor: float) -> Cost:
-    """All parts of a cost, as many times larger."""
+    """The cost with all parts multiplied by `factor`."""
     columns = tuple(
         replace(spent, dp_epsilon=spent.dp_epsilon * factor, slack=spent.slack * factor)
         for spent in cost.by_column
@@ -175,7 +175,7 @@ def _times(cost: Cost, factor: float) -> Cost:
 
 
 def _limit(knowledge: str, dp_epsilon: float, level: float) -> Advice | None:
-    """`L(eps) >= eps`: more than this nothing can buy."""
+    """The most that any knowledge can save, because `L(eps) >= eps`."""
     if math.isinf(level):
         return None
     return Advice(knowledge, _up(1.0 - dp_epsilon / level), at_best=True)
@@ -314,7 +314,7 @@ def _chain(here: _Here, chain: MarkovChain) -> Iterator[Advice | None]:
 
 
 def _middle(chain: MarkovChain) -> MarkovChain:
-    """The table in which every row goes the same part of the way between its bounds."""
+    """The table whose rows all lie at the same fraction of the way between their bounds."""
     import numpy as np
 
     low, high = (np.asarray(bounds) for bounds in (chain.transition_lower, chain.transition_upper))
@@ -330,7 +330,7 @@ def _middle(chain: MarkovChain) -> MarkovChain:
 
 
 def _first_order(chain: MarkovChain) -> MarkovChain | None:
-    """The chain of order 1 with the same law of two neighbouring records, if that is one law."""
+    """The chain of order 1 with the same law of two neighbours, if all neighbours have one law."""
     import numpy as np
 
     from bayesdp.theorems.markov import first_records, table_of

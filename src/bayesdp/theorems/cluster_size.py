@@ -58,11 +58,11 @@ class ClusterSize(Theorem):
     treats_informed = True
 
     def applies(self, population: Population) -> bool:
-        """All but independent records, of which `independent` says the same."""
+        """All models except independent records, where the theorem `independent` gives the same."""
         return not isinstance(population, Independent)
 
     def level(self, population: Population, question: Question, cost: Cost) -> Bound:
-        """`m eps`, without a hypothesis: every population has a largest group."""
+        """`m eps`. It needs no hypothesis: every population has a largest group."""
         size = question.group_size
         if question.informed:
             return self._bound(cost.dp_epsilon, size=size)

@@ -32,14 +32,14 @@ class FamilyOfPopulations(Theorem):
     treats_informed = True
 
     def __init__(self, report: Callable[[Question, Cost], LeakageReport]) -> None:
-        """`report` asks all theorems about a member: the registry hands it over."""
+        """`report` asks all theorems about a member; the registry provides it."""
         self._report = report
 
     def level(self, population: Family, question: Question, cost: Cost) -> Bound:
-        """The largest; it is exact if it is so for that member."""
+        """The largest level of a member. It is exact if that member's level is."""
         reports = [self._report(_about(question, member), cost) for member in population.members]
-        best = [found.best for found in reports]
-        refused = [one for found in reports for one in found.refused]
+        best = [report.best for report in reports]
+        refused = [refusal for report in reports for refusal in report.refused]
         worst = max(best, key=lambda bound: (bound.epsilon, bound.tight == "exact"))
         return self._bound(
             worst.epsilon,

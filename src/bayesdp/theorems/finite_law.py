@@ -106,7 +106,7 @@ class FiniteLaw(Theorem):
         return small or isinstance(_parts(population, "uninformed"), tuple)
 
     def hypothesis(self, population: Population, question: Question, cost: Cost) -> str | None:
-        """Needs few cells, and time."""
+        """Needs a law of few cells, and enough time."""
         adversary = question.adversary
         parts = _parts(population, adversary)
         if isinstance(parts, str):
@@ -120,14 +120,14 @@ class FiniteLaw(Theorem):
         return None
 
     def seconds_for(self, population: Population, question: Question) -> float:
-        """The number and size of the programs decide; 0 where the law is too large to be asked."""
+        """An estimate by the number and size of the programs; 0 where the law is refused anyway."""
         parts = _parts(population, question.adversary)
         if isinstance(parts, str):
             return 0.0
         return sum(expected_seconds(joint.shape, question.adversary) for _, joint in parts)
 
     def level(self, population: Population, question: Question, cost: Cost) -> Bound:
-        """The level; which attack attains it, if not more than rounding is between them."""
+        """The level, and the attack that attains it up to rounding, if there is such an attack."""
         adversary, dp_epsilon, deadline = question.adversary, cost.dp_epsilon, question.deadline
         levels = [
             (records, _level(population, position, adversary, dp_epsilon, deadline))
@@ -146,7 +146,7 @@ class FiniteLaw(Theorem):
 def dual_certificates(
     population: Population, dp_epsilon: float, adversary: Adversary = "any"
 ) -> list[dict[str, Any]]:
-    """What proves the level that `finite-law` reports, for somebody who trusts no solver.
+    """A proof of the level that `finite-law` reports, for somebody who trusts no solver.
 
     One entry for each attack that cheap bounds don't dismiss: `i`, `K`, `x_K`, `x_i`, `x_i'`,
     `multiplier` (`lam`) and `flows`, a list of `[v, w, y]` with `y > 0`. Cells are numbered in
@@ -200,7 +200,7 @@ def _engine(population: Population, position: int, adversary: Adversary) -> Fini
 
 
 def _law_error(population: Population) -> float:
-    """How far a cell of the law may be off, relatively: by products, and by a chain's start."""
+    """The relative error of the law's cells: from products, and from a chain's start."""
     if isinstance(population, Finite):
         return GIVEN_ERROR
     if isinstance(population, MarkovChain):
@@ -235,7 +235,7 @@ def _numbered(attack: Attack, records: tuple[int, ...]) -> Attack:
 
 
 def _words(population: Population, attack: Attack) -> str:
-    """Who attacks whom in the worst case."""
+    """The worst case in words: who attacks whom."""
     names = record_namer(population)
     known = ", ".join(names(j) for j in attack.known)
     return f"attained against {names(attack.record)} by one who knows {known or 'no record'}"

@@ -39,17 +39,17 @@ NOT_LIPSCHITZ = (
 
 
 EQUAL_VARIANCES = 1e-12
-"""How much larger than the smallest variance, relative to it, an equal one may be."""
+"""Variances within this relative distance of the smallest count as equal."""
 
 NO_COVARIANCE = "the covariance is not declared, only the largest correlation"
 
 
 class ShiftTheorem(Theorem):
-    """A theorem about mechanisms that are Lipschitz in the values, by how far records move."""
+    """A theorem on mechanisms that are Lipschitz in the values: it bounds how far records move."""
 
     secrets_in_intervals = True
     reads_columns: ClassVar[bool] = False
-    """Whether it takes costs that are kept by column."""
+    """Whether it uses the costs that are kept column by column."""
 
     @abstractmethod
     def failed(self, population: Any, cost: Cost) -> str | None:
@@ -85,7 +85,7 @@ class FactorTheorem(ShiftTheorem):
         """The factor, rounded up, and evidence for it."""
 
     def failed(self, population: Any, cost: Cost) -> str | None:
-        """Nothing beyond what the model declares."""
+        """No hypothesis beyond what the model declares."""
         return None
 
     def level(self, population: Population, question: Question, cost: Cost) -> Bound:
@@ -111,12 +111,12 @@ class FactorTheorem(ShiftTheorem):
 
 
 class ClusterTheorem(FactorTheorem):
-    """One about clusters of jointly Gaussian records with a single value each."""
+    """A theorem about clusters of jointly Gaussian records with a single value each."""
 
     models = (Gaussian,)
 
     def applies(self, population: Gaussian) -> bool:
-        """Where records are vectors, `gaussian-vector` speaks."""
+        """Records of a single value; for vectors there is `gaussian-vector`."""
         return population.columns is None
 
 

@@ -53,7 +53,7 @@ LARGEST_CLUSTER = 10
 
 
 class GaussianVector(ShiftTheorem):
-    """The largest sum over columns of what all records together move (theory 3.8 f)."""
+    """The largest sum, over columns, of how far all records together move (theory 3.8 f)."""
 
     name = "gaussian-vector"
     statement = "vector records: at most the sum over columns of eps times what the records move"
@@ -82,7 +82,7 @@ class GaussianVector(ShiftTheorem):
         return None
 
     def level(self, population: Gaussian, question: Question, cost: Cost) -> Bound:
-        """The worst adversary's sum; `lipschitz` is spent on the column for which that is worst."""
+        """The worst adversary's sum; `lipschitz` counts for the column where it costs most."""
         moved = _movements(population)
         assert moved is not None
         assert population.columns is not None

@@ -38,5 +38,5 @@ class IndependentRecords(Theorem):
         return self._bound(cost.dp_epsilon)
 
     def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
-        """The mechanisms' own: the unknown records follow one law, whatever the secret is."""
+        """The mechanisms' own cost: the law of the unknown records doesn't depend on the secret."""
         return group_renyi(1, cost, alpha)

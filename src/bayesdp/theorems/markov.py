@@ -66,7 +66,7 @@ def first_records(population: MarkovChain) -> Floats | None:
 
 @lru_cache(maxsize=8)
 def _engine(population: MarkovChain, uninformed: bool) -> StateChain | None:
-    """The engine for a chain of order 1; `None` where the stationary law is not unique."""
+    """The method for a chain of order 1; `None` where the stationary law is not unique."""
     start = first_records(population)
     if start is None:
         return None
@@ -80,13 +80,13 @@ def _engine(population: MarkovChain, uninformed: bool) -> StateChain | None:
 
 
 def engine_seconds(population: MarkovChain, question: Question, method: str) -> float:
-    """The estimate of a step-by-step method; 0 where it has no engine and is refused at once."""
+    """The estimate of a step-by-step method; 0 where the chain is refused at once."""
     engine = _engine(population, question.adversary == "uninformed")
     return 0.0 if engine is None else engine.seconds(method)
 
 
 def exceeds_time_limit(population: MarkovChain, question: Question, method: str) -> str | None:
-    """Why a step-by-step method is not tried: no engine, or more work than the question allows."""
+    """Why a step-by-step method is not tried: no unique law, or more work than is allowed."""
     engine = _engine(population, question.adversary == "uninformed")
     if engine is None:
         return SEVERAL_LAWS
@@ -115,9 +115,9 @@ def _engine_level(
 
 
 def tightened(population: MarkovChain) -> tuple[Floats, Floats]:
-    """Interval bounds, narrowed by what the row's other entries leave; rounded outward.
+    """Interval bounds, narrowed to what the row's other entries leave; rounded outward.
 
-    A row that sums to 1 within its bounds up to the tolerance only stays as it was declared.
+    A row whose bounds admit the sum 1 only within the tolerance stays as it was declared.
     """
     low = np.asarray(population.transition_lower, dtype=float)
     high = np.asarray(population.transition_upper, dtype=float)

@@ -91,7 +91,7 @@ class MarkovContraction(Theorem):
     covers_vague_knowledge = True
 
     def hypothesis(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
-        """Needs a finite cross ratio: no zero that one row has and another has not."""
+        """Needs a finite cross ratio: where a row has a zero, all rows have it."""
         if population.states**population.order > MOST_TUPLES:
             return f"the chain on blocks of {population.order} records has too many states"
         if math.isinf(largest_ratio(population)):
@@ -132,7 +132,7 @@ def cross_ratio(transition: tuple[tuple[float, ...], ...]) -> float:
             widest = largest(widest, largest(*ratios) + largest(*(-ratio for ratio in ratios)))
     if widest == 0.0:
         return 1.0
-    # Beyond the doubles nothing is passed on: as good as zeros that are not shared.
+    # A ratio too large for a double counts as infinite, as with zeros that are not shared.
     return up(math.exp(widest + 3200.0 * UNIT), 8) if widest < 700.0 else math.inf
 
 

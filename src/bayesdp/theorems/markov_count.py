@@ -29,7 +29,7 @@ SOURCE = "bayesdp; theory 3.9 b"
 
 
 def count_mechanism(length: int) -> str:
-    """How a spend names discrete Laplace noise on the count over one series without gaps."""
+    """The mechanism of a spend: discrete Laplace noise on the count over a series without gaps."""
     return f"discrete-laplace on a count over a complete series of {length}"
 
 
@@ -50,7 +50,7 @@ def refusal(population: Population, mechanism: str) -> str | None:
 def bound(question: Question, cost: Cost, mechanism: str) -> Bound:
     """The sum of the costs. Call only where `refusal` is `None`.
 
-    One who knows all other records learns that much, if they leave two values possible.
+    An adversary who knows all other records learns that much, if two values remain possible.
     """
     attained = 0.0
     if question.adversary != "uninformed" and has_secret(question.population, "informed"):

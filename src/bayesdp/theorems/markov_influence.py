@@ -38,7 +38,7 @@ class MarkovInfluence(MarkovTheorem):
     ignores = "the signs and the order of influences, the adversary class"
 
     def applies(self, population: MarkovChain) -> bool:
-        """Chains of order 2 and more; for order 1 the recursion is sharper."""
+        """Chains of order 2 and more; for order 1 `markov-recursion` is sharper."""
         return population.order > 1
 
     def failed(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:

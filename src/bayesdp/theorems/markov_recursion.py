@@ -196,7 +196,7 @@ class MarkovRecursion(MarkovTheorem):
         return REMEMBERS if _level(population, question, cost.dp_epsilon) is None else None
 
     def seconds_for(self, population: MarkovChain, question: Question) -> float:
-        """None for two states; for tuples the count of programs of a round, for some hundreds."""
+        """0 for two states; for tuples the programs of some hundred rounds, each with its time."""
         if population.transition is None:
             return 0.0
         if population.order > 1:
@@ -216,7 +216,7 @@ class MarkovRecursion(MarkovTheorem):
 
 
 SECONDS_PER_PAIR = 0.03
-"""About what each ordered pair of tuples takes for one level."""
+"""The seconds that each ordered pair of tuples takes for one level, about."""
 
 
 def _order_refusal(population: MarkovChain, question: Question, dp_epsilon: float) -> str | None:
@@ -251,7 +251,7 @@ class _Level:
     attained: float
     steps: int
     closed: list[Any] | None = None
-    """Logarithms that close the right side and the left; `None` where the chain ends before."""
+    """The logarithms that close the right side and the left; `None` if the chain ends before."""
 
 
 def _level(population: MarkovChain, question: Question, dp_epsilon: float) -> _Level | None:
@@ -282,6 +282,6 @@ def _two_states(
     if level.tail is None:
         return _Level(level.epsilon, level.attained, level.steps)
     side = [[0.0, level.tail[0]], [level.tail[1], 0.0]]
-    # One that was closed before the evidence had settled may close the kernel's runs sooner.
+    # A tail closed before the evidence had settled might close the kernel's runs too early.
     steps = level.steps if level.settled else 0
     return _Level(level.epsilon, level.attained, steps, [side, side])

@@ -40,7 +40,7 @@ class MarkovThreshold(MarkovTheorem):
     ignores = "that some pairs of states are closer to each other than others"
 
     def applies(self, population: MarkovChain) -> bool:
-        """Chains of order 1 with more than two states; for two it is the recursion itself."""
+        """Chains of order 1 with more than two states; for two it equals `markov-recursion`."""
         return population.states > 2 and population.order == 1
 
     def failed(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
@@ -52,13 +52,13 @@ class MarkovThreshold(MarkovTheorem):
         return REMEMBERS if level is None else None
 
     def seconds_for(self, population: MarkovChain, question: Question) -> float:
-        """The engine's estimate."""
+        """The estimate of the step-by-step method."""
         if population.transition is None:
             return 0.0
         return engine_seconds(population, question, "threshold")
 
     def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
-        """The engine's level."""
+        """The level of the step-by-step method."""
         level = engine_level(population, question, cost.dp_epsilon, "threshold")
         assert level is not None
         closed = {} if level.closed is None else {"closed": level.closed}

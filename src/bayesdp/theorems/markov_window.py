@@ -96,7 +96,7 @@ class MarkovWindow(MarkovTheorem):
     ignores = "which evidence is possible, and the adversary class"
 
     def applies(self, population: MarkovChain) -> bool:
-        """Chains of order 2 and more; for order 1 it is the contraction bound."""
+        """Chains of order 2 and more; for order 1 it equals `markov-contraction`."""
         return population.order > 1
 
     def failed(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:
@@ -115,8 +115,8 @@ class MarkovWindow(MarkovTheorem):
         assert ratios is not None
         if cost.dp_epsilon == 0.0:
             return self._bound(0.0)
-        found = window_level(ratios, cost.dp_epsilon)
-        return self._bound(found.epsilon, closed=list(found.closed))
+        window = window_level(ratios, cost.dp_epsilon)
+        return self._bound(window.epsilon, closed=list(window.closed))
 
 
 @lru_cache(maxsize=64)

@@ -1,4 +1,4 @@
-"""Whether there is anything to tell apart: some record with two possible values (theory 2.1).
+"""Whether some record has two possible values, so that something can leak (theory 2.1).
 
 `L(eps) >= eps` holds as soon as one record has two possible values: a mechanism that reads this
 record alone leaks its whole cost. Against an informed adversary they must both be possible given
@@ -35,10 +35,10 @@ _MOST_CELLS = 2**12
 
 @lru_cache(maxsize=256)
 def has_secret(population: Population, adversary: Adversary) -> bool | None:
-    """Whether some record has two possible values; `None` where it is not worked out.
+    """Whether some record has two possible values; `None` where that is not computed.
 
-    Populations of which no law is declared include some in which it has. A covariance is positive
-    definite, so each record is random given all others.
+    Models without a declared law admit laws in which it has. A covariance is positive definite, so
+    each record is random given all others.
     """
     if isinstance(population, Independent | Clusters | Unknown | Gaussian | Autoregressive):
         return True
@@ -53,21 +53,21 @@ def has_secret(population: Population, adversary: Adversary) -> bool | None:
 
 
 def _of_chain(chain: MarkovChain, informed: bool) -> bool | None:
-    # Of intervals, some chain between them counts: one with every transition possible, if any is.
+    # Between bounds any chain may be true: take the one in which most transitions are possible.
     table = np.asarray(chain.transition if chain.transition is not None else chain.transition_upper)
     if chain.initial == "stationary" and bool((table > 0.0).all()):
         return True
     if chain.transition is None or chain.order > 1:
         return None if chain.transition is None else _of_parts(chain, "any", informed)
     if chain.initial == "stationary" and chain.states > 2 and eliminated(chain.transition) is None:
-        return None  # there are several such laws
+        return None  # there are several stationary laws
     return _of_moves(table > 0.0, np.asarray(chain.start) > 0.0, chain.length, informed)
 
 
 def _of_moves(
     moves: NDArray[np.bool_], here: NDArray[np.bool_], length: int, informed: bool
 ) -> bool | None:
-    """Follow which values are possible, record by record; they repeat after some time."""
+    """Follow the possible values from record to record; they repeat after some time."""
     into = moves.astype(int)
     before: NDArray[np.bool_] | None = None
     for position in range(min(length, 4 * len(moves) + 4)):
@@ -77,8 +77,8 @@ def _of_moves(
         if informed and _between(into, before, here, last):
             return True
         before, here = here, (here.astype(int) @ into) > 0
-    # A record with one value decides the next one: what has not branched in so many steps never
-    # will, but whether two values have common neighbours may change for longer.
+    # A record with one value decides the next record: without a branch in so many steps there is
+    # none later, but whether two values have common neighbours may change for longer.
     return None if informed and length > 4 * len(moves) + 4 else False
 
 
@@ -88,7 +88,7 @@ def _between(
     here: NDArray[np.bool_],
     last: bool,
 ) -> bool:
-    """Whether two values fit between the same two neighbours."""
+    """Whether two values are possible between the same two neighbours."""
     ways = np.eye(len(into), dtype=int) * here[:, None]  # without a neighbour: the value itself
     left = here[None, :].astype(int) if before is None else into[before] * here[None, :]
     right = here[:, None].astype(int) if last else ways @ into

@@ -63,7 +63,7 @@ class TreeRecursion(Theorem):
         return isinstance(population, Tree) or population.as_tree is not None
 
     def hypothesis(self, population: Tree | Network, question: Question, cost: Cost) -> str | None:
-        """Needs an adversary who knows no record (or every other one)."""
+        """Needs an adversary who knows no record, or all other records."""
         if question.adversary == "any":
             return "it speaks of uninformed adversaries only: those who know no record"
         tree = _tree(population)

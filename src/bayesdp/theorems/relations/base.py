@@ -11,15 +11,15 @@ from bayesdp.notions.catalogue import NotionKey
 from bayesdp.numbers import times, up
 
 Map = Callable[[float, int], float]
-"""The premise's level and the size of a group, to the conclusion's level. Monotone in both."""
+"""From the premise's level and a group's size to the conclusion's level. Monotone in both."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What the literature has for the same implication, beside our constant.
+    """The literature's constant for the same implication.
 
-    `level` maps like the relation's; it gives 1 (a probability) or infinity (nats) where the
-    published statement says nothing. `valid` says where it says something.
+    `level` maps levels as the relation's own does; it gives 1 (a probability) or infinity (nats)
+    where the published statement says nothing. `valid` says where it says something.
     """
 
     formula: str
@@ -53,12 +53,12 @@ class Relation:
 
     @property
     def anchor(self) -> str:
-        """Where docs/theory.md proves it."""
+        """The place in docs/theory.md that proves it."""
         return self.name
 
 
 def same(level: float, size: int) -> float:
-    """The same level."""
+    """The level itself."""
     return level
 
 

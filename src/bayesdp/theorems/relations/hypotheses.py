@@ -31,11 +31,11 @@ from bayesdp.theorems.relations.independence import acyclic, independent, of_all
 from bayesdp.theorems.relations.supports import default_anywhere, every_series, series
 
 Checker = Callable[[Population, float, int], bool | None]
-"""Population, default value and group size to: holds, does not hold, or undecided."""
+"""From population, default value and group size to true, false or undecided (`None`)."""
 
 EVERYWHERE = "every-population"
-"""The hypothesis about the given level itself. What follows from it with the help of anything about
-one population no longer has it."""
+"""The hypothesis that the given level holds for every population. A conclusion that rests on
+anything about a single population no longer has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def _gaussian_support(population: Gaussian) -> bool | None:
     """Positive definite: the density is positive. Zero-probability exceptions don't count."""
     if population.max_correlation is None:
         return True
-    # At 1, a law that it allows may be singular.
+    # With a bound of 1 the law may be singular.
     return Fraction(population.max_correlation) * (population.group_size - 1) < 1
 
 
@@ -88,7 +88,7 @@ def default_in_domain(population: Population, default: float, size: int) -> bool
 
 
 def fewest_states(population: Population) -> int | None:
-    """The number of values of a discrete record (the smallest of all records), else `None`."""
+    """The least number of values of any record; `None` if records aren't discrete."""
     if isinstance(population, Finite):
         return min(population.sizes)
     if isinstance(population, MarkovChain):
@@ -118,7 +118,7 @@ def default_possible(population: Population, default: float, size: int) -> bool 
 
 
 def _default_in_graph(graph: FactorGraph, default: int) -> bool | None:
-    """No factor may exclude the default from a cell that the factors, one by one, leave possible.
+    """Whether no factor excludes the default from a cell that the factors, singly, leave possible.
 
     Where factors form cycles such a cell may be impossible all the same: small ones are multiplied.
     """
@@ -214,11 +214,11 @@ class Facts:
     refuted: frozenset[str]
 
     def missing(self, hypotheses: Iterable[str]) -> tuple[str, ...]:
-        """Those that are neither derived nor declared."""
+        """The hypotheses that are neither derived nor declared."""
         return tuple(name for name in hypotheses if name not in self.holds)
 
     def with_declared(self, names: Iterable[str]) -> Facts:
-        """The same with more declarations."""
+        """These facts with more declarations."""
         holds = self.holds | dict.fromkeys(names, "declared")
         return Facts(closed(holds, self.refuted), self.refuted)
 
@@ -256,7 +256,7 @@ def facts(population: Population | None, assume: Iterable[str], default: float, 
 
 
 def closed(holds: dict[str, str], refuted: Collection[str] = ()) -> dict[str, str]:
-    """With all that follows and isn't refuted; what rests on a declaration counts as declared."""
+    """These facts and what follows from them, unless refuted; by a declaration it is declared."""
     known = dict(holds)
     for conclusion, premises in CONSEQUENCES * 2:
         if conclusion in known or conclusion in refuted:

@@ -34,22 +34,22 @@ from bayesdp.theorems.relations.supports import ROUNDING, Past, Series, series
 Tables = dict[tuple[int, ...], Fraction]
 
 MOST_CELLS = 2**12
-"""Larger laws are not compared with a product."""
+"""The largest law, in cells, that is compared with a product."""
 
 MOST_TUPLES = 64
-"""A stationary law of more tuples is not solved for."""
+"""The most tuples for which a stationary law is solved."""
 
 MOST_RECORDS = 12
-"""Larger parts are not multiplied out."""
+"""The most records of a part whose joint law is multiplied out."""
 
 MOST_LOOKED_AT = 10**6
-"""Factors looked at, in all, for those that tie two records."""
+"""The most factors that are searched, in all, for those that link two records."""
 
 CLOSE = Fraction(1, 10**9)
 
 
 def independent(population: Population) -> bool | None:
-    """`True`, `False`, or `None` where nothing decides it."""
+    """Whether all records are mutually independent; `None` where that is not decided."""
     if population.group_size == 1:
         return True
     if isinstance(population, Family):
@@ -73,7 +73,7 @@ def independent(population: Population) -> bool | None:
 
 
 def of_all(answers: Iterable[bool | None]) -> bool | None:
-    """The answer for a family: one `False` decides it."""
+    """The answer for a family: `False` if any member's answer is."""
     listed = list(answers)
     if all(listed):
         return True
@@ -81,7 +81,7 @@ def of_all(answers: Iterable[bool | None]) -> bool | None:
 
 
 def product_law(weights: Tables) -> bool | None:
-    """Whether all margins multiply to the cells; `None` where they do but for rounding."""
+    """Whether the margins multiply to the cells; `None` where they do only up to rounding."""
     total = sum(weights.values(), Fraction(0))
     cells = {cell: weight / total for cell, weight in weights.items()}
     margins: list[dict[int, Fraction]] = [{} for _ in next(iter(cells))]
@@ -95,7 +95,7 @@ def product_law(weights: Tables) -> bool | None:
 
 
 def _agree(pairs: Iterable[tuple[Any, Any]]) -> bool | None:
-    """Whether numbers are equal; `None` where they are but for rounding."""
+    """Whether the pairs are equal; `None` where they are only up to rounding."""
     exactly = True
     for first, other in pairs:
         if abs(first - other) > CLOSE * max(first, other):
@@ -112,7 +112,7 @@ def _rows_agree(rows: NDArray[np.float64]) -> bool | None:
 
 
 def _gaussian(population: Gaussian) -> bool | None:
-    """Nothing off the diagonal, or off the diagonal blocks of vector records."""
+    """Whether all is 0 off the diagonal, or off the diagonal blocks of vector records."""
     if population.max_correlation is not None:
         return population.max_correlation == 0.0
     if population.precision is not None:
@@ -136,7 +136,7 @@ def _gaussian(population: Gaussian) -> bool | None:
 
 
 def _chain(moves: Series) -> bool | None:
-    """The next record's law must be the same after everything that can have come before."""
+    """Whether the next record's law is the same after every possible past."""
     here, before, later = moves.starts, set(), []
     for _ in range(moves.length - moves.order):
         if here in before:
@@ -180,7 +180,7 @@ def _first_records(moves: Series, begin: Any) -> bool | None:
 
 
 def _stationary(moves: Series) -> Tables:
-    """The stationary law of tuples, by eliminating them one by one (Grassmann, Taksar & Heyman)."""
+    """The stationary law of tuples, by elimination of tuples (Grassmann, Taksar & Heyman)."""
     inside = sorted(moves.starts)
     work: dict[tuple[Past, Past], Fraction] = {}
     for past in inside:
@@ -212,7 +212,7 @@ def _stationary(moves: Series) -> Tables:
 
 
 def _directed(population: Tree | Network) -> bool | None:
-    """Each record's rows must agree for all values of its parents, which are independent so far."""
+    """Whether each record's rows agree for all values of its parents, independent so far."""
     values: dict[str, list[int]] = {}
     answers = []
     waiting: list[Any] = list(population.nodes)
@@ -262,7 +262,7 @@ def _graph(graph: FactorGraph) -> bool | None:
     loose = []
     for factor in _cut(graph):
         if factor is None:
-            excludes = acyclic(graph) and settled(graph)  # values that are possible one by one
+            excludes = acyclic(graph) and settled(graph)  # each value singly is possible
             return False if excludes else of_parts(graph, product_law)
         if factor.members:
             loose.append(factor)
@@ -270,7 +270,7 @@ def _graph(graph: FactorGraph) -> bool | None:
 
 
 def _cut(graph: FactorGraph) -> Iterator[_Factor | None]:
-    """The factors that tie records; `None` where one excludes what might be possible without it."""
+    """The factors that link records; `None` for a factor that excludes possible cells."""
     possible = graph.possible
     for group in graph.groups:
         shared = len(group.tables) == 1 and possible is None
@@ -301,7 +301,7 @@ def _separable(table: NDArray[np.float64]) -> bool:
 
 
 def _pairs(loose: list[_Factor]) -> bool | None:
-    """Of a positive law: any two records, given all others, by the factors that tie both."""
+    """Whether any two records are independent given the others; the law is positive."""
     seen: set[tuple[int, int]] = set()
     answers: list[bool | None] = []
     for factor in loose:
@@ -331,14 +331,14 @@ def _conditionally(pair: tuple[int, int], factors: list[_Factor]) -> bool | None
 
 
 def acyclic(graph: FactorGraph) -> bool:
-    """Whether records and factors form trees: what factors leave one by one is possible then."""
+    """Whether records and factors form trees: then each value that factors leave is possible."""
     links = sum(group.count * group.arity for group in graph.groups)
     nodes = graph.records + sum(group.count for group in graph.groups)
     return links == nodes - int(component_labels(graph).max()) - 1
 
 
 def settled(graph: FactorGraph) -> bool:
-    """Whether the possible values were followed to the end: rounds are limited."""
+    """Whether `possible` is final, because another round would drop no value."""
     for group in graph.groups:
         live = live_cells(group, graph.possible)
         if live is None or graph.possible is None:
@@ -352,7 +352,7 @@ def settled(graph: FactorGraph) -> bool:
 
 
 def of_parts(graph: FactorGraph, answer: Any) -> bool | None:
-    """An answer for each part that nothing ties to others, multiplied out exactly."""
+    """The answer for all independent parts, by `answer` of each part's exact joint law."""
     if int(graph.component_sizes.max()) > MOST_RECORDS:
         return None
     labels = component_labels(graph)

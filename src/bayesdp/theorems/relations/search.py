@@ -22,12 +22,12 @@ from bayesdp.theorems.relations.hypotheses import EVERYWHERE, HYPOTHESES, Facts,
 
 MOST_EXACT = 2.0**53
 MOST_DECLARED = 2
-"""How many hypotheses at once are tried when saying what declaring them would bring."""
+"""The most hypotheses that are tried together when saying what declaring them would bring."""
 
 
 @dataclass(frozen=True, slots=True)
 class PathStep:
-    """One relation on the way, the level that it gives, and what its hypotheses rest on.
+    """A relation on the path, the level that it gives, and what its hypotheses rest on.
 
     `hypotheses` are pairs of a name and "derived" (from the population) or "declared". `theorem`
     is the best theorem about the population where the relation converts DP.
@@ -80,7 +80,7 @@ class Implied:
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What would follow too, or at a better level, if `needs` were declared (or given).
+    """What else would follow, or at a better level, if `needs` were declared (or given).
 
     `level` is `None` where a population has to be given first.
     """
@@ -163,8 +163,8 @@ def implied(
 
     >>> from bayesdp.populations import MarkovChain
     >>> chain = MarkovChain(transition=((0.9, 0.1), (0.1, 0.9)), length=100)
-    >>> found = implied({"dp": 0.5}, chain)
-    >>> round(found["bdp"].level, 4), [step.relation for step in found["bsp"].path]
+    >>> answer = implied({"dp": 0.5}, chain)
+    >>> round(answer["bdp"].level, 4), [step.relation for step in answer["bsp"].path]
     (3.3627, ['dp-to-bdp', 'bdp-to-bsp'])
     """
     levels = _levels(given, adversary)
@@ -173,7 +173,7 @@ def implied(
     known = facts(population, declared, default, size)
     search = _Search(levels, population, size, check_seconds(seconds))
     best = search.run(known)
-    reached = tuple(search.told(key, best[key]) for key in CATALOGUE if key in best)
+    reached = tuple(search.implied(key, best[key]) for key in CATALOGUE if key in best)
     return Implications(
         levels, population, declared, size, default, reached, search.needs(known, best)
     )
@@ -182,7 +182,7 @@ def implied(
 def _size(
     size: int | None, levels: Mapping[NotionKey, float], population: Population | None
 ) -> int:
-    """The size of groups; one of `group-dp` that is given can't be guessed."""
+    """The size of groups. A given level of `group-dp` must state its own."""
     if size is None and "group-dp" not in levels:
         return population.group_size if population is not None and population.group_size > 1 else 2
     if size is None:
@@ -198,7 +198,7 @@ def _size(
 
 
 def _default(default: float | None, levels: Mapping[NotionKey, float]) -> float:
-    """The default record; that of a given `sp` or `bsp` can't be guessed."""
+    """The default record. A given level of `sp` or `bsp` must state its own."""
     given = [notion for notion in ("sp", "bsp") if notion in levels]
     if default is None and not given:
         return 0.0
@@ -244,7 +244,7 @@ def _levels(given: Mapping[str, float], adversary: Adversary) -> dict[NotionKey,
 
 @dataclass(frozen=True, slots=True)
 class _Label:
-    """A level, where it comes from, and whether it holds for every population if that one does."""
+    """A level, the given level that it follows from, and whether both hold for every population."""
 
     level: float
     start: NotionKey
@@ -310,7 +310,7 @@ class _Search:
         return False
 
     def map(self, relation: Relation, level: float) -> tuple[float, str | None]:
-        """The conclusion's level; for a conversion also the theorem."""
+        """The level of the conclusion, and the theorem of a conversion."""
         if relation.converts is None:
             return relation.level(level, self.size), None
         if self.population is None or not math.isfinite(level):
@@ -327,8 +327,8 @@ class _Search:
             self.converted[key] = report.best.epsilon, report.best.theorem
         return self.converted[key]
 
-    def told(self, key: NotionKey, label: _Label) -> Implied:
-        """A label as the answer has it."""
+    def implied(self, key: NotionKey, label: _Label) -> Implied:
+        """The answer for the notion of a label."""
         notion = notion_of(key)
         size = self.size if "size" in notion.parameters else None
         words = notion.in_words(label.level, size=size)
@@ -380,7 +380,7 @@ class _Search:
 
 
 def _better(new: _Label, old: _Label | None) -> bool:
-    """Lower, or as low by a shorter way."""
+    """Whether the level is lower, or as low by a shorter path."""
     if old is None:
         return True
     if new.level == old.level:

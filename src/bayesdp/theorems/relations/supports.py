@@ -1,7 +1,7 @@
 """Which series of values a Markov chain allows, under all laws that its declaration allows.
 
-Tuples are written out, oldest value first. Of rows between bounds, `wide` has all values that some
-row allows and `sure` those that all rows do.
+Tuples have the oldest value first. For rows between bounds, `wide` has the values that some row
+allows and `sure` the values that all rows allow.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Past = tuple[int, ...]
 Values = frozenset[int]
 
 ROUNDING = 1e-9
-"""Numbers no further apart than this, relative to the larger, may be one number, rounded."""
+"""Numbers within this relative distance may be equal but for rounding."""
 
 MOST_TRIED = 64
-"""Laws between bounds in which the default is tried."""
+"""The most laws between bounds for which the default is tried."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Series:
 
     @cached_property
     def starts(self) -> frozenset[Past]:
-        """What the first `order` records can be."""
+        """The possible values of the first `order` records."""
         if self.begin is not None:
             return frozenset(past for past, weight in self.begin.items() if weight > 0.0)
         return self._returning()
@@ -97,7 +97,7 @@ def _at(table: Any, past: Past) -> Any:
 def _ends(
     low: tuple[float, ...], high: tuple[float, ...]
 ) -> tuple[Values, Values | None, tuple[float, ...] | None]:
-    """The most values of a row, those of every row (`None` where rounding hides it), the row."""
+    """Values that some row has, that all have (`None` if rounding hides it), and the only row."""
     lows, highs = [Fraction(x) for x in low], [Fraction(x) for x in high]
     if low == high or sum(lows) >= 1:
         only = frozenset(v for v, x in enumerate(low) if x > 0.0)
@@ -139,7 +139,7 @@ def default_anywhere(moves: Series, default: int) -> bool | None:
 
 
 def _laws(moves: Series) -> Iterator[Series]:
-    """The widest law, and all that exclude one of its moves that the bounds don't force."""
+    """The law with most moves, and each law that lacks one of its moves that isn't forced."""
     yield replace(moves, sure=dict(moves.wide))
     for past, values in moves.sure.items():
         for value in () if values is None else sorted(moves.wide[past] - values):
@@ -150,9 +150,8 @@ def _laws(moves: Series) -> Iterator[Series]:
 def _stuck(moves: Series, default: int) -> bool:
     """Whether a record of some possible series can't be the default.
 
-    A walk over the tuples that a series passes, and over pairs: what it is, and what it would be
-    with the default in it. It is stuck where the first may move on and the second need not be able
-    to follow.
+    A walk over the tuples of a series, paired with the same tuples with the default in place of a
+    record. It is stuck where the first tuple may move on and the second may be unable to follow.
     """
     size = min(moves.order, moves.length)
     begun = {past[:size] for past in moves.starts}

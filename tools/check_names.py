@@ -21,7 +21,6 @@ EMPTY = frozenset({"one", "found"})
 TO_CLEAN = (
     "accounting",
     "kernel",
-    "leakage",
     "programs/check",
     "release",
     "statements",

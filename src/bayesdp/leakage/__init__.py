@@ -1,1 +1,1 @@
-"""The numerical engines that theorems call. They know numbers, not populations."""
+"""The numerical methods that theorems call. They know numbers, not populations."""

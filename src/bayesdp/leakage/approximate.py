@@ -14,9 +14,10 @@ _LARGEST_EXPONENT = 700.0
 
 
 def growth(level: float, dp_epsilon: float) -> float:
-    """`(e^L - 1) / (e^eps - 1)`, rounded up: what correlation makes of a delta of 1.
+    """`(e^L - 1) / (e^eps - 1)`, rounded up: the factor by which correlation enlarges a delta.
 
-    `level` is a level of all mechanisms of cost `dp_epsilon > 0`. Infinite beyond the doubles.
+    `level` is a level of all mechanisms of cost `dp_epsilon > 0`. Infinite if
+    too large for a double.
     """
     if level <= dp_epsilon:
         return 1.0

@@ -31,12 +31,12 @@ MAX_STEPS = 20_000
 _SETTLED = 1e-13
 _TINY = 1e-280
 _FAR = 1e5
-"""More than the logarithm of any ratio of two doubles."""
+"""Above the logarithm of any ratio of two doubles."""
 _ATTEMPTS = 2_000
 _PATIENCE = 500
 _BISECTIONS = 200
 _ASK_EVERY = 64
-"""Steps between two looks at the clock."""
+"""The deadline is checked once in so many steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class ChainLevel:
 
 
 class _Side:
-    """One direction: `kernel[u][w]` weighs the next record `w`, up to evidence.
+    """A direction: `kernel[u][w]` is the weight of the next record `w`, apart from evidence.
 
     Evidence on the next record enters as odds `s = h(0) / h(1)`, known up to the factor
     `1 +- error`.
@@ -161,14 +161,14 @@ class _Runs:
         self.values.append(self.inner if self.side.possible(self.odds) else None)
 
     def stands(self) -> bool:
-        """Whether the last step changed nothing that matters."""
+        """Whether the last step changed the values by a share of at most `_SETTLED`."""
         before, after = self.values[-2], self.values[-1]
         if before is None or after is None:
             return False
         return all(abs(y - x) <= _SETTLED * y for x, y in zip(before, after, strict=True))
 
     def spread(self, limit: float) -> float:
-        """How far the evidence still is from its limit, as a factor >= 1."""
+        """The distance of the evidence from its limit, as a factor >= 1."""
         if not (0.0 < self.odds < math.inf and 0.0 < limit < math.inf):
             return math.inf
         ratio = max(self.odds / limit, limit / self.odds)
@@ -319,7 +319,7 @@ class _Chain:
         return ChainLevel(up(self.dp_epsilon + best), steps, None, self._attained(best, steps))
 
     def _options(self, free: _Runs, known: list[Pair], records: int) -> Pair:
-        """The dearer of a free end (all `records` unknown) and any known boundary that fits."""
+        """The larger of a free end (all `records` unknown) and every known boundary that fits."""
         end = free.values[records] or (0.0, 0.0)
         inside = known[records - 1] if known and records >= 1 else (0.0, 0.0)
         return (max(end[0], inside[0]), max(end[1], inside[1]))
@@ -327,7 +327,7 @@ class _Chain:
     def _left_options(
         self, known: list[Pair], position: int, support: list[tuple[bool, bool]]
     ) -> Pair:
-        """As `_options`, but a boundary must be a value that its record can take at all."""
+        """Like `_options`, but only with boundary values that the record can take."""
         end = self.left_free.values[position - 1] or (0.0, 0.0)
         first, second = end
         if not self.left_known:
@@ -346,7 +346,7 @@ class _Chain:
     # -- long chains: a tail certified by a super-solution --------------------------------------
 
     def _settled(self) -> bool:
-        """Whether evidence and free ends are where longer runs would find them."""
+        """Whether longer runs would change neither the evidence nor the free ends."""
         return (
             self.right_free.stands()
             and self.left_free.stands()
@@ -392,12 +392,12 @@ class _Chain:
         return None
 
     def _fixed_point(self, step: Callable[[Pair], Pair], least: Pair) -> Pair:
-        """About the fixed point of a step above `least`, by bisection: a guess, to be checked.
+        """Approximately the fixed point of a step above `least`, by bisection; to be checked.
 
-        A run of values that all but never change grows by `eps` at every record until it has the
-        logarithm of how rarely they do: too many records to follow. Each entry depends on itself
-        alone, or where the determinant is negative on the other one; both dependences are
-        increasing and concave, so what lies above the fixed point is what a step does not raise.
+        If values nearly never change, a run grows by `eps` at every record, up to the logarithm of
+        how rarely they change: too many records to follow. Each entry depends on itself alone, or
+        on the other entry if the determinant is negative. Both dependences are increasing and
+        concave, so a step raises nothing that lies above the fixed point.
         """
         crossed = self.right_free.side.determinant < 0.0
 
@@ -453,10 +453,10 @@ def _constant_one() -> tuple[float, float]:
 def _supports(
     transition: Kernel, start: tuple[float, float], length: int
 ) -> list[tuple[bool, bool]]:
-    """Which values the first records can take; from the last entry on nothing changes any more.
+    """The possible values of the first records; the last entry holds for all later records.
 
-    For a chain that stays random the support is full from the third record on, or it was never
-    going to matter: a record with one possible value has no secret.
+    In a chain that stays random all values are possible from the third record on. Otherwise it
+    doesn't matter: a record with one possible value has no secret.
     """
     here = (start[0] > 0.0, start[1] > 0.0)
     supports = [here]

@@ -29,7 +29,7 @@ MOST_CELLS = 2**24
 
 @dataclass(frozen=True, slots=True)
 class ChannelLeakage:
-    """What one channel leaks under one population; `level` is that of the adversaries asked for."""
+    """What a channel leaks under a population; `level` is against the chosen adversaries."""
 
     population: Population
     adversary: Adversary
@@ -37,7 +37,7 @@ class ChannelLeakage:
 
     @property
     def level(self) -> Level:
-        """The level of the adversaries asked for."""
+        """The level against the chosen adversaries."""
         return self.tensor.levels[self.adversary]
 
     @property
@@ -59,7 +59,7 @@ class ChannelLeakage:
         }
 
     def words(self) -> str:
-        """Who learns most, and when."""
+        """The attack that learns most, as a sentence."""
         attained = self.level.attained
         return "" if attained is None else attack_words(self.population, attained)
 
@@ -131,7 +131,7 @@ def attack_words(population: Population, attained: Attained) -> str:
 
 
 def value_name(population: Population, record: int, value: int) -> str:
-    """What a value of a record is called."""
+    """The name of a record's value."""
     if isinstance(population, Network):
         states = population.nodes[record].states
         if not isinstance(states, int):
@@ -140,7 +140,7 @@ def value_name(population: Population, record: int, value: int) -> str:
 
 
 def record_namer(population: Population) -> Callable[[int], str]:
-    """From a record's number to what people call it."""
+    """A function from a record's number to its name."""
     if isinstance(population, Tree | Network):
         nodes = population.nodes
         return lambda i: nodes[i].name

@@ -1,9 +1,9 @@
 """Super-solutions of an increasing step: matrices `C` with `F(C) <= C` (theory 3.5, tail).
 
-Iterating from below comes up to the least fixed point as slowly as the chain forgets. So every few
+Iterating from below approaches the least fixed point as slowly as the chain forgets. So every few
 rounds the rest of the way is guessed: in the end, distances shrink by a common factor. A guess that
-the step does not raise is a super-solution whoever made it. Coming down from one each result of a
-step is one again, and the rest of that way is guessed too.
+the step does not raise is a super-solution, however it was made. A step maps a super-solution to a
+lower super-solution, and the rest of that way down is guessed as well.
 
 Public names: `closed`, `lowered`, `Step`.
 """
@@ -50,9 +50,9 @@ def closed(least: Floats, step: Step, rounds: int, largest: float = _LARGEST) ->
 
 
 def lowered(pair: Floats, least: Floats, step: Step, rounds: int) -> Floats:
-    """From a super-solution of at least `least` downwards, until it moves no more.
+    """A lower super-solution of at least `least`, after steps until they change no more.
 
-    Where the step runs out of time, what was reached by then: it is a super-solution too.
+    When the time runs out, the super-solution that was reached by then.
     """
     with suppress(OutOfTimeError):
         for lower in _descent(pair, least, step, rounds):
@@ -79,7 +79,7 @@ def _descent(pair: Floats, least: Floats, step: Step, rounds: int) -> Iterator[F
 
 
 def _guess(first: Floats, second: Floats, third: Floats) -> Floats | None:
-    """A hair above the limit of entries whose steps shrink by a common factor from now on."""
+    """Slightly above the limit of entries whose steps shrink by a common factor from now on."""
     earlier, later = np.log(second / first), np.log(third / second)
     size = np.abs(earlier)
     if not size.max() > 0.0:

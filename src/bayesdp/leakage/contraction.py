@@ -32,7 +32,7 @@ from bayesdp.populations.factors import FactorGraph, FactorGroup, Floats, Ints, 
 _LOG_ERROR = 40.0 * UNIT
 _STEP_ERROR = 96.0 * UNIT
 _LARGE = 15_000
-"""With more messages than this only the way down is gone: each of its rounds is a proof."""
+"""With more messages than this only steps downwards are taken: each of them is a proof."""
 
 MOST_WRITTEN = 20_000
 """With more messages than this the witness of a certificate is one number for all of them."""
@@ -48,14 +48,13 @@ _TINY = 1e-280
 def log_cross_ratios(group: FactorGroup, allowed: NDArray[np.bool_] | None) -> Floats:
     """`ln R` for each position and factor, shape `(arity, count)`, rounded up.
 
-    Cells that are 0 in both rows are left aside, so are impossible values; a zero that only one of
-    two rows has makes it infinite. Shape `(arity, 1)` where the factors share a table.
+    Cells that are 0 in both rows are left out, and so are impossible values; a zero that only one
+    of two rows has makes it infinite. Shape `(arity, 1)` where the factors share a table.
     """
     live = live_cells(group, allowed)
     with np.errstate(divide="ignore"):
         logs = np.log(group.tables)
-    found = [_rows_apart(logs, live, position) for position in range(group.arity)]
-    return np.stack(found)
+    return np.stack([_rows_apart(logs, live, position) for position in range(group.arity)])
 
 
 def _rows_apart(logs: Floats, live: NDArray[np.bool_] | None, position: int) -> Floats:
@@ -94,7 +93,7 @@ def _widest(rows: Floats, cells: NDArray[np.bool_] | None) -> Floats:
 
 
 def _log_error(first: Floats, second: Floats) -> Floats:
-    """What two rounded logarithms and their difference may be off by."""
+    """The rounding error of two logarithms and their difference."""
     size = np.abs(np.where(np.isfinite(first), first, 0.0)).max(axis=-1)
     other = np.abs(np.where(np.isfinite(second), second, 0.0)).max(axis=-1)
     return np.asarray(_LOG_ERROR * 2.0 * (size + other))
@@ -105,7 +104,7 @@ def _log_error(first: Floats, second: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class _Weights:
-    """What a step needs of `R`: `1 - 1/sqrt R` rounded up and `1/sqrt R` rounded down."""
+    """The forms of `R` in a step: `1 - 1/sqrt R` rounded up and `1/sqrt R` rounded down."""
 
     excess: Floats
     rest: Floats
@@ -117,7 +116,7 @@ class _Weights:
 
 
 def _contract(s: Floats, weights: _Weights, ceiling: Floats) -> Floats:
-    """`min(ln f(e^s; R), s, ceiling)`, rounded up. Overwrites nothing that is passed in."""
+    """`min(ln f(e^s; R), s, ceiling)`, rounded up. The arguments stay as they are."""
     step = np.multiply(s, -0.5)
     np.expm1(step, out=step)
     below = step + (1.0 - 16.0 * UNIT)
@@ -155,13 +154,13 @@ class Messages:
         for group in graph.groups:
             if group.arity < 2 or group.count == 0:
                 continue
-            found = log_cross_ratios(group, graph.possible)
+            ratios = log_cross_ratios(group, graph.possible)
             members = group.members.T
             matter: NDArray[np.bool_] = np.ones(group.count, dtype=bool)
-            if found.shape[1] == group.count > 1:
-                matter = np.asarray(found.any(axis=0))
-                found, members = found[:, matter], members[:, matter]
-            if not found.any():
+            if ratios.shape[1] == group.count > 1:
+                matter = np.asarray(ratios.any(axis=0))
+                ratios, members = ratios[:, matter], members[:, matter]
+            if not ratios.any():
                 self._slots.append((group, np.full(group.members.T.shape, -1)))
                 continue
             count = members.shape[1]
@@ -170,7 +169,7 @@ class Messages:
             self._slots.append((group, slots))
             self.blocks.append(Block(start, count, group.arity))
             record.append(members.ravel())
-            ratio.append(np.broadcast_to(found, members.shape).ravel())
+            ratio.append(np.broadcast_to(ratios, members.shape).ravel())
             start += count * group.arity
         self.size = start
         self.record = np.concatenate(record) if record else np.zeros(0, dtype=np.int64)
@@ -206,7 +205,7 @@ class Messages:
         return _contract(self.others(onward), self.weights, ceiling)
 
     def _totals(self, y: Floats, dp_epsilon: float) -> Floats:
-        """`eps` and all messages into each record, rounded up enough to take one off again."""
+        """`eps` and all messages into each record, rounded up enough to subtract a message."""
         into = np.bincount(self.record, weights=y, minlength=self.graph.records)
         total: Floats = into.astype(np.float64, copy=False) + dp_epsilon
         total += total * (self.degree + 8) * (2.0 * UNIT)
@@ -234,7 +233,7 @@ class Messages:
         return least
 
     def uniform(self, dp_epsilon: float) -> float:
-        """One number that is a super-solution for all messages at once, or infinity.
+        """A number that is a super-solution if it stands for every message, or infinity.
 
         The fixed point for the largest `R`, the largest factor and the most incoming messages: what
         the inside of a regular graph has.
@@ -258,8 +257,8 @@ class Messages:
     def solve(self, dp_epsilon: float, *, deadline: Deadline = NEVER) -> Solution:
         """Verified messages for this cost.
 
-        At the deadline the messages on their way down are taken as they are: they are proven all
-        the way, if not the least.
+        At the deadline the messages that the way down has reached are returned: they are proven,
+        only not the least.
         """
         ceiling = self.ceiling(dp_epsilon)
         uniform = self.uniform(dp_epsilon)
@@ -313,7 +312,7 @@ class Messages:
     def _descend(
         self, y: Floats, dp_epsilon: float, ceiling: Floats, deadline: Deadline
     ) -> tuple[Floats, int]:
-        """From a super-solution downwards: each step's result is one again (theory 3.7).
+        """A lower super-solution: each step makes another from the last (theory 3.7).
 
         Stops where the level has stood still for some rounds, or at the deadline; counts them.
         """
@@ -340,8 +339,8 @@ class Messages:
 class Solution:
     """A super-solution: messages `y`, the rounds it took, how far a guess was inflated.
 
-    `inflation` is infinite where no guess was made or passed: then they come from above. No message
-    need be above `uniform`.
+    `inflation` is infinite where no guess was made or none passed the check: then the messages
+    come from above. No message need be above `uniform`.
     """
 
     y: Floats
@@ -366,7 +365,7 @@ _KNOWN: WeakKeyDictionary[FactorGraph, Messages] = WeakKeyDictionary()
 
 
 def messages_of(graph: FactorGraph) -> Messages:
-    """The messages of a graph, set up once."""
+    """The messages of a graph, prepared once."""
     if graph not in _KNOWN:
         _KNOWN[graph] = Messages(graph)
     return _KNOWN[graph]
@@ -380,14 +379,14 @@ def graph_level(graph: FactorGraph, dp_epsilon: float, deadline: Deadline = NEVE
         size = int(graph.component_sizes.max()) if messages.size else 1
         level = dp_epsilon if size == 1 else up(size * dp_epsilon)
         return GraphLevel(level, 0, 0, 0.0, widest)
-    found = messages.solve(dp_epsilon, deadline=deadline)
-    levels = messages.levels(found.y, dp_epsilon)
+    solution = messages.solve(dp_epsilon, deadline=deadline)
+    levels = messages.levels(solution.y, dp_epsilon)
     record = int(np.argmax(levels))
     return GraphLevel(
         float(np.nextafter(levels[record], np.inf)),
         record,
-        found.rounds,
-        found.inflation,
+        solution.rounds,
+        solution.inflation,
         widest,
-        messages.witness(found),
+        messages.witness(solution),
     )

@@ -1,8 +1,8 @@
-"""Time limits: a deadline is passed down to every engine, which asks it inside its loops.
+"""Time limits: a deadline is passed to every numerical method, which checks it inside its loops.
 
-An engine that is stopped says nothing: `OutOfTimeError` leaves it, and its theorem is listed as
-refused. Only where a proven bound is at hand already (messages that come from above) may an engine
-return it instead.
+A method that is stopped has no result: it raises `OutOfTimeError`, and its theorem is listed as
+refused. Only a method that has a proven bound already (messages that come from above) may return
+that instead.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ class OutOfTimeError(Exception):
 
 
 class Deadline:
-    """A moment after which engines stop: `seconds` from now on, by `clock`.
+    """A moment after which methods stop: `seconds` from now on, by `clock`.
 
-    All deadlines are equal, and have one hash: what a cache keeps does not depend on when it had to
-    be ready, and what ran out of time is an error, which no cache keeps.
+    All deadlines are equal and have the same hash, so they don't matter to caches: a cached result
+    was ready in time, and a method that ran out of time raises an error, which no cache keeps.
 
     >>> ticks = iter([0.0, 0.9, 1.1])
     >>> deadline = Deadline(1.0, clock=lambda: next(ticks))
@@ -47,7 +47,7 @@ class Deadline:
 
     @property
     def left(self) -> float:
-        """The seconds until then; 0 where it has passed, infinite where there is none."""
+        """The seconds until the deadline; 0 if it has passed, infinite for `NEVER`."""
         return math.inf if self._end == math.inf else max(0.0, self._end - self._clock())
 
     @property
@@ -61,7 +61,7 @@ class Deadline:
             raise OutOfTimeError(self.seconds)
 
     def within(self, seconds: float) -> Deadline:
-        """A deadline for a part of the work: so many seconds from now, but not beyond this one."""
+        """A deadline for part of the work: `seconds` from now, but not after this deadline."""
         return Deadline(min(seconds, self.left), self._clock)
 
 

@@ -119,5 +119,5 @@ def _connected(functions: Ints, tails: Ints, heads: Ints) -> NDArray[np.bool_]:
 
 @lru_cache(maxsize=256)
 def domain_of(shape: tuple[int, ...]) -> Domain:
-    """The domain of a shape, made once."""
+    """The domain of a shape, from a cache."""
     return Domain(shape)

@@ -93,7 +93,7 @@ def _log_pair_ratio(
 
 
 def _uneven(group: FactorGroup) -> float:
-    """What a cross ratio that comes out as 1 may be off by, in units of the largest logarithm."""
+    """The error of a cross ratio that is computed as 1, in units of the largest logarithm."""
     flat = group.tables.reshape(len(group.tables), -1)
     return 0.0 if bool(np.all(flat == flat[:, :1])) else 160.0 * UNIT
 
@@ -137,7 +137,7 @@ def influence_factor(kappa: Any) -> tuple[float, dict[str, Any]] | None:
 
 
 def _radius_reaches_one(kappa: sparse.csr_array) -> bool:
-    """Whether a Rayleigh quotient shows it, for a symmetric matrix: saves a hopeless solve."""
+    """Whether a Rayleigh quotient of a symmetric matrix reaches 1: then solving is hopeless."""
     if abs(kappa - kappa.T).max() > 1e-12:
         return False
     vector = np.ones(kappa.shape[0])

@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 _FEW_DIGITS = 1e-290
 _CLOSE = 1e-9
 _CLOSE_FLOOR = 1e-13
-"""A kept tree is good enough if it proves what some feasible `g` attains, up to this."""
+"""How far the bound of a kept tree may lie above what a feasible `g` attains."""
 
 
 class LipschitzRatios:
@@ -67,7 +67,7 @@ class LipschitzRatios:
         if self.trees is None:
             self.trees = np.zeros((self.batch, self.states - 1, 2), dtype=np.int64)
         flows = np.zeros((self.batch, self.states - 1))
-        todo = np.flatnonzero((p != q).any(axis=1))  # else nothing to gain, and nothing to prove
+        todo = np.flatnonzero((p != q).any(axis=1))  # else the ratio is 1, and needs no proof
         for trees in (self.trees, self.kept.get(step)):
             if trees is not None and len(todo):
                 reused, good = _reuse(p[todo], q[todo], cost[todo], trees[todo])
@@ -86,9 +86,9 @@ class LipschitzRatios:
 def _without_shortcuts(p: Floats, q: Floats, cost: Floats) -> Floats:
     """Costs with which no proof can go through a state that has no probability.
 
-    Such a state may have costs that mean nothing (nobody is in it), and a kept tree may use it.
-    With the largest cost of all to and from it, every admissible `g` on the other states extends
-    to it, by its smallest value: constraints through it are true ones.
+    Costs of such a state are meaningless, and a kept tree may use them. With the largest cost of
+    all to and from it, every admissible `g` on the other states extends to it, by its smallest
+    value: so the constraints through it are true.
     """
     dead = (p <= 0.0) & (q <= 0.0)
     rows = np.flatnonzero(dead.any(axis=1))
@@ -136,7 +136,7 @@ def _reuse(
 
 
 def threshold_bound(p: Floats, q: Floats, cost: Floats) -> Floats:
-    """The bound with every cost replaced by the largest: a set of states against the others.
+    """The bound if every cost is replaced by the largest cost: a set of states against the rest.
 
     `max over A of (1 + (c - 1) p(A)) / (1 + (c - 1) q(A))`, attained at a threshold of `p / q`.
     Rounded up.
@@ -165,10 +165,10 @@ def threshold_value(up_p: Floats, up_q: Floats, largest: Floats) -> Floats:
 def certified(
     p: Floats, q: Floats, cost: Floats, trees: NDArray[np.int64], flows: Floats
 ) -> Floats:
-    """What non-negative flows on edges prove, rounded up; infinite where they prove nothing.
+    """The bound that non-negative flows on edges prove, rounded up; infinite if they prove none.
 
-    Probabilities under `q` that have lost digits to the smallest doubles count as 0: less of `q`
-    proves no less.
+    Probabilities under `q` so small that doubles have lost digits of them count as 0: with less of
+    `q` the bound is not lower.
     """
     q = np.where(q < _FEW_DIGITS, 0.0, q)
     batch, states = p.shape
@@ -184,13 +184,13 @@ def certified(
     need = _pay_for_impossible(need, q, cost, error)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         ratio = np.where(q > 0.0, need / q, np.where(need > 0.0, np.inf, 0.0))
-    ratio[np.isnan(need)] = np.inf  # costs times flows beyond the doubles prove nothing
+    ratio[np.isnan(need)] = np.inf  # costs times flows that are too large for doubles prove nothing
     proved: Floats = np.maximum(ratio.max(axis=1) * (1.0 + error), 1.0)
     return proved
 
 
 def _pay_for_impossible(need: Floats, q: Floats, cost: Floats, error: float) -> Floats:
-    """States that `q` excludes must need nothing: send what they need to the cheapest other one."""
+    """States that `q` excludes must need nothing: move their need to the cheapest other state."""
     owing = (q <= 0.0) & (need > 0.0)
     if not owing.any():
         return need
@@ -205,7 +205,7 @@ def _pay_for_impossible(need: Floats, q: Floats, cost: Floats, error: float) -> 
 
 
 def _solve(p: Floats, q: Floats, cost: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """An optimal tree and its flows, from HiGHS; zero flows where it finds none."""
+    """An optimal tree and its flows, from HiGHS; zero flows where it finds no solution."""
     states = len(p)
     alive = np.flatnonzero((p > 0.0) | (q > 0.0))
     tree = np.zeros((states - 1, 2), dtype=np.int64)
@@ -217,7 +217,7 @@ def _solve(p: Floats, q: Floats, cost: Floats) -> tuple[NDArray[np.int64], Float
             tree[position] = alive[tail], alive[head]
             flow[position] = amount
             position += 1
-    # States without probability hang on the tree by an edge without flow.
+    # States without probability are tied to the tree by an edge without flow.
     for state in range(states):
         if p[state] <= 0.0 and q[state] <= 0.0 and position < states - 1:
             tree[position] = state, alive[0]
@@ -232,7 +232,7 @@ def _highs(p: Floats, q: Floats, cost: Floats) -> list[tuple[int, int, float]]:
     states = len(p)
     if states <= 1:
         return []
-    # Only a state with a larger p / q is ever held down by one with a smaller: `g` rises with it.
+    # `g` rises with p / q, so only a state of smaller p / q ever bounds a state of larger p / q.
     with np.errstate(over="ignore"):
         ratio = np.where(q > 0.0, p / np.where(q > 0.0, q, 1.0), np.inf)
     rank = np.argsort(np.argsort(-ratio))
@@ -275,7 +275,7 @@ _SOLVERS: dict[str, Any] = {}
 
 
 def quiet_solver(method: str = "simplex") -> Any:
-    """One quiet HiGHS of this method ("simplex" or "ipm") for the process."""
+    """The process's quiet HiGHS solver of this method ("simplex" or "ipm")."""
     if method not in _SOLVERS:
         import highspy
 

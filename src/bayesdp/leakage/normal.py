@@ -1,4 +1,4 @@
-"""Gaussian clusters: by how much the others move when one record does (theory 3.8 b)."""
+"""Gaussian clusters: how far the other records move when a record does (theory 3.8 b)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def shift_factor(covariance: tuple[tuple[float, ...], ...]) -> tuple[float, dict
 
 
 def precision_shift_factor(precision: NDArray[np.float64]) -> tuple[float, dict[str, object]]:
-    """The same for a precision matrix."""
+    """Like `shift_factor`, for a precision matrix."""
     root = np.sqrt(np.diag(precision))
     scaled = precision / np.outer(root, root)
     return _shift_factor(1.0 / root, scaled, float(np.linalg.cond(scaled)))
@@ -44,7 +44,7 @@ def _scaled(
 def _shift_factor(
     spread: NDArray[np.float64], precision: NDArray[np.float64], condition: float
 ) -> tuple[float, dict[str, object]]:
-    """It is read off the inverse of a block of the precision matrix.
+    """The factor, from the inverse of blocks of the precision matrix.
 
     With `A` the unknown records and `i`, `V = (Q_AA)^-1` is their covariance given `K`, and
     `beta_j = V[j, i] / V[i, i]`.
@@ -67,7 +67,7 @@ def _shift_factor(
 
 
 def _relative_error(size: int, condition: float) -> float | None:
-    """What is charged for the rounding of a regression; `None` where that is too much.
+    """The allowance for rounding in a regression; `None` where that is too large.
 
     Both absolutely and relative to the coefficient, in units in which the variances are 1.
     """
@@ -158,7 +158,7 @@ def _moved(size: int, rho: Fraction, conditioning: int) -> Fraction:
 
 
 def _factor_up(moved: Fraction) -> float:
-    """1 plus what the others move, with room for variances that agree up to 1e-12 only."""
+    """1 plus how far the others move, with room for variances that agree only up to 1e-12."""
     return up(float(1 + moved * (1 + Fraction(1, 10**12))), 2)
 
 

@@ -20,7 +20,7 @@ _SMALLEST = math.ulp(0.0)
 _FAR = 39
 """`Phi(-39)` is below the smallest double above 0."""
 _NEAR = 10
-"""`Phi(-10)` is below 1e-23: beside 1 it is nothing."""
+"""`Phi(-10)` is below 1e-23, so 1 minus that rounds to 1."""
 _WIDE = 10**12
 """From this distance on the second term is below 1e-10 of the first one, where neither is tiny."""
 _FIRST_BITS, _MOST_BITS, _KEPT_BITS = 128, 1 << 16, 60
@@ -66,11 +66,11 @@ def _difference(d: Fraction, e: Fraction) -> Any:
         if delta.rel_accuracy_bits() >= _KEPT_BITS:
             return delta
         bits *= 2
-    return _first_term(d / 2 - e / d)  # not reached by doubles; a bound all the same
+    return _first_term(d / 2 - e / d)  # doubles don't get here; the first term is a bound
 
 
 def _in_balls(bits: int, formula: Any) -> Any:
-    """The formula with so many bits; it is given fractions as balls, and the normal tail."""
+    """The formula with so many bits, called with `ball` (of a fraction) and the normal tail."""
     import flint
 
     def ball(value: Fraction) -> Any:

@@ -1,4 +1,4 @@
-"""Stationary two-state chains without zeros: the recursion of `chain`, at the speed of arithmetic.
+"""Stationary two-state chains without zeros: the recursion of `chain` in plain arithmetic.
 
 The same sequences as in `chain` (theory 3.5), written for `x = C[0, 1] - 1` and `y = C[1, 0] - 1`:
 one step is `x' = gap u / (1 + near u)` with `u = e^eps (1 + x) - 1`, and `y'` likewise; where the
@@ -33,7 +33,7 @@ _LEAST_ENTRY = 1e-100
 _SETTLED = 1e-13
 _FIRST_CHECK = 16
 _ROUNDED = 64 * UNIT
-"""More than the relative error of one step, weights included: about thirty rounded operations."""
+"""Above the relative error of a step, weights included: about thirty rounded operations."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,14 +100,14 @@ class _Evidence:
             error += 8 * UNIT
 
     def grow(self, steps: int) -> None:
-        """Compute steps until there are at least that many."""
+        """Compute steps until there are at least `steps`."""
         while len(self.steps) < steps:
             odds, error = next(self._odds)
             self.steps.append(_weights(self.kernel, odds, error))
             self.spreads.append(max(odds, 1.0 / odds) * (1.0 + error + 8 * UNIT))
 
     def is_settled(self, steps: int) -> bool:
-        """Whether the evidence is as near to its limit as doubles can tell."""
+        """Whether the evidence equals its limit, up to rounding."""
         error = (self.steps[steps - 1][3] - 1.0 - _ROUNDED) / 5.0
         return self.spreads[steps - 1] <= 1.0 + _SETTLED + 2.0 * error
 
@@ -183,7 +183,7 @@ class _Chain:
         while len(free) <= steps:
             before, missing = free.last, steps + 1 - len(free)
             self._follow(free, [self.limit] * min(missing, _FIRST_CHECK))
-            if free.last == before:  # a fixed point: it stays
+            if free.last == before:  # a fixed point: later steps don't change it
                 missing = steps + 1 - len(free)
                 free.xs += [before[0]] * missing
                 free.ys += [before[1]] * missing
@@ -201,10 +201,10 @@ class _Chain:
         return wide * min(float(steps or math.inf), 1.0 + self.growth * most / self.start)
 
     def free_reached(self, steps: int) -> Pair:
-        """At most what free ends reach within that many records: nearly the fixed point.
+        """A lower bound on what free ends reach within that many records: nearly the fixed point.
 
-        The distance to it falls by `rate` at every step, and by the other fixed point's place
-        starts from no more than `(1 + x^2 near g / (gap s))` times the value.
+        The distance to it falls by `rate` at every step, and because of where the other fixed point
+        is, it starts from no more than `(1 + x^2 near g / (gap s))` times the value.
         """
         root = self._fixed_point(1.0)
         gap, near_x, near_y, _ = self.limit
@@ -214,7 +214,7 @@ class _Chain:
         return (max(0.0, root[0] * (1.0 - left)), max(0.0, root[1] * (1.0 - left)))
 
     def free_end(self, steps: int) -> Pair | None:
-        """What free ends tend to from below, if they are there within that many records."""
+        """The limit of free ends from below, if they reach it within that many records."""
         root = self._fixed_point(1.0)
         rate, start = self._rate(root)
         if not rate**steps * start < _SETTLED:
@@ -236,7 +236,7 @@ class _Chain:
         return rate, max(1.0, gap / near_x, gap / near_y)
 
     def is_settled(self, steps: int) -> bool:
-        """Whether the evidence is where longer runs would find it."""
+        """Whether longer runs would not change the evidence."""
         return all(evidence.is_settled(steps) for evidence in self.known)
 
     def close(self, steps: int) -> Pair | None:
@@ -253,7 +253,7 @@ class _Chain:
         return self._super_solution(self._fixed_point(inflation), least, inflation)
 
     def _super_solution(self, root: Pair, least: Pair, inflation: float) -> Pair | None:
-        """A pair from `least` on that no inflated step raises; `root` is a guess at it."""
+        """A pair of at least `least` that no inflated step raises; `root` is a guess at it."""
         for widen in (1e-14, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9):
             pair = (
                 max(least[0], root[0] * (1.0 + widen)),
@@ -266,7 +266,7 @@ class _Chain:
         return None
 
     def _fixed_point(self, inflation: float) -> Pair:
-        """About where a step of the limiting evidence, inflated, stays: a guess, to be checked."""
+        """Approximately the fixed point of an inflated step at the limit; to be checked."""
         gap, near_x, near_y, widening = self.limit
         gap, more = gap * widening * inflation, inflation - 1.0
 
@@ -357,7 +357,7 @@ def _long(chain: _Chain, steps: int, reached: Pair, tail: Pair, free: Pair | Non
 
 
 def _exhaustive(chain: _Chain, length: int) -> PositiveLevel:
-    """Every target with every fitting pair of ends: the two sides look alike."""
+    """Every target with every fitting pair of ends; both sides have the same runs."""
     chain.advance(length - 1)
     chain.follow_free(length - 1)
     best = 0.0

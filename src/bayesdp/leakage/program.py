@@ -5,7 +5,7 @@
 The optimum is a vertex `h = C e^(eps k)` with an integer function `k` (theory 3.3). Short lists of
 vertices are tried out; otherwise HiGHS solves the dual program.
 
-No solver is trusted. Its `h` is rounded to a function `k`, which attains what it attains; and any
+No solver is trusted. Its `h` is rounded to a function `k`, which gives a lower bound; and any
 flows `y >= 0` along edges prove for every `lam`, by weak duality, that the ratio is at most
 
     lam + sum over v of max(0, p(v) - lam q(v) - out(v) + e^eps in(v)) / Q(v),
@@ -36,7 +36,7 @@ _BLOCK = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A certified bound, what `k` attains, and the flows that prove the bound.
+    """A certified bound, the ratio that `k` attains, and the flows that prove the bound.
 
     `flows` holds one number for each edge of the domain; `multiplier` is `lam`.
     """
@@ -61,7 +61,7 @@ def one_record(p: Floats, q: Floats, dp_epsilon: float) -> Floats:
     largest = math.exp(dp_epsilon)
     plain = (1.0 + (largest - 1.0) * up_p) / (1.0 + (largest - 1.0) * up_q)
     widened: Floats = plain.max(axis=-1) * (1.0 + (6.0 * p.shape[-1] + 40.0) * UNIT)
-    # Two routes: the one is precise for ratios near 1, the other for large costs.
+    # The first formula is precise for ratios near 1, the second for large costs.
     return np.minimum(threshold_value(up_p, up_q, np.full(len(p), largest)), widened)
 
 
@@ -177,7 +177,7 @@ def _solve(
     solver = quiet_solver("ipm" if cells >= _INTERIOR_POINT else "simplex")
     solver.clearModel()
     solver.passModel(model)
-    # The solver's own clock never starts again, and others share it.
+    # The solver's clock is never reset, and other programs share it.
     solver.setOptionValue("time_limit", min(solver.getRunTime() + seconds, highspy.kHighsInf))
     solver.run()
     solver.setOptionValue("time_limit", highspy.kHighsInf)

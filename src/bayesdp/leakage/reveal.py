@@ -29,7 +29,7 @@ Key = tuple[int, tuple[int, ...]]
 class Compared:
     """The attacks of one `(i, K)`: which values they compare, given which known cell.
 
-    They stand together in a longer list, from `start` on.
+    They are consecutive in a longer list, from `start` on.
     """
 
     record: int
@@ -41,7 +41,7 @@ class Compared:
 
     @property
     def places(self) -> slice:
-        """Where they stand."""
+        """Their positions in that list."""
         return slice(self.start, self.start + len(self.value))
 
 
@@ -70,7 +70,7 @@ class Reveal:
         key = (record, known)
         if key not in self.tables:
             size = self.joint.shape[record]
-            if len(known) < self.joint.ndim - 1:  # nothing to compare: never possible twice
+            if len(known) < self.joint.ndim - 1:  # never both possible
                 cells = math.prod(self.joint.shape[j] for j in known)
                 return np.full((size, size, cells), np.inf)
             possible = np.moveaxis(self.joint, record, 0).reshape(size, -1) > 0.0
@@ -81,12 +81,12 @@ class Reveal:
     def bound(self, record: int, known: tuple[int, ...]) -> Floats:
         """The least bound over the records that may be revealed, shape `(s_i, s_i, cells)`."""
         unknown = [k for k in range(self.joint.ndim) if k != record and k not in known]
-        best = self._one(record, known, unknown[0])
+        best = self._revealed(record, known, unknown[0])
         for k in unknown[1:]:
-            best = np.minimum(best, self._one(record, known, k))
+            best = np.minimum(best, self._revealed(record, known, k))
         return best
 
-    def _one(self, record: int, known: tuple[int, ...], k: int) -> Floats:
+    def _revealed(self, record: int, known: tuple[int, ...], k: int) -> Floats:
         """The bound by revealing record `k`."""
         shape = self.joint.shape
         states = shape[k]

@@ -60,7 +60,7 @@ class StatesLevel:
 
     @property
     def followed(self) -> int:
-        """How far runs must be followed before the tail closes them; 0 where that isn't known."""
+        """The steps that runs must be followed before the tail closes them; 0 if unknown."""
         return self.steps if self.settled else 0
 
     @property
@@ -192,7 +192,7 @@ class StateChain:
                     self.lost_at = len(self.laws)
                 run.evidence = following
                 run.error += 2.0 * (self.states + 2) * UNIT
-                if self.reversible:  # the other side's kernel is this one, up to that much
+                if self.reversible:  # the other side's kernel is the same, up to that error
                     run.error += 32.0 * UNIT + 2.0 * self.limit_error
         return laws
 
@@ -218,7 +218,7 @@ class StateChain:
     ) -> StatesLevel | None:
         """The level by `"program"` or `"threshold"`; `None` where no tail could be closed.
 
-        Also `None` where evidence becomes too small for a double: it may not be taken for zero.
+        Also `None` where evidence becomes too small for a double: it must not count as 0.
         Stops at the deadline, with `OutOfTimeError`.
         """
         if dp_epsilon * min(self.length, 8) > _LARGEST_EXPONENT:
@@ -321,10 +321,10 @@ class StateChain:
     def _close_from_above(
         self, current: Floats, dp_epsilon: float, method: str, step: int
     ) -> tuple[Floats, Floats] | None:
-        """The same from a larger cost: what no step raises there, none raises here.
+        """Like `_close`, from a larger cost: what no step raises there, no step raises here.
 
-        Where states are all but never left, a tail grows by `eps` at every record for very long, so
-        that it is not reached from below; at a larger cost it is. From there it comes down again.
+        Where states are nearly never left, a tail grows by `eps` at every record for very long.
+        From below it is reached only at a larger cost; from there the steps come down again.
         """
         tails = []
         for values, apply in self._endings(current, method, step):
@@ -341,7 +341,7 @@ class StateChain:
         return (tails[0], tails[-1]) if tails else None
 
     def _endings(self, current: Floats, method: str, step: int) -> list[tuple[Floats, _Step]]:
-        """For each side `C_R` and the `F` that covers all later evidence; none where none does."""
+        """For each side `C_R`, and the `F` that covers all later evidence or `None`."""
         spread = self._extend(step).spread
         if not math.isfinite(spread):
             return []
@@ -406,7 +406,7 @@ class StateChain:
         position: int,
         reachable: list[NDArray[np.bool_]],
     ) -> Floats:
-        """A free end, or any known boundary: the first ones by the values that they can take."""
+        """The largest of a free end and all known boundaries with possible values."""
         best: Floats = lefts[position - 1][0]
         if self.uninformed:
             return best
@@ -432,13 +432,13 @@ class StateChain:
 
 
 def _underflows(run: _Run, following: Floats) -> bool:
-    """Whether evidence that is possible has become too small to be told from impossible."""
+    """Whether possible evidence has become so small that it may round to 0."""
     possible = ((run.kernel > 0.0) & (run.evidence > 0.0)[None, :]).any(axis=1)
     return bool((following[possible] < _SMALLEST).any())
 
 
 def _spread(run: _Run) -> float:
-    """How far evidence still is from its limit, as a factor >= 1; infinite where it has zeros."""
+    """The distance of evidence from its limit, as a factor >= 1; infinite where it has zeros."""
     if run.evidence.min() <= 0.0 or run.limit.min() <= 0.0:
         return math.inf
     with np.errstate(over="ignore"):

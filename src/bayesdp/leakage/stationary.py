@@ -28,7 +28,7 @@ def elimination_error(states: int) -> float:
 
 
 def limit_error(transition: Floats, limit: Floats | None) -> float:
-    """How far the computed stationary law may be from the true one, as a relative error.
+    """The relative error that the computed stationary law may have.
 
     A power of the kernel contracts the Hilbert distance by `tanh(ln R / 4)`, `R` its largest cross
     ratio (Birkhoff). So the distance to the fixed point is at most that to the image, divided by

@@ -28,7 +28,7 @@ MEMORY = 2 * 2**30
 """The most bytes that the engine takes at a time, unless told otherwise."""
 
 ROW_TOLERANCE = 1e-9
-"""How far the outcomes' probabilities may sum from 1."""
+"""How far from 1 the sum of the outcomes' probabilities may be."""
 
 _CHUNK = 2**15
 _SMALLEST = 1e-280
@@ -123,9 +123,9 @@ def tensor_leakage(
 
     `joint` has one axis for each record; `channel` the same and a last one for outcomes. Outcomes
     are taken in blocks so that no more than `memory` bytes are in use. `progress` is called with
-    the share that is done, from the first second on. Errors: `InputError` for a channel that is
-    none; `UnsupportedError` where one outcome needs more than `memory`, or where probabilities
-    are below 1e-280 and double precision would take them for 0.
+    the share that is done, from the first second on. Errors: `InputError` for an array that
+    is not a channel; `UnsupportedError` where one outcome needs more than `memory`, or where
+    probabilities are below 1e-280, which double precision would take for 0.
     """
     channel = channel_of(channel, joint.shape)
     report = _Progress(progress, joint.ndim)
@@ -154,7 +154,7 @@ def tensor_leakage(
 
 
 def _block(cells: int, outcomes: int, memory: int) -> int:
-    """How many outcomes at a time: the tensor, one copy while a sum is attached, and the rest."""
+    """The outcomes of a block: memory holds the tensor, and a copy while a sum is attached."""
     fixed, each = 24 * cells, 20 * cells
     block = (memory - fixed) // each
     if block < 1:
@@ -172,7 +172,7 @@ def extended(array: Floats) -> Floats:
     shape = array.shape
     out = np.empty((*(size + 1 for size in shape[:-1]), shape[-1]))
     out[tuple(slice(0, size) for size in shape)] = array
-    # Filled axes have all their slots, later ones only their values so far.
+    # Axes that are done have all their slots, later axes only their values so far.
     for axis in range(len(shape) - 1):
         filled = [slice(None)] * axis
         rest = [slice(0, size) for size in shape[axis + 1 : -1]]
@@ -224,7 +224,7 @@ class _Worst:
         self.attained: Attained | None = None
 
     def take(self, record: int, logs: Floats, first_outcome: int) -> None:
-        """Look along the axis of one record; the last axis of `logs` is for outcomes."""
+        """Compare along the axis of a record; the last axis of `logs` is for outcomes."""
         values = self.shape[record]
         inner = logs[
             tuple(slice(0, values) if j == record else slice(None) for j in range(logs.ndim))
@@ -258,14 +258,14 @@ class _Worst:
         )
 
     def level(self) -> Level:
-        """The largest differences as a level; 0 where nothing is told apart."""
+        """The largest differences as a level; 0 where nothing differs."""
         return Level(max(self.best, 0.0), self.attained, tuple(self.by_record))
 
 
 def _spread(logs: Floats, axis: int) -> tuple[float, tuple[int, ...] | None]:
-    """The largest difference along an axis, NaN left aside, and where (without that axis).
+    """The largest difference along an axis, without NaN, and where (without that axis).
 
-    `-inf` everywhere is an outcome that can't be, and tells nothing; beside anything finite it
+    An outcome with `-inf` everywhere is impossible and counts as 0; `-inf` beside anything finite
     makes the difference infinite.
     """
     size = logs.shape[axis]
@@ -302,10 +302,10 @@ def _gaps(part: Floats) -> Floats:
 
 
 def _pieces(moved: Floats) -> Iterator[tuple[tuple[int, ...], Floats]]:
-    """Pieces that fit into the cache, with where they start on the axes after the first."""
+    """Pieces that fit into the cache, and where they start on the axes after the first."""
     shape = moved.shape[1:]
     budget = max(1, _CHUNK // moved.shape[0])
-    # The last axes stay whole as far as they fit; the one before is cut; the first are walked.
+    # The last axes stay whole as far as they fit, the axis before is cut, the first are looped.
     inner, axis = 1, len(shape)
     while axis > 0 and inner * shape[axis - 1] <= budget:
         axis -= 1
@@ -331,11 +331,11 @@ class _Progress:
         self.done, self.share = 0.0, 1.0
 
     def block(self, done: float, share: float) -> None:
-        """A block of outcomes begins."""
+        """Report that a block of outcomes begins."""
         self.done, self.share = done, share
 
     def record(self, record: int) -> None:
-        """A record of the block is done."""
+        """Report that a record of the block is done."""
         if self.callback is not None and time.monotonic() - self.began > 1.0:
             part = (record + 1) / max(1, self.records)
             self.callback(min(1.0, self.done + self.share * part))

@@ -37,7 +37,7 @@ MOST_CELLS = 50_000_000
 
 _LARGEST_LOG = 600.0
 _ASK_EVERY = 1024
-"""Records between two looks at the clock."""
+"""The deadline is checked once in so many records."""
 
 
 def tree_level(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> float:
@@ -70,7 +70,7 @@ TINY = 1e-290
 
 
 class BeyondDoublesError(ArithmeticError):
-    """A possible value is so rare that a double can't tell it from an impossible one."""
+    """A possible value is so rare that its probability may round to 0."""
 
 
 def marginals_fit(tree: Tree) -> bool:
@@ -121,7 +121,7 @@ _Step = tuple[float, float, float, float, float, int, float, float]
 
 
 def _step_of(a: float, b: float, c: float, d: float, error: float) -> _Step | None:
-    """The step with rows proportional to `(a, b)` and `(c, d)`; `None` if it passes on nothing."""
+    """The step with rows proportional to `(a, b)` and `(c, d)`; `None` if its rows are the same."""
     p, q = a + b, c + d
     if p <= 0.0 or q <= 0.0:
         return None
@@ -226,7 +226,7 @@ class _TwoStates:
 
 
 def _without(total: float, own: float, terms: int, outward: float) -> float:
-    """A sum of so many terms without one of them, rounded up; down where `outward` is -1."""
+    """A sum of so many terms without the term `own`, rounded up; down where `outward` is -1."""
     if terms <= 1:
         return 0.0
     return largest(total - own + outward * (2.0 * terms + 4.0) * UNIT * total, 0.0)
@@ -237,7 +237,7 @@ def _without(total: float, own: float, terms: int, outward: float) -> float:
 
 @dataclass
 class _Edges:
-    """Edges at one depth, of one shape. Rows go by the value of the record passed on to."""
+    """Edges at one depth, of one shape. A row is for a value of the record that is passed on to."""
 
     nodes: Ints
     parents: Ints
@@ -368,9 +368,9 @@ def _rescaled(rows: Floats) -> Floats:
 
 
 def _fill(logs: Floats, possible: NDArray[np.bool_]) -> Floats:
-    """Pairs with an impossible value get the largest entry of the others: they then bind nothing.
+    """Pairs with an impossible value get the largest other entry, and so restrict nothing.
 
-    A function may be changed at an impossible value at will, to what it is at a possible one.
+    At an impossible value a function may be given the value that it has at a possible value.
     """
     both = possible[:, :, None] & possible[:, None, :]
     if both.all():

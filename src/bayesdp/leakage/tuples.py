@@ -1,4 +1,4 @@
-"""Order-k Markov chains: kernels on tuples and blocks, and how far one record reaches.
+"""Order-k Markov chains: kernels on tuples and blocks, and the influence of a record.
 
 The transitions of a chain of order k are a table with k + 1 axes, older records first:
 `table[x_1, ..., x_k, y]` is the probability that `y` follows. Tuples are numbered in the order of
@@ -71,9 +71,9 @@ def block_ratio(table: Floats) -> float:
 def block_interval_ratio(low: Floats, high: Floats) -> float:
     """The largest cross ratio of block rows over all tables between the bounds, rounded up.
 
-    A block row is a product of k transitions, so its bounds are the products of theirs. A block
-    that one row excludes for certain and another may have or not makes the ratio infinite (0/0 in
-    the bounds), as one does that both may have or not.
+    A block row is a product of k transitions, so its bounds are the products of theirs. The
+    ratio is infinite if a block is certainly excluded by a row and possibly by another (0/0 in the
+    bounds), or possibly by both.
     """
     states, order = low.shape[-1], low.ndim - 1
     count = states**order
@@ -106,12 +106,12 @@ def block_interval_ratio(low: Floats, high: Floats) -> float:
 
 
 LEAST_COST = 1e-9
-"""Smaller costs are read as this one: they are beyond the precision of ratios near 1."""
+"""Smaller costs count as this cost: ratios so near 1 are beyond double precision."""
 
 
 @dataclass(frozen=True, slots=True)
 class TupleLevel:
-    """An upper bound on the level, and the logarithms of what closes the right side and the left.
+    """An upper bound on the level, and the logarithms that close the right side and the left.
 
     Matrices over pairs of tuples, as plain lists.
     """
@@ -244,7 +244,7 @@ def _cross(logs: Floats) -> float:
         dead = np.isneginf(logs[u]), np.isneginf(logs[v])
         if (dead[0] != dead[1]).any():
             return math.inf
-        # Cells that are impossible either way carry no evidence.
+        # Cells that are impossible for both values carry no evidence.
         high = np.where(dead[0], -math.inf, gaps).max(axis=0)
         low = np.where(dead[0], math.inf, gaps).min(axis=0)
         alive = np.isfinite(high)
@@ -260,7 +260,7 @@ def influence_level(kappa: list[float], length: int) -> float | None:
     solution is computed; outside and against rounding it is raised by a constant until
     `x >= kappa_Ui + kappa_UU x` is verified, which proves it an upper bound.
     """
-    # The first k records have a joint law, so those of them that nobody reads carry paths too.
+    # The first k records have a joint law, so unread records among them carry paths as well.
     length = max(length, len(kappa))
     reach = min(length - 1, _WINDOW)
     places = [d for d in range(-reach, reach + 1) if d != 0]
@@ -295,7 +295,7 @@ def influence_level(kappa: list[float], length: int) -> float | None:
 
 
 def _fading(kappa: list[float], missing: float, room: float, reach: int) -> float | None:
-    """The sum of `r theta^|j|` over a line, which makes up for what is missing within `reach`.
+    """The sum of `r theta^|j|` over a line, which covers what is missing within `reach`.
 
     One step loses at least half of the room, if `theta` is close enough to 1; beyond `reach`
     nothing is missing.

@@ -49,7 +49,7 @@ def walk_factor(precision: Precision) -> tuple[float, dict[str, Any]] | None:
 def covariance_factor(
     covariance: tuple[tuple[float, ...], ...],
 ) -> tuple[float, dict[str, Any]] | None:
-    """The same for a covariance, whose inverse is enclosed first."""
+    """The factor for a covariance, whose inverse is enclosed first."""
     from scipy.sparse import csr_array
 
     from bayesdp.populations.precision import dominating_vector
@@ -91,7 +91,7 @@ def dense_factor(comparison: Matrix) -> float | None:
     """
     n = len(comparison)
     root = np.sqrt(np.diag(comparison))
-    # In units in which the diagonal is 1; lowered, so that scaling can't raise an entry.
+    # In units in which the diagonal is 1; rounded down, so that scaling doesn't raise an entry.
     scaled = comparison / root[:, None] / root[None, :]
     scaled = -np.abs(scaled) * (1.0 + 8.0 * UNIT)
     np.fill_diagonal(scaled, 1.0 - 8.0 * UNIT)
@@ -163,7 +163,7 @@ def diagonal_reciprocal(comparison: csr_array, rounds: int = _ROUNDS) -> Matrix:
 
 
 def _reverse(rows: NDArray[np.int32], columns: NDArray[np.int32], n: int) -> NDArray[np.int64]:
-    """Where the entry `(k, j)` stands, for each entry `(j, k)` of a symmetric pattern."""
+    """The position of the entry `(k, j)`, for each entry `(j, k)` of a symmetric pattern."""
     from scipy.sparse import csr_array
 
     numbered = csr_array((np.arange(1, len(rows) + 1), (rows, columns)), shape=(n, n))

@@ -1,4 +1,4 @@
-"""Order-k chains, any adversary: one changed record and the window that it is seen in.
+"""Order-k chains, any adversary: a changed record and the windows that hold it.
 
 See `bayesdp.theorems.markov_window` for the statement and the proof. All quantities are logarithms,
 rounded up.
@@ -94,7 +94,7 @@ def contracted(log_c: float, log_ratio: float) -> float:
 class WindowLevel:
     """The level, rounded up, and the logs of its three fixed points: blocks, right, left.
 
-    A fixed point is `None` where none was found: the level does without it.
+    A fixed point is `None` where the search failed: the level doesn't need it.
     """
 
     epsilon: float

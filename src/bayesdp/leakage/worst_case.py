@@ -25,12 +25,12 @@ from bayesdp.notions import Adversary
 from bayesdp.numbers import UNIT, down, largest, up
 
 GIVEN_ERROR = 8 * UNIT
-"""The rounding in a law that is given cell by cell, and was only rescaled: relative, each cell."""
+"""The relative rounding error of each cell in a law that was given by cells and rescaled."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attack:
-    """Record `record` is attacked by one who knows `known`; two of its values are compared."""
+    """An attack on `record` by somebody who knows `known`: two of its values are compared."""
 
     record: int
     known: tuple[int, ...]
@@ -51,7 +51,7 @@ class Attack:
 
 @dataclass(frozen=True, slots=True)
 class WorstCase:
-    """A certified level, one (rounded down) that some mechanism attains, and by which attack.
+    """A certified level, a level (rounded down) that some mechanism attains, and the attack.
 
     `programs` counts the linear programs that had to be solved.
     """
@@ -73,7 +73,7 @@ class _Batch:
 
     @property
     def listed(self) -> bool:
-        """Whether all are solved at once, without linear programs."""
+        """Whether all attacks are solved at once, without linear programs."""
         return len(self.domain.shape) == 1 or self.domain.enumerable
 
     def attack(self, place: int, shape: Sequence[int]) -> Attack:
@@ -103,7 +103,7 @@ class FiniteWorstCase:
         self.first = next(_informed(joint), None)
 
     def level(self, dp_epsilon: float, deadline: Deadline = NEVER) -> WorstCase:
-        """The level. At least `dp_epsilon` where some record is in doubt, else 0.
+        """The level. At least `dp_epsilon` if some record has two possible values, else 0.
 
         Stops at the deadline, with `OutOfTimeError`.
         """
@@ -131,11 +131,11 @@ class FiniteWorstCase:
             )
             best.take(min(bound, solution.upper), solution.attained, batch, place)
             programs += 1
-        # Laws that are off by a share of themselves move an average by no more than that share of
-        # how far the function swings: between 1 and `e^(n eps)`.
+        # A relative error of the laws changes an average by at most that share of the range of the
+        # function, which lies between 1 and `e^(n eps)`.
         swing = min(1.0, math.expm1(min(1.0, dp_epsilon * self.joint.ndim)))
         error = 4.0 * (self.law_error * swing * (1.0 + 1e-9) + self.joint.size * UNIT)
-        # Of a batch that is tried out, the bound on a ratio stands for what attains it.
+        # In a batch of listed vertices the bound on a ratio is also attained.
         tried = error + (16.0 * self.joint.size + 100.0) * UNIT
         where = best.where
         return WorstCase(
@@ -163,11 +163,11 @@ class FiniteWorstCase:
                         revealed = reveal.bound(part.record, part.known)[rows]
                         ratios[part.places] = np.minimum(ratios[part.places], revealed)
                     reveal.put(part, ratios[part.places])
-            largest(ratios)  # none of them may be lost when they are sorted
+            largest(ratios)  # refuses NaN, which sorting would lose
             yield batch, ratios
 
     def certificates(self, dp_epsilon: float, claimed: float) -> list[dict[str, Any]]:
-        """What proves that no attack exceeds `claimed`; see `theorems.finite_law`."""
+        """The proof that no attack exceeds `claimed`; see `theorems.finite_law`."""
         limit = math.exp(claimed - dp_epsilon) * (1.0 - 1e-9)
         proofs = []
         for batch, ratios in self.bounds(dp_epsilon, enumerate_small=False):
@@ -211,12 +211,12 @@ def expected_seconds(shape: tuple[int, ...], adversary: Adversary) -> float:
 
 
 def diameter_bound(p: Floats, q: Floats, domain: Domain, dp_epsilon: float) -> Floats:
-    """A bound that uses only how far apart two cells can be; the sup for one record."""
+    """A bound by the largest distance of two cells; for one record it is the sup."""
     return one_record(p, q, len(domain.shape) * dp_epsilon)
 
 
 def known_sets(records: int, record: int, adversary: Adversary) -> Iterator[tuple[int, ...]]:
-    """The sets of records that an adversary of this class may know, all others excepted."""
+    """The sets of records that an adversary of this class may know, except all others."""
     others = [j for j in range(records) if j != record]
     sizes = {"any": range(len(others)), "uninformed": range(min(1, len(others))), "informed": ()}
     for size in sizes[adversary]:
@@ -232,7 +232,7 @@ def grouped(joint: Floats, record: int, known: Sequence[int]) -> Floats:
 
 
 def _batches(joint: Floats, adversary: Adversary) -> tuple[_Batch, ...]:
-    """All attacks that leave something unknown, those that leave little first."""
+    """All attacks that leave records unknown, those with the fewest unknown records first."""
     by_shape: dict[tuple[int, ...], list[tuple[Compared, Floats, Floats]]] = {}
     for record in range(joint.ndim):
         for known in known_sets(joint.ndim, record, adversary):
@@ -265,7 +265,7 @@ def conditionals(blocks: Floats) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def _informed(joint: Floats) -> Iterator[Attack]:
-    """Attacks by one who knows all other records."""
+    """Attacks by somebody who knows all other records."""
     for record in range(joint.ndim):
         known = tuple(j for j in range(joint.ndim) if j != record)
         blocks = grouped(joint, record, known)[:, :, 0]

@@ -68,7 +68,7 @@ def least(value: Callable[[float], float]) -> float:
 
 
 def shifted(factor: float, rho: float, others: int, slack: float) -> float:
-    """The zCDP cost where all records together move `factor` times as far as one, rounded up.
+    """The zCDP cost where all records together move `factor` times as far as one does, rounded up.
 
     `slack` is what the grid's extra steps of one record cost on their own, `others` how many
     records beside the target move. Noise of variance `s2` costs `shift^2 / (2 s2)`, so square roots

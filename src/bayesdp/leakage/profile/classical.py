@@ -92,9 +92,9 @@ def uniform(model: Model) -> Model:
 
 
 def strong_adversary(model: Model) -> AttainedLevel:
-    """Posterior odds against prior odds for one who knows all other records, any prior.
+    """Posterior odds against prior odds for somebody who knows all other records, any prior.
 
-    The prior cancels, so one of full support decides: the uniform one.
+    The prior cancels, so any prior of full support will do: the uniform prior.
     """
     return by_adversary(uniform(model), "informed")
 

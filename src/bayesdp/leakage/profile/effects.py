@@ -1,8 +1,8 @@
-"""The effect of setting one record by intervention, all others left to their own law.
+"""The effect of setting a record by intervention, while all others keep their law.
 
 The simple reading for a finite law (theory 5.1 g): `P[y | do(X_i = v)]` averages `P[y | v, x_-i]`
-over the law of the others, which the intervention does not touch. Structural models are another
-room's.
+over the law of the others, which the intervention does not change. Structural models are in
+`bayesdp.causal`.
 """
 
 from __future__ import annotations

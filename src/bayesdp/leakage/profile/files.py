@@ -1,4 +1,4 @@
-"""Reading a model from a file: a population and a channel, and what else a profile may need."""
+"""Reading a model from a file: a population, a channel, and the secrets of Pufferfish."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read_model(path: Path) -> ModelFile:
 
 
 def _channel(content: dict[str, Any]) -> Any:
-    """The channel, which stands in one of two places."""
+    """The channel, under `channel` or `mechanism.channel`."""
     mechanism = content.get("mechanism")
     if ("channel" in content) == (mechanism is not None):
         raise InputError(

@@ -1,4 +1,4 @@
-"""Positive membership privacy: what a probability of one value can become (theory 5.1 f).
+"""Positive membership privacy: how the probability of a value can change (theory 5.1 f).
 
 With `b = P[x_i]` and `rho = P[y | x_i] / P[y | not x_i]` the two conditions at a level are bounds
 on `rho`: `P[x_i | y] <= e^level P[x_i]` and `P[not x_i | y] >= e^-level P[not x_i]`.
@@ -52,7 +52,7 @@ def membership_privacy(model: Model) -> AttainedLevel:
 
 
 def membership_privacy_of_prior(model: Model) -> AttainedLevel:
-    """The level for one belief: the population's own, given any known others. Reached."""
+    """The level for the population's own belief, given any known others. It is attained."""
     largest = NOTHING
     for i in range(model.records):
         logs = np.moveaxis(model.logs, i, 0)
@@ -63,7 +63,7 @@ def membership_privacy_of_prior(model: Model) -> AttainedLevel:
             against = _mixed(logs[others], mass[others])
             with np.errstate(invalid="ignore"):
                 up, down = logs[value] - logs[size], logs[size] - against
-            # A value that is certain, or excluded, is not learned: NaN in either difference.
+            # A certain or excluded value can't be learned: NaN in either difference.
             levels = np.where(np.isnan(up) | np.isnan(down), -1.0, np.maximum(up, down))
             place = pick(levels)
             if not worse(float(levels[place]), largest):

@@ -27,7 +27,7 @@ MOST_CELLS = 2**22
 
 @dataclass(frozen=True)
 class Witness:
-    """What attains a level. Only what the notion speaks of is set.
+    """What attains a level. Only fields that the notion needs are set.
 
     `likely` and `unlikely` are values of `records`: the outcome speaks for the first against the
     second. `belief` is the probability of `likely` in the comparison posterior (`sp`, `bsp`).
@@ -50,7 +50,7 @@ class Witness:
     limit: bool = False
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, without what is not set."""
+        """Plain data, with the fields that are set."""
         plain: dict[str, Any] = {"outcome": self.outcome}
         for name in ("record", "default", "belief", "member"):
             if getattr(self, name) is not None:
@@ -67,7 +67,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class AttainedLevel:
-    """A level, and what attains it (None where nothing is told apart)."""
+    """A level, and what attains it (None where nothing differs)."""
 
     level: float
     by: Witness | None = None
@@ -77,7 +77,7 @@ NOTHING = AttainedLevel(0.0)
 
 
 def larger(first: AttainedLevel, second: AttainedLevel) -> AttainedLevel:
-    """The one with the larger level; the first if they are equal and it has a witness."""
+    """The larger level; of equal levels the first if it has a witness."""
     if second.level > first.level or (first.by is None and second.level == first.level):
         return second
     return first
@@ -90,7 +90,7 @@ def worse(level: float, than: AttainedLevel) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A law and a channel for the same records. `of` checks; nothing else does.
+    """A law and a channel for the same records. Only `of` checks them.
 
     `joint` sums to 1; `channel` has one axis for each record and a last one for outcomes.
     """
@@ -168,10 +168,10 @@ def require_small(sizes: Index, outcomes: int) -> None:
 
 
 def gap(high: Floats, low: Floats) -> Floats:
-    """`high - low` where infinite means that nothing bounds it, and -1 where nothing is there.
+    """`high - low`, infinite where nothing bounds it, and -1 where there is nothing to compare.
 
-    Two equal infinities: `+inf` (every comparison is unbounded) stays infinite, `-inf` (the outcome
-    can't be) is nothing.
+    Of two equal infinities `+inf` (every comparison is unbounded) gives infinity, `-inf` (the
+    outcome is impossible) gives -1.
     """
     with np.errstate(invalid="ignore"):
         out = np.asarray(high - low)
@@ -180,21 +180,21 @@ def gap(high: Floats, low: Floats) -> Floats:
 
 
 def extremes(logs: Floats, axis: int) -> tuple[Floats, Floats]:
-    """The largest and the smallest along an axis, NaN left aside."""
+    """The largest and the smallest along an axis, without NaN."""
     with np.errstate(invalid="ignore"):
         return np.fmax.reduce(logs, axis=axis), np.fmin.reduce(logs, axis=axis)
 
 
 def pick(array: Floats) -> Index:
-    """Where the largest entry is."""
+    """The position of the largest entry."""
     return tuple(int(a) for a in np.unravel_index(int(np.argmax(array)), array.shape))
 
 
 def pick_high(array: Floats) -> Index:
-    """Where the largest entry is that is not NaN."""
+    """The position of the largest entry that is not NaN."""
     return tuple(int(a) for a in np.unravel_index(int(np.nanargmax(array)), array.shape))
 
 
 def pick_low(array: Floats) -> Index:
-    """Where the smallest entry is that is not NaN."""
+    """The position of the smallest entry that is not NaN."""
     return tuple(int(a) for a in np.unravel_index(int(np.nanargmin(array)), array.shape))

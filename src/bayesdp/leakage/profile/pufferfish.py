@@ -1,7 +1,7 @@
 """Pufferfish: any secrets about any records, in declared pairs (theory 5.1 h).
 
-A secret is an event about the database. "Record 2 has value 1" is one, and so is "somebody in this
-household is ill". A pair of secrets is told apart as far as an outcome's probabilities given the
+A secret is an event about the database, such as "record 2 has value 1" or "somebody in this
+household is ill". The level of a pair of secrets is how far an outcome's probabilities given the
 two differ, under each member of a family of laws.
 """
 
@@ -29,7 +29,7 @@ class Secret:
     databases: Bools
 
     def __invert__(self) -> Secret:
-        """The secret that this one does not hold."""
+        """The secret that this secret does not hold."""
         return Secret(f"not {self.name}", ~self.databases)
 
     def __and__(self, other: Secret) -> Secret:
@@ -79,7 +79,7 @@ def pufferfish(models: Sequence[Model], pairs: Sequence[Pair]) -> AttainedLevel:
 
 
 def household_pairs(sizes: Index) -> tuple[Pair, ...]:
-    """For each value: that somebody has it, against that nobody does. Used if none are declared."""
+    """The default pairs: for each value that somebody has it, against that nobody has it."""
     out = []
     for value in range(max(sizes)):
         holders = [j for j in range(len(sizes)) if value < sizes[j]]
@@ -93,7 +93,7 @@ def declared_pairs(spec: Any, sizes: Index, key: str = "pufferfish") -> tuple[Pa
 
     `{"secrets": [{"name", "values", "records", "at_least"}...], "pairs": [[name, name]...]}`: a
     secret says that at least `at_least` (default 1) of `records` (default all) have one of
-    `values`. Without `pairs` every secret is held against its negation; `"not NAME"` names that.
+    `values`. Without `pairs` every secret is paired with its negation; `"not NAME"` names that.
     """
     if not isinstance(spec, Mapping) or not isinstance(spec.get("secrets"), list):
         raise InputError(key, spec, expected='{"secrets": [...]}, and maybe "pairs"')

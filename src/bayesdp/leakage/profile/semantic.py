@@ -1,4 +1,4 @@
-"""Semantic privacy, and its Bayesian form: what a posterior owes to one record (theory 5.1 d, e).
+"""Semantic privacy, and its Bayesian form: how a record changes posteriors (theory 5.1 d, e).
 
 A belief `b` about some records meets two mechanisms: the real one, with likelihood `P_0`, and the
 one in which record `i` is replaced by the default, with `P_i`. The second posterior can be any law
@@ -38,7 +38,7 @@ def level_of(log_range: float) -> float:
 
 
 def belief_of(log_range: float) -> float:
-    """What the comparison posterior gives to the point of the larger weight, at the optimum."""
+    """The comparison posterior of the point with the larger weight, at the optimum."""
     return 1.0 / (1.0 + math.exp(min(log_range / 2.0, 700.0)))
 
 
@@ -128,14 +128,14 @@ def known_semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel:
 
 
 def _ratio(logs: Floats, record: int, default: int) -> Floats:
-    """`ln P_0 - ln P_i`; NaN where the condition can't be, or the outcome under neither."""
+    """`ln P_0 - ln P_i`; NaN where the condition is impossible, or the outcome under both."""
     with np.errstate(invalid="ignore"):
         out: Floats = logs - np.take(logs, [default], axis=record)
     return out
 
 
 def _collapsed(model: Model, ratio: Floats, record: int, side: str) -> Floats:
-    """Extremes over `x_i` and, for every set S at once, over `x_S`; NaN left aside."""
+    """Extremes over `x_i` and, for every set S at once, over `x_S`; without NaN."""
     best = np.fmax if side == "high" else np.fmin
     with np.errstate(invalid="ignore"):
         out = best.reduce(ratio, axis=record, keepdims=True)

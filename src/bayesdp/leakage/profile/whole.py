@@ -111,7 +111,7 @@ class Profile:
 
     @property
     def see(self) -> float:
-        """What seeing one record tells: the uninformed BDP level."""
+        """The effect of seeing one record: the uninformed BDP level."""
         return self.level("bdp-uninformed")
 
     def delta(self, epsilon: float) -> Deltas:
@@ -305,7 +305,7 @@ def _defaults(default: Default, sizes: Index) -> Index | None:
 
 
 def _require_possible(model: Model, default: Index) -> None:
-    """`InputError` for a default that a record never has: `bsp` would hold of nothing."""
+    """`InputError` for a default that a record never has: `bsp` would say nothing."""
     for i, value in enumerate(default):
         law = model.joint.sum(axis=tuple(j for j in range(model.records) if j != i))
         if law[value] == 0.0:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from bayesdp.accounting.blocks import Block, heaviest, usable_columns
+from bayesdp.accounting.blocks import Block, heaviest, usable_axes
 from bayesdp.accounting.composition import cost_for, level
 from bayesdp.accounting.expressions import (
     ADDING_LEVELS,
@@ -408,8 +408,8 @@ def test_blocks_and_their_words() -> None:
     assert Block.from_dict(block.to_dict()) == block
     assert Block("year", [1, 1.0]).cells == Block("year", [1]).cells
     assert Block("flag", [True]).cells != Block("flag", [1]).cells
-    assert usable_columns([None, block, Block("year", [1])]) == {"region", "year"}
-    assert usable_columns([block, Block("region", [1])]) == set()
+    assert usable_axes([None, block, Block("year", [1])]) == {"region", "year"}
+    assert usable_axes([block, Block("region", [1])]) == set()
     assert heaviest([], lambda one: one) == 0
     kept = spend(0.5, "north")
     assert Spend.from_dict(kept.to_dict()) == kept

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from bayesdp.accounting import approximate
-from bayesdp.accounting.what_if import what_if
-from bayesdp.accounting.what_if_answer import WhatIf
+from bayesdp.accounting.what_if import WhatIf, what_if
 from bayesdp.errors import InputError, UnsupportedError
 
 PAIR = {"model": "clusters", "size": 2}
@@ -102,6 +101,17 @@ def test_a_delta_is_needed_and_must_be_reached() -> None:
         asked(one(0.5, 1e-9), delta=0.0)
     with pytest.raises(UnsupportedError, match="multiply the deltas"):
         asked(one(0.5, 1e-9), one(0.5, 1e-9), delta=2e-9)
+    # Each of the two reaches half of the delta, and both together don't reach the whole.
+    alone = asked(one(1.0, 1e-8), delta=0.75e-7)
+    assert alone.releases[0].bdp == pytest.approx(2.0)
+    with pytest.raises(UnsupportedError, match="multiply the deltas"):
+        asked(one(1.0, 1e-8), one(1.0, 1e-8), delta=1.5e-7)
+
+
+def test_a_delta_of_0_needs_no_share() -> None:
+    """In a list with deltas a release without any has its level for every event."""
+    alone = asked({"dp_epsilon": 0.2, "dp_delta": 0.0}, delta=0.5)
+    assert alone.releases[0].bdp == pytest.approx(0.4)
 
 
 def test_without_the_extra_the_other_rules_are_left(monkeypatch: pytest.MonkeyPatch) -> None:

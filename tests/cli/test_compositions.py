@@ -122,6 +122,20 @@ def test_blocks_of_costs() -> None:
     overlapping = [{"dp_epsilon": 0.1, "block": {"records": r}} for r in ([0, 1], [1])]
     assert asked(CLUSTERS, *overlapping).naive == pytest.approx(0.6)
     assert asked(CLUSTERS, *overlapping).price.dp_epsilon == pytest.approx(0.2)
+    around = [{"dp_epsilon": 0.1, "block": {"records": r}} for r in ([0, 1], [1, 2], [2, 0])]
+    assert asked(CLUSTERS, *around).naive == pytest.approx(0.9)
+    assert asked(CLUSTERS, *around).price.dp_epsilon == pytest.approx(0.2)
+
+
+def test_blocks_are_shown_as_they_were_stated() -> None:
+    stated = [
+        {"column": "region", "values": ["south", "east", "east"]},
+        {"records": [["b", 1], ["a", 0]]},
+        {"private": "ill", "value": "flu"},
+        None,
+    ]
+    shown = [planned.to_dict()["block"] for planned in asked(CLUSTERS, *blocks(*stated)).releases]
+    assert shown == stated
 
 
 def test_a_delta_for_zcdp() -> None:
@@ -258,8 +272,8 @@ def test_the_command(tmp_path: Path) -> None:
 FLU = {"private": "ill", "value": "flu"}
 
 
-def blocks(*given: dict) -> list[dict]:
-    return [{"dp_epsilon": 1.0, "add_remove": 1.0, "block": one} for one in given]
+def blocks(*given: dict | None) -> list[dict]:
+    return [{"dp_epsilon": 1.0, "add_remove": 1.0, "block": block} for block in given]
 
 
 def test_equal_values_are_one_block() -> None:

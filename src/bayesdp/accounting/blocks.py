@@ -45,8 +45,13 @@ class Block:
             if not (math.isfinite(value) and abs(value) <= MOST_EXACT):
                 raise InputError("block.values", value, expected="numbers of at most 2^53")
         # True and 1 are different values of a column, though equal here.
-        ordered = sorted({(type(one).__name__, one) for one in values}, key=repr)
-        object.__setattr__(self, "values", tuple(one for _, one in ordered))
+        ordered = sorted({(type(value).__name__, value) for value in values}, key=repr)
+        object.__setattr__(self, "values", tuple(value for _, value in ordered))
+
+    @property
+    def axis(self) -> str:
+        """What the cells are values of."""
+        return self.column
 
     @property
     def cells(self) -> frozenset[tuple[str, Any]]:
@@ -88,44 +93,56 @@ def cell(value: CellValue) -> tuple[str, Any]:
     return ("text", "".join(letters))
 
 
+class Cells(Protocol):
+    """Records by their cells on one axis, such as a public column: each record is in one cell."""
+
+    @property
+    def axis(self) -> str:
+        """What the cells are values of."""
+
+    @property
+    def cells(self) -> frozenset[tuple[str, Any]]:
+        """The cells, each with the kind of its value."""
+
+
 class Blocked(Protocol):
     """What has a cost and perhaps a block; `None` reads all records."""
 
     @property
-    def block(self) -> Block | None:
+    def block(self) -> Cells | None:
         """The block that it reads."""
 
 
 T = TypeVar("T", bound=Blocked)
 
 
-def usable_columns(blocks: Iterable[Block | None]) -> frozenset[str]:
-    """The columns whose blocks can be told apart: all their values are of one kind.
+def usable_axes(blocks: Iterable[Cells | None]) -> frozenset[str]:
+    """The axes on which different cells are different values: all values are of one kind.
 
     The text "1" and the number 1 may be the same cell of a CSV file, read in two ways.
     """
     kinds: dict[str, set[str]] = {}
     for block in blocks:
         if block is not None:
-            kinds.setdefault(block.column, set()).update(kind for kind, _ in block.cells)
-    return frozenset(column for column, found in kinds.items() if len(found) == 1)
+            kinds.setdefault(block.axis, set()).update(kind for kind, _ in block.cells)
+    return frozenset(axis for axis, its_kinds in kinds.items() if len(its_kinds) == 1)
 
 
 def heaviest(spends: Sequence[T], amount: Callable[[T], Fraction]) -> Fraction:
     """The largest sum of `amount` over the spends that read one record, exactly.
 
-    What has no block counts for every record. A record is in one cell of each column, so the
-    columns' largest cells add up.
+    What has no block counts for every record. A record is in one cell of each axis, so the
+    axes' largest cells add up.
     """
-    columns = usable_columns(spend.block for spend in spends)
+    axes = usable_axes(spend.block for spend in spends)
     total = Fraction(0)
-    by_cell: dict[str, dict[tuple[str, Any], Fraction]] = {column: {} for column in columns}
+    by_cell: dict[str, dict[tuple[str, Any], Fraction]] = {axis: {} for axis in axes}
     for spend in spends:
         block, cost = spend.block, amount(spend)
-        if block is None or block.column not in columns:
+        if block is None or block.axis not in axes:
             total += cost
             continue
-        cells = by_cell[block.column]
-        for one in block.cells:
-            cells[one] = cells.get(one, Fraction(0)) + cost
+        cells = by_cell[block.axis]
+        for value in block.cells:
+            cells[value] = cells.get(value, Fraction(0)) + cost
     return total + sum((max(cells.values()) for cells in by_cell.values()), Fraction(0))

@@ -18,7 +18,7 @@ from typing import Any, Union
 from ..errors import InputError, Refusal
 from ..notions import KINDS, Cost, Kind
 from ..numbers import float_above
-from .blocks import Block, usable_columns
+from .blocks import Block, usable_axes
 from .independence import RecordId
 from .rounded import up_words
 
@@ -197,7 +197,7 @@ def _check_blocks(blocks: Indexed | Public | Private, parts: int) -> None:
         )
     if isinstance(blocks, Public):
         made = [Block(blocks.column, one) for one in blocks.values]
-        if not usable_columns(made):
+        if not usable_axes(made):
             raise InputError(
                 "parallel", blocks.column, expected="values of one kind: all texts, or all numbers"
             )

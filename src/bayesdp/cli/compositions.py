@@ -35,8 +35,7 @@ def compose(
     as_json: Json = False,
 ) -> None:
     """What releases cost together: what the rules of the literature claim, and what is true."""
-    from bayesdp.accounting.what_if import what_if
-    from bayesdp.accounting.what_if_releases import read_releases
+    from bayesdp.accounting.what_if import read_releases, what_if
     from bayesdp.populations import load
 
     answer = what_if(

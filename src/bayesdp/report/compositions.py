@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from rich.console import Console
 
-from bayesdp.accounting.what_if_answer import Planned, WhatIf
+from bayesdp.accounting.what_if import Release, WhatIf
 from bayesdp.report.dependence import clean
 from bayesdp.report.layout import item, say, show_table
 from bayesdp.report.numbers import level_words
@@ -25,12 +24,12 @@ def show_composition(console: Console, answer: WhatIf) -> None:
         ("release", "block", "DP cost", "level alone"),
         [
             (
-                clean(release.mechanism.name),
-                _block(release.block),
-                _cost(release),
-                level_words(release.bdp),
+                clean(planned.release.name),
+                "everything" if planned.release.block is None else planned.release.block.words(),
+                _cost(planned.release),
+                level_words(planned.bdp),
             )
-            for release in answer.releases
+            for planned in answer.releases
         ],
         ruled=False,
     )
@@ -90,20 +89,9 @@ def _judged(answer: WhatIf) -> str:
     return "The naive claim holds here: the proved level is no higher."
 
 
-def _cost(release: Planned) -> str:
-    mechanism = release.mechanism
-    if mechanism.dp_epsilon is None and mechanism.rho is None:
+def _cost(release: Release) -> str:
+    if release.dp_epsilon is None and release.rho is None:
         return "-"
-    if release.dp_delta > 0.0:
-        return f"({level_words(mechanism.dp_epsilon or 0.0)}, {level_words(release.dp_delta)})"
-    return cost_words(mechanism.dp_epsilon or 0.0, mechanism.rho or 0.0)
-
-
-def _block(block: Mapping[str, Any] | None) -> str:
-    if block is None:
-        return "everything"
-    if "records" in block:
-        return f"records {', '.join(map(str, block['records']))}"
-    if "column" in block:
-        return f"{block['column']} in {', '.join(map(str, block['values']))}"
-    return f"{block['private']} = {block['value']} (private)"
+    if release.dp_delta:
+        return f"({level_words(release.dp_epsilon or 0.0)}, {level_words(release.dp_delta)})"
+    return cost_words(release.dp_epsilon or 0.0, release.rho or 0.0)

@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InputError, did_you_mean
-from ..notions import KINDS
-from ..populations import Autoregressive, Gaussian, Population
+from ...errors import InputError, did_you_mean
+from ...notions import KINDS
+from ...populations import Autoregressive, Gaussian, Population
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class Condition:
         }
 
 
-def read_lipschitz(raw: Mapping[str, Any], place: str) -> Lipschitz | None:
-    """The kind of a release; `InputError` for what is no kind, column or interval."""
+def parse_lipschitz(raw: Mapping[str, Any], place: str) -> Lipschitz | None:
+    """The kind of a release; `InputError` for what is not a kind, a column or an interval."""
     kind = raw.get("kind", "any")
     if kind not in KINDS:
         raise InputError(
@@ -101,7 +101,7 @@ def secrets_condition(
     population: Population, kinds: Sequence[Lipschitz | None]
 ) -> Condition | None:
     """What the levels of these releases rest on; `None` where the kind makes no difference."""
-    stated = [one for one in kinds if one is not None]
+    stated = [kind for kind in kinds if kind is not None]
     if not stated or not isinstance(population, Gaussian | Autoregressive):
         return None
     first = stated[0]

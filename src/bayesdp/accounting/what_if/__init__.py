@@ -1,0 +1,13 @@
+"""What several releases cost together: what is claimed, what is proved, and what is true.
+
+`releases` reads the document, `levels` and `rules` prove levels, `comparison` puts them beside the
+naive claim and the exact leakage, and `answer` is what is shown.
+"""
+
+from __future__ import annotations
+
+from .answer import WhatIf
+from .comparison import what_if
+from .releases import Release, read_releases
+
+__all__ = ["Release", "WhatIf", "read_releases", "what_if"]

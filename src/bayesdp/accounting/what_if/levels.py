@@ -1,0 +1,164 @@
+"""The level that each release has alone, and the one that is proved of all of them together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ...errors import InputError, Refusal
+from ...leakage.channel import channel_leakage
+from ...leakage.tensor import Floats
+from ...notions import Kind
+from ...theorems import Question
+from ..composition import converted
+from ..expressions import Mechanism, Node, Price, price
+from ..levels import composed_level
+from ..spend import Reading, Spend
+from .answer import Planned
+from .kinds import has_vectors
+from .releases import Release, spends_of
+from .rules import have_deltas, own_level, shares
+
+CostAndKind = tuple[float | None, float | None, Kind]
+"""A pure cost or a zCDP cost, and the mechanism's kind."""
+
+
+def with_own_levels(
+    releases: Sequence[Release], question: Question, delta: float
+) -> tuple[Planned, ...]:
+    """The releases, each with its own level; `InputError` naming the one that is wrong.
+
+    Each own level has a part of `delta`, so that all of them together are levels at `delta`.
+    """
+    approximate = have_deltas(releases)
+    if approximate and delta == 0.0:
+        raise InputError(
+            "releases",
+            "a delta",
+            expected="pure costs for a level without delta",
+            remedy="Add --delta, such as --delta 1e-6.",
+        )
+    known: dict[CostAndKind, float] = {}
+    planned = []
+    for number, (release, part) in enumerate(zip(releases, shares(releases, delta), strict=True)):
+        if release.channel is not None:
+            release = _measured(release, question, f"releases[{number}]")
+        level = release.bdp_epsilon
+        if level is None and release.dp_delta:
+            assert release.dp_epsilon is not None
+            level = own_level(question, release.dp_epsilon, float(release.dp_delta), part)
+        if level is None:
+            level = _alone(release, question, 0.0 if approximate else part, known)
+        planned.append(Planned(release, float(level)))
+    return tuple(planned)
+
+
+def _alone(
+    release: Release, question: Question, delta: float, known: dict[CostAndKind, float]
+) -> float:
+    """The level of one release, on whatever block: what a naive reader would look up."""
+    kind: Kind = "any" if has_vectors(question.population) else release.kind
+    key = release.dp_epsilon, release.rho, kind
+    if key not in known:
+        mechanism = Mechanism(release.name, release.dp_epsilon, release.rho, kind=kind)
+        spends = spends_of(release.dp_epsilon or 0.0, release.rho or 0.0)
+        known[key] = proved(mechanism, spends, question, delta).bdp_epsilon
+    return known[key]
+
+
+def _measured(release: Release, question: Question, place: str) -> Release:
+    """A release by its channel, with the channel's DP cost and exact level, both rounded up."""
+    import numpy as np
+
+    leakage = channel_leakage(question.population, release.channel, adversary=question.adversary)
+    level = leakage.level.bdp
+    own = math.nextafter(level + leakage.tensor.error, math.inf) if level > 0.0 else 0.0
+    if not math.isfinite(own):
+        raise InputError(
+            f"{place}.channel", "an infinite level", expected="a channel that excludes no value"
+        )
+    channel = np.asarray(release.channel, dtype=float)
+    _check_reads(channel, release.records, place)
+    cost = leakage.dp_epsilon if math.isfinite(leakage.dp_epsilon) else None
+    measured = replace(release, channel=channel, dp_epsilon=cost, bdp_epsilon=own)
+    measured.mechanism()  # refuses what is wrong beside the channel
+    return measured
+
+
+def _check_reads(channel: Floats, records: frozenset[Any] | None, place: str) -> None:
+    """A channel that is said to read some records only must be constant in the others."""
+    if records is None:
+        return
+    axes = range(channel.ndim - 1)
+    if not records <= set(axes):
+        raise InputError(
+            f"{place}.block.records", sorted(map(str, records)), expected="numbers of records"
+        )
+    for axis in axes:
+        if axis not in records and bool((channel != channel.take([0], axis=axis)).any()):
+            raise InputError(
+                f"{place}.channel",
+                f"an answer that depends on record {axis}",
+                expected="one that reads the records of its block only",
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Proved:
+    """A proved level in nats, why it holds, and the DP cost of everything if there is one."""
+
+    bdp_epsilon: float
+    reason: str
+    price: Price | None
+
+
+def proved(node: Node, spends: Sequence[Spend] | None, question: Question, delta: float) -> Proved:
+    """What is proved of the composition `node`.
+
+    `spends` are the same releases as a ledger keeps them; `None` where it can't. Then, at a delta,
+    the whole cost counts, as one spend for each measure.
+    """
+    try:
+        priced = price(node)
+    except Refusal:
+        return _without_delta(node, None, question)
+    if delta > 0.0:
+        if spends is None:
+            spends = [*spends_of(priced.dp_epsilon, 0.0), *spends_of(0.0, priced.rho)]
+        return _at_delta(spends, priced, question, delta)
+    if priced.rho > 0.0:
+        raise InputError(
+            "releases",
+            "a zCDP cost",
+            expected="pure costs for a level without delta",
+            remedy="Add --delta, such as --delta 1e-6.",
+        )
+    return _without_delta(node, priced, question)
+
+
+def _without_delta(node: Node, priced: Price | None, question: Question) -> Proved:
+    composed = composed_level(
+        node,
+        question.population,
+        adversary=question.adversary,
+        seconds=question.seconds,
+        deadline=question.deadline,
+    )
+    return Proved(composed.bdp_epsilon, composed.reason, priced)
+
+
+def _at_delta(spends: Sequence[Spend], priced: Price, question: Question, delta: float) -> Proved:
+    """The level that a ledger's reading gives to these spends."""
+    if not spends:
+        return Proved(0.0, "nothing is spent", priced)
+    spec = {
+        key: value
+        for key, value in question.population.spec().items()
+        if key not in ("source", "covers")
+    }
+    reading = Reading("bdp", 1e9, spec, adversary=question.adversary, delta=delta)
+    best = converted(reading, spends, fixed=True, search=question.deadline).best
+    reason = f"composed at the DP level, converted once by {best.theorem}"
+    return Proved(best.epsilon, reason, priced)

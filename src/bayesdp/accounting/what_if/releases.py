@@ -1,0 +1,189 @@
+"""The list of releases that `compose` reads: the document is read here, and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError, did_you_mean
+from ...notions import Kind
+from ...populations.files import read_json
+from ..blocks import Block
+from ..expressions import Mechanism
+from ..spend import Spend
+from .blocks import PublicBlock, RecordBlock, ReleaseBlock, check_together, parse_block
+from .kinds import Lipschitz, parse_lipschitz
+
+_DOCUMENT_KEYS = ("population", "releases", "adversary", "source")
+_COSTS = ("dp_epsilon", "rho", "bdp_epsilon")
+_KEYS = (
+    "name",
+    "dp_epsilon",
+    "dp_delta",
+    "rho",
+    "bdp_epsilon",
+    "any_history",
+    "channel",
+    "block",
+    "add_remove",
+    "kind",
+    "column",
+    "interval",
+)
+MOST_RELEASES = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """A release as the document states it.
+
+    Its cost is `dp_epsilon` (with `dp_delta`, `None` where none is stated) or `rho`; `bdp_epsilon`
+    is a Bayesian level, which holds whatever earlier answers were if `any_history` says so. Or it
+    states a `channel`, a nested array, of which cost and level are measured. `add_remove` is what
+    adding or removing a record costs. `lipschitz` is `None` for the kind `any`.
+    """
+
+    name: str
+    dp_epsilon: float | None = None
+    dp_delta: float | None = None
+    rho: float | None = None
+    bdp_epsilon: float | None = None
+    add_remove: float | None = None
+    any_history: bool = False
+    channel: Any = None
+    block: ReleaseBlock | None = None
+    lipschitz: Lipschitz | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """What is known of the mechanism."""
+        return "any" if self.lipschitz is None else "lipschitz"
+
+    @property
+    def records(self) -> frozenset[Any] | None:
+        """The records that the release names; `None` where it names none."""
+        return frozenset(self.block.records) if isinstance(self.block, RecordBlock) else None
+
+    def mechanism(self, kind: Kind | None = None) -> Mechanism:
+        """The release as a part of a composition, perhaps of another kind; or `InputError`."""
+        return Mechanism(
+            self.name,
+            self.dp_epsilon,
+            self.rho,
+            self.bdp_epsilon,
+            self.kind if kind is None else kind,
+            self.records,
+            self.add_remove,
+            self.any_history,
+        )
+
+    def spends(self) -> list[Spend] | None:
+        """What a ledger keeps of it: nothing where nothing is spent; `None` where it can't.
+
+        A ledger knows no blocks of record numbers or private values.
+        """
+        block = self.block
+        if not (block is None or isinstance(block, PublicBlock)):
+            return None
+        kept = None if block is None else block.kept
+        return spends_of(self.dp_epsilon or 0.0, self.rho or 0.0, kept)
+
+
+def spends_of(dp_epsilon: float, rho: float, block: Block | None = None) -> list[Spend]:
+    """A cost as a ledger keeps it: no spend where nothing is spent."""
+    if dp_epsilon == rho == 0.0:
+        return []
+    return [Spend("what if", "row", "all", "any", dp_epsilon, rho=rho, block=block)]
+
+
+def read_releases(path: Path) -> Mapping[str, Any]:
+    """The JSON document of a list of releases; `InputError` for others."""
+    try:
+        content = read_json(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError("FILE", str(path), expected=f"a readable file ({error})") from None
+    except (ValueError, RecursionError) as error:
+        raise InputError("FILE", str(path), expected=f"a JSON document ({error})") from None
+    if not isinstance(content, dict):
+        raise InputError("FILE", str(path), expected='{"population": ..., "releases": [...]}')
+    _check_keys(content, _DOCUMENT_KEYS, "")
+    return content
+
+
+def parse_releases(raw: object) -> tuple[Release, ...]:
+    """The releases of a document, or `InputError` naming the one that is wrong."""
+    if not isinstance(raw, list) or not raw:
+        raise InputError("releases", raw, expected="a list of releases")
+    if len(raw) > MOST_RELEASES:
+        raise InputError(
+            "releases", f"a list of {len(raw)}", expected=f"at most {MOST_RELEASES} releases"
+        )
+    with_delta = any(isinstance(entry, Mapping) and "dp_delta" in entry for entry in raw)
+    releases = tuple(_parse(entry, number, with_delta) for number, entry in enumerate(raw))
+    check_together([release.block for release in releases])
+    return releases
+
+
+def _parse(raw: Any, number: int, with_delta: bool) -> Release:
+    """One release; `with_delta` says that some release of the list states a `dp_delta`."""
+    place = f"releases[{number}]"
+    if not isinstance(raw, Mapping):
+        raise InputError(place, raw, expected='an object such as {"name": ..., "dp_epsilon": 0.5}')
+    if with_delta:
+        _check_delta(raw, place)
+    _check_keys(raw, _KEYS, f"{place}.")
+    block = parse_block(raw.get("block"), f"{place}.block")
+    if "channel" in raw:
+        for key in _COSTS:
+            if key in raw:
+                raise InputError(f"{place}.{key}", raw[key], expected="nothing beside a channel")
+    lipschitz = parse_lipschitz(raw, place)
+    history = raw.get("any_history", "channel" in raw)
+    if not isinstance(history, bool):
+        raise InputError(f"{place}.any_history", history, expected="true or false")
+    release = Release(
+        str(raw.get("name", f"release {number + 1}")),
+        raw.get("dp_epsilon"),
+        raw.get("dp_delta"),
+        raw.get("rho"),
+        raw.get("bdp_epsilon"),
+        raw.get("add_remove"),
+        history,
+        raw.get("channel"),
+        block,
+        lipschitz,
+    )
+    if release.channel is None:
+        release.mechanism()  # refuses costs that are out of range, or missing
+    return release
+
+
+def _check_keys(raw: Mapping[str, Any], known: Sequence[str], prefix: str) -> None:
+    for name in raw:
+        if name not in known:
+            raise InputError(
+                f"{prefix}{name}",
+                expected="a known key",
+                remedy=did_you_mean(str(name), known),
+                shown=False,
+            )
+
+
+def _check_delta(raw: Mapping[str, Any], place: str) -> None:
+    """The release's own delta, and that nothing stands beside it that its rules can't read."""
+    value = raw.get("dp_delta", 0.0)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0.0 <= value < 1.0:
+        raise InputError(f"{place}.dp_delta", value, expected="a probability below 1")
+    if "dp_delta" in raw and "dp_epsilon" not in raw:
+        raise InputError(f"{place}.dp_delta", value, expected="dp_epsilon beside it")
+    for key in ("block", "rho", "bdp_epsilon"):
+        if key in raw:
+            raise InputError(
+                f"{place}.{key}",
+                expected="releases on everything with dp_epsilon, in a list where one has dp_delta",
+                remedy="Price it on its own, or state dp_epsilon and dp_delta.",
+                shown=False,
+            )

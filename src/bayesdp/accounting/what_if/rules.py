@@ -1,0 +1,128 @@
+"""Lists of releases of which some are (epsilon, delta)-DP only (theory 2.8, 3.10).
+
+They are composed at the DP level, by adding up, by advanced composition, and optimally (where
+dp-accounting is installed); each result is a curve of which the best point is converted once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from ...errors import InputError, UnsupportedError
+from ...theorems import Question
+from ..approximate import (
+    Approximate,
+    ConvertedCurve,
+    advanced,
+    basic,
+    converted_curve,
+    converted_point,
+    optimal,
+)
+from .releases import Release
+
+_SLACKS = 24
+"""Advanced composition is tried with this many amounts of further delta, in powers of 2."""
+
+
+@dataclass(frozen=True, slots=True)
+class RuleResult:
+    """What one rule proves of all releases together.
+
+    `point` is its best point; None where the rule doesn't reach the delta that was asked for, or
+    needs an extra (`missing` says which).
+    """
+
+    rule: str
+    point: ConvertedCurve | None
+    missing: str = ""
+
+    @property
+    def level(self) -> float:
+        """The level of the best point; infinite where there is none."""
+        return math.inf if self.point is None else self.point.bdp_epsilon
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        point = self.point
+        return {
+            "rule": self.rule,
+            "dp_epsilon": None if point is None else point.dp_epsilon,
+            "dp_delta": None if point is None else point.dp_delta,
+            "bdp_epsilon": None if point is None else point.bdp_epsilon,
+            "theorem": None if point is None else point.theorem,
+            "missing": self.missing or None,
+        }
+
+
+def have_deltas(releases: Iterable[Release]) -> bool:
+    """Whether some release of a list states a DP delta."""
+    return any(release.dp_delta is not None for release in releases)
+
+
+def shares(releases: Sequence[Release], delta: float) -> list[float]:
+    """The part of `delta` that each release's own level gets, so that they add up to it.
+
+    In proportion to the releases' own deltas; equal parts where there are none.
+    """
+    own = [Fraction(release.dp_delta or 0.0) for release in releases]
+    total = sum(own)
+    if total == 0:
+        return [delta / len(own)] * len(own)
+    return [float(Fraction(delta) * part / total) for part in own]
+
+
+def own_level(question: Question, dp_epsilon: float, dp_delta: float, delta: float) -> float:
+    """The level of one release alone at this delta. Raises `UnsupportedError` where none is."""
+    point = converted_point(question, dp_epsilon, dp_delta, delta)
+    if point is None:
+        raise _not_reached(delta)
+    return point.bdp_epsilon
+
+
+def together(
+    releases: Iterable[Release], question: Question, delta: float
+) -> tuple[RuleResult, ...]:
+    """What each rule proves, the best first. Raises `UnsupportedError` where none reaches it."""
+    events = [_event(release) for release in releases]
+    slacks = [2.0**-power for power in range(2, 2 + 3 * _SLACKS, 3)]
+    points = [converted_point(question, *advanced(events, slack), delta) for slack in slacks]
+    reached = [point for point in points if point is not None]
+    results = [
+        RuleResult("basic", converted_point(question, *basic(events), delta)),
+        RuleResult("advanced", min(reached, key=lambda point: point.bdp_epsilon, default=None)),
+        _optimal(events, question, delta),
+    ]
+    if all(result.point is None for result in results):
+        raise _not_reached(delta)
+    return tuple(sorted(results, key=lambda result: result.level))
+
+
+def _event(release: Release) -> Approximate:
+    if release.dp_epsilon is None:
+        raise InputError("releases", release.name, expected="a DP cost for every release")
+    return Approximate(release.dp_epsilon, float(release.dp_delta or 0.0))
+
+
+def _optimal(events: Sequence[Approximate], question: Question, delta: float) -> RuleResult:
+    try:
+        curve = optimal(events)
+    except UnsupportedError as error:
+        return RuleResult("optimal", None, str(error.remedy))
+    try:
+        return RuleResult("optimal", converted_curve(curve, question, delta))
+    except UnsupportedError:
+        return RuleResult("optimal", None)
+
+
+def _not_reached(delta: float) -> UnsupportedError:
+    return UnsupportedError(
+        "delta",
+        delta,
+        expected="a delta that some conversion reaches from these releases",
+        remedy="Use a larger --delta: groups of dependent records multiply the deltas.",
+    )

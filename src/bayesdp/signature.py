@@ -111,6 +111,8 @@ def write_key(path: Path) -> Path:
     The public key stands beside it, in `path` with `.pub` added. Errors: `InputError` where either
     file is there already (nothing is ever overwritten) or can't be written.
     """
+    if not path.name:
+        raise InputError("FILE", str(path), expected="the name of a file to write the key to")
     library = _serialization()
     key = new_key()
     public = path.with_name(path.name + ".pub")

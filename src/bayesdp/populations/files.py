@@ -14,6 +14,8 @@ from typing import Any
 
 from bayesdp.errors import InputError
 
+MOST_PARTS = 100
+"""The most parts of a dotted key."""
 MOST_DIGITS = 300
 """The most digits of a whole number: longer ones do not fit into a double."""
 
@@ -58,7 +60,13 @@ def read_json(text: str) -> Any:
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """A TOML document. `ValueError` for anything else and for whole numbers beyond doubles."""
+    """A TOML document. `ValueError` for anything else and for whole numbers beyond doubles.
+
+    Keys have at most `MOST_PARTS` parts: the reader's time grows with their square.
+    """
+    for part in re.split(r"[^\w\-.\"' \t]", text):
+        if part.count(".") >= MOST_PARTS:
+            raise ValueError(f"a key of more than {MOST_PARTS} parts")
     document = tomllib.loads(text)
     _check_numbers(document)
     return document

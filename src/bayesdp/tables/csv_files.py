@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bayesdp.errors import TableError
-from bayesdp.tables.refusals import UnreadableCellsError, engine, require_distinct
+from bayesdp.tables.refusals import UnreadableCellsError, check_header, engine
 
 _KEY = "data.source"
 _SEPARATORS = ",;\t|"
@@ -95,7 +95,7 @@ def _header(path: str, separators: str) -> Header:
         raise TableError(
             _KEY, Path(path).name, expected="a header line that names each column once"
         )
-    require_distinct(names, Path(path).name)
+    check_header(names, Path(path).name)
     return separator, tuple(names)
 
 

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from bayesdp.errors import TableError
-from bayesdp.tables.refusals import UnreadableCellsError, require_distinct
+from bayesdp.tables.refusals import UnreadableCellsError, check_header
 
 _KEY = "data.source"
 _BY_CELLS = ("object", "category", "str", "string")
@@ -92,7 +92,7 @@ def _from_pandas(frame: Any) -> tuple[Any, frozenset[str]]:
 def _require_distinct(names: list[str]) -> None:
     if len(set(names)) < len(names):
         raise _unusable("each column's name once")
-    require_distinct(names, "the table in memory")
+    check_header(names, "the table in memory")
 
 
 def _attempt(action: Callable[[], Any], refusal: Callable[[], Exception]) -> Any:

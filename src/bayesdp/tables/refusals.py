@@ -5,7 +5,7 @@ same words whatever was found; `UnreadableCellsError` says no more, and carries 
 curator. An error of the data engine is never passed on: its text may quote cells. The errors here
 are raised outside of the handlers, so that no traceback leads to the engine's.
 
-Public names: `Finding`, `UnreadableCellsError`, `mismatch`, `require_distinct`, `engine`,
+Public names: `Finding`, `UnreadableCellsError`, `mismatch`, `check_header`, `engine`,
 `opening`.
 """
 
@@ -54,11 +54,23 @@ def mismatch() -> TableMismatchError:
     return TableMismatchError(_WORDS)
 
 
-def require_distinct(names: Sequence[str], description: str) -> None:
-    """`TableError` where two names differ in capital letters only: the engine takes one for both.
+MOST_COLUMNS = 5000
+"""The engine's time grows faster than the number of columns: with 20,000 it took a minute."""
 
-    The names are not told: without a header line they are a record.
+
+def check_header(names: Sequence[str], description: str) -> None:
+    """`TableError` for too many names, and for two that differ in capital letters only.
+
+    The engine takes one of those for both. The names are not told: without a header line they are
+    a record.
     """
+    if len(names) > MOST_COLUMNS:
+        raise TableError(
+            "data.source",
+            description,
+            expected=f"at most {MOST_COLUMNS} columns, and there are {len(names)}",
+            remedy="Keep the columns that the study declares.",
+        )
     if len({name.lower() for name in names}) < len(names):
         raise TableError(
             "data.source",

@@ -31,9 +31,9 @@ from bayesdp.tables.frames import to_arrow
 from bayesdp.tables.refusals import (
     BY_COMMAND,
     UnreadableCellsError,
+    check_header,
     engine,
     opening,
-    require_distinct,
 )
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ def _parquet_types(path: str, source: str) -> dict[str, str]:
             expected="a Parquet file that can be read",
             remedy=f"Reading it failed with {kind}: look for a damaged file.",
         ) from None
-    require_distinct(schema.names, source)
+    check_header(schema.names, source)
     return {field.name: str(field.type) for field in schema}
 
 

@@ -18,7 +18,7 @@ from bayesdp.programs.check.verdict import Verdict, check
 from bayesdp.programs.falsify import Findings, falsify, laws
 from bayesdp.programs.falsify.posteriors import distance_at_least
 from bayesdp.programs.falsify.values import Evaluator
-from bayesdp.programs.falsify.witnesses import turning_points, witness_rows
+from bayesdp.programs.falsify.witnesses import evenly, rests, turning_points, witness_rows
 from bayesdp.programs.ir import Expr, Program, nodes, plain
 from tests.effort import runs
 from tests.oracles.posteriors import distance
@@ -265,6 +265,25 @@ def test_databases_of_the_sizes_that_are_admitted() -> None:
     assert len(witness.left) == 7
     seven = replace(coin(candidates=GRID), requires=program.requires)
     assert not falsify(seven, check(seven)).complete  # seven tosses, three of them free
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_a_selection_of_databases_is_not_called_complete(ordered: bool) -> None:
+    everything, complete = rests(4, 2, ordered=ordered, alike=False, most=99)
+    assert complete
+    assert len(set(everything)) == len(everything) == (16 if ordered else 10)
+    some, complete = rests(4, 2, ordered=ordered, alike=False, most=5)
+    assert not complete
+    assert len(set(some)) == 5
+    assert set(some) < set(everything)
+    _, complete = rests(2, 4, ordered=ordered, alike=False, most=99)
+    assert not complete  # three records are free, the fourth is a copy
+
+
+def test_a_selection_is_even() -> None:
+    assert evenly(list(range(10)), 10) == list(range(10))
+    assert evenly(list(range(10)), 5) == [0, 2, 4, 6, 8]
+    assert evenly(list(range(10)), 4) == [0, 2, 5, 7]
 
 
 # -- its parts ---------------------------------------------------------------------------------

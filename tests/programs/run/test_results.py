@@ -45,6 +45,18 @@ def test_plain_data_and_figures(one: object) -> None:
     assert root[0].text == "A <title>"
 
 
+@pytest.mark.parametrize("one", ALL, ids=repr)
+def test_a_figure_says_the_mean_and_the_interval_of_each_entry(one: Any) -> None:
+    described = ElementTree.fromstring(one.figure())[1].text or ""
+    names = getattr(one, "names", (one.family,))
+    means, intervals = np.atleast_1d(one.mean), np.atleast_2d(one.interval(0.95))
+    assert described.split("; ") == [
+        f"{name}: mean {mean:.4g}, 95 % interval {low:.4g} to {high:.4g}"
+        for name, mean, (low, high) in zip(names, means, intervals, strict=True)
+    ]
+    assert one.figure().count("<polyline") == len(names)
+
+
 @pytest.mark.parametrize("one", [BETA, GAMMA, NORMAL, MIXED, DENSE])
 def test_densities_and_quantiles(one: object) -> None:
     x = np.linspace(one.quantile(1e-6), one.quantile(1 - 1e-6), 20_001)  # type: ignore[attr-defined]

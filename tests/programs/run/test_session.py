@@ -410,6 +410,48 @@ def f(db: Database[Bool]) -> Private[tuple[Int, Int]]:
     assert twice[1].rho == pytest.approx(4 * once[1].rho)
 
 
+PIECES = """
+@record
+class R:
+    smokes: Bool
+    region: COLUMN
+@program(adjacency="ADJACENCY")
+def f(db: Database[R]) -> Private[Int]:
+    for _, piece in partition(db, by="region"):
+        last = gaussian(count(r for r in READ if r.smokes), epsilon=1, delta=1e-6)
+    return last
+"""
+
+
+@pytest.mark.parametrize(
+    ("region", "adjacency", "read", "times"),
+    [
+        ("Public", "replace-one", "piece", 1),  # no record moves from one piece to the other
+        ("Public", "replace-one", "db", 2),
+        ("Private", "replace-one", "piece", 2),  # a record that moves changes both counts
+        ("Private", "replace-one", "db", 2),
+        ("Public", "add-remove", "piece", 4),  # two changes, each of one piece
+        ("Private", "add-remove", "piece", 4),
+        ("Private", "add-remove", "db", 8),
+    ],
+)
+def test_gaussian_noise_on_pieces_adds_up_where_a_record_is_in_several(
+    region: str, adjacency: str, read: str, times: int
+) -> None:
+    """In units of what one of the counts costs: half a squared shift over the variance."""
+    column = 'Category["n", "s"]'
+    column = f"Public[{column}]" if region == "Public" else column
+    text = PIECES.replace("COLUMN", column).replace("ADJACENCY", adjacency).replace("READ", read)
+    core, verdict = accepted(text)
+    (spend,) = spends_of(verdict, core, dataset="d", n=8)
+    noted = Noted()
+    rows = load(core, {"smokes": [True] * 8, "region": ["n", "s"] * 4})
+    run_on(core, verdict, rows, samplers=noted)
+    (scale,) = {scale for _, _, scale in noted.seen}
+    assert spend.rho >= times / (2 * scale**2)
+    assert spend.rho == pytest.approx(times / (2 * scale**2), rel=1e-6)
+
+
 def test_a_program_with_a_delta_is_debited(tmp_path: Path) -> None:
     core, verdict = accepted(MIXED)
     kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 3.0, "dp_delta": 1e-5}

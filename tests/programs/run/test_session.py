@@ -54,7 +54,7 @@ def f(db: Database[Real[0, 1]]) -> Private[tuple[Real, Real]]:
 TABLE = [True, True, False]
 
 
-def _book(path: Path) -> Ledger:
+def ledger_at(path: Path) -> Ledger:
     return Ledger(str(path), level=level)
 
 
@@ -64,7 +64,7 @@ def test_runs_once_after_the_debit(tmp_path: Path) -> None:
     kept = {"ledger": path, "dataset": "coins", "dp_epsilon": 1.0}
     found = run(core, verdict, TABLE, **kept)  # type: ignore[arg-type]
     assert isinstance(found.value, int)
-    (dataset,) = _book(path).show()
+    (dataset,) = ledger_at(path).show()
     assert dataset["spent"] == 0.5
     assert dataset["releases"][0]["id"] == found.release_id
     assert dataset["releases"][0]["result"] == found.to_dict()
@@ -73,7 +73,7 @@ def test_runs_once_after_the_debit(tmp_path: Path) -> None:
     with pytest.raises(BudgetExceededError):
         run(core, verdict, TABLE, samplers=noted, **kept)  # type: ignore[arg-type]
     assert noted.seen == []
-    assert _book(path).show()[0]["spent"] == 1.0
+    assert ledger_at(path).show()[0]["spent"] == 1.0
 
 
 def test_no_ledger_no_run() -> None:
@@ -110,7 +110,7 @@ def test_a_table_that_doesn_t_fit_costs_nothing_and_leaves_a_trace(tmp_path: Pat
     kept = {"ledger": tmp_path / "l.db", "dataset": "coins", "dp_epsilon": 1.0}
     with pytest.raises(TableMismatchError):
         run(core, verdict, [True, None], **kept)  # type: ignore[arg-type]
-    book = _book(tmp_path / "l.db")
+    book = ledger_at(tmp_path / "l.db")
     assert [one["study"] for one in book.refusals()] == ["coin"]
     assert book.show() == []
 
@@ -184,7 +184,7 @@ def test_a_side_that_the_size_rules_out_is_not_rehearsed(tmp_path: Path) -> None
     run(core, verdict, [0.5] * 8, **kept)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="noise"):
         run(core, verdict, [0.5] * 101, **kept)  # type: ignore[arg-type]
-    assert _book(tmp_path / "l.db").show()[0]["spent"] == 1.0
+    assert ledger_at(tmp_path / "l.db").show()[0]["spent"] == 1.0
 
 
 def test_a_scale_that_a_released_value_decides_is_known_after_the_debit(tmp_path: Path) -> None:
@@ -195,7 +195,7 @@ def test_a_scale_that_a_released_value_decides_is_known_after_the_debit(tmp_path
     kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0}
     with pytest.raises(FailedError, match=r"Paid: epsilon 1.*kept in the ledger.*: laplace_1"):
         run(core, verdict, [0.5] * 8, samplers=Noted(), **kept)  # type: ignore[arg-type]
-    (dataset,) = _book(tmp_path / "l.db").show()
+    (dataset,) = ledger_at(tmp_path / "l.db").show()
     assert dataset["spent"] == pytest.approx(1.0)
     assert dataset["releases"][0]["result"] == {"releases": {"laplace_1": {"value": 4}}}
 
@@ -222,7 +222,7 @@ def test_a_released_count_of_0_is_no_divisor_and_stays_released(tmp_path: Path) 
     kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0}
     with pytest.raises(FailedError, match=r"a divisor is 0.*max\(n, 1\)"):
         run(core, verdict, table, samplers=Noted(), **kept)  # type: ignore[arg-type]
-    (dataset,) = _book(tmp_path / "l.db").show()
+    (dataset,) = ledger_at(tmp_path / "l.db").show()
     assert dataset["spent"] == 0.5
     released = dataset["releases"][0]["result"]["releases"]
     assert [one["value"] for one in released.values()] == [1, 0]
@@ -234,7 +234,7 @@ def test_an_empty_piece_is_no_divisor_and_costs_nothing(tmp_path: Path) -> None:
     kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0}
     with pytest.raises(InputError, match="a divisor is 0"):
         run(core, verdict, table, samplers=Noted(), **kept)  # type: ignore[arg-type]
-    assert not (tmp_path / "l.db").exists() or not _book(tmp_path / "l.db").show()
+    assert not (tmp_path / "l.db").exists() or not ledger_at(tmp_path / "l.db").show()
 
 
 def test_what_is_not_come_to_divides_by_nothing(tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def coin(obs: Database[Bool]) -> Private[Beta]:
     with pytest.raises(FailedError, match=r"MemoryError: of a posterior\). Paid: epsilon 1\."):
         run(core, verdict, TABLE, ledger=tmp_path / "l.db", dataset="d", dp_epsilon=1.0,
             samplers=Noted())  # fmt: skip
-    (dataset,) = _book(tmp_path / "l.db").show()
+    (dataset,) = ledger_at(tmp_path / "l.db").show()
     assert dataset["spent"] == 1.0
     assert dataset["releases"][0]["result"] == {"releases": {"laplace_1": {"value": 2}}}
 
@@ -314,7 +314,7 @@ def test_a_failure_before_anything_is_released_quotes_no_cell(tmp_path: Path) ->
             samplers=Broken())  # fmt: skip
     assert "ValueError" in str(caught.value)
     assert "take" not in "".join(traceback.format_exception(caught.value))
-    (dataset,) = _book(tmp_path / "l.db").show()
+    (dataset,) = ledger_at(tmp_path / "l.db").show()
     assert dataset["spent"] == 1.0
 
 
@@ -333,7 +333,7 @@ def coin(obs: Database[Bool]) -> Private[Beta]:
     )
     with pytest.raises(FailedError, match=r"finite numbers.*laplace_1"):
         run(core, verdict, TABLE, ledger=tmp_path / "l.db", dataset="d", dp_epsilon=1.0)
-    (dataset,) = _book(tmp_path / "l.db").show()
+    (dataset,) = ledger_at(tmp_path / "l.db").show()
     assert set(dataset["releases"][0]["result"]) == {"releases"}
 
 
@@ -423,6 +423,13 @@ def f(db: Database[R]) -> Private[Int]:
 """
 
 
+def pieces(region: str, adjacency: str, read: str) -> str:
+    """Gaussian noise on a count of each region; `region` is Public or Private."""
+    labels = 'Category["n", "s"]'
+    column = f"Public[{labels}]" if region == "Public" else labels
+    return PIECES.replace("COLUMN", column).replace("ADJACENCY", adjacency).replace("READ", read)
+
+
 @pytest.mark.parametrize(
     ("region", "adjacency", "read", "times"),
     [
@@ -439,10 +446,7 @@ def test_gaussian_noise_on_pieces_adds_up_where_a_record_is_in_several(
     region: str, adjacency: str, read: str, times: int
 ) -> None:
     """In units of what one of the counts costs: half a squared shift over the variance."""
-    column = 'Category["n", "s"]'
-    column = f"Public[{column}]" if region == "Public" else column
-    text = PIECES.replace("COLUMN", column).replace("ADJACENCY", adjacency).replace("READ", read)
-    core, verdict = accepted(text)
+    core, verdict = accepted(pieces(region, adjacency, read))
     (spend,) = spends_of(verdict, core, dataset="d", n=8)
     noted = Noted()
     rows = load(core, {"smokes": [True] * 8, "region": ["n", "s"] * 4})
@@ -452,11 +456,24 @@ def test_gaussian_noise_on_pieces_adds_up_where_a_record_is_in_several(
     assert spend.rho == pytest.approx(times / (2 * scale**2), rel=1e-6)
 
 
+def test_a_column_is_protected_where_records_enter_and_leave(tmp_path: Path) -> None:
+    """Whatever the program says: the ledger then lets no other treat it as public."""
+    table = {"smokes": [True] * 8, "region": ["n", "s"] * 4}
+    kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 9.0, "dp_delta": 1e-3}
+    run(*accepted(pieces("Public", "add-remove", "piece")), table, **kept)  # type: ignore[arg-type]
+    (before,) = ledger_at(tmp_path / "l.db").show()
+    with pytest.raises(InputError, match="region"):
+        run(*accepted(pieces("Public", "replace-one", "piece")), table, **kept)  # type: ignore[arg-type]
+    run(*accepted(pieces("Private", "replace-one", "piece")), table, **kept)  # type: ignore[arg-type]
+    (after,) = ledger_at(tmp_path / "l.db").show()
+    assert len(after["releases"]) == len(before["releases"]) + 1
+
+
 def test_a_program_with_a_delta_is_debited(tmp_path: Path) -> None:
     core, verdict = accepted(MIXED)
     kept = {"ledger": tmp_path / "l.db", "dataset": "d", "dp_epsilon": 3.0, "dp_delta": 1e-5}
     run(core, verdict, [0.5] * 8, **kept)  # type: ignore[arg-type]
-    (dataset,) = _book(tmp_path / "l.db").show()
+    (dataset,) = ledger_at(tmp_path / "l.db").show()
     assert dataset["spent"] == 0.25
     assert dataset["spent_rho"] > 0
     assert dataset["readings"][0]["level"] <= 3.0

@@ -114,8 +114,8 @@ def truth(tree: Tree, name: str, value: object) -> bool | None:
         return None
     if tree.operator in _COMPARED:
         return _compared(value, _COMPARED[tree.operator], tree.values[0])
-    found = _among(value, tree.values)
-    return found if tree.operator == "in" or found is None else not found
+    among = _among(value, tree.values)
+    return among if tree.operator == "in" or among is None else not among
 
 
 def _among(value: Any, items: tuple[Any, ...]) -> bool | None:
@@ -140,17 +140,17 @@ def _listed(
     return kinds, frozenset(values), frozenset(map(cell, items))
 
 
-def _compared(one: Any, compare: Callable[[Any, Any], bool], other: Any) -> bool | None:
+def _compared(value: Any, compare: Callable[[Any, Any], bool], other: Any) -> bool | None:
     """As the data engine compares: numbers as doubles, texts and booleans for equality only."""
     watched()
-    kind = _kind(one)
+    kind = _kind(value)
     if kind != _kind(other) or kind == "":
         return None
     if kind == "number":
-        return compare(float(one), float(other))
-    if compare not in (operator.eq, operator.ne) or (one != other and cell(one) == cell(other)):
+        return compare(float(value), float(other))
+    if compare not in (operator.eq, operator.ne) or (value != other and cell(value) == cell(other)):
         return None
-    return compare(one, other)
+    return compare(value, other)
 
 
 def _kind(value: object) -> str:

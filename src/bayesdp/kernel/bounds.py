@@ -56,8 +56,8 @@ def bounded(conversion: Conversion, of_member: OfMember | None = None) -> arb:
     try:
         family = (of_member,) if conversion.rule == "family" else ()
         derived: arb = module.bound(conversion, *family)
-    except InvalidError as found:
-        found.step = found.step or conversion.rule
+    except InvalidError as error:
+        error.step = error.step or conversion.rule
         raise
     nothing = looked_into and not conversion.beside and derived.is_zero()
     return derived if nothing else derived.max(total)

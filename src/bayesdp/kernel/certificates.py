@@ -49,10 +49,10 @@ def _check(document: Mapping[str, Any]) -> Verdict:
         assuming = _assuming(document)
         check_clock()
         return Verdict("VALID ASSUMING", assuming)
-    except UnknownError as found:
-        return Verdict("UNKNOWN", (), found.step or "content", found.reason)
-    except InvalidError as found:
-        return Verdict("INVALID", (), found.step or "content", found.reason)
+    except UnknownError as error:
+        return Verdict("UNKNOWN", (), error.step or "content", error.reason)
+    except InvalidError as error:
+        return Verdict("INVALID", (), error.step or "content", error.reason)
     except RecursionError:
         return Verdict("UNKNOWN", (), "content", "it is nested too deeply")
     except _MALFORMED as error:

@@ -46,8 +46,8 @@ def stationary(rows: Sequence[Sequence[Fraction]]) -> list[Fraction]:
         solved = matrix.solve(right)
     except ZeroDivisionError:
         raise InvalidError("the chain has several stationary laws") from None
-    found = [solved[i, 0] for i in range(size)]
-    return [Fraction(int(x.p), int(x.q)) for x in found]
+    entries = [solved[i, 0] for i in range(size)]
+    return [Fraction(int(x.p), int(x.q)) for x in entries]
 
 
 @dataclass
@@ -63,15 +63,15 @@ class _Run:
 
     def rows(self) -> list[Row | None]:
         """The law of the next record given each value; `None` where the evidence excludes it."""
-        found: list[Row | None] = []
+        rows: list[Row | None] = []
         for weights, open_ in zip(self.kernel, self.support, strict=True):
             if not any(a and b for a, b in zip(open_, self.alive, strict=True)):
-                found.append(None)
+                rows.append(None)
                 continue
             row = [w * h for w, h in zip(weights, self.evidence, strict=True)]
             total = sum(row, arb(0))
-            found.append([entry / total for entry in row])
-        return found
+            rows.append([entry / total for entry in row])
+        return rows
 
     def advance(self) -> None:
         """The evidence on the record after."""
@@ -90,7 +90,7 @@ class _Run:
         """How far the evidence is from its limit, as a factor; `None` where it has zeros."""
         if not all(self.alive):
             return None
-        ratios = [h / one for h, one in zip(self.evidence, limit, strict=True)]
+        ratios = [h / entry for h, entry in zip(self.evidence, limit, strict=True)]
         high, low = ratios[0], ratios[0]
         for ratio in ratios[1:]:
             high, low = high.max(ratio), low.min(ratio)
@@ -293,14 +293,14 @@ class Recursion:
     def _reachable(self) -> list[list[bool]]:
         """The values of the first records; the last entry is every value of any later one."""
         here = [entry > 0 for entry in self.start]
-        found = [here]
+        reachable = [here]
         for _ in range(min(self.length - 1, 4 * self.size)):
             here = [
                 any(here[u] and self.exact[u][v] > 0 for u in range(self.size))
                 for v in range(self.size)
             ]
-            found.append(here)
-        return [*found, [any(entry[v] for entry in found) for v in range(self.size)]]
+            reachable.append(here)
+        return [*reachable, [any(entry[v] for entry in reachable) for v in range(self.size)]]
 
 
 def closing(details: Mapping[str, Any], size: int) -> list[list[arb]]:
@@ -321,15 +321,15 @@ def _running(history: list[Any], side: int, values: Sequence[int]) -> list[Any]:
     """For each length, the largest `ln C` over known boundaries with at most so many unknown."""
     size = range(len(history[0][side][0]))
     best: list[list[Any]] = [[None for _ in size] for _ in size]
-    found = []
+    largest = []
     for entry in history:
         runs = entry[side][1:]
         best = [
             [_most([best[u][v], *(runs[b][u][v] for b in values if runs)]) for v in size]
             for u in size
         ]
-        found.append(best)
-    return found
+        largest.append(best)
+    return largest
 
 
 def _most(values: Sequence[Any]) -> arb:

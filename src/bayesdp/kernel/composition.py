@@ -35,25 +35,25 @@ class Cost:
     @property
     def total(self) -> Fraction:
         """The pure DP cost of everything."""
-        return self.any + self.lipschitz + sum((one[2] for one in self.columns), Fraction(0))
+        return self.any + self.lipschitz + sum((column[2] for column in self.columns), Fraction(0))
 
     @property
     def rho(self) -> Fraction:
         """The zCDP cost of everything that is Gaussian noise."""
-        columns = sum((one[4] for one in self.columns), Fraction(0))
+        columns = sum((column[4] for column in self.columns), Fraction(0))
         return self.rho_any + self.rho_lipschitz + columns
 
     def is_close(self, derived: Cost) -> bool:
         """Whether these are the derived costs, rounded up, part by part."""
         names = ("any", "lipschitz", "slack", "rho_any", "rho_lipschitz", "rho_slack")
-        ours, theirs = ([one[0] for one in cost.columns] for cost in (self, derived))
+        ours, theirs = ([column[0] for column in cost.columns] for cost in (self, derived))
         return (
             ours == theirs
             and all(close(getattr(self, name), getattr(derived, name)) for name in names)
             and all(
                 close(a, b)
-                for one, other in zip(self.columns, derived.columns, strict=True)
-                for a, b in zip(one[1:], other[1:], strict=True)
+                for stated, due in zip(self.columns, derived.columns, strict=True)
+                for a, b in zip(stated[1:], due[1:], strict=True)
             )
         )
 
@@ -93,27 +93,27 @@ def spent(spends: Iterable[Spend]) -> list[Spent]:
 
 def as_zcdp(spends: Iterable[Spent]) -> list[Spent]:
     """The spends with every pure one as zCDP."""
-    return [one.as_zcdp for one in spends]
+    return [priced.as_zcdp for priced in spends]
 
 
 def _most(spends: Sequence[Spent], amount: Callable[[Spent], Fraction]) -> Fraction:
-    return heaviest([(one.spend.block, amount(one)) for one in spends])
+    return heaviest([(priced.spend.block, amount(priced)) for priced in spends])
 
 
 def _parts(spends: Sequence[Spent]) -> tuple[Fraction, Fraction, Fraction, Fraction]:
     """Pure cost and slack, zCDP cost and its slack: the most that one record pays of each."""
     none = Fraction(0)
     return (
-        _most(spends, lambda one: one.pure),
-        _most(spends, lambda one: none if one.rho > 0 else one.slack),
-        _most(spends, lambda one: one.rho),
-        _most(spends, lambda one: one.slack if one.rho > 0 else none),
+        _most(spends, lambda priced: priced.pure),
+        _most(spends, lambda priced: none if priced.rho > 0 else priced.slack),
+        _most(spends, lambda priced: priced.rho),
+        _most(spends, lambda priced: priced.slack if priced.rho > 0 else none),
     )
 
 
 def summed(spends: Sequence[Spent]) -> tuple[Fraction, Fraction]:
     """The most that one record pays in pure DP, and in zCDP."""
-    return _most(spends, lambda one: one.pure), _most(spends, lambda one: one.rho)
+    return _most(spends, lambda priced: priced.pure), _most(spends, lambda priced: priced.rho)
 
 
 def compose(
@@ -132,10 +132,10 @@ def compose(
         return _by_column(spends, population, covers)
     moved, still = list[Spent](), list[Spent]()
     scalar = is_gaussian(population) and len(covers) == 1
-    for one in spends:
-        spend = one.spend
+    for priced in spends:
+        spend = priced.spend
         moves = scalar and spend.kind == "lipschitz" and spend.column == covers[0]
-        (moved if moves and _contains(spend.interval, interval) else still).append(one)
+        (moved if moves and _contains(spend.interval, interval) else still).append(priced)
     others, _, rest, _ = _parts(still)
     lipschitz, slack, rho_lipschitz, rho_slack = _parts(moved)
     where = [float(end) for end in interval] if moved and interval is not None else None
@@ -152,9 +152,9 @@ def held(stated: Cost, spent: Cost, spends: Sequence[Spent]) -> bool:
 
 
 def _by_kind(spends: Sequence[Spent]) -> Cost:
-    others, _, rest, _ = _parts([one for one in spends if one.spend.kind == "any"])
+    others, _, rest, _ = _parts([priced for priced in spends if priced.spend.kind == "any"])
     lipschitz, slack, rho, rho_slack = _parts(
-        [one for one in spends if one.spend.kind == "lipschitz"]
+        [priced for priced in spends if priced.spend.kind == "lipschitz"]
     )
     return Cost(others, lipschitz, slack, (), rest, rho, rho_slack)
 
@@ -178,13 +178,14 @@ def _by_column(
 ) -> tuple[Cost, Any]:
     groups: dict[tuple[str, float, float], list[Spent]] = {}
     others: list[Spent] = []
-    for one in spends:
-        column, interval = one.spend.column, one.spend.interval
+    for priced in spends:
+        spend = priced.spend
+        column, interval = spend.column, spend.interval
         known = column in population.columns and column in covers
-        if one.spend.kind == "lipschitz" and known and column is not None and interval is not None:
-            groups.setdefault((column, *interval), []).append(one)
+        if spend.kind == "lipschitz" and known and column is not None and interval is not None:
+            groups.setdefault((column, *interval), []).append(priced)
         else:
-            others.append(one)
+            others.append(priced)
     columns = []
     for (column, low, high), group in sorted(groups.items()):
         columns.append((column, exact(high) - exact(low), *_parts(group)))
@@ -198,10 +199,10 @@ def declared_cost(stated: conversions.Cost) -> Cost:
     """The cost as a step states it: what a conversion alone is about."""
     columns: tuple[Column, ...] = tuple(
         (
-            one.column,
-            *map(Fraction, (one.width, one.dp_epsilon, one.slack, one.rho, one.rho_slack)),
+            cost.column,
+            *map(Fraction, (cost.width, cost.dp_epsilon, cost.slack, cost.rho, cost.rho_slack)),
         )  # type: ignore[misc]
-        for one in stated.by_column
+        for cost in stated.by_column
     )
     any_, lipschitz, slack = map(Fraction, (stated.any, stated.lipschitz, stated.slack))
     rhos = map(Fraction, (stated.rho_any, stated.rho_lipschitz, stated.rho_slack))

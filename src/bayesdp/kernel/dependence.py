@@ -169,10 +169,10 @@ def _multiplied(population: Any, of_law: Any) -> bool | None:
     if group_size(population) > MOST_MULTIPLIED:
         return None
     try:
-        found = parts(population)
+        joints = parts(population)
     except TooLargeError:
         return None
-    return all_of(of_law(joint) for _, _, joint in found)
+    return all_of(of_law(joint) for _, _, joint in joints)
 
 
 def _positive_graph(model: Model) -> bool | None:
@@ -198,7 +198,7 @@ def _positive_graph(model: Model) -> bool | None:
             looked += len(loose)
             if looked > MOST_LOOKED_AT + len(loose):
                 return None
-            both = [one for one in loose if pair[0] in one[0] and pair[1] in one[0]]
+            both = [factor for factor in loose if pair[0] in factor[0] and pair[1] in factor[0]]
             alone = _pair(pair, both, model.possible)
             if alone is False:
                 return False

@@ -147,10 +147,10 @@ def cross_ratio(rows: list[dict[Any, Fraction]]) -> Fraction | None:
     A row has positive weights only, by what the others do.
     """
     largest = Fraction(1)
-    for one, other in combinations(rows, 2):
-        if one.keys() != other.keys():
+    for first, second in combinations(rows, 2):
+        if first.keys() != second.keys():
             return None
-        quotients = [weight / other[key] for key, weight in one.items()]
+        quotients = [weight / second[key] for key, weight in first.items()]
         largest = max(largest, max(quotients) / min(quotients))
     return largest
 

@@ -60,14 +60,14 @@ def _graph(model: Model) -> list[tuple[list[int], tuple[int, ...], Law]]:
     tied = Components(range(model.records))
     for members, _ in model.factors:
         tied.join(members)
-    found, seen = [], set()
+    different, seen = [], set()
     for records in tied.groups():
         sizes, table = _multiplied(model, records)
         key = (sizes, tuple(table.values()))
         if key not in seen:
             seen.add(key)
-            found.append((records, sizes, table))
-    return found
+            different.append((records, sizes, table))
+    return different
 
 
 def _multiplied(model: Model, records: list[int]) -> tuple[tuple[int, ...], Law]:

@@ -66,11 +66,11 @@ class Moves:
 
     def digits(self, here: int) -> tuple[int, ...]:
         """The values of a tuple, the oldest first."""
-        found = []
+        values = []
         for _ in range(self.order):
             here, value = divmod(here, self.states)
-            found.append(value)
-        return tuple(reversed(found))
+            values.append(value)
+        return tuple(reversed(values))
 
     def recurrent(self) -> frozenset[int]:
         """The tuples of all closed classes: those that everything they lead to leads back to."""
@@ -261,9 +261,9 @@ def _follows(moves: Moves, here: int, instead: int, left: int, passed: Passed) -
 # -- independence -------------------------------------------------------------------------------
 
 
-def near(one: Fraction, other: Fraction) -> bool:
+def near(first: Fraction, second: Fraction) -> bool:
     """Whether two weights may be one, rounded."""
-    return abs(one - other) <= ROUNDED * max(one, other)
+    return abs(first - second) <= ROUNDED * max(first, second)
 
 
 def is_product(joint: dict[tuple[int, ...], Fraction]) -> bool | None:

@@ -145,13 +145,13 @@ def _gaussian(evidence: Mapping[str, Any], derived: Derived, where: str) -> dict
 
 
 def _gaussians(commands: Sequence[Command]) -> Iterator[str]:
-    for one in commands:
-        if isinstance(one, Release) and one.op == "gaussian":
-            yield one.name
-        elif isinstance(one, Branch):
-            yield from (name for side in one.sides for name in _gaussians(side))
-        elif isinstance(one, Parts):
-            yield from (name for _, part in one.parts for name in _gaussians(part))
+    for command in commands:
+        if isinstance(command, Release) and command.op == "gaussian":
+            yield command.name
+        elif isinstance(command, Branch):
+            yield from (name for side in command.sides for name in _gaussians(side))
+        elif isinstance(command, Parts):
+            yield from (name for _, part in command.parts for name in _gaussians(part))
 
 
 def _check_costs(
@@ -214,7 +214,7 @@ def _one(
     else:
         stated = node["parts"]
         parts = zip(command["of"], stated["of"], strict=True)
-        pairs = [_sequence(part, one, rhos) for (_, part), one in parts]
+        pairs = [_sequence(part, costs, rhos) for (_, part), costs in parts]
         apart = stated["confined"] is True and command["public"] is True
     pure, rho = [a for a, _ in pairs], [b for _, b in pairs]
     if apart:
@@ -254,13 +254,13 @@ def _is_number(node: Node) -> bool:
     if node.op == "sum":
         return _is_number_of_row(node.args[0].args[1])
     if node.op in ("add", "sub", "neg", "mul", "div"):
-        return all(_is_number(one) for one in node.args)
+        return all(_is_number(part) for part in node.args)
     return node.op == "count" or folded(node) is not None
 
 
 def _is_number_of_row(node: Node) -> bool:
     if node.op in ("clip", "add", "sub", "mul", "neg", "abs", "min", "max", "if"):
-        return all(_is_number_of_row(one) for one in node.args)
+        return all(_is_number_of_row(part) for part in node.args)
     truth = node.op in ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not")
     return truth or node.op == "field" or folded(node) is not None
 
@@ -290,8 +290,8 @@ def remaining(derivation: Mapping[str, Any]) -> list[str]:
 
 
 def _remaining(derived: Derived) -> list[str]:
-    found = assumptions_from(derived)
-    return [*(one for one in found if not one.startswith(_SAID)), COMPUTED]
+    assumed = assumptions_from(derived)
+    return [*(words for words in assumed if not words.startswith(_SAID)), COMPUTED]
 
 
 COMPUTED = (
@@ -327,15 +327,16 @@ def _check_type(known: Column, declared: Any, where: str) -> None:
     states, ends = declared.levels, getattr(declared, "bounds", None)
     values = list(states if states is not None else ends or ())
     if known.kind == "category":
-        fits = ends is None and all(isinstance(one, str) for one in values)
+        fits = ends is None and all(isinstance(value, str) for value in values)
         require(fits and set(values) <= set(known.labels), "other labels", where)
         return
-    numbers = all(isinstance(one, bool | int | float) for one in values)
+    numbers = all(isinstance(value, bool | int | float) for value in values)
     require(numbers, "words, not numbers", where)
     if known.kind == "bool":
         require(ends is None and set(values) <= {0, 1}, "no truth values", where)
     elif known.kind == "int":
-        require(all(Fraction(one).denominator == 1 for one in values), "no whole numbers", where)
+        whole = all(Fraction(value).denominator == 1 for value in values)
+        require(whole, "no whole numbers", where)
     if ends is not None:
         meets = known.low <= exact(ends[1]) and exact(ends[0]) <= known.high
         require(meets, "bounds apart from the program's", where)
@@ -351,14 +352,14 @@ def _read(command: Command) -> Iterator[str]:
     elif isinstance(command, Branch):
         yield from columns_of(command.test)
         for side in command.sides:
-            for one in side:
-                yield from _read(one)
+            for inner in side:
+                yield from _read(inner)
     else:
         assert isinstance(command, Parts)
         yield command.column
         for _, part in command.parts:
-            for one in part:
-                yield from _read(one)
+            for inner in part:
+                yield from _read(inner)
 
 
 def _check_kind(

@@ -62,7 +62,7 @@ def _check_answer(
 ) -> None:
     releases, outputs = result["releases"], items(result["outputs"], "outputs")
     require(isinstance(releases, Mapping), "no releases", where)
-    made = {one.name: one for one in flat(program.body) if isinstance(one, Release)}
+    made = {command.name: command for command in flat(program.body) if isinstance(command, Release)}
     require(set(releases) <= set(made), "a release that the program doesn't make", where)
     for name, value in releases.items():
         _check_released(made[name], value, program, f"{where}: {name}")
@@ -113,22 +113,22 @@ def _names(
     if many == 1:
         return [{None}]
     paths = set(_paths(program.body))
-    found: list[Collection[str | None]] = []
+    names: list[Collection[str | None]] = []
     for place in range(many):
         labels = {f"{path}, {number}" for path in paths for number in range(1, many + 1)}
-        found.append({f"{query}, {one}" for one in (*paths, *labels, place + 1)})
-    return found
+        names.append({f"{query}, {called}" for called in (*paths, *labels, place + 1)})
+    return names
 
 
 def _paths(commands: Sequence[Command], above: tuple[str, ...] = ()) -> Iterator[str]:
     """The labels of every piece of a partition, from the outside."""
-    for one in commands:
-        if isinstance(one, Parts):
-            for label, part in one.parts:
+    for command in commands:
+        if isinstance(command, Parts):
+            for label, part in command.parts:
                 yield ", ".join((*above, label))
                 yield from _paths(part, (*above, label))
-        elif isinstance(one, Branch):
-            for side in one.sides:
+        elif isinstance(command, Branch):
+            for side in command.sides:
                 yield from _paths(side, above)
 
 
@@ -146,10 +146,10 @@ def _labels(node: Node, program: Program) -> tuple[str, ...]:
         return tuple(program.columns[str(node.data[0])].labels) or ("False", "True")
     if node.op != "cross":
         return ("False", "True")
-    found = [""]
-    for one in node.args:
-        found = [f"{a}|{b}" if a else b for a in found for b in _labels(one, program)]
-    return tuple(found)
+    joined = [""]
+    for part in node.args:
+        joined = [f"{a}|{b}" if a else b for a in joined for b in _labels(part, program)]
+    return tuple(joined)
 
 
 def _check_output(output: Any, where: str) -> None:
@@ -174,7 +174,7 @@ def _check_failure(
 
 
 def _is(output: Mapping[str, Any], value: Any) -> bool:
-    said = {key: one for key, one in output.items() if key not in _ABOUT}
+    said = {key: part for key, part in output.items() if key not in _ABOUT}
     return same(said, value if isinstance(value, Mapping) else {"value": value})
 
 
@@ -192,10 +192,11 @@ def _check_released(release: Release, value: Any, program: Program, where: str) 
         return
     several = isinstance(value, list) and release.op in ("laplace", "gaussian")
     numbers = value if several else [value]
-    for one in numbers:
-        exact(one, where)
+    for number in numbers:
+        exact(number, where)
     if release.op in ("laplace", "gaussian") and _counted(release.args[0], program):
-        require(all(isinstance(one, int) for one in numbers), "a count is a whole number", where)
+        whole = all(isinstance(number, int) for number in numbers)
+        require(whole, "a count is a whole number", where)
 
 
 def _counted(node: Node, program: Program) -> bool:
@@ -208,13 +209,13 @@ def _counted(node: Node, program: Program) -> bool:
 
 def _always(commands: Sequence[Command]) -> set[str]:
     """The releases that are made whatever is released before."""
-    found: set[str] = set()
-    for one in commands:
-        if isinstance(one, Release):
-            found.add(one.name)
-        elif isinstance(one, Parts):
-            found = found.union(*(_always(part) for _, part in one.parts))
-    return found
+    made: set[str] = set()
+    for command in commands:
+        if isinstance(command, Release):
+            made.add(command.name)
+        elif isinstance(command, Parts):
+            made = made.union(*(_always(part) for _, part in command.parts))
+    return made
 
 
 __all__ = ["check_program_results"]

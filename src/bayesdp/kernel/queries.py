@@ -99,7 +99,7 @@ def labels(
     columns: Columns, names: Collection[Any], covers: list[str], independent: list[str]
 ) -> tuple[str, ...]:
     """Labels of the private columns read; a derived one may stand for the one it comes from."""
-    found = set()
+    read = set()
     for name in names:
         column = columns[name]
         if not column.is_private:
@@ -108,8 +108,8 @@ def labels(
         source = getattr(column, "source", None)
         if not spoken and source is not None and source in columns:
             name, column = source, columns[source]
-        found.add(label(name, column))
-    return tuple(sorted(found))
+        read.add(label(name, column))
+    return tuple(sorted(read))
 
 
 def moved(asked: Shape, grid: Grid | None, rows: int, *, squared: bool) -> int:

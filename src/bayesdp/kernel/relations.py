@@ -238,7 +238,7 @@ class _Document:
             return ["relative notions are relative to the population that given ones are about"]
         claim = {"notion": "bdp", "adversary": "any", "secrets": "unbounded"}
         told: list[str] = assumptions({"claim": claim, "population": self.spec})
-        return [one for one in told[1:] if not one.startswith("the adversary is")]
+        return [words for words in told[1:] if not words.startswith("the adversary is")]
 
 
 def _level(conclusion: NotionLevel) -> Fraction:

@@ -97,8 +97,9 @@ class _Release:
         require(concluded.delta == self.claim.delta, "another delta than concluded", "claim")
         self.check_claim(own, level, spends)
         self.check_data_set(spends)
-        numbers = [one for one in self.composition.premises if not isinstance(one, ProgramStep)]
-        programs = len(self.composition.premises) - len(numbers)
+        queries = self.composition.premises
+        numbers = [query for query in queries if not isinstance(query, ProgramStep)]
+        programs = len(queries) - len(numbers)
         first = len(body.results) - programs
         require(first >= 0, "not as many as were asked for", "results")
         shown = [result for result in body.results[:first] if isinstance(result, NumberResult)]
@@ -140,7 +141,7 @@ class _Release:
                 step.evidence.spends if isinstance(step, ProgramStep) else (step.evidence.spend,)
             )
         )
-        gaussian = any(one.rho > 0 for one in spends)
+        gaussian = any(priced.rho > 0 for priced in spends)
         require((claim.dp_rho > 0.0) == gaussian, "another noise", "claim")
         for what, due, concluded, claimed in zip(
             ("dp_epsilon", "dp_rho"),
@@ -243,7 +244,7 @@ class _Release:
         require(plain and reads, "no count of a covered state over all records", query.name)
         column = self.columns[chain.covers[0]]
         source = self.columns.get(getattr(column, "source", ""), column)
-        imputed = any(isinstance(one.missing, Impute) for one in (column, source))
+        imputed = any(isinstance(read.missing, Impute) for read in (column, source))
         require(not imputed, "values are imputed", query.name)
         return count_mechanism(chain.length)
 
@@ -251,9 +252,9 @@ class _Release:
 
     def cost(self, spends: Sequence[Spent], secrets: str) -> tuple[Cost, Any]:
         """What the spends add up to, and where it needs secrets to lie."""
-        for one in spends:
-            unspoken = set(one.spend.reads) - set(self.covers) - set(self.independent)
-            require(not unspoken, f"nothing is said of {sorted(unspoken)}", one.spend.query)
+        for priced in spends:
+            unspoken = set(priced.spend.reads) - set(self.covers) - set(self.independent)
+            require(not unspoken, f"nothing is said of {sorted(unspoken)}", priced.spend.query)
         return compose(spends, self.population, self.covers, self.interval(secrets))
 
     def interval(self, secrets: str) -> tuple[Fraction, Fraction] | None:
@@ -293,9 +294,10 @@ class _Release:
 
     def one_mechanism(self, spends: Sequence[Spent]) -> str | None:
         """What all spends are, where all read the one covered column of all records."""
-        mechanisms = {one.spend.mechanism for one in spends}
+        mechanisms = {priced.spend.mechanism for priced in spends}
         alike = len(self.covers) == 1 and all(
-            list(one.spend.reads) == self.covers and one.spend.block is None for one in spends
+            list(priced.spend.reads) == self.covers and priced.spend.block is None
+            for priced in spends
         )
         return mechanisms.pop() if alike and len(mechanisms) == 1 else None
 
@@ -329,7 +331,7 @@ class _Release:
 
     def check_public_blocks(self, spends: Sequence[Spent]) -> None:
         """The columns by which spends are divided are named, and nobody protects them."""
-        blocks = [one.spend.block for one in spends]
+        blocks = [priced.spend.block for priced in spends]
         due = tuple(sorted({block.column for block in blocks if block is not None}))
         require(self.body.public_blocks == due, "other columns divide", "public_blocks")
         for name in due:

@@ -58,7 +58,8 @@ class _Counts:
         self.known: dict[Part, int] = {ALL: n}
         self.other: dict[tuple[str, Part], int] = {}
         self._places: dict[str, dict[str, int]] = {}
-        self.roles = {one.role: name for name, one in declared.items() if hasattr(one, "role")}
+        named = ((name, getattr(column, "role", None)) for name, column in declared.items())
+        self.roles = {role: name for name, role in named if role is not None}
 
     def places(self, column: str) -> dict[str, int]:
         """The place of each value of a column, by its text."""
@@ -68,8 +69,8 @@ class _Counts:
         return self._places[column]
 
     def levels(self, column: str) -> tuple[Any, ...]:
-        found = self.declared[column].levels if column in self.declared else None
-        return tuple(found or ())
+        levels = self.declared[column].levels if column in self.declared else None
+        return tuple(levels or ())
 
     # -- which rows a count is about ----------------------------------------------------------
 
@@ -105,7 +106,7 @@ class _Counts:
             held = [truth(node, column, value) for value in values]
             decided = decided and bool(values) and None not in held
             if values:
-                left = frozenset(i for i, one in enumerate(held) if one is not False)
+                left = frozenset(i for i, holds in enumerate(held) if holds is not False)
                 self.narrow(sets, *self.in_source(column, left))
         return decided
 

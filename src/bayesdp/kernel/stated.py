@@ -57,9 +57,9 @@ def as_text(plain: Any) -> str:
     return json.dumps(plain, sort_keys=True)
 
 
-def same(one: Any, other: Any) -> bool:
+def same(value: Any, other: Any) -> bool:
     """Whether two pieces of plain data say the same; 1 and 1.0 do."""
-    return as_text(_plain(one)) == as_text(_plain(other))
+    return as_text(_plain(value)) == as_text(_plain(other))
 
 
 def _plain(value: Any) -> Any:
@@ -91,7 +91,7 @@ def _read(plain: Mapping[str, Any]) -> Any:
         raise UnknownError(f"no rule for the model {plain.get('model')!r}", "population")
     with as_invalid():
         population = populations.read_population(dict(plain))
-    graphs = [one for one in _members(population) if one.model == "graph"]
+    graphs = [member for member in _members(population) if member.model == "graph"]
     if sum(_records_of_graph(graph) for graph in graphs) > MOST_RECORDS:
         raise UnknownError(f"graphs of more than {MOST_RECORDS} records together", "population")
     return population
@@ -235,7 +235,7 @@ def _check_roles(population: Any, declared: Mapping[str, Any]) -> None:
     structure = populations.structure(population)
     if structure == "series":
         require("order" in roles, "no column says in which order records come", "columns")
-    named = [set(one.roles) for one in _members(population) if getattr(one, "roles", None)]
+    named = [set(member.roles) for member in _members(population) if getattr(member, "roles", None)]
     require(not named or "member" in roles, "no column says which record is which", "columns")
     if "member" in roles:
         require(bool(named), "a column says which record is which, and none has a name", "columns")
@@ -252,7 +252,7 @@ def _check_size(stated: Any, population: Any, declared: Mapping[str, Any]) -> No
         if getattr(member, "complete", False):
             one_series = n == member.length and stated.unit == "row" and "series" not in roles
             require(one_series, "a complete series of another length", "population")
-    complete = [one for one in _members(population) if getattr(one, "complete", False)]
+    complete = [member for member in _members(population) if getattr(member, "complete", False)]
     if complete and "order" in roles and roles["order"].states is not None:
         told = len(roles["order"].states)
         require(told == complete[0].length, "a complete series of other positions", "columns")

@@ -26,7 +26,7 @@ def bound(conversion: Conversion, of_member: OfMember) -> arb:
     for number, (member, step) in enumerate(zip(members, steps, strict=True)):
         try:
             best = best.max(of_member(conversion, member, step))
-        except InvalidError as found:
-            found.step = f"family: member {number}" + (f": {found.step}" if found.step else "")
+        except InvalidError as error:
+            error.step = f"family: member {number}" + (f": {error.step}" if error.step else "")
             raise
     return best

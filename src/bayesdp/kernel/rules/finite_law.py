@@ -98,10 +98,10 @@ class _Part:
                 total = sum(row, Fraction(0))
                 rows.append([weight / total for weight in row] if total > 0 else None)
             fixed = tuple(zip(known, values, strict=True))
-            for one, other in product(range(self.sizes[i]), repeat=2):
-                p, q = rows[one], rows[other]
-                if one != other and p is not None and q is not None:
-                    yield (i, fixed, one, other), p, q
+            for given, instead in product(range(self.sizes[i]), repeat=2):
+                p, q = rows[given], rows[instead]
+                if given != instead and p is not None and q is not None:
+                    yield (i, fixed, given, instead), p, q
 
     def _row(self, place: dict[int, int], free: tuple[int, ...]) -> list[Fraction]:
         row = []
@@ -117,9 +117,9 @@ class _Part:
     def _ratio(
         self, key: Key, free: tuple[int, ...], p: list[Fraction], q: list[Fraction], adversary: str
     ) -> arb:
-        i, known, one, other = key
+        i, known, given, instead = key
         named = tuple(sorted((self.records[j], value) for j, value in known))
-        about = (self.records[i], named, one, other)
+        about = (self.records[i], named, given, instead)
         self.asked.add(about)
         if not free or p == q:
             return arb(1)
@@ -135,7 +135,7 @@ class _Part:
         self, key: Key, free: tuple[int, ...], k: int, p: list[Fraction], q: list[Fraction]
     ) -> arb | None:
         """Given `x_k` the ratio is bounded already; the average changes with `x_k` by a bound."""
-        i, known, one, other = key
+        i, known, given, instead = key
         size, axis = self.sizes[k], free.index(k)
         laws = [[Fraction(0)] * size, [Fraction(0)] * size]
         for cell, a, b in zip(self._cells(free), p, q, strict=True):
@@ -143,13 +143,13 @@ class _Part:
             laws[1][cell[axis]] += b
         more = []
         for value in range(size):
-            inner = self.ratios.get((i, tuple(sorted((*known, (k, value)))), one, other))
+            inner = self.ratios.get((i, tuple(sorted((*known, (k, value)))), given, instead))
             if inner is None and laws[0][value] > 0:
                 return None
             more.append(inner if inner is not None else arb(1))
         weights = [ball(a) * m for a, m in zip(laws[0], more, strict=True)]
         target = [ball(b) for b in laws[1]]
-        fixed = tuple(sorted((*known, (i, other))))
+        fixed = tuple(sorted((*known, (i, instead))))
         cost = [
             [
                 arb(1) if v == w else self.factor * self.ratios.get((k, fixed, v, w), arb(1))

@@ -29,7 +29,7 @@ def bound(conversion: Conversion) -> arb:
     rest = ball((size - 1) * slack + size * conversion.cost.any)
     if conversion.alpha is not None:
         rest += ball(conversion.alpha * size**2 * conversion.cost.rho_any)
-    reads = [(columns.index(one[0]), ball(one[1]), one) for one in conversion.cost.columns]
+    reads = [(columns.index(spent[0]), ball(spent[1]), spent) for spent in conversion.cost.columns]
     matrix = [[ball(entry) for entry in row[: i + 1]] for i, row in enumerate(rows)]
 
     best = arb(0)

@@ -35,21 +35,21 @@ def bound(conversion: Conversion) -> arb:
         for first, second in combinations(range(len(tie)), 2):
             key = (id(table), first, second, *(model.possible[record] for record in tie))
             if key not in known:
-                found = _pair_ratio(model, tie, table, first, second)
-                known[key] = None if found is None else ball(found)
+                largest = _pair_ratio(model, tie, table, first, second)
+                known[key] = None if largest is None else ball(largest)
             ratio, pair = known[key], (tie[first], tie[second])
             before = ratios.get(pair, arb(1))
             product = None if ratio is None or before is None else before * ratio
             ratios[pair] = ratios[pair[::-1]] = product
     # A record without ties has no influence: its row is that of the identity.
-    place = {record: i for i, record in enumerate(sorted({one for one, _ in ratios}))}
+    place = {record: i for i, record in enumerate(sorted({record for record, _ in ratios}))}
     rows: Rows = [{i: arb(1)} for i in range(len(place))]
     for (first, second), ratio in ratios.items():
-        one, other = place[first], place[second]
-        rows[one][other] = arb(-1)
+        row, column = place[first], place[second]
+        rows[row][column] = arb(-1)
         if ratio is not None:
             root = ratio.sqrt()
-            rows[one][other] = (1 - root) / (1 + root)
+            rows[row][column] = (1 - root) / (1 + root)
     most = largest_row(rows, conversion.details, clipped=False) if rows else arb(1)
     return most * ball(conversion.total)
 
@@ -76,10 +76,10 @@ def _pair_ratio(
         rest = tuple(v for k, v in enumerate(setting) if k not in (first, second))
         rows = given.setdefault(rest, {})
         rows.setdefault(setting[first], {})[setting[second]] = weight
-    one, other = model.possible[tie[first]], model.possible[tie[second]]
+    values, others = model.possible[tie[first]], model.possible[tie[second]]
     largest = Fraction(1)
     for rows in given.values():
-        if rows.keys() != one or any(row.keys() != other for row in rows.values()):
+        if rows.keys() != values or any(row.keys() != others for row in rows.values()):
             return None
         largest = max(largest, cross_ratio(list(rows.values())) or largest)
     return largest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 from flint import arb
@@ -76,10 +76,9 @@ def _tuples(conversion: Conversion, chain: MarkovChain) -> arb:
         for u in range(count)
     ]
     worst = arb(1)
-    for one, other in product(range(states), repeat=2):
-        if one != other:
-            p, q = (_target(law, digits, value) for value in (one, other))
-            worst = worst.max(ratio_bound(p, q, cost, None)[0])
+    targets = [_target(law, digits, value) for value in range(states)]
+    for p, q in permutations(targets, 2):
+        worst = worst.max(ratio_bound(p, q, cost)[0])
     return worst.log()
 
 

@@ -84,7 +84,7 @@ def _passed(rows: list[list[arb]], onto: list[arb], of: list[arb], cost: Matrix)
     `onto` is the law of the record passed on to, `of` that of the one with the costs.
     """
     size = len(onto)
-    found = _filled(size, arb(1))
+    passed = _filled(size, arb(1))
     states = [v for v, weight in enumerate(of) if not weight.is_zero()]
     inner = [[cost[v][w] for w in states] for v in states]
     laws = [[row[v] for v in states] for row in rows]
@@ -94,17 +94,17 @@ def _passed(rows: list[list[arb]], onto: list[arb], of: list[arb], cost: Matrix)
         for v in values:
             if u != v:
                 ratio, tree = ratio_bound(laws[u], laws[v], inner, tree)
-                found[u][v] = ratio.max(arb(1))
-    return found
+                passed[u][v] = ratio.max(arb(1))
+    return passed
 
 
 def _filled(size: int, value: arb) -> Matrix:
     return [[arb(1) if u == v else value for v in range(size)] for u in range(size)]
 
 
-def _times(one: Matrix, other: Matrix) -> Matrix:
-    return [[a * b for a, b in zip(*rows, strict=True)] for rows in zip(one, other, strict=True)]
+def _times(left: Matrix, right: Matrix) -> Matrix:
+    return [[a * b for a, b in zip(*rows, strict=True)] for rows in zip(left, right, strict=True)]
 
 
-def _over(one: Matrix, other: Matrix) -> Matrix:
-    return [[a / b for a, b in zip(*rows, strict=True)] for rows in zip(one, other, strict=True)]
+def _over(above: Matrix, below: Matrix) -> Matrix:
+    return [[a / b for a, b in zip(*rows, strict=True)] for rows in zip(above, below, strict=True)]

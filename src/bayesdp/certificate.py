@@ -68,7 +68,7 @@ class Certificate:
 
     `body` holds what was released and under which assumptions; `derivation` why the level holds.
     The digest is over both: it detects damage, and says nothing about who wrote the certificate. A
-    signature (`bayesdp.signature`) is no part of either.
+    signature (`bayesdp.signature`) is not a part of either.
 
     `stated_digest` is the digest that stood in the document from which this was read, `None` where
     it was made here. A damaged certificate keeps it, so it stays one that no verifier accepts.
@@ -85,7 +85,7 @@ class Certificate:
             return True
         try:
             return self.stated_digest == digest(self._content())
-        except (TypeError, ValueError, RecursionError):  # no JSON, so no digest agrees with it
+        except (TypeError, ValueError, RecursionError):  # not JSON, so no digest agrees with it
             return False
 
     def to_dict(self) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, data: object) -> Certificate:
-        """The inverse of `to_dict`; `InputError` where it is no certificate of this version."""
+        """The inverse of `to_dict`; `InputError` if it is not a certificate of this version."""
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
             raise InputError("CERT", expected="a bayesdp certificate", shown=False)
         if data.get("version") != VERSION or type(data["version"]) is not int:
@@ -146,12 +146,12 @@ class Certificate:
 
 
 def content_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """What digests and signatures are made of: everything but themselves."""
+    """The content that digests and signatures cover: everything but themselves."""
     return {key: value for key, value in document.items() if key not in OUTSIDE}
 
 
 def canonical(content: Mapping[str, Any]) -> bytes:
-    """The one JSON text of this content that digests and signatures are made of."""
+    """The canonical JSON text of this content, which digests and signatures cover."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return text.encode()
 

@@ -71,7 +71,9 @@ def assumptions(document: Mapping[str, Any]) -> list[str]:
                 "columns, it tells nothing about other records and they tell nothing about it"
             )
     for program in document.get("programs", ()):
-        said += [f"of the program {named(program['query'])}: {one}" for one in program["assuming"]]
+        said += [
+            f"of the program {named(program['query'])}: {text}" for text in program["assuming"]
+        ]
     if "release" in document:
         said.append(
             f"{RELEASE} {named(document['release'])} was made at {document['time']} with "
@@ -121,8 +123,8 @@ def _about_assignment(population: Mapping[str, Any]) -> list[str]:
     """Which row is which record of the model: not checked, and not to depend on values."""
     members = population.get("members", [population])
     free = ("covariance", "precision", "probabilities")
-    of_all = [STRUCTURE.get(str(one.get("model"))) == "all records" for one in members]
-    if any(of_all) or any(key in one for one in members for key in free):
+    of_all = [STRUCTURE.get(str(member.get("model"))) == "all records" for member in members]
+    if any(of_all) or any(key in member for member in members for key in free):
         return [
             "different rows are different records of the model, and which row is which does not "
             "depend on private values"

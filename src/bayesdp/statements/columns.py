@@ -100,10 +100,10 @@ _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 60480
 
 def seconds_of(step: str) -> int:
     """The seconds of a step of dates or times."""
-    found = STEP.fullmatch(step)
-    if found is None:
+    match = STEP.fullmatch(step)
+    if match is None:
         raise ValueError("a step that is neither a number nor a time such as '1 day'")
-    return int(found["count"]) * _SECONDS[found["unit"].lower()]
+    return int(match["count"]) * _SECONDS[match["unit"].lower()]
 
 
 States = Annotated[tuple[Value, ...], Sequence, Field(min_length=1), AfterValidator(_states)]
@@ -353,7 +353,9 @@ def _check_source(name: str, column: Any, columns: Mapping[str, Any], place: str
         raise StatementError(place, "a private column is computed from a public one")
     values = source.levels or ()
     dated = isinstance(source, Position) and isinstance(source.step, str)
-    if isinstance(column, Cut) and (dated or not all(kind_of(one) == "number" for one in values)):
+    if isinstance(column, Cut) and (
+        dated or not all(kind_of(value) == "number" for value in values)
+    ):
         raise StatementError(place, "cuts of values that are not numbers")
 
 

@@ -72,9 +72,9 @@ class Released(Statement):
 
     @model_validator(mode="after")
     def _visible(self) -> Released:
-        for one in self.value if isinstance(self.value, tuple) else (self.value,):
-            if isinstance(one, str):
-                _LINE.read(one, "value")
+        for value in self.value if isinstance(self.value, tuple) else (self.value,):
+            if isinstance(value, str):
+                _LINE.read(value, "value")
         return self
 
 
@@ -89,8 +89,12 @@ class Answers(Statement):
 
     @model_validator(mode="after")
     def _of_labels(self) -> Answers:
-        for one in self.answers:
-            coded = not isinstance(one, bool) and one.is_integer() and 0 <= one < len(self.labels)
+        for answer in self.answers:
+            coded = (
+                not isinstance(answer, bool)
+                and answer.is_integer()
+                and 0 <= answer < len(self.labels)
+            )
             if self.labels and not coded:
                 raise ValueError("an answer that is not one of the labels")
         return self
@@ -191,7 +195,7 @@ class NumberOutput(_About, Released):
         if self.error is None:
             return self
         numbers = (self.value,) if values is None else values
-        if any(isinstance(one, bool | str) for one in numbers):
+        if any(isinstance(number, bool | str) for number in numbers):
             raise ValueError("an error of what is not a number")
         errors = self.error.value if isinstance(self.error.value, tuple) else None
         if (errors is None) != (values is None) or len(errors or ()) != len(values or ()):

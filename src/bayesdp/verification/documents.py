@@ -1,6 +1,6 @@
 """Documents as they are handed over: JSON that says each thing once, of a known version, undamaged.
 
-What a document states, and whether that holds, is the kernel's to say.
+The kernel decides what a document states, and whether that holds.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from bayesdp.certificate import FORMAT, VERSION, content_of, digest
 from bayesdp.kernel import Verdict
 
 MOST_DIGITS = 309
-"""Of a whole number: no double has more."""
+"""The most digits of a whole number: no double has more."""
 _TOO_DEEP = "it is nested too deeply"
 
 
 def read(text: str) -> object:
     """Parsed JSON. A document that says a thing twice, or a number beyond all doubles, is refused.
 
-    What is refused is an object without a format, which no verdict is valid of.
+    Instead of a refused document there is an object without a format, which is never valid.
     """
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

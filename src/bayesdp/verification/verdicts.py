@@ -33,7 +33,10 @@ class Verification(Verdict):
 
     def __str__(self) -> str:
         why = f" ({self.step}: {self.reason})" if self.step else ""
-        lines = [self.verdict + why, *(f"  - {one}" for one in said_once(self.assuming))]
+        lines = [
+            self.verdict + why,
+            *(f"  - {assumption}" for assumption in said_once(self.assuming)),
+        ]
         return "\n".join(map(as_shown, lines))
 
 
@@ -50,12 +53,12 @@ def verify(certificate: Checkable) -> Verification:
         return verdict_on(document())
     except RecursionError:
         return Verification("UNKNOWN", (), "content", "it is nested too deeply")
-    except (TypeError, ValueError) as error:  # no JSON, so nothing that a kernel could read
+    except (TypeError, ValueError) as error:  # not JSON, so the kernel can't read it
         return Verification("INVALID", (), "content", f"malformed: {error}")
 
 
 def reader_of(certificate: object, key: str = "certificate") -> Callable[[], object]:
-    """What gives the document of a certificate. A file is read at once, and refused by `key`."""
+    """A function that returns the certificate's document. Files are read now; errors name `key`."""
     if isinstance(certificate, Release):
         return certificate.certificate.to_dict
     if isinstance(certificate, Certificate):
@@ -88,31 +91,34 @@ def text_of(file: str | Path, key: str) -> str:
 
 
 def is_json(text: str) -> bool:
-    """Whether a text is meant as a document. Whether it is one, the kernel says."""
+    """Whether a text is meant as a document. The kernel decides whether it holds a document."""
     return text.lstrip().startswith(("{", "["))
 
 
 def verdict_on(document: object) -> Verification:
-    """The kernel's verdict on a document, with what solvers that are installed say themselves."""
+    """The kernel's verdict on a document, after asking the installed solvers again."""
     said = check(document)
-    found = Verification(said.verdict, said.assuming, said.step, said.reason)
-    if not found or not isinstance(document, Mapping):
-        return found
+    verification = Verification(said.verdict, said.assuming, said.step, said.reason)
+    if not verification or not isinstance(document, Mapping):
+        return verification
     asked = dict(_obligations(document["derivation"]))
     if not asked:
-        return found
+        return verification
     from bayesdp.programs.check.solvers import answers
 
     answered = {text: answers(text) for text in asked}
     for text, words in answered.items():
-        wrong = [one for one, word in words.items() if word == "sat"]
+        wrong = [solver for solver, word in words.items() if word == "sat"]
         if wrong:
             who = " and ".join(wrong)
             reason = f"{who}, asked again here, found a counterexample to: {asked[text]}"
             return Verification("INVALID", (), "obligations", reason)
     again = _in_words(list(answered.values()))
-    told = [f"{one}; {again}" if _about_solvers(one) else one for one in found.assuming]
-    return replace(found, assuming=tuple(told))
+    told = [
+        f"{assumption}; {again}" if _about_solvers(assumption) else assumption
+        for assumption in verification.assuming
+    ]
+    return replace(verification, assuming=tuple(told))
 
 
 def _obligations(step: object) -> Iterator[tuple[str, str]]:
@@ -121,8 +127,8 @@ def _obligations(step: object) -> Iterator[tuple[str, str]]:
         return
     if step.get("rule") == "program" and step["premises"] == []:
         yield from ((text, what) for what, text in obligations_of(step))
-    for one in step.get("premises", ()):
-        yield from _obligations(one)
+    for premise in step.get("premises", ()):
+        yield from _obligations(premise)
 
 
 def _about_solvers(assumption: str) -> bool:
@@ -130,10 +136,10 @@ def _about_solvers(assumption: str) -> bool:
 
 
 def _in_words(said: list[dict[str, str]]) -> str:
-    solvers = sorted({one for words in said for one in words}, reverse=True)
+    solvers = sorted({solver for words in said for solver in words}, reverse=True)
     if not solvers:
         return "not asked again: no solver is installed (the extra 'programs' brings z3 and cvc5)"
-    same = [one for one in solvers if all(words[one] == "unsat" for words in said)]
+    same = [solver for solver in solvers if all(words[solver] == "unsat" for words in said)]
     parts = [f"{' and '.join(same)} say{'s' * (len(same) == 1)} the same"] if same else []
-    parts += [f"{one} does not decide" for one in solvers if one not in same]
+    parts += [f"{solver} does not decide" for solver in solvers if solver not in same]
     return f"asked again here: {', '.join(parts)}"

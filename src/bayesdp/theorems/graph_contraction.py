@@ -53,7 +53,7 @@ tanh(ln f(c; R) / 4) = tanh(ln c / 4) tanh(ln R / 4),                           
 `Phi` is increasing and, in each entry, concave. It has at most one finite positive fixed point: if
 `y*` and `y` are two and `m < 1` is the largest number with `m y <= y*`, then `y* >= Phi(m y) > m
 Phi(y) = m y` in every entry that isn't 0, because `eps > 0` enters `c`. Iterating from `F = 1`
-approaches it *from below*, and where one stops is no bound. So bayesdp scales its guess up and
+approaches it *from below*, and where one stops is not a bound. So bayesdp scales its guess up and
 checks `Phi(y) <= y` with all roundings outward. Where a guess fails, or the graph is large, it goes
 down from above: `y = ln R` satisfies (1), because `f(c; R) <= R`; so does the fixed point for the
 largest `R` and the most neighbours, used for all messages; and if `y` satisfies (1), so does

@@ -58,7 +58,7 @@ Then `L(eps) <= eps + max over u != u' of ln C_left[u, u'] + ln C_right[u, u']`,
 boundaries that fit, for every number of states, every start, and with zeros.
 
 **Proof.** The upper bound of 3.5 for two states, word for word: induction with (\*\*), then (\*).
-It is no equality in general, because `phi` ranges over everything that the pairwise costs allow,
+It is not an equality in general, because `phi` ranges over all that the pairwise costs allow,
 and one function `g` need not attain the extreme `phi` at all steps. ∎ The slack is usually below 2
 %; brute force found 17 % at worst (one-sided 35 %).
 

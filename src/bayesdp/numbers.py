@@ -79,15 +79,18 @@ def down(value: float, operations: int = 4) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Exact:
-    """A number known up to `error` on either side. It may be infinite."""
+    """A number known up to `error` on either side; with an error of 0 it is the number itself.
+
+    It may be infinite.
+    """
 
     value: float
     error: float
 
     @property
     def upper(self) -> float:
-        """The number with its error, rounded up."""
-        return up(self.value + self.error)
+        """At least the true number. A value that came out as 0 isn't 0 unless its error is."""
+        return self.error if self.value == 0.0 else up(self.value + self.error)
 
 
 @dataclass(frozen=True, slots=True)

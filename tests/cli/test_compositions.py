@@ -162,6 +162,13 @@ def test_at_a_delta_releases_are_what_a_ledger_keeps() -> None:
     assert together.sound == converted(reading, spends, fixed=True).best.epsilon
 
 
+def test_a_channel_of_a_tiny_level_is_not_free() -> None:
+    """Its logarithms are equal, the probabilities are not: neither cost nor level is 0."""
+    channel = [[1e-200, 1.0], [1e-200 * (1.0 + 5e-15), 1.0]]
+    answer = asked({"model": "finite", "probabilities": [0.5, 0.5]}, {"channel": channel})
+    assert min(answer.price.dp_epsilon, answer.sound, answer.releases[0].bdp) > math.log1p(4e-15)
+
+
 def test_random_channels() -> None:
     rng = np.random.default_rng(9)
     violated = 0

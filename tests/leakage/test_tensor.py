@@ -196,6 +196,25 @@ def test_by_hand():
     assert found.levels["informed"].bdp == 0.0  # one record tells the other
 
 
+def test_a_level_lost_in_logarithms_is_not_0() -> None:
+    """Two probabilities of which the logarithms are one double, and what they really leak."""
+    least = 1e-200
+    more = least * (1.0 + 5e-15)
+    law = Finite(probabilities=[0.5, 0.5])
+    answer = channel_leakage(law, [[least, 1.0], [more, 1.0]])
+    assert answer.tensor.dp == 0.0
+    assert answer.dp_epsilon > math.log1p(4e-15)
+    for level in answer.tensor.levels.values():
+        assert level.exact.upper > math.log1p(4e-15)
+    # Where nothing differs, or there is nothing to compare, 0 is 0.
+    same = channel_leakage(law, [[0.1, 0.9], [0.1, 0.9]])
+    assert same.dp_epsilon == same.level.exact.upper == 0.0
+    equal = Finite(probabilities=[[0.5, 0.0], [0.0, 0.5]])
+    told = channel_leakage(equal, np.stack([FLIP, FLIP], axis=1), adversary="informed")
+    assert told.level.exact.upper == 0.0
+    assert told.dp_epsilon >= math.log(3.0)
+
+
 def test_zeros_and_infinities():
     joint = np.full((2, 2), 0.25)
     open_book = np.eye(4).reshape(2, 2, 4)

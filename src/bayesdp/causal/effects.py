@@ -104,7 +104,7 @@ class Effect:
     @property
     def upper(self) -> float:
         """An upper bound of the level, rounding included."""
-        return self.level.upper if self.epsilon > 0.0 else self.error
+        return self.level.upper
 
     @property
     def impossible(self) -> tuple[str, ...]:

@@ -18,7 +18,6 @@ from bayesdp.leakage.tensor import (
     tensor_leakage,
 )
 from bayesdp.notions import Adversary
-from bayesdp.numbers import up
 from bayesdp.populations import Finite, Network, Population, Tree
 from bayesdp.populations.files import read_json
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
@@ -43,8 +42,7 @@ class ChannelLeakage:
     @property
     def dp_epsilon(self) -> float:
         """The channel's DP level, rounded up."""
-        dp = self.tensor.dp
-        return up(dp + self.tensor.error) if dp > 0.0 else 0.0
+        return self.tensor.exact_dp.upper
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `leakage --mechanism --json` prints it; an infinite level is None."""

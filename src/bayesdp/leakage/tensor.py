@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.notions import ADVERSARIES, Adversary
-from bayesdp.numbers import UNIT
+from bayesdp.numbers import UNIT, Exact
 
 Floats = NDArray[np.float64]
 
@@ -64,21 +64,32 @@ class Attained:
 class Level:
     """The level of one class of adversaries: the largest, by whom, and for each record."""
 
-    bdp: float
+    exact: Exact
     attained: Attained | None
     by_record: tuple[float, ...]
+
+    @property
+    def bdp(self) -> float:
+        """The level, right up to the error in `exact`: not an upper bound."""
+        return self.exact.value
 
 
 @dataclass(frozen=True, slots=True)
 class TensorLeakage:
     """What a channel leaks. Levels in nats, possibly infinite, each right up to `error`.
 
-    `dp` is the channel's level under differential privacy, on all databases, possible or not.
+    `exact_dp` is the channel's level under differential privacy, on all databases, possible or not.
+    Where the channel is the same for all databases, every level is 0 without error.
     """
 
     levels: dict[Adversary, Level]
-    dp: float
+    exact_dp: Exact
     error: float
+
+    @property
+    def dp(self) -> float:
+        """The DP level, right up to `error`: not an upper bound."""
+        return self.exact_dp.value
 
 
 def channel_of(raw: Any, shape: tuple[int, ...], key: str = "channel") -> Floats:
@@ -148,9 +159,11 @@ def tensor_leakage(
             worst_by_adversary["uninformed"].take(i, log_ratio[sums], start)
             report.record(i)
     error = (8.0 * (sum(joint.shape) + 16) + 2800.0) * UNIT  # sums, and logarithms up to 700
-    return TensorLeakage(
-        {name: worst.level() for name, worst in worst_by_adversary.items()}, dp, error
-    )
+    # Else a level of 0 may be a small one that is lost in the logarithms.
+    constant = bool((channel == channel.reshape(-1, outcomes)[0]).all())
+    off = 0.0 if constant else error
+    levels = {name: worst.level(off) for name, worst in worst_by_adversary.items()}
+    return TensorLeakage(levels, Exact(dp, off), error)
 
 
 def _block(cells: int, outcomes: int, memory: int) -> int:
@@ -257,9 +270,10 @@ class _Worst:
             first_outcome + int(outcome),
         )
 
-    def level(self) -> Level:
-        """The largest differences as a level; 0 where nothing differs."""
-        return Level(max(self.best, 0.0), self.attained, tuple(self.by_record))
+    def level(self, error: float) -> Level:
+        """The largest differences as a level; 0 without error where no two values compare."""
+        exact = Exact(0.0, 0.0) if self.attained is None else Exact(self.best, error)
+        return Level(exact, self.attained, tuple(self.by_record))
 
 
 def _spread(logs: Floats, axis: int) -> tuple[float, tuple[int, ...] | None]:

@@ -73,8 +73,7 @@ def _measured(release: Release, question: Question, place: str) -> Release:
     import numpy as np
 
     leakage = channel_leakage(question.population, release.channel, adversary=question.adversary)
-    level = leakage.level.bdp
-    own = math.nextafter(level + leakage.tensor.error, math.inf) if level > 0.0 else 0.0
+    own = leakage.level.exact.upper
     if not math.isfinite(own):
         raise InputError(
             f"{place}.channel", "an infinite level", expected="a channel that excludes no value"

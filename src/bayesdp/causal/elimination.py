@@ -136,8 +136,8 @@ def _order(
 
     Next is always the node whose elimination makes the smallest table.
     """
-    made = [_Scope(frozenset(operand.nodes), operand.table.shape[-1]) for operand in factors]
-    scopes = dict(enumerate(made))
+    given = [_Scope(frozenset(operand.nodes), operand.table.shape[-1]) for operand in factors]
+    scopes = dict(enumerate(given))
     at: dict[int, dict[int, _Scope]] = {}
     for number, scope in scopes.items():
         for node in scope.nodes:
@@ -152,7 +152,7 @@ def _order(
         mine = at.pop(node)
         merged = _merged(mine.values())
         scope = _Scope(merged.nodes - {node}, merged.length)
-        number = len(made) + len(order)
+        number = len(given) + len(order)
         for old in mine:
             del scopes[old]
         scopes[number] = scope

@@ -157,9 +157,9 @@ def log_range(laws: Floats, axes: int | tuple[int, ...]) -> float:
 
 def _scores(mechanism: NoisySum, sizes: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     given = mechanism.sum
-    each = [scores for scores in given if isinstance(scores, tuple)]
+    lists = [scores for scores in given if isinstance(scores, tuple)]
     common = tuple(score for score in given if isinstance(score, int))
-    rows = each if each else [common] * len(sizes)
+    rows = lists if lists else [common] * len(sizes)
     if len(rows) != len(sizes) or any(len(r) != s for r, s in zip(rows, sizes, strict=False)):
         raise InputError(
             f"{_KEY}.sum",

@@ -72,8 +72,8 @@ def notions(
     if certificate is not None and not missing:
         from bayesdp.release.implications import implications_certificate
 
-        made = implications_certificate(implications, wanted, seconds=seconds)
-        written(certificate, made.to_json() + "\n")
+        proof = implications_certificate(implications, wanted, seconds=seconds)
+        written(certificate, proof.to_json() + "\n")
     document = implications.to_dict()
     if wanted:
         for part in ("implied", "needs"):

@@ -153,8 +153,8 @@ def equal_variances_factor(size: int, rho: float) -> float:
 
 def _moved(size: int, rho: Fraction, conditioning: int) -> Fraction:
     room = 1 - rho * (conditioning - 1)
-    each = min(Fraction(1), rho / room) if room > 0 else Fraction(1)
-    return (size - conditioning) * each
+    share = min(Fraction(1), rho / room) if room > 0 else Fraction(1)
+    return (size - conditioning) * share
 
 
 def _factor_up(moved: Fraction) -> float:

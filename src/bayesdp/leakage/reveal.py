@@ -123,8 +123,8 @@ def _with(known: tuple[int, ...], k: int) -> tuple[int, ...]:
 def _spread(table: Floats, shape: tuple[int, ...], known: tuple[int, ...], k: int) -> Floats:
     """A table whose known cells are those of `known` and `k`, with the axis of `k` last."""
     everybody = _with(known, k)
-    apart = table.reshape(*table.shape[:2], *(shape[j] for j in everybody))
-    moved = np.moveaxis(apart, 2 + everybody.index(k), -1)
+    known_axes = table.reshape(*table.shape[:2], *(shape[j] for j in everybody))
+    moved = np.moveaxis(known_axes, 2 + everybody.index(k), -1)
     return moved.reshape(*table.shape[:2], -1, shape[k])
 
 

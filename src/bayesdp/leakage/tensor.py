@@ -168,13 +168,13 @@ def tensor_leakage(
 
 def _block(cells: int, outcomes: int, memory: int) -> int:
     """The outcomes of a block: memory holds the tensor, and a copy while a sum is attached."""
-    fixed, each = 24 * cells, 20 * cells
-    block = (memory - fixed) // each
+    fixed, varying = 24 * cells, 20 * cells
+    block = (memory - fixed) // varying
     if block < 1:
         raise UnsupportedError(
             "channel",
             f"an extended tensor of {cells} cells",
-            expected=f"at most {memory // 2**20} MiB; it needs {(fixed + each) // 2**20 + 1}",
+            expected=f"at most {memory // 2**20} MiB; it needs {(fixed + varying) // 2**20 + 1}",
             remedy="Fewer records, or fewer values; theorems need no channel.",
         )
     return min(outcomes, int(block))

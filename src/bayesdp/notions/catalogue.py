@@ -147,14 +147,14 @@ class NotionClaim:
 
     def in_words(self) -> str:
         """The promise and whom it holds for."""
-        said = notion_of(self.notion).in_words(self.level, size=self.size).rstrip(".")
+        sentence = notion_of(self.notion).in_words(self.level, size=self.size).rstrip(".")
         if self.delta > 0.0:
             # Not "except with probability delta": delta bounds a difference of probabilities.
-            said += (
+            sentence += (
                 f", with an allowance of {_digits_up(self.delta, 3)} in the probability of outputs"
             )
         named = f" ({self.about})" if self.about else ""
-        return f"{said}; {SCOPE_MEANING[self.scope]}{named}."
+        return f"{sentence}; {SCOPE_MEANING[self.scope]}{named}."
 
 
 def believed(before: float, level: float) -> float:

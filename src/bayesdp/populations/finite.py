@@ -94,8 +94,8 @@ class Finite(Population):
 
     def assumptions(self) -> tuple[str, ...]:
         """What a level under it rests on and nothing checks, in words."""
-        said = super().assumptions()
-        return said if self.roles is not None else (*said, _PLACES)
+        assumptions = super().assumptions()
+        return assumptions if self.roles is not None else (*assumptions, _PLACES)
 
 
 def read_law(raw: Any, key: str) -> Any:

@@ -237,12 +237,12 @@ class Gaussian(Population):
 
     def assumptions(self) -> tuple[str, ...]:
         """What a level under it rests on and nothing checks, in words."""
-        said = super().assumptions()
+        assumptions = super().assumptions()
         if self.precision is not None:
-            said += (_PLACES.format("of the table", "precision matrix"),)
+            assumptions += (_PLACES.format("of the table", "precision matrix"),)
         elif self.covariance is not None and self.roles is None:
-            said += (_PLACES.format("of a cluster", "covariance"),)
-        return said
+            assumptions += (_PLACES.format("of a cluster", "covariance"),)
+        return assumptions
 
 
 _PLACES = (

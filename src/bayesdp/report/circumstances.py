@@ -96,8 +96,8 @@ def related(promise: Promise) -> Section:
         return _related_dp(promise)
     spec = promise.population
     groups = dependence.grouping(promise.columns, spec.get("covers") or ())
-    said = [*dependence.sentences(spec, groups), dependence.in_numbers(spec, groups)]
-    text = [" ".join(filter(None, said))]
+    sentences = [*dependence.sentences(spec, groups), dependence.in_numbers(spec, groups)]
+    text = [" ".join(filter(None, sentences))]
     items = _descriptions(spec, groups)
     if dependence.leaves_open(spec):
         text.append(
@@ -118,18 +118,20 @@ def _descriptions(spec: Mapping[str, Any], groups: dependence.Grouping) -> list[
     """The members of a family; those that differ in numbers only are one item."""
     words: dict[str, list[tuple[int, str]]] = {}
     for position, member in enumerate(dependence.members(spec), start=1):
-        said = " ".join(dependence.sentences(member, groups))
-        words.setdefault(said, []).append((position, dependence.in_numbers(member, groups)))
+        sentences = " ".join(dependence.sentences(member, groups))
+        words.setdefault(sentences, []).append((position, dependence.in_numbers(member, groups)))
     items = []
-    for said, members in words.items():
+    for sentences, members in words.items():
         if len(members) == 1:
             position, numbers = members[0]
-            items.append(f"Description {position}: {said} {numbers}".rstrip())
+            items.append(f"Description {position}: {sentences} {numbers}".rstrip())
             continue
         which = ", ".join(str(position) for position, _ in members)
-        each = [f"{position}: {numbers}" for position, numbers in members if numbers]
-        numbers = " ".join(each) if len(each) <= MOST_SHOWN else ""
-        items.append(f"Descriptions {which}, each with its own numbers: {said} {numbers}".rstrip())
+        numbered = [f"{position}: {numbers}" for position, numbers in members if numbers]
+        numbers = " ".join(numbered) if len(numbered) <= MOST_SHOWN else ""
+        items.append(
+            f"Descriptions {which}, each with its own numbers: {sentences} {numbers}".rstrip()
+        )
     return items
 
 
@@ -168,11 +170,13 @@ def _related_dp(promise: Promise) -> Section:
         )
     after = []
     if promise.level.delta > 0.0:
-        each = (
+        exceptions = (
             f"{exception_words(group_level(promise.level, size).delta)} for groups of {size}"
             for size in RELATED
         )
-        after.append("The chance of an exception is then at most " + ", and ".join(each) + ".")
+        after.append(
+            "The chance of an exception is then at most " + ", and ".join(exceptions) + "."
+        )
     return Section("related", "How records are related", tuple(text), (header, *rows), tuple(after))
 
 

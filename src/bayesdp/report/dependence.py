@@ -131,13 +131,13 @@ def _cells(spec: Spec, groups: Grouping) -> str:
     axes = _depth(table)
     if not axes or len(table) != len(groups.values) or len(table) ** axes > MOST_NUMBERS:
         return ""
-    said = []
+    sentences = []
     for places in product(range(len(groups.values)), repeat=axes):
         cell = table
         for place in places:
             cell = cell[place]
-        said.append(f"{'/'.join(groups.values[place] for place in places)} {_percent(cell)}")
-    return f"'{groups.column}' of such records together: {', '.join(said)}."
+        sentences.append(f"{'/'.join(groups.values[place] for place in places)} {_percent(cell)}")
+    return f"'{groups.column}' of such records together: {', '.join(sentences)}."
 
 
 def _markov(spec: Spec, groups: Grouping) -> list[str]:
@@ -160,14 +160,14 @@ def _steps(spec: Spec, groups: Grouping) -> str:
     high, values = spec.get("transition_upper") or low, groups.values
     if _depth(low) != 2 or len(low) != len(values) or len(values) ** 2 > MOST_NUMBERS:
         return ""
-    said = []
+    sentences = []
     for value, least, most in zip(values, low, high, strict=True):
         chances = (
             f"{after} with {_percent(a)}" + ("" if a == b else f" to {_percent(b)}")
             for after, a, b in zip(values, least, most, strict=True)
         )
-        said.append(f"after {value} comes {', '.join(chances)}")
-    return f"For '{groups.column}': {'; '.join(said)}."
+        sentences.append(f"after {value} comes {', '.join(chances)}")
+    return f"For '{groups.column}': {'; '.join(sentences)}."
 
 
 def _tree(spec: Spec, groups: Grouping) -> list[str]:
@@ -207,10 +207,10 @@ def _gaussian(spec: Spec, groups: Grouping) -> list[str]:
         largest = number(spec.get("max_correlation"))
         known = f"all with the same spread, and with correlations between -{largest} and {largest}"
     columns = ", ".join(clean(name) for name in spec.get("columns") or ())
-    what = f"Their values ({columns})" if columns else "Their values"
+    subject = f"Their values ({columns})" if columns else "Their values"
     return [
         f"{groups.members} belong together, at most {number(size)} of them.",
-        f"{what} vary together like correlated bell curves (they are jointly normal), {known}.",
+        f"{subject} vary together like correlated bell curves (they are jointly normal), {known}.",
         _APART,
     ]
 

@@ -216,17 +216,17 @@ _PROGRAM = "What a program promises about one record"
 
 
 def _explained(promise: Promise, programs: Sequence[Mapping[str, Any]] = ()) -> Explanation:
-    what = {
+    title = {
         "release": f"What the release from '{clean(promise.dataset)}' promises about one record",
         "study": f"What a release from '{clean(promise.dataset)}' would promise about one record",
     }.get(promise.subject, "What such a release promises about one record")
     if promise.standing.verdict == "UNKNOWN":
-        what = what.replace("promises", "claims to promise")
+        title = title.replace("promises", "claims to promise")
     sections = explained_programs.with_programs(all_sections(promise), programs)
     result = facts(promise)
     if programs:
         result |= {"programs": [dict(program) for program in programs]}
-    return Explanation(what, promise.standing.verdict, sections, result)
+    return Explanation(title, promise.standing.verdict, sections, result)
 
 
 def _nothing(standing: Standing) -> Explanation:
@@ -324,16 +324,16 @@ def _table_text(table: Sequence[Sequence[str]], width: int) -> list[str]:
 
 
 def _section_html(section: Section) -> str:
-    made = [f"<h3>{escape(section.title)}</h3>"]
-    made += [f"<p>{escape(text)}</p>" for text in section.paragraphs]
+    parts = [f"<h3>{escape(section.title)}</h3>"]
+    parts += [f"<p>{escape(text)}</p>" for text in section.paragraphs]
     if section.table:
         head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in section.table[0])
         body = "".join(
             "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
             for row in section.table[1:]
         )
-        made.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
+        parts.append(f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>")
     if section.items:
-        made.append("<ul>" + "".join(f"<li>{escape(i)}</li>" for i in section.items) + "</ul>")
-    made += [f"<p>{escape(text)}</p>" for text in section.after]
-    return "".join(made)
+        parts.append("<ul>" + "".join(f"<li>{escape(i)}</li>" for i in section.items) + "</ul>")
+    parts += [f"<p>{escape(text)}</p>" for text in section.after]
+    return "".join(parts)

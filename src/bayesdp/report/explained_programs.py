@@ -67,7 +67,7 @@ def of_certificate(document: Mapping[str, Any], standing: Standing) -> SectionsA
             evidence["n"],
             _releases(evidence["derivation"]),
         ),
-        trusted([clean(said, 500) for said in document["assumptions"]]),
+        trusted([clean(assumption, 500) for assumption in document["assumptions"]]),
         Section("check", "How to check it", (CHECK,)),
     )
     facts = {
@@ -115,7 +115,7 @@ def of_verdict(verdict: Verdict) -> tuple[str, tuple[Section, ...], dict[str, An
             verdict.n,
             _releases(verdict.derivation),
         ),
-        trusted([clean(said, 500) for said in verdict.trusted]),
+        trusted([clean(assumption, 500) for assumption in verdict.trusted]),
     )
     return f"What the program '{name}' would promise about one record", sections, verdict.to_dict()
 
@@ -133,7 +133,7 @@ def _promise(
     replaced = group_level(level, 2) if adjacency == "add-remove" else level
     factor = factor_words(odds_factor(replaced.epsilon, replaced.delta))
     sizes = "any number of records that it admits" if n is None else f"a table of {n} records"
-    said = (
+    promise = (
         f"Whatever the other records are, {_ADJACENT[adjacency]}: the probabilities of what may "
         f"be released differ by at most {closeness(level)} (epsilon = {_exact(epsilon)}"
         + (f", delta = {_exact(delta)}" if delta > 0 else "")
@@ -150,7 +150,7 @@ def _promise(
         "study with a population says how much."
     )
     return (
-        Section("promised", f"What '{name}' promises", (said, odds, related)),
+        Section("promised", f"What '{name}' promises", (promise, odds, related)),
         Section(
             "releases",
             "What it releases",
@@ -173,4 +173,4 @@ def _releases(node: Mapping[str, Any]) -> list[str]:
         return [f"{clean(node['release'])}: {node['rule']}, epsilon {node['epsilon']}{delta}"]
     under = [*node.get("sequence", ()), *node.get("branch", ())]
     under += node.get("parts", {}).get("of", ())
-    return [said for step in under for said in _releases(step)]
+    return [release for step in under for release in _releases(step)]

@@ -128,11 +128,11 @@ _IN_PLAIN = (
 def rests_on(promise: Promise) -> Section:
     """What was not checked, in short. Assumptions without plain words are given verbatim."""
     items = []
-    for said in said_once(promise.assumptions):
-        if said.startswith(_SAID_ELSEWHERE):
+    for assumption in said_once(promise.assumptions):
+        if assumption.startswith(_SAID_ELSEWHERE):
             continue
-        plain = next((words for start, words in _IN_PLAIN if said.startswith(start)), None)
-        items.append(plain or clean(said, 500))
+        plain = next((words for start, words in _IN_PLAIN if assumption.startswith(start)), None)
+        items.append(plain or clean(assumption, 500))
     if promise.subject == "leakage":
         items += [plain for _, plain in (_IN_PLAIN[0], _IN_PLAIN[3])]
     if promise.subject in ("release", "study"):

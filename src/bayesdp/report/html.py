@@ -255,7 +255,9 @@ def _meaning(study: StudySection) -> str:
     seen = "everything that was released here"
     if not study.is_first:
         seen = "everything that was ever released from this data set"
-    said = level_sentences(level, study.adversary, study.interval, seen=seen, delta=study.delta)
+    sentences = level_sentences(
+        level, study.adversary, study.interval, seen=seen, delta=study.delta
+    )
     rows = "".join(
         f'<tr><th scope="row" class="n">{before}</th>'
         f'<td class="n">{least}</td><td class="n">{most}</td></tr>'
@@ -265,7 +267,7 @@ def _meaning(study: StudySection) -> str:
     limits = "".join(f"<li>{escape(text)}</li>" for text in not_promised(study.secrets))
     return (
         "<h3>What the guarantee means</h3>"
-        f'<div class="split"><div>{"".join(f"<p>{escape(text)}</p>" for text in said)}</div>'
+        f'<div class="split"><div>{"".join(f"<p>{escape(text)}</p>" for text in sentences)}</div>'
         '<table class="beliefs"><caption>A belief about one record</caption><thead><tr>'
         f"{head}</tr></thead><tbody>{rows}</tbody></table>"
         f'</div><p>Not promised:</p><ul class="limits">{limits}</ul>'

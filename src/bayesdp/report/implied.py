@@ -42,7 +42,7 @@ def follows(document: Mapping[str, Any], standing: Standing) -> SectionsAndFacts
             items=tuple(_claim(stated, size, about) for stated in body["claims"]),
         ),
         *_related(population),
-        trusted([clean(said, 500) for said in document["assumptions"]]),
+        trusted([clean(assumption, 500) for assumption in document["assumptions"]]),
         Section("check", "How to check it", (CHECK,)),
     )
     facts = {
@@ -85,7 +85,7 @@ def _related(population: Mapping[str, Any] | None) -> tuple[Section, ...]:
     if population is None:
         return ()
     groups = dependence.Grouping()
-    said = dependence.sentences(population, groups)
+    sentences = dependence.sentences(population, groups)
     items = [
         " ".join(dependence.sentences(member, groups)) for member in dependence.members(population)
     ]
@@ -95,7 +95,7 @@ def _related(population: Mapping[str, Any] | None) -> tuple[Section, ...]:
         Section(
             "related",
             "How records are related",
-            (" ".join(said),),
+            (" ".join(sentences),),
             after=(f"{stated} It was not checked.",),
             items=tuple(items),
         ),

@@ -75,9 +75,9 @@ def show_table(
     """
     cells = [[Text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows]
     whole = [[Text(name) for name in columns], *cells] if headed else cells
-    each = [list(column) for column in zip(*whole, strict=True)]
+    by_column = [list(column) for column in zip(*whole, strict=True)]
     between = 3 * len(columns) + 1 if ruled else 2 * len(columns) - 1
-    widths = _widths(each, console.width - between)
+    widths = _widths(by_column, console.width - between)
     if title:  # not the table's own, which is broken to the table's width
         say(console, title, style="bold")
     if widths is None:

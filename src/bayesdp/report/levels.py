@@ -116,8 +116,8 @@ def show_exact(console: Console, exact: ChannelLeakage) -> None:
         rows.append((f"BDP, adversary '{adversary}'{chosen}", level_words(level.bdp, error)))
     show_table(console, "What this mechanism leaks, exactly", ("notion", "level"), rows)
     name = record_namer(exact.population)
-    each = (f"{name(i)} {level_words(v, error)}" for i, v in enumerate(exact.level.by_record))
-    say(console, f"By record: {', '.join(each)}.")
+    by_record = (f"{name(i)} {level_words(v, error)}" for i, v in enumerate(exact.level.by_record))
+    say(console, f"By record: {', '.join(by_record)}.")
     if exact.words():
         say(console, f"Most is told by {exact.words()}.")
 

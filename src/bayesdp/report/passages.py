@@ -37,7 +37,7 @@ from bayesdp.report.promise import Level, Promise, Standing
 
 def all_sections(promise: Promise) -> tuple[Section, ...]:
     """Every section that this promise needs, in the order of reading."""
-    made = (
+    sections = (
         status(promise.standing, described=promise.population is not None),
         in_short(promise),
         protected(promise),
@@ -51,7 +51,7 @@ def all_sections(promise: Promise) -> tuple[Section, ...]:
         rests_on(promise),
         how_to_check(promise),
     )
-    return tuple(section for section in made if section is not None)
+    return tuple(section for section in sections if section is not None)
 
 
 def refuted(verdict: str, step: str, reason: str) -> Section:
@@ -95,7 +95,7 @@ def status(standing: Standing, *, described: bool) -> Section:
             clean(standing.reason, 1000),
         )
         return Section("status", "NOT PROMISED: this study would be refused", refusal)
-    said = {
+    answer = {
         "BEFORE RELEASE": "This is about a plan (a study): nothing has been released yet, and no "
         "data were read. What follows is what the release would promise, together with all "
         "earlier ones from the same data.",
@@ -107,7 +107,7 @@ def status(standing: Standing, *, described: bool) -> Section:
         "did not check what is taken on trust (a list below)"
         + (", such as how records are related." if described else "."),
     )
-    return Section("status", "Does this hold?", (said,))
+    return Section("status", "Does this hold?", (answer,))
 
 
 # -- the promise ------------------------------------------------------------------------

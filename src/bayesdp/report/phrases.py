@@ -122,14 +122,14 @@ def protected_columns(promise: Promise) -> str:
 
 
 def _columns_words(promise: Promise, names: list[str]) -> str:
-    each = []
+    words = []
     for name in names:
         source = promise.columns.get(name, {}).get("from")
-        made = f" (made from '{clean(source)}')" if source else ""
-        each.append(f"'{clean(name)}'{made}")
-    if not each:
+        origin = f" (made from '{clean(source)}')" if source else ""
+        words.append(f"'{clean(name)}'{origin}")
+    if not words:
         return ""
-    return ("the column " if len(each) == 1 else "the columns ") + ", ".join(each)
+    return ("the column " if len(words) == 1 else "the columns ") + ", ".join(words)
 
 
 def _is_private(column: Mapping[str, Any]) -> bool:

@@ -74,6 +74,6 @@ def _bases(path: list[Mapping[str, Any]]) -> str:
     """The hypotheses that the path rests on, as words; empty if there are none."""
     bases: dict[str, str] = {}
     for step in path:
-        bases |= {each["name"]: each["basis"] for each in step["hypotheses"]}
+        bases |= {hypothesis["name"]: hypothesis["basis"] for hypothesis in step["hypotheses"]}
     named = ", ".join(f"{name} ({basis})" for name, basis in bases.items())
     return f"rests on {named}" if named else ""

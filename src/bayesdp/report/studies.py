@@ -125,11 +125,11 @@ def show_release(console: Console, release: Release, notion: str) -> None:
         _show_numbers(console, release)
     cost = cost_words(release.dp_epsilon, release.dp_rho)
     level = f"{level_words(release.level)}{at_delta(release.delta)}"
-    said = "The error is the noise's; clipping to the bounds may add to it."
+    note = "The error is the noise's; clipping to the bounds may add to it."
     say(
         console,
         f"DP cost {cost}, {notion.upper()} level {level}. "
-        f"{said if release.results else ''}".rstrip(),
+        f"{note if release.results else ''}".rstrip(),
     )
     if release.delta > 0.0:
         say(console, delta_sentence(release.level, release.delta))

@@ -197,11 +197,11 @@ def _with_role(column: Column) -> str:
     """How a public column is declared, as in a study file."""
     if column.role is None:
         return "public = true"
-    said = f'role = "{column.role}"'
+    declared = f'role = "{column.role}"'
     if column.step is None:
-        return said
+        return declared
     step = f'"{column.step}"' if isinstance(column.step, str) else f"{column.step:g}"
-    return f"{said}, step = {step}"
+    return f"{declared}, step = {step}"
 
 
 def refuse(name: str, key: str, value: object, expected: str, remedy: str = "") -> None:

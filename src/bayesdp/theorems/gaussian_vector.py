@@ -118,8 +118,8 @@ class GaussianVector(ShiftTheorem):
             sums += spent.dp_epsilon * units + (size - 1) * spent.slack
             sums += alpha * _shifted(units, spent.rho, size - 1, spent.rho_slack)
         if cost.lipschitz > 0.0 or cost.rho_lipschitz > 0.0:
-            each = [_units(moved[:, :, c], w) for c, w in enumerate(_widths(population))]
-            most: NDArray[np.float64] = np.max(each, axis=0)
+            by_column = [_units(moved[:, :, c], w) for c, w in enumerate(_widths(population))]
+            most: NDArray[np.float64] = np.max(by_column, axis=0)
             sums += cost.lipschitz * most + (size - 1) * cost.slack
             sums += alpha * _shifted(most, cost.rho_lipschitz, size - 1, cost.rho_slack)
         worst = float(sums.max()) + size * cost.any + alpha * size * size * cost.rho_any

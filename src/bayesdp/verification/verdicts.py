@@ -97,8 +97,8 @@ def is_json(text: str) -> bool:
 
 def verdict_on(document: object) -> Verification:
     """The kernel's verdict on a document, after asking the installed solvers again."""
-    said = check(document)
-    verification = Verification(said.verdict, said.assuming, said.step, said.reason)
+    verdict = check(document)
+    verification = Verification(verdict.verdict, verdict.assuming, verdict.step, verdict.reason)
     if not verification or not isinstance(document, Mapping):
         return verification
     asked = dict(_obligations(document["derivation"]))
@@ -114,11 +114,11 @@ def verdict_on(document: object) -> Verification:
             reason = f"{who}, asked again here, found a counterexample to: {asked[text]}"
             return Verification("INVALID", (), "obligations", reason)
     again = _in_words(list(answered.values()))
-    told = [
+    assuming = [
         f"{assumption}; {again}" if _about_solvers(assumption) else assumption
         for assumption in verification.assuming
     ]
-    return replace(verification, assuming=tuple(told))
+    return replace(verification, assuming=tuple(assuming))
 
 
 def _obligations(step: object) -> Iterator[tuple[str, str]]:
@@ -126,7 +126,7 @@ def _obligations(step: object) -> Iterator[tuple[str, str]]:
     if not isinstance(step, Mapping):
         return
     if step.get("rule") == "program" and step["premises"] == []:
-        yield from ((text, what) for what, text in obligations_of(step))
+        yield from ((text, subject) for subject, text in obligations_of(step))
     for premise in step.get("premises", ()):
         yield from _obligations(premise)
 
@@ -135,11 +135,11 @@ def _about_solvers(assumption: str) -> bool:
     return assumption.startswith(STATED)
 
 
-def _in_words(said: list[dict[str, str]]) -> str:
-    solvers = sorted({solver for words in said for solver in words}, reverse=True)
+def _in_words(answers: list[dict[str, str]]) -> str:
+    solvers = sorted({solver for words in answers for solver in words}, reverse=True)
     if not solvers:
         return "not asked again: no solver is installed (the extra 'programs' brings z3 and cvc5)"
-    same = [solver for solver in solvers if all(words[solver] == "unsat" for words in said)]
+    same = [solver for solver in solvers if all(words[solver] == "unsat" for words in answers)]
     parts = [f"{' and '.join(same)} say{'s' * (len(same) == 1)} the same"] if same else []
     parts += [f"{solver} does not decide" for solver in solvers if solver not in same]
     return f"asked again here: {', '.join(parts)}"

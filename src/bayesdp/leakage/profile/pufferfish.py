@@ -61,10 +61,10 @@ def pufferfish(models: Sequence[Model], pairs: Sequence[Pair]) -> AttainedLevel:
         hits = events @ (model.joint.reshape(-1, 1) * flat)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(hits / chance[:, None])
-            apart = np.abs(logs[0::2] - logs[1::2])
-        apart = np.where(np.isnan(apart), -1.0, apart)
-        row, outcome = np.unravel_index(int(np.argmax(apart)), apart.shape)
-        if apart[row, outcome] < 0.0:
+            differences = np.abs(logs[0::2] - logs[1::2])
+        differences = np.where(np.isnan(differences), -1.0, differences)
+        row, outcome = np.unravel_index(int(np.argmax(differences)), differences.shape)
+        if differences[row, outcome] < 0.0:
             continue
         first, second = pairs[int(row)]
         if logs[2 * row, outcome] < logs[2 * row + 1, outcome]:
@@ -74,7 +74,7 @@ def pufferfish(models: Sequence[Model], pairs: Sequence[Pair]) -> AttainedLevel:
             secrets=(first.name, second.name),
             member=member if len(models) > 1 else None,
         )
-        largest = larger(largest, AttainedLevel(float(apart[row, outcome]), by))
+        largest = larger(largest, AttainedLevel(float(differences[row, outcome]), by))
     return largest
 
 

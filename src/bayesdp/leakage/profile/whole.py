@@ -116,9 +116,9 @@ class Profile:
 
     def delta(self, epsilon: float) -> Deltas:
         """The smallest delta of DP and BDP at `epsilon`; the largest over a family's members."""
-        each = [deltas(model, epsilon) for model in self.models]
-        worst = {name: max(member.bdp[name] for member in each) for name in ADVERSARIES}
-        return Deltas(epsilon, each[0].dp, worst)
+        parts = [deltas(model, epsilon) for model in self.models]
+        worst = {name: max(member.bdp[name] for member in parts) for name in ADVERSARIES}
+        return Deltas(epsilon, parts[0].dp, worst)
 
     def claims(self) -> Iterator[NotionClaim]:
         """Every level as a claim with its scope."""
@@ -287,12 +287,12 @@ def _defaults(default: Default, sizes: Index) -> Index | None:
     """The default of each record, checked."""
     if default is None:
         return None
-    each: list[Any] = [default] * len(sizes)
+    chosen: list[Any] = [default] * len(sizes)
     if isinstance(default, list | tuple):
-        each = list(default)
-    fits = len(each) == len(sizes) and all(
+        chosen = list(default)
+    fits = len(chosen) == len(sizes) and all(
         isinstance(value, int) and not isinstance(value, bool) and 0 <= value < size
-        for value, size in zip(each, sizes, strict=False)
+        for value, size in zip(chosen, sizes, strict=False)
     )
     if not fits:
         raise InputError(
@@ -301,7 +301,7 @@ def _defaults(default: Default, sizes: Index) -> Index | None:
             expected="the number of a value that every record has, or one such number for each "
             f"record; they have {', '.join(map(str, sizes))} values, counted from 0",
         )
-    return tuple(each)
+    return tuple(chosen)
 
 
 def _require_possible(model: Model, default: Index) -> None:
@@ -342,21 +342,21 @@ def _words(population: Population, attained: AttainedLevel) -> str:
         pairs = zip(records, values, strict=True)
         return ", ".join(f"{name(j)} = {value_name(population, j, v)}" for j, v in pairs)
 
-    said = f"outcome {by.outcome}"
+    sentence = f"outcome {by.outcome}"
     if by.secrets is not None:
-        said += f": '{by.secrets[0]}' against '{by.secrets[1]}'"
+        sentence += f": '{by.secrets[0]}' against '{by.secrets[1]}'"
     elif by.unlikely:
-        said += f": {at(by.records, by.likely)} against {at(by.records, by.unlikely)}"
+        sentence += f": {at(by.records, by.likely)} against {at(by.records, by.unlikely)}"
     else:
-        said += f": {at(by.records, by.likely)}"
+        sentence += f": {at(by.records, by.likely)}"
     if by.known:
-        said += f", to one who knows {at(by.known, by.known_values)}"
+        sentence += f", to one who knows {at(by.known, by.known_values)}"
     if by.default is not None and by.record is not None:
-        said += f", where {name(by.record)} is replaced by "
-        said += value_name(population, by.record, by.default)
+        sentence += f", where {name(by.record)} is replaced by "
+        sentence += value_name(population, by.record, by.default)
     if by.member is not None:
-        said += f", under member {by.member}"
-    return said + (", in the limit of beliefs" if by.limit else "")
+        sentence += f", under member {by.member}"
+    return sentence + (", in the limit of beliefs" if by.limit else "")
 
 
 def _plain(level: float) -> float | None:

@@ -105,8 +105,8 @@ def _agree(pairs: Iterable[tuple[Any, Any]]) -> bool | None:
 
 
 def _rows_agree(rows: NDArray[np.float64]) -> bool | None:
-    apart = np.abs(rows - rows[0]) > ROUNDING * np.maximum(rows, rows[0])
-    if bool(apart.any()):
+    different = np.abs(rows - rows[0]) > ROUNDING * np.maximum(rows, rows[0])
+    if bool(different.any()):
         return False
     return True if bool((rows == rows[0]).all()) else None
 
@@ -125,10 +125,10 @@ def _gaussian(population: Gaussian) -> bool | None:
         rows, columns = np.nonzero(dense)
         entries = dense[rows, columns]
     width = len(population.columns or (0,))
-    apart = (rows // width != columns // width) & (entries != 0.0)
-    if not apart.any():
+    outside = (rows // width != columns // width) & (entries != 0.0)
+    if not outside.any():
         return True
-    scaled = np.abs(entries[apart]) / root[rows[apart]] / root[columns[apart]]
+    scaled = np.abs(entries[outside]) / root[rows[outside]] / root[columns[outside]]
     return False if bool((scaled > ROUNDING).any()) else None
 
 

@@ -31,7 +31,7 @@ _PATIENCE = 5
 LEAST_DELTA = 2.0**-48
 _POINTS, _SHRINK, _HOPELESS = 24, 0.8, 1.3
 MOST_LEVELS = 60
-"""A whole search may take so many times the seconds that a theorem may take for one level."""
+"""A search takes at most this many times `seconds`, the limit of a theorem for one level."""
 
 
 def calibrate(

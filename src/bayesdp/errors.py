@@ -47,7 +47,7 @@ class InputError(BayesdpError, ValueError):
 
 
 class UnknownNameError(InputError, KeyError):
-    """A name that stands for nothing here. The message lists the names that there are."""
+    """An unknown name. The message lists the known names."""
 
     def __str__(self) -> str:
         return str(self.args[0])  # a KeyError would show it as a literal
@@ -112,7 +112,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def require_shown(text: str, key: str) -> None:
-    """`InputError` for a text of several lines, or with letters that are not shown as they stand.
+    """`InputError` for a text of several lines, or with characters that are not shown as they are.
 
     Certificates repeat it, and no certificate with such a text is valid.
     """

@@ -65,8 +65,8 @@ def check_signature(
 ) -> Origin:
     """Whether the document is signed, and by whom.
 
-    `"FORGED"` is said of a signature that is not one of this content by the key that it names. A
-    signature by an unknown key proves no more than none: anybody can make a key.
+    `"FORGED"` means that the signature doesn't fit this content and the key that it names. A
+    signature by an unknown key proves nothing: anybody can make a key.
     """
     if "signature" not in document:
         return "not signed"

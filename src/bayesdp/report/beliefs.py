@@ -17,7 +17,7 @@ PRIORS = (Decimal("0.01"), Decimal("0.10"), Decimal("0.50"))
 """How likely somebody thinks a fact is beforehand: the rows of every table of beliefs."""
 
 IN_SHORT = Decimal("0.10")
-"""The belief that sentences speak of."""
+"""The belief beforehand in the sentences that give an example."""
 
 HEADER = ("before", "after, at least", "after, at most")
 """The columns of every table of beliefs."""

@@ -27,7 +27,7 @@ MOST_SHOWN = 4
 """The numbers of a family's members are shown for at most this many members."""
 
 RELATED = (2, 5)
-"""For DP: how many related records the section on populations speaks of."""
+"""For DP: the group sizes in the section on related records."""
 
 
 def protected(promise: Promise) -> Section:

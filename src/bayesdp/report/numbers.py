@@ -16,7 +16,7 @@ from bayesdp.notions.catalogue import notion_of
 def level_words(level: float, error: float = 0.0) -> str:
     """A level, a cost or a delta: six digits, rounded up; "unlimited" where there is no limit.
 
-    `error` is how far off a computed level may be; certified ones have none.
+    `error` is how far off a computed level may be; certified levels are upper bounds already.
     """
     if math.isinf(level):
         return "unlimited"

@@ -104,7 +104,7 @@ class Need:
 class Implications:
     """Everything that follows from `given`, in the order of the catalogue.
 
-    `size` is the number of records that `group-dp` speaks of, `default` the record that `sp` and
+    `size` is the size of the groups of `group-dp`, `default` the record that `sp` and
     `bsp` put in place of one. `certificate` (in `bayesdp.release`) proves them.
     """
 

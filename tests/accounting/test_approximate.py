@@ -22,6 +22,7 @@ from bayesdp.accounting.approximate import (
 )
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta
+from bayesdp.notions import ApproxDP
 from bayesdp.populations import Clusters, Gaussian, Independent, MarkovChain
 from bayesdp.theorems import Question
 from bayesdp.theorems import approximate as at_theorems
@@ -63,17 +64,17 @@ def test_the_rules_in_their_order() -> None:
     pytest.importorskip("dp_accounting")
     events = [Approximate(0.1, 1e-8, 50), Approximate(0.2, 0.0, 10)]
     summed, slacked = basic(events), advanced(events, 1e-6)
-    assert summed == (pytest.approx(7.0), pytest.approx(5e-7))
-    assert summed[0] >= 7.0
-    assert summed[1] >= 50 * 1e-8
+    assert summed == ApproxDP(pytest.approx(7.0), pytest.approx(5e-7))
+    assert summed.epsilon >= 7.0
+    assert summed.delta >= 50 * 1e-8
     drift = 50 * 0.1 * math.tanh(0.05) + 10 * 0.2 * math.tanh(0.1)
     spread = math.sqrt(2 * math.log(1e6) * (50 * 0.01 + 10 * 0.04))
-    assert slacked[0] == pytest.approx(drift + spread)
-    assert slacked[1] == pytest.approx(1.5e-6, rel=1e-5)
-    exact = optimal(events).epsilon(slacked[1])
-    assert exact < slacked[0] < summed[0]
+    assert slacked.epsilon == pytest.approx(drift + spread)
+    assert slacked.delta == pytest.approx(1.5e-6, rel=1e-5)
+    exact = optimal(events).epsilon(slacked.delta)
+    assert exact < slacked.epsilon < summed.epsilon
     # Where the sum of the costs is smaller, it is told instead.
-    assert advanced([Approximate(1.0)], 1e-6)[0] == 1.0
+    assert advanced([Approximate(1.0)], 1e-6).epsilon == 1.0
 
 
 def test_gaussian_noise() -> None:
@@ -140,13 +141,13 @@ def test_converted_compositions_hold() -> None:
         question, target = Question(Clusters(size=len(shape))), 0.4
         summed = basic(events)
         exact = best_composition(events[0].dp_epsilon, events[0].dp_delta, 2)
-        assert summed[0] == pytest.approx(exact[0][0])
+        assert summed.epsilon == pytest.approx(exact[0][0])
         curve = optimal(events)
         found = converted_curve(curve, question, target)
         truth = hockey_stick(joint, flat, found.bdp_epsilon)
         assert truth <= found.bdp_delta + 1e-9 <= target + 1e-9
         nearest = max(nearest, truth / found.bdp_delta)
-        for epsilon in (summed[0], summed[0] / 2):
+        for epsilon in (summed.epsilon, summed.epsilon / 2):
             grown = converted_point(curve, question, epsilon)
             if grown is not None:
                 assert hockey_stick(joint, flat, grown[0]) <= grown[1] + 1e-9
@@ -169,7 +170,7 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(composing.importlib, "import_module", missing)
     with pytest.raises(UnsupportedError, match=r"bayesdp\[accounting\]"):
         optimal([Approximate(1.0)])
-    assert basic([Approximate(1.0)]) == (1.0, 0.0)
+    assert basic([Approximate(1.0)]) == ApproxDP(1.0, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -310,6 +310,7 @@ def test_equal_values_are_one_block() -> None:
         (({"records": [["1", 0]]}, {"records": [[1, 0]]}), "of one kind"),
         (({"records": [-1]},), "numbers from 0"),
         (({"records": [[True, 0]]},), "numbers from 0"),
+        (({"records": [0, ["a", 0]]},), "all by number, or all by cluster and number"),
         (({"records": [["a", True]]},), "numbers from 0"),
         ((FLU | {"value": ["flu"]},), "block.value"),
         ((FLU | {"private": 1},), "a column's name"),

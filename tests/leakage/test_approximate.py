@@ -10,6 +10,7 @@ import pytest
 from flint import arb, ctx, fmpq
 
 from bayesdp.leakage.approximate import converted_delta, group, growth
+from bayesdp.notions import ApproxDP
 from tests.effort import runs
 from tests.oracles import finite
 
@@ -54,18 +55,18 @@ def _ball(value: float) -> arb:
 
 
 def test_groups_by_hand() -> None:
-    eps, delta = group(3, 0.5, 1e-3)
-    assert eps == pytest.approx(1.5)
-    assert delta == pytest.approx(1e-3 * (1 + math.exp(0.5) + math.exp(1.0)))
-    assert group(4, 0.0, 0.01) == pytest.approx((0.0, 0.04))
-    assert group(10**6, 1.0, 1e-300) == (pytest.approx(1e6), math.inf)
-    assert group(10**6, 1.0, 0.0) == (pytest.approx(1e6), 0.0)
+    three = group(3, ApproxDP(0.5, 1e-3))
+    assert three.epsilon == pytest.approx(1.5)
+    assert three.delta == pytest.approx(1e-3 * (1 + math.exp(0.5) + math.exp(1.0)))
+    assert group(4, ApproxDP(0.0, 0.01)) == ApproxDP(0.0, pytest.approx(0.04))
+    assert group(10**6, ApproxDP(1.0, 1e-300)) == ApproxDP(pytest.approx(1e6), math.inf)
+    assert group(10**6, ApproxDP(1.0, 0.0)) == ApproxDP(pytest.approx(1e6), 0.0)
 
 
 def test_groups_are_attained() -> None:
     """Identical records: the search over all events finds the group's delta."""
     joint = np.zeros((2, 2))
     joint[0, 0] = joint[1, 1] = 0.5
-    eps, delta = group(2, 0.3, 0.02)
-    worst, _ = finite.delta_violation(joint, 0.3, 0.02, eps, 0.0, "uninformed")
-    assert worst == pytest.approx(delta, abs=1e-7)
+    both = group(2, ApproxDP(0.3, 0.02))
+    worst, _ = finite.delta_violation(joint, 0.3, 0.02, both.epsilon, 0.0, "uninformed")
+    assert worst == pytest.approx(both.delta, abs=1e-7)

@@ -14,7 +14,7 @@ import pytest
 from bayesdp.leakage.approximate import converted_delta, group
 from bayesdp.leakage.contraction import graph_level
 from bayesdp.leakage.influence import influence_factor, influence_matrix
-from bayesdp.notions import ADVERSARIES, Cost
+from bayesdp.notions import ADVERSARIES, ApproxDP, Cost
 from bayesdp.populations import MarkovChain, Tree
 from bayesdp.populations.factors import FactorGraph, group_factors
 from bayesdp.theorems import REGISTRY, Question
@@ -150,7 +150,7 @@ def test_states_without_probability_prove_nothing():
 
 def test_a_delta_far_below_a_huge_factor_is_not_small():
     # e^800 1e-305 is far above 1; the power must not be cut off at the range of doubles
-    assert group(8, 100.0, 1e-305)[1] >= 1.0
+    assert group(8, ApproxDP(100.0, 1e-305)).delta >= 1.0
 
 
 # ------------------------------------------------------ what came closest

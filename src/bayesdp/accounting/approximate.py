@@ -22,7 +22,7 @@ from functools import lru_cache
 from typing import Any
 
 from ..errors import InputError, UnsupportedError
-from ..notions import Cost
+from ..notions import ApproxDP, Cost
 from ..numbers import float_above, largest, up
 from ..theorems import Question, best_bound, delta_at
 
@@ -93,26 +93,26 @@ def _times(times: int) -> None:
     _require("times", times, whole and times >= 1, "a whole number of at least 1")
 
 
-def basic(events: Sequence[Approximate]) -> tuple[float, float]:
+def basic(events: Sequence[Approximate]) -> ApproxDP:
     """Costs and deltas added up, rounded up."""
-    epsilon = sum((Fraction(one.dp_epsilon) * one.times for one in events), Fraction(0))
-    delta = sum((Fraction(one.dp_delta) * one.times for one in events), Fraction(0))
-    return float_above(epsilon), min(1.0, float_above(delta))
+    epsilon = sum((Fraction(event.dp_epsilon) * event.times for event in events), Fraction(0))
+    delta = sum((Fraction(event.dp_delta) * event.times for event in events), Fraction(0))
+    return ApproxDP(float_above(epsilon), min(1.0, float_above(delta)))
 
 
-def advanced(events: Sequence[Approximate], slack: float) -> tuple[float, float]:
+def advanced(events: Sequence[Approximate], slack: float) -> ApproxDP:
     """Advanced composition, with `slack` more delta; never above the sum of the costs.
 
     `epsilon = sum eps tanh(eps / 2) + sqrt(2 ln(1 / slack) sum eps^2)` and
     `delta = 1 - (1 - slack) product (1 - delta)`, rounded up.
     """
     _require("slack", slack, 0.0 < slack < 1.0, "a probability above 0 and below 1")
-    drift = math.fsum(one.times * one.dp_epsilon * math.tanh(one.dp_epsilon / 2) for one in events)
-    square = math.fsum(one.times * one.dp_epsilon**2 for one in events)
+    drift = math.fsum(e.times * e.dp_epsilon * math.tanh(e.dp_epsilon / 2) for e in events)
+    square = math.fsum(e.times * e.dp_epsilon**2 for e in events)
     epsilon = up(drift + math.sqrt(2.0 * math.log(1.0 / slack) * square), 32)
-    kept = math.fsum(one.times * math.log1p(-one.dp_delta) for one in events)
+    kept = math.fsum(e.times * math.log1p(-e.dp_delta) for e in events)
     delta = -math.expm1(math.log1p(-slack) + kept)
-    return min(epsilon, basic(events)[0]), min(1.0, up(delta, 64))
+    return ApproxDP(min(epsilon, basic(events).epsilon), min(1.0, up(delta, 64)))
 
 
 @dataclass(frozen=True)
@@ -121,6 +121,10 @@ class Curve:
 
     delta: Callable[[float], float]
     words: str
+
+    def at(self, epsilon: float) -> ApproxDP:
+        """The curve's point at this epsilon."""
+        return ApproxDP(epsilon, self.delta(epsilon))
 
     def epsilon(self, delta: float) -> float:
         """The least epsilon found with at most this delta; infinite where there is none."""
@@ -149,22 +153,22 @@ def optimal(events: Sequence[Event], *, interval: float = INTERVAL) -> Curve:
     library, common = _library()
     joined: Any = None
     for event in events:
-        one = _distribution(library, common, event, interval)
-        one = one.self_compose(event.times) if event.times > 1 else one
-        joined = one if joined is None else joined.compose(one)
+        losses = _distribution(library, common, event, interval)
+        losses = losses.self_compose(event.times) if event.times > 1 else losses
+        joined = losses if joined is None else joined.compose(losses)
     error = _ERROR * sum(event.times for event in events)
 
     @lru_cache(maxsize=1024)
     def delta(epsilon: float) -> float:
-        found = float(joined.get_delta_for_epsilon(epsilon))
-        return min(1.0, largest(0.0, found) * (1.0 + 1e-9) + error)
+        at_epsilon = float(joined.get_delta_for_epsilon(epsilon))
+        return min(1.0, largest(0.0, at_epsilon) * (1.0 + 1e-9) + error)
 
     return Curve(delta, "the privacy loss distribution of all mechanisms together")
 
 
 def _library() -> tuple[Any, Any]:
     try:
-        found = importlib.import_module("dp_accounting.pld.privacy_loss_distribution")
+        library = importlib.import_module("dp_accounting.pld.privacy_loss_distribution")
         common = importlib.import_module("dp_accounting.pld.common")
     except ImportError:
         raise UnsupportedError(
@@ -173,7 +177,7 @@ def _library() -> tuple[Any, Any]:
             expected="basic or advanced, where dp-accounting isn't installed",
             remedy="Install the extra: pip install 'bayesdp[accounting]'.",
         ) from None
-    return found, common
+    return library, common
 
 
 def _distribution(library: Any, common: Any, event: Event, interval: float) -> Any:
@@ -214,9 +218,9 @@ def converted_curve(curve: Curve, question: Question, delta: float) -> Converted
 
     def at(epsilon: float) -> float:
         if epsilon not in tried:
-            tried[epsilon] = converted_point(question, epsilon, curve.delta(epsilon), delta)
-        found = tried[epsilon]
-        return math.inf if found is None else found.bdp_epsilon
+            tried[epsilon] = converted_point(question, curve.at(epsilon), delta)
+        point = tried[epsilon]
+        return math.inf if point is None else point.bdp_epsilon
 
     if math.isfinite(low):
         start = max(low, 0.02)
@@ -225,7 +229,7 @@ def converted_curve(curve: Curve, question: Question, delta: float) -> Converted
         for width in (0.06, 0.02, 0.006, 0.002):
             around = [best * (1.0 + width * step) for step in (-2, -1, 0, 1, 2)]
             best = min(around, key=at)
-    good = [one for one in tried.values() if one is not None]
+    good = [point for point in tried.values() if point is not None]
     if not good:
         raise UnsupportedError(
             "delta",
@@ -233,17 +237,15 @@ def converted_curve(curve: Curve, question: Question, delta: float) -> Converted
             expected="a delta that some conversion reaches from this composition",
             remedy="Use a larger one, more noise, or pure costs.",
         )
-    return min(good, key=lambda one: one.bdp_epsilon)
+    return min(good, key=lambda point: point.bdp_epsilon)
 
 
-def converted_point(
-    question: Question, epsilon: float, dp_delta: float, delta: float
-) -> ConvertedCurve | None:
-    """The least level of one pair, where its delta is within `delta`; else None."""
-    if not dp_delta < 1.0:
+def converted_point(question: Question, cost: ApproxDP, delta: float) -> ConvertedCurve | None:
+    """The least level of mechanisms of this cost, where its delta is within `delta`; else None."""
+    if not cost.delta < 1.0:
         return None
-    best = best_bound(question, Cost(any=epsilon))
-    converted = delta_at(question, best.epsilon, epsilon, dp_delta)
+    best = best_bound(question, Cost(any=cost.epsilon))
+    converted = delta_at(question, best.epsilon, cost.epsilon, cost.delta)
     if not (converted <= delta and math.isfinite(best.epsilon)):
         return None
-    return ConvertedCurve(best.epsilon, converted, epsilon, dp_delta, best.theorem)
+    return ConvertedCurve(best.epsilon, converted, cost.epsilon, cost.delta, best.theorem)

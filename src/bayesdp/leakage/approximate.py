@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from bayesdp.notions import ApproxDP
 from bayesdp.numbers import largest, times, up
 
 _LARGEST_EXPONENT = 700.0
@@ -41,7 +42,7 @@ def converted_delta(level: float, dp_epsilon: float, dp_delta: float, group_size
     return up(largest(growth(level, dp_epsilon) * dp_delta), 1)
 
 
-def group(size: int, dp_epsilon: float, dp_delta: float) -> tuple[float, float]:
+def group(size: int, cost: ApproxDP) -> ApproxDP:
     """`size` records at once: `(m eps, delta (e^(m eps) - 1) / (e^eps - 1))`, rounded up."""
-    level = times(size, dp_epsilon)
-    return level, converted_delta(level, dp_epsilon, dp_delta, size)
+    level = times(size, cost.epsilon)
+    return ApproxDP(level, converted_delta(level, cost.epsilon, cost.delta, size))

@@ -48,6 +48,28 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
+class PureDP:
+    """A mechanism is `epsilon`-DP, in nats."""
+
+    epsilon: float
+
+
+@dataclass(frozen=True, slots=True)
+class ApproxDP:
+    """A mechanism is `(epsilon, delta)`-DP; a delta of 1 or more says nothing."""
+
+    epsilon: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
+class ZCDP:
+    """A mechanism is `rho`-zCDP: zero-concentrated DP (Bun & Steinke 2016)."""
+
+    rho: float
+
+
+@dataclass(frozen=True, slots=True)
 class ColumnCost:
     """What has been spent on one column by mechanisms that are Lipschitz in it.
 

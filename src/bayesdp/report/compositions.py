@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.console import Console
 
 from bayesdp.accounting.what_if import Release, WhatIf
+from bayesdp.notions import ZCDP, ApproxDP, PureDP
 from bayesdp.report.dependence import clean
 from bayesdp.report.layout import item, say, show_table
 from bayesdp.report.numbers import level_words
@@ -90,8 +91,12 @@ def _judged(answer: WhatIf) -> str:
 
 
 def _cost(release: Release) -> str:
-    if release.dp_epsilon is None and release.rho is None:
-        return "-"
-    if release.dp_delta:
-        return f"({level_words(release.dp_epsilon or 0.0)}, {level_words(release.dp_delta)})"
-    return cost_words(release.dp_epsilon or 0.0, release.rho or 0.0)
+    match release.cost:
+        case None:
+            return "-"
+        case ZCDP(rho):
+            return cost_words(0.0, rho)
+        case ApproxDP(epsilon, delta) if delta > 0.0:
+            return f"({level_words(epsilon)}, {level_words(delta)})"
+        case PureDP(epsilon) | ApproxDP(epsilon):
+            return cost_words(epsilon, 0.0)

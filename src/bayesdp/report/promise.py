@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from bayesdp.errors import BayesdpError, UnsupportedError
 from bayesdp.leakage.approximate import group
-from bayesdp.notions import ADVERSARIES, Adversary, ColumnCost, Cost
+from bayesdp.notions import ADVERSARIES, Adversary, ApproxDP, ColumnCost, Cost
 from bayesdp.populations import Population, parse
 from bayesdp.release.certify import (
     assumptions,
@@ -418,7 +418,8 @@ def _weaker(joint: Level | None, level: Level) -> Level | None:
 
 def group_level(level: Level, size: int) -> Level:
     """What a DP level means for groups of `size` records (theory 3.2, 3.10)."""
-    return Level(*group(size, level.epsilon, level.delta))
+    joint = group(size, ApproxDP(level.epsilon, level.delta))
+    return Level(joint.epsilon, joint.delta)
 
 
 def _spec(population: Population | None) -> dict[str, Any] | None:

@@ -6,12 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ...notions import Adversary
+from ...notions import Adversary, ApproxDP
 from ...populations import Population
 from ..expressions import Price
 from .blocks import PublicBlock
 from .kinds import Condition
-from .releases import Release
+from .releases import Release, by_measure
 from .rules import RuleResult
 
 MARGIN = 1e-9
@@ -31,12 +31,14 @@ class Planned:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         release = self.release
+        dp_epsilon, rho = by_measure(release.cost)
+        delta = release.cost.delta if isinstance(release.cost, ApproxDP) else 0.0
         return {
             "name": release.name,
             "bdp_epsilon": _plain(self.bdp),
-            "dp_epsilon": release.dp_epsilon,
-            "dp_delta": float(release.dp_delta or 0.0),
-            "rho": release.rho,
+            "dp_epsilon": dp_epsilon,
+            "dp_delta": delta,
+            "rho": rho,
             "block": None if release.block is None else release.block.to_dict(),
         }
 

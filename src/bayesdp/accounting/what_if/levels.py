@@ -10,19 +10,19 @@ from typing import Any
 from ...errors import InputError, Refusal
 from ...leakage.channel import channel_leakage
 from ...leakage.tensor import Floats
-from ...notions import Kind
+from ...notions import ZCDP, ApproxDP, Kind, PureDP
 from ...theorems import Question
 from ..composition import converted
-from ..expressions import Mechanism, Node, Price, price
+from ..expressions import Node, Price, price
 from ..levels import composed_level
 from ..spend import Reading, Spend
 from .answer import Planned
 from .kinds import has_vectors
-from .releases import Release, spends_of
+from .releases import DPCost, Release, spends_of
 from .rules import have_deltas, own_level, shares
 
-CostAndKind = tuple[float | None, float | None, Kind]
-"""A pure cost or a zCDP cost, and the mechanism's kind."""
+CostAndKind = tuple[DPCost | None, Kind]
+"""A release's cost, and the mechanism's kind."""
 
 
 def with_own_levels(
@@ -46,9 +46,9 @@ def with_own_levels(
         if release.channel is not None:
             release = _measured(release, question, f"releases[{number}]")
         level = release.bdp_epsilon
-        if level is None and release.dp_delta:
-            assert release.dp_epsilon is not None
-            level = own_level(question, release.dp_epsilon, float(release.dp_delta), part)
+        cost = release.cost
+        if level is None and isinstance(cost, ApproxDP) and cost.delta > 0.0:
+            level = own_level(question, cost, part)
         if level is None:
             level = _alone(release, question, 0.0 if approximate else part, known)
         planned.append(Planned(release, float(level)))
@@ -60,11 +60,10 @@ def _alone(
 ) -> float:
     """The level of one release, on whatever block: what a naive reader would look up."""
     kind: Kind = "any" if has_vectors(question.population) else release.kind
-    key = release.dp_epsilon, release.rho, kind
+    key = release.cost, kind
     if key not in known:
-        mechanism = Mechanism(release.name, release.dp_epsilon, release.rho, kind=kind)
-        spends = spends_of(release.dp_epsilon or 0.0, release.rho or 0.0)
-        known[key] = proved(mechanism, spends, question, delta).bdp_epsilon
+        alone = Release(release.name, release.cost)
+        known[key] = proved(alone.mechanism(kind), alone.spends(), question, delta).bdp_epsilon
     return known[key]
 
 
@@ -80,8 +79,8 @@ def _measured(release: Release, question: Question, place: str) -> Release:
         )
     channel = np.asarray(release.channel, dtype=float)
     _check_reads(channel, release.records, place)
-    cost = leakage.dp_epsilon if math.isfinite(leakage.dp_epsilon) else None
-    measured = replace(release, channel=channel, dp_epsilon=cost, bdp_epsilon=own)
+    cost = PureDP(leakage.dp_epsilon) if math.isfinite(leakage.dp_epsilon) else None
+    measured = replace(release, channel=channel, cost=cost, bdp_epsilon=own)
     measured.mechanism()  # refuses what is wrong beside the channel
     return measured
 
@@ -125,7 +124,7 @@ def proved(node: Node, spends: Sequence[Spend] | None, question: Question, delta
         return _without_delta(node, None, question)
     if delta > 0.0:
         if spends is None:
-            spends = [*spends_of(priced.dp_epsilon, 0.0), *spends_of(0.0, priced.rho)]
+            spends = [*spends_of(PureDP(priced.dp_epsilon)), *spends_of(ZCDP(priced.rho))]
         return _at_delta(spends, priced, question, delta)
     if priced.rho > 0.0:
         raise InputError(

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import InputError, did_you_mean
-from ...notions import Kind
+from ...notions import ZCDP, ApproxDP, Kind, PureDP
 from ...populations.files import read_json
 from ..blocks import Block
 from ..expressions import Mechanism
@@ -34,21 +34,22 @@ _KEYS = (
 )
 MOST_RELEASES = 2000
 
+DPCost = PureDP | ApproxDP | ZCDP
+"""What a release costs under differential privacy."""
+
 
 @dataclass(frozen=True, slots=True)
 class Release:
     """A release as the document states it.
 
-    Its cost is `dp_epsilon` (with `dp_delta`, `None` where none is stated) or `rho`; `bdp_epsilon`
-    is a Bayesian level, which holds whatever earlier answers were if `any_history` says so. Or it
-    states a `channel`, a nested array, of which cost and level are measured. `add_remove` is what
-    adding or removing a record costs. `lipschitz` is `None` for the kind `any`.
+    `cost` is for replacing a record, `None` where no DP cost is stated; `add_remove` is what adding
+    or removing a record costs, in the same measure. `bdp_epsilon` is a Bayesian level, which holds
+    whatever earlier answers were if `any_history` says so. Or it states a `channel`, a nested
+    array, of which cost and level are measured. `lipschitz` is `None` for the kind `any`.
     """
 
     name: str
-    dp_epsilon: float | None = None
-    dp_delta: float | None = None
-    rho: float | None = None
+    cost: DPCost | None = None
     bdp_epsilon: float | None = None
     add_remove: float | None = None
     any_history: bool = False
@@ -64,14 +65,15 @@ class Release:
     @property
     def records(self) -> frozenset[Any] | None:
         """The records that the release names; `None` where it names none."""
-        return frozenset(self.block.records) if isinstance(self.block, RecordBlock) else None
+        return _records(self.block)
 
     def mechanism(self, kind: Kind | None = None) -> Mechanism:
         """The release as a part of a composition, perhaps of another kind; or `InputError`."""
+        dp_epsilon, rho = by_measure(self.cost)
         return Mechanism(
             self.name,
-            self.dp_epsilon,
-            self.rho,
+            dp_epsilon,
+            rho,
             self.bdp_epsilon,
             self.kind if kind is None else kind,
             self.records,
@@ -82,20 +84,36 @@ class Release:
     def spends(self) -> list[Spend] | None:
         """What a ledger keeps of it: nothing where nothing is spent; `None` where it can't.
 
-        A ledger knows no blocks of record numbers or private values.
+        A ledger knows no deltas, and no blocks of record numbers or private values.
         """
-        block = self.block
-        if not (block is None or isinstance(block, PublicBlock)):
+        if self.cost is None:
+            return []
+        if isinstance(self.cost, ApproxDP):
             return None
-        kept = None if block is None else block.kept
-        return spends_of(self.dp_epsilon or 0.0, self.rho or 0.0, kept)
+        if self.block is None:
+            return spends_of(self.cost)
+        return (
+            spends_of(self.cost, self.block.kept) if isinstance(self.block, PublicBlock) else None
+        )
 
 
-def spends_of(dp_epsilon: float, rho: float, block: Block | None = None) -> list[Spend]:
+def _records(block: ReleaseBlock | None) -> frozenset[Any] | None:
+    return frozenset(block.records) if isinstance(block, RecordBlock) else None
+
+
+def by_measure(cost: DPCost | None) -> tuple[float | None, float | None]:
+    """The `dp_epsilon` and the `rho` of a cost; `None` for what it hasn't."""
+    if cost is None:
+        return None, None
+    return (None, cost.rho) if isinstance(cost, ZCDP) else (cost.epsilon, None)
+
+
+def spends_of(cost: PureDP | ZCDP, block: Block | None = None) -> list[Spend]:
     """A cost as a ledger keeps it: no spend where nothing is spent."""
-    if dp_epsilon == rho == 0.0:
+    dp_epsilon, rho = by_measure(cost)
+    if not dp_epsilon and not rho:
         return []
-    return [Spend("what if", "row", "all", "any", dp_epsilon, rho=rho, block=block)]
+    return [Spend("what if", "row", "all", "any", dp_epsilon or 0.0, rho=rho or 0.0, block=block)]
 
 
 def read_releases(path: Path) -> Mapping[str, Any]:
@@ -143,11 +161,20 @@ def _parse(raw: Any, number: int, with_delta: bool) -> Release:
     history = raw.get("any_history", "channel" in raw)
     if not isinstance(history, bool):
         raise InputError(f"{place}.any_history", history, expected="true or false")
-    release = Release(
-        str(raw.get("name", f"release {number + 1}")),
-        raw.get("dp_epsilon"),
-        raw.get("dp_delta"),
-        raw.get("rho"),
+    name = str(raw.get("name", f"release {number + 1}"))
+    if raw.get("channel") is None:
+        # Refuses costs that are out of range, missing, or two at once.
+        Mechanism(
+            name,
+            raw.get("dp_epsilon"),
+            raw.get("rho"),
+            raw.get("bdp_epsilon"),
+            records=_records(block),
+            add_remove=raw.get("add_remove"),
+        )
+    return Release(
+        name,
+        _cost(raw),
         raw.get("bdp_epsilon"),
         raw.get("add_remove"),
         history,
@@ -155,9 +182,17 @@ def _parse(raw: Any, number: int, with_delta: bool) -> Release:
         block,
         lipschitz,
     )
-    if release.channel is None:
-        release.mechanism()  # refuses costs that are out of range, or missing
-    return release
+
+
+def _cost(raw: Mapping[str, Any]) -> DPCost | None:
+    """The cost that a checked release states."""
+    if raw.get("rho") is not None:
+        return ZCDP(raw["rho"])
+    if raw.get("dp_epsilon") is None:
+        return None
+    if "dp_delta" in raw:
+        return ApproxDP(raw["dp_epsilon"], float(raw["dp_delta"]))
+    return PureDP(raw["dp_epsilon"])
 
 
 def _check_keys(raw: Mapping[str, Any], known: Sequence[str], prefix: str) -> None:

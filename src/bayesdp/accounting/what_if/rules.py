@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from ...errors import InputError, UnsupportedError
+from ...notions import ApproxDP, PureDP
 from ...theorems import Question
 from ..approximate import (
     Approximate,
@@ -61,7 +62,7 @@ class RuleResult:
 
 def have_deltas(releases: Iterable[Release]) -> bool:
     """Whether some release of a list states a DP delta."""
-    return any(release.dp_delta is not None for release in releases)
+    return any(isinstance(release.cost, ApproxDP) for release in releases)
 
 
 def shares(releases: Sequence[Release], delta: float) -> list[float]:
@@ -69,16 +70,17 @@ def shares(releases: Sequence[Release], delta: float) -> list[float]:
 
     In proportion to the releases' own deltas; equal parts where there are none.
     """
-    own = [Fraction(release.dp_delta or 0.0) for release in releases]
+    costs = [release.cost for release in releases]
+    own = [Fraction(cost.delta if isinstance(cost, ApproxDP) else 0.0) for cost in costs]
     total = sum(own)
     if total == 0:
         return [delta / len(own)] * len(own)
     return [float(Fraction(delta) * part / total) for part in own]
 
 
-def own_level(question: Question, dp_epsilon: float, dp_delta: float, delta: float) -> float:
+def own_level(question: Question, cost: ApproxDP, delta: float) -> float:
     """The level of one release alone at this delta. Raises `UnsupportedError` where none is."""
-    point = converted_point(question, dp_epsilon, dp_delta, delta)
+    point = converted_point(question, cost, delta)
     if point is None:
         raise _not_reached(delta)
     return point.bdp_epsilon
@@ -90,10 +92,10 @@ def together(
     """What each rule proves, the best first. Raises `UnsupportedError` where none reaches it."""
     events = [_event(release) for release in releases]
     slacks = [2.0**-power for power in range(2, 2 + 3 * _SLACKS, 3)]
-    points = [converted_point(question, *advanced(events, slack), delta) for slack in slacks]
+    points = [converted_point(question, advanced(events, slack), delta) for slack in slacks]
     reached = [point for point in points if point is not None]
     results = [
-        RuleResult("basic", converted_point(question, *basic(events), delta)),
+        RuleResult("basic", converted_point(question, basic(events), delta)),
         RuleResult("advanced", min(reached, key=lambda point: point.bdp_epsilon, default=None)),
         _optimal(events, question, delta),
     ]
@@ -103,9 +105,12 @@ def together(
 
 
 def _event(release: Release) -> Approximate:
-    if release.dp_epsilon is None:
-        raise InputError("releases", release.name, expected="a DP cost for every release")
-    return Approximate(release.dp_epsilon, float(release.dp_delta or 0.0))
+    match release.cost:
+        case ApproxDP(epsilon, delta):
+            return Approximate(epsilon, delta)
+        case PureDP(epsilon):
+            return Approximate(epsilon)
+    raise InputError("releases", release.name, expected="a DP cost for every release")
 
 
 def _optimal(events: Sequence[Approximate], question: Question, delta: float) -> RuleResult:

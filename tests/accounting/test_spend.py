@@ -11,6 +11,8 @@ from fractions import Fraction
 import pytest
 
 from bayesdp.accounting import Reading, Spend, total_cost
+from bayesdp.accounting.composition import level
+from bayesdp.accounting.spend import canonical_json
 from bayesdp.errors import InputError, LedgerError, UnsupportedError
 from bayesdp.notions import Cost
 from tests.accounting.helpers import BDP, CHAIN, DP, spend
@@ -196,3 +198,28 @@ def test_wrong_readings_are_refused(key: str, change: dict[str, object]) -> None
     with pytest.raises(InputError) as caught:
         Reading.from_dict({**BDP.to_dict(), **change})
     assert caught.value.key == key
+
+
+def test_a_large_population_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Levels are asked for many times while a study is priced: its text must be at hand."""
+    spec = {"model": "clusters", "size": 3}
+    reading = Reading("bdp", 9.0, spec, covers=("x",))
+    assert reading.population_text == canonical_json(spec)
+    assert "population_text" not in reading.to_dict()
+    assert Reading.from_dict(reading.to_dict()) == reading
+    key = hashlib.sha256(
+        canonical_json(
+            {
+                "notion": "bdp",
+                "population": spec,
+                "adversary": "any",
+                "secrets": "bounded",
+                "total": 9.0,
+                "covers": ["x"],
+                "independent": [],
+            }
+        ).encode("ascii")
+    ).hexdigest()
+    assert reading.key() == key
+    monkeypatch.setattr("bayesdp.accounting.spend.canonical_json", None)
+    assert level(reading, [Spend("d", "row", "q", "any", 0.5)]) == pytest.approx(1.5)

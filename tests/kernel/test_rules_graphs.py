@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,9 @@ from scipy.optimize import linprog
 
 from bayesdp.kernel.arithmetic import PRECISION, InvalidError, UnknownError
 from bayesdp.kernel.conversions import certified_level
+from bayesdp.kernel.graphs import read_model
 from bayesdp.kernel.ratios import ratio_bound, threshold
+from bayesdp.kernel.stated import stated_population
 from bayesdp.leakage.contraction import graph_level
 from bayesdp.notions import Cost
 from bayesdp.populations import Family, Graph, Network, Tree
@@ -421,3 +425,21 @@ def test_damaged_networks_are_refused(node, change):
         step = make_step(rule, population, Cost(any=0.5))
         with pytest.raises((InvalidError, LookupError)):
             certified_level(step)
+
+
+def test_records_that_state_one_law_share_its_table() -> None:
+    """In a pedigree most records do: it is read, and its fractions are made, once."""
+    law = [0.25, 0.5, 0.25]
+    child = [[law, law, law]] * 3
+    nodes: list[dict[str, Any]] = [
+        {"name": "a", "states": ["x", "y", "z"], "table": law},
+        {"name": "b", "states": ["x", "y", "z"], "table": law},
+        {"name": "c", "states": ["x", "y", "z"], "parents": ["a", "b"], "table": child},
+        {"name": "d", "states": ["x", "y", "z"], "parents": ["a", "b"], "table": child},
+        {"name": "e", "states": ["x", "y", "z"], "table": [0.25, 0.25, 0.5]},
+    ]
+    model = read_model(stated_population({"model": "network", "nodes": nodes}))
+    tables = [table for _, table in model.factors]
+    assert tables[0] is tables[1]
+    assert tables[2] is tables[3]
+    assert tables[4].weights == (Fraction(1, 4), Fraction(1, 4), Fraction(1, 2))

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from bayesdp.accounting.spend import Reading, Spend, as_zcdp, canonical_json, total_cost
+from bayesdp.accounting.spend import Reading, Spend, as_zcdp, total_cost
 from bayesdp.errors import Refusal
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import ColumnCost, Cost
@@ -162,7 +162,7 @@ THREE_WAYS_OUT = (
 
 def population_of(reading: Reading) -> Population:
     """The population of a BDP reading."""
-    return _parsed(canonical_json(reading.population or {}))
+    return _parsed(reading.population_text or "{}")
 
 
 @lru_cache(maxsize=64)

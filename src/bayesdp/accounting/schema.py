@@ -7,6 +7,7 @@ statement of the ledger ever updates or deletes what is written.
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import (
@@ -207,7 +208,12 @@ def reading_row(dataset: str, reading: Reading, time: str) -> dict[str, Any]:
 
 def reading_of(row: Row[Any]) -> Reading:
     """The reading of a row; `ValueError` if it is not the one that was written."""
-    reading = Reading.from_dict(json.loads(row.reading))
-    if reading.key() != row.key:
+    return _read(row.reading, row.key)
+
+
+@lru_cache(maxsize=64)
+def _read(text: str, key: str) -> Reading:
+    reading = Reading.from_dict(json.loads(text))
+    if reading.key() != key:
         raise ValueError("a reading doesn't match its key")
     return reading

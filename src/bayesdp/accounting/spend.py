@@ -11,7 +11,7 @@ import hashlib
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -229,6 +229,8 @@ class Reading:
     independent: tuple[str, ...] = ()
     interval: tuple[float, float] | None = None
     delta: float = 0.0
+    population_text: str = field(default="", init=False, repr=False, compare=False)
+    """The population's spec as canonical JSON, written once: it may be large."""
 
     def __post_init__(self) -> None:
         _choice("reading.notion", self.notion, NOTIONS)
@@ -253,18 +255,19 @@ class Reading:
             raise InputError("reading.population", self.population, expected=expected)
         if self.population is not None:
             # A private copy: what is hashed and stored can't change in the caller's hands.
-            object.__setattr__(self, "population", json.loads(canonical_json(self.population)))
+            object.__setattr__(self, "population_text", canonical_json(self.population))
+            object.__setattr__(self, "population", json.loads(self.population_text))
 
     def __hash__(self) -> int:
         return hash(self.key())
 
     def key(self) -> str:
         """A stable name: the SHA-256, in hex, of the reading's canonical JSON."""
-        return _digest({**self._subject(), "total": self.total, **self._columns()})
+        return self._digest({**self._subject(), "total": self.total, **self._columns()})
 
     def subject_key(self) -> str:
         """The same without total and columns: readings that share it differ in nothing else."""
-        return _digest(self._subject())
+        return self._digest(self._subject())
 
     def words(self) -> str:
         """The reading in one line for people."""
@@ -286,7 +289,17 @@ class Reading:
         """The reading as plain data for JSON."""
         columns = {"covers": list(self.covers), "independent": list(self.independent)}
         interval = None if self.interval is None else list(self.interval)
-        return {**asdict(self), **columns, "interval": interval}
+        population = json.loads(self.population_text) if self.population_text else None
+        return {
+            "notion": self.notion,
+            "total": self.total,
+            "population": population,
+            "adversary": self.adversary,
+            "secrets": self.secrets,
+            **columns,
+            "interval": interval,
+            "delta": self.delta,
+        }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Reading:
@@ -300,11 +313,17 @@ class Reading:
             return {"notion": "dp", **delta}
         return {
             "notion": self.notion,
-            "population": self.population,
             "adversary": self.adversary,
             "secrets": self.secrets,
             **delta,
         }
+
+    def _digest(self, value: Mapping[str, Any]) -> str:
+        """The SHA-256, in hex, of the canonical JSON with the population in it."""
+        plain = {key: _canonical(part) for key, part in value.items()}
+        if self.population is not None:
+            plain["population"] = self.population  # canonical already
+        return hashlib.sha256(_written(plain).encode("ascii")).hexdigest()
 
     def _columns(self) -> dict[str, Any]:
         if self.notion == "dp":
@@ -327,28 +346,34 @@ def canonical_json(value: object) -> str:
 
     Raises `InputError` for what is not plain data (numbers, text, lists, mappings with text keys).
     """
+    return _written(_canonical(value))
+
+
+def _written(plain: object) -> str:
     return json.dumps(
-        _canonical(value), sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=True
+        plain, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=True
     )
 
 
+_MOST_EXACT = 2**53
+
+
 def _canonical(value: object) -> object:
-    if value is None or isinstance(value, bool | str):
+    kind = type(value)  # exact types first: populations hold hundreds of thousands of numbers
+    if kind is str or kind is bool or kind is int or value is None:
+        return value
+    if kind is list or kind is tuple or isinstance(value, (list, tuple)):
+        return [_canonical(item) for item in value]  # type: ignore[attr-defined]
+    if isinstance(value, (bool, str)):
         return value
     if isinstance(value, int):
         return int(value)
     if isinstance(value, float) and math.isfinite(value):
         # A study in TOML may say 1 where JSON says 1.0; below 2^53 they are the same number.
-        return int(value) if value.is_integer() and abs(value) < 2**53 else float(value)
-    if isinstance(value, list | tuple):
-        return [_canonical(item) for item in value]
+        return int(value) if value.is_integer() and abs(value) < _MOST_EXACT else float(value)
     if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
         return {str(key): _canonical(item) for key, item in value.items()}
     raise InputError("data", value, expected="plain JSON data with finite numbers")
-
-
-def _digest(value: object) -> str:
-    return hashlib.sha256(canonical_json(value).encode("ascii")).hexdigest()
 
 
 def _most(spends: Sequence[Spend], part: str) -> float:
@@ -376,7 +401,8 @@ def _sketch(population: Mapping[str, Any]) -> str:
 
 def _checked(cls: type[Any], key: str, data: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of `cls`, none unknown and none missing; lists become tuples where due."""
-    names = [field.name for field in fields(cls)]
+    known = [argument for argument in fields(cls) if argument.init]
+    names = [argument.name for argument in known]
     for name in data:
         if name not in names:
             raise InputError(
@@ -385,9 +411,9 @@ def _checked(cls: type[Any], key: str, data: Mapping[str, Any]) -> dict[str, Any
                 expected="no such key",
                 remedy=did_you_mean(name, names),
             )
-    for field in fields(cls):
-        if field.name not in data and field.default is MISSING:
-            raise InputError(f"{key}.{field.name}", expected="a value")
+    for argument in known:
+        if argument.name not in data and argument.default is MISSING:
+            raise InputError(f"{key}.{argument.name}", expected="a value")
     listed = ("interval", "covers", "independent", "reads")
     return {
         name: tuple(value) if name in listed and isinstance(value, list) else value

@@ -77,13 +77,20 @@ def _factors(population: GraphFactors) -> Factors:
 
 
 def _network_factors(population: NetworkNodes) -> Factors:
-    """Of each record with its parents: the law of the record, given theirs."""
+    """Of each record with its parents: the law of the record, given theirs.
+
+    Records that state the same law share one table: in a pedigree, most of them do.
+    """
     _, families = members_of_factors(population)
-    factors = []
+    factors, tables = [], {}
     for node, family in zip(population.nodes, families, strict=True):
-        laws = [law(row, "a law of the network") for row in rows_below(node.table, len(family) - 1)]
-        flat = tuple(entry for row in laws for entry in row)
-        factors.append((tuple(family), Table(shape(node.table), flat)))
+        sizes, stated = shape(node.table), tuple(cells(node.table))
+        if (sizes, stated) not in tables:
+            laws = [
+                law(row, "a law of the network") for row in rows_below(node.table, len(family) - 1)
+            ]
+            tables[sizes, stated] = Table(sizes, tuple(entry for row in laws for entry in row))
+        factors.append((tuple(family), tables[sizes, stated]))
     return [node.values for node in population.nodes], factors
 
 

@@ -19,7 +19,6 @@ PACKAGE = Path(__file__).resolve().parent.parent / "src" / "bayesdp"
 EMPTY = frozenset({"one", "found"})
 """Names that fit every value, and so name none."""
 TO_CLEAN = (
-    "accounting",
     "kernel",
     "programs/check",
     "release",

@@ -265,6 +265,10 @@ def test_the_command(tmp_path: Path) -> None:
     assert run(str(file)).exit_code == 2
     assert run(str(file), "--delta", "1e-6").exit_code == 0
     assert "rho 0.1" in run(str(file), "--delta", "1e-6").stdout
+    pair = [{"dp_epsilon": 0.25, "dp_delta": 1e-9}, {"dp_epsilon": 0.125}]
+    file.write_text(json.dumps({"population": CLUSTERS, "releases": pair}))
+    shown = run(str(file), "--delta", "1e-6").stdout
+    assert "(0.25, 1e-09)" in shown
     both = [{"bdp_epsilon": 1.0, "any_history": True}] * 2
     file.write_text(json.dumps({"population": CLUSTERS, "releases": both}))
     refused = run(str(file), "--json")

@@ -25,7 +25,7 @@ class Account:
 
 def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_first: bool) -> bool:
     """Whether the reading is there; raises `LedgerError` if it isn't and can't be added."""
-    known = {one.key() for one in account.readings}
+    known = {registered.key() for registered in account.readings}
     if reading.key() in known:
         return True
     for other in account.readings:
@@ -37,8 +37,8 @@ def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_f
                 remedy="A study can't raise a total, nor lower one.",
             )
     if only_if_first and account.readings:
-        nearest = min(account.readings, key=lambda one: len(differences(reading, one)))
-        there = "; ".join(one.words() for one in account.readings)
+        nearest = min(account.readings, key=lambda other: len(differences(reading, other)))
+        there = "; ".join(registered.words() for registered in account.readings)
         raise LedgerError(
             "budget",
             expected=f"a reading that is registered for the data set '{dataset}' ({there})",
@@ -52,15 +52,15 @@ def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_f
 def differences(reading: Reading, other: Reading) -> list[str]:
     """In which keys of a study two readings differ, with both values where they are short."""
     here, there = _by_key(reading), _by_key(other)
-    told = []
+    lines = []
     for key in dict.fromkeys([*here, *there]):
-        one, two = here.get(key), there.get(key)
-        if one != two:
-            short = max(len(repr(one)), len(repr(two))) <= _SHORT
-            told.append(
-                f"{key} ({one!r} here, {two!r} there)" if short else f"{key} (other values)"
+        ours, theirs = here.get(key), there.get(key)
+        if ours != theirs:
+            short = max(len(repr(ours)), len(repr(theirs))) <= _SHORT
+            lines.append(
+                f"{key} ({ours!r} here, {theirs!r} there)" if short else f"{key} (other values)"
             )
-    return told
+    return lines
 
 
 _SHORT = 60

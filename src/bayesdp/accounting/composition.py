@@ -129,7 +129,7 @@ def converted(
 
 
 def _with_mechanism(
-    question: Question, found: LeakageReport, reading: Reading, spends: Sequence[Spend]
+    question: Question, answer: LeakageReport, reading: Reading, spends: Sequence[Spend]
 ) -> LeakageReport:
     """The report with what is known of the mechanisms themselves, if it is known of all of them.
 
@@ -139,17 +139,17 @@ def _with_mechanism(
     mechanisms = {spend.mechanism for spend in spends}
     population = question.population
     if len(mechanisms) != 1 or not isinstance(population, MarkovChain) or not population.complete:
-        return found
+        return answer
     (mechanism,) = mechanisms
     if any(spend.reads != reading.covers or len(spend.reads) != 1 for spend in spends):
-        return found
+        return answer
     if any(spend.block is not None for spend in spends):
-        return found
+        return answer
     if markov_count.refusal(population, mechanism) is not None:
-        return found
-    bounds = (*found.bounds, markov_count.bound(question, found.cost, mechanism))
+        return answer
+    bounds = (*answer.bounds, markov_count.bound(question, answer.cost, mechanism))
     # Nothing is gained where a conversion is as good: it needs to know less.
-    return replace(found, bounds=tuple(sorted(bounds, key=lambda one: one.epsilon)))
+    return replace(answer, bounds=tuple(sorted(bounds, key=lambda bound: bound.epsilon)))
 
 
 THREE_WAYS_OUT = (
@@ -245,12 +245,12 @@ def secrets_needed(
     """
     if reading.notion == "dp":
         return None
-    found = converted(reading, spends, seconds=seconds)
-    if "bounds" in found.best.evidence and found.cost.by_column:
-        return {name: (low, high) for name, (low, high) in found.best.evidence["bounds"].items()}
-    if "factor" not in found.best.evidence:
+    answer = converted(reading, spends, seconds=seconds)
+    if "bounds" in answer.best.evidence and answer.cost.by_column:
+        return {name: (low, high) for name, (low, high) in answer.best.evidence["bounds"].items()}
+    if "factor" not in answer.best.evidence:
         return None
-    if found.cost.lipschitz == 0.0 and found.cost.rho_lipschitz == 0.0:
+    if answer.cost.lipschitz == 0.0 and answer.cost.rho_lipschitz == 0.0:
         return None
     return reading.interval
 

@@ -57,15 +57,15 @@ class CompositionRefusal(Refusal):
 
 def _named_alike(records: Iterable[RecordId]) -> frozenset[RecordId]:
     """The records; `InputError` if some are numbers and others pairs, which may be the same."""
-    found = frozenset(records)
-    if len({isinstance(one, tuple) for one in found}) > 1:
+    names = frozenset(records)
+    if len({isinstance(name, tuple) for name in names}) > 1:
         raise InputError(
             "records",
-            sorted(map(repr, found))[:4],
+            sorted(map(repr, names))[:4],
             expected="all by number, or all by cluster and number",
             remedy="Else two of them may be the same record.",
         )
-    return found
+    return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Public:
 
     def __init__(self, column: str, *values: Iterable[Any]) -> None:
         object.__setattr__(self, "column", column)
-        object.__setattr__(self, "values", tuple(tuple(one) for one in values))
+        object.__setattr__(self, "values", tuple(tuple(block) for block in values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,7 +185,7 @@ def _several(what: str, parts: Sequence[Any]) -> tuple[Any, ...]:
 def _check_blocks(blocks: Indexed | Public | Private, parts: int) -> None:
     if isinstance(blocks, Private):
         return
-    cells: list[frozenset[Hashable]] = [frozenset(one) for one in _cells(blocks)]
+    cells: list[frozenset[Hashable]] = [frozenset(block) for block in _cells(blocks)]
     if len(cells) != parts:
         raise InputError("parallel", f"{len(cells)} blocks", expected=f"{parts}, one for each part")
     if sum(map(len, cells)) != len(frozenset[Hashable]().union(*cells)):
@@ -196,7 +196,7 @@ def _check_blocks(blocks: Indexed | Public | Private, parts: int) -> None:
             remedy="Put the parts one after the other instead.",
         )
     if isinstance(blocks, Public):
-        made = [Block(blocks.column, one) for one in blocks.values]
+        made = [Block(blocks.column, block_values) for block_values in blocks.values]
         if not usable_axes(made):
             raise InputError(
                 "parallel", blocks.column, expected="values of one kind: all texts, or all numbers"
@@ -206,7 +206,7 @@ def _check_blocks(blocks: Indexed | Public | Private, parts: int) -> None:
 def _cells(blocks: Indexed | Public) -> tuple[frozenset[Any], ...]:
     if isinstance(blocks, Indexed):
         return blocks.records
-    return tuple(Block(blocks.column, one).cells for one in blocks.values)
+    return tuple(Block(blocks.column, block_values).cells for block_values in blocks.values)
 
 
 # -- the DP cost ----------------------------------------------------------------------------
@@ -242,7 +242,7 @@ class Amount:
 
 def _largest(amounts: Iterable[Amount]) -> Amount:
     """An amount that none of these exceeds in any part."""
-    columns = zip(*(one.parts for one in amounts), strict=True)
+    columns = zip(*(amount.parts for amount in amounts), strict=True)
     return Amount(*(max(column) for column in columns))
 
 
@@ -270,13 +270,13 @@ class Spread:
     @property
     def pure(self) -> Fraction:
         """What no record exceeds in pure DP, all kinds together."""
-        tops = (max(one.pure for one in cells.values()) for cells in self.cells.values())
+        tops = (max(amount.pure for amount in cells.values()) for cells in self.cells.values())
         return self.base.pure + sum(tops, Fraction(0))
 
     @property
     def rho(self) -> Fraction:
         """The same in zCDP."""
-        tops = (max(one.rho for one in cells.values()) for cells in self.cells.values())
+        tops = (max(amount.rho for amount in cells.values()) for cells in self.cells.values())
         return self.base.rho + sum(tops, Fraction(0))
 
     def at(self, axis: Axis, cell: Hashable) -> Amount:
@@ -363,7 +363,7 @@ def _priced(node: Node) -> tuple[Spread, Step]:
         spread, inner = _priced(node.inner)
         return spread, _step("post-processing", spread, f"{node.words}: free", (inner,))
     priced = [_priced(part) for part in node.parts]
-    spreads, steps = [one for one, _ in priced], tuple(step for _, step in priced)
+    spreads, steps = [spread for spread, _ in priced], tuple(step for _, step in priced)
     if isinstance(node, Sequential):
         spread = _one_after_the_other(spreads)
         reason = (
@@ -431,7 +431,7 @@ def _one_after_the_other(spreads: Sequence[Spread]) -> Spread:
 
 
 def _check_kinds(axis: Axis, cells: Iterable[Any]) -> None:
-    """Cells of one axis that are not of one kind may be the same, and are no blocks."""
+    """Cells of one axis that are not of one kind may be the same, and are not blocks."""
     if axis == _RECORDS:
         _named_alike(cells)
     elif len({kind for kind, _ in cells}) > 1:
@@ -465,11 +465,11 @@ def _named(node: Node, axis: Axis) -> frozenset[Any]:
         return (node.records if axis == _RECORDS else None) or frozenset()
     if isinstance(node, PostProcessing):
         return _named(node.inner, axis)
-    found: frozenset[Any] = frozenset()
+    cells: frozenset[Any] = frozenset()
     blocks = node.blocks if isinstance(node, Parallel) else None
     if isinstance(blocks, Indexed | Public) and _axis(blocks) == axis:
-        found = found.union(*_cells(blocks))
-    return found.union(*(_named(part, axis) for part in node.parts))
+        cells = cells.union(*_cells(blocks))
+    return cells.union(*(_named(part, axis) for part in node.parts))
 
 
 def _private(blocks: Private, spreads: Sequence[Spread], steps: Sequence[Step]) -> Spread:
@@ -488,9 +488,9 @@ def _private(blocks: Private, spreads: Sequence[Spread], steps: Sequence[Step]) 
                 "the mechanism's epsilon for one unit.",
             )
         added.append(spread.add_remove)
-    pure = max(max(one.pure for one in spreads), _two_largest([one.pure for one in added]))
-    rho = max(max(one.rho for one in spreads), _two_largest([one.rho for one in added]))
-    entering = Amount(any=max(one.pure for one in added), rho_any=max(one.rho for one in added))
+    pure = max(max(cost.pure for cost in spreads), _two_largest([cost.pure for cost in added]))
+    rho = max(max(cost.rho for cost in spreads), _two_largest([cost.rho for cost in added]))
+    entering = Amount(any=max(cost.pure for cost in added), rho_any=max(cost.rho for cost in added))
     return Spread(base=Amount(any=pure, rho_any=rho), add_remove=entering)
 
 

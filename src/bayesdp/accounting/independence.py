@@ -88,7 +88,7 @@ def _uncorrelated_part(covariance: Any, index: int) -> int:
     reached, waiting = {index}, [index]
     while waiting:
         row = covariance[waiting.pop()]
-        found = {j for j, value in enumerate(row) if value != 0.0} - reached
-        reached |= found
-        waiting += found
+        neighbours = {j for j, value in enumerate(row) if value != 0.0} - reached
+        reached |= neighbours
+        waiting += neighbours
     return min(reached)

@@ -237,7 +237,7 @@ class Ledger:
     ) -> Preview:
         """What `ensure` and `debit` would do, without writing; the ledger needn't exist yet.
 
-        Raises the `LedgerError` that they would raise; a broken budget is told in the result.
+        Raises the `LedgerError` that they would raise; a broken budget is stated in the result.
         """
         check_spends(dataset, unit, spends)
         account: Account | None = None
@@ -254,7 +254,10 @@ class Ledger:
             account = Account(unit, (reading,), account.spends)
         broken = self._broken(account, spends)
         return Preview(
-            readings=[self._previewed(one, account.spends, spends) for one in account.readings],
+            readings=[
+                self._previewed(registered, account.spends, spends)
+                for registered in account.readings
+            ],
             refusal=self._refusal(dataset, account, spends, broken) if broken else None,
         )
 
@@ -331,11 +334,11 @@ class Ledger:
 
     def _broken(self, account: Account, spends: Sequence[Spend]) -> list[Reading]:
         together = [*account.spends, *spends]
-        # A level that is no number must not pass, and doesn't keep to anything.
+        # A level that is not a number must not pass, and doesn't keep to anything.
         return [
-            one
-            for one in account.readings
-            if not keeps(self._level(one, together), one.total, one.delta)
+            reading
+            for reading in account.readings
+            if not keeps(self._level(reading, together), reading.total, reading.delta)
         ]
 
     def _refusal(
@@ -434,7 +437,8 @@ class Ledger:
             "study": row.study,
             "status": "debited" if result is None else "released",
             "spends": [
-                self._decode(schema.spend_of, one, row.dataset, unit).to_dict() for one in rows
+                self._decode(schema.spend_of, spend_row, row.dataset, unit).to_dict()
+                for spend_row in rows
             ],
         }
         if result is not None:

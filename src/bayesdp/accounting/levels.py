@@ -100,20 +100,20 @@ def _level(node: Node, question: Question, *, alone: bool = True) -> Composed:
     if isinstance(node, PostProcessing):
         inner = _level(node.inner, question, alone=alone)
         return Composed(inner.bdp_epsilon, f"{node.words}: free", inner.price, (inner,))
-    found = [_converted(node, question)] if _has_cost(node) else []
+    levels = [_converted(node, question)] if _has_cost(node) else []
     try:
         if isinstance(node, Mechanism):
-            found += _stated(node, alone)
+            levels += _stated(node, alone)
         elif len(node.parts) == 1 and not _private(node):
-            found.append(_level(node.parts[0], question, alone=alone))
+            levels.append(_level(node.parts[0], question, alone=alone))
         elif isinstance(node, Sequential):
-            found.append(_added(node, question))
+            levels.append(_added(node, question))
         else:
-            found.append(_largest(node, question))
+            levels.append(_largest(node, question))
     except CompositionRefusal:
-        if not found:
+        if not levels:
             raise
-    return min(found, key=lambda one: one.bdp_epsilon)
+    return min(levels, key=lambda level: level.bdp_epsilon)
 
 
 def _stated(node: Mechanism, alone: bool) -> list[Composed]:

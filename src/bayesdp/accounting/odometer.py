@@ -8,7 +8,7 @@ another process must not forget what was spent.
 for the answers that were in fact given, the density changes by at most the sum of the costs that
 were in fact spent on a record, so 2.1 applies to them. This is so for pure costs. With a delta the
 level of adaptively chosen costs is safe only up to a total that was fixed before (a reading has
-one), so it is told for a reading, and a step beyond its total is marked.
+one), so it is stated for a reading, and a step beyond its total is marked.
 
 *Filter.* A step is refused if some reading would then exceed its total, and for no other reason. A
 refused step spends nothing, and smaller ones may follow.
@@ -73,8 +73,8 @@ class Odometer:
 
     def _with(self, spends: Sequence[Spend]) -> tuple[Spend, ...]:
         for spend in spends:
-            told = {"dataset": self.dataset, "unit": self.unit}
-            for name, due in told.items():
+            ours = {"dataset": self.dataset, "unit": self.unit}
+            for name, due in ours.items():
                 if getattr(spend, name) != due:
                     raise InputError(
                         f"spend.{name}",
@@ -105,11 +105,11 @@ class Filter(Odometer):
         together = self._with(spends)
         broken = self._broken(together)
         if broken:
-            told = "; ".join(self._told(reading, together) for reading in broken)
-            raise BudgetExceededError(f"This step is refused, and nothing is spent. {told}.")
+            reasons = "; ".join(self._level_words(reading, together) for reading in broken)
+            raise BudgetExceededError(f"This step is refused, and nothing is spent. {reasons}.")
         self._spends = together
 
-    def _told(self, reading: Reading, together: Sequence[Spend]) -> str:
+    def _level_words(self, reading: Reading, together: Sequence[Spend]) -> str:
         if reading.delta == 0.0 and any(spend.is_gaussian for spend in together):
             return f"{reading.words()}: {NO_PURE_LEVEL.rstrip('.')}"
         now = self.level(reading)
@@ -120,14 +120,14 @@ class Filter(Odometer):
         )
 
     def _broken(self, spends: Sequence[Spend]) -> list[Reading]:
-        return [one for one in self.readings if not _within(one, spends)]
+        return [reading for reading in self.readings if not _within(reading, spends)]
 
 
 def _within(reading: Reading, spends: Sequence[Spend]) -> bool:
-    """Whether a level is kept; never so where there is none."""
+    """Whether the reading's total is kept; never where the spends have no level under it."""
     if reading.delta == 0.0 and any(spend.is_gaussian for spend in spends):
         return False
-    # "<=", and no ">" anywhere: a level that is no number must not pass.
+    # "<=", and no ">" anywhere: a level that is not a number must not pass.
     try:
         return keeps(level(reading, spends), reading.total, reading.delta)
     except UnspokenColumnError:  # `add` lets it through, for it says what to do

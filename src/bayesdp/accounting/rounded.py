@@ -10,7 +10,7 @@ from ..numbers import float_above, float_below
 from .spend import Spend
 
 STEPS = 1_000_000
-"""What still fits is told as a multiple of the request in steps of one millionth."""
+"""What still fits is stated as a multiple of the request, in steps of one millionth."""
 
 
 def scaled(spend: Spend, steps: int) -> Spend:

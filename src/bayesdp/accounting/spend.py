@@ -161,11 +161,11 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
     of different data sets or with different protected units.
     """
     for name, what in (("dataset", "one data set"), ("unit", "one protected unit")):
-        found = sorted({str(getattr(spend, name)) for spend in spends})
-        if len(found) > 1:
+        names = sorted({str(getattr(spend, name)) for spend in spends})
+        if len(names) > 1:
             raise LedgerError(
                 f"spend.{name}",
-                found,
+                names,
                 expected=f"{what}: costs of different ones don't add up",
                 remedy="Keep a budget for each.",
             )
@@ -193,7 +193,7 @@ def as_zcdp(spend: Spend) -> Spend:
     """
     if spend.is_gaussian:
         return spend
-    rho, slack = (float_above(Fraction(one) ** 2 / 2) for one in (spend.dp_epsilon, spend.slack))
+    rho, slack = (float_above(Fraction(cost) ** 2 / 2) for cost in (spend.dp_epsilon, spend.slack))
     # A square below the smallest number is not nothing.
     return replace(spend, dp_epsilon=0.0, rho=rho, slack=slack)
 

@@ -176,9 +176,9 @@ class LedgerFile:
     @contextmanager
     def _transaction(self, engine: Engine) -> Iterator[Connection]:
         with self._guard(), engine.begin() as connection:
-            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
-            if found != "ok":
-                raise self.damaged(str(found))
+            verdict = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+            if verdict != "ok":
+                raise self.damaged(str(verdict))
             schema.check(connection, str(self.path))
             yield connection
 
@@ -223,10 +223,10 @@ class LedgerFile:
             "Allow writing: a budget that can't be debited can't be spent.",
         )
 
-    def damaged(self, found: str) -> LedgerError:
+    def damaged(self, problem: str) -> LedgerError:
         """What to say of a ledger whose content makes no sense."""
         return self._error(
-            f"an intact ledger; this one is damaged ({' '.join(found.split())})",
+            f"an intact ledger; this one is damaged ({' '.join(problem.split())})",
             "Restore it from a copy, and count what was released since the copy as spent.",
         )
 

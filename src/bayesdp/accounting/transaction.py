@@ -26,7 +26,7 @@ Step = Literal["debit", "draw", "store", "show"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a ledger is told of a release before anything is drawn.
+    """What a ledger records of a release before anything is drawn.
 
     `private` and `public` are the columns that the release declares so; `study` and `request` say
     who asked for what.
@@ -131,9 +131,9 @@ class Transaction(Generic[Shown]):
         except Exception as error:
             # Whatever it is: those who read the error must learn that it has been paid for. Its own
             # traceback may lead to private values.
-            told = error_words(error, quoted=self._drawing.reads_released_only)
+            problem = error_words(error, quoted=self._drawing.reads_released_only)
             cause = error if self._drawing.reads_released_only else None
-            raise self._failed(release, told) from cause
+            raise self._failed(release, problem) from cause
         self._drawn = drawn
 
     def store(self) -> None:
@@ -166,7 +166,7 @@ class Transaction(Generic[Shown]):
         assert self._release is not None
         return self._release
 
-    def _failed(self, release: ReleaseId, told: str, *, kept: bool = True) -> FailedError:
+    def _failed(self, release: ReleaseId, problem: str, *, kept: bool = True) -> FailedError:
         names = ", ".join(self._drawing.so_far(release).names)
         if not names:
             rest = f"Nothing had been released until then (release {release} in the ledger)."
@@ -177,7 +177,7 @@ class Transaction(Generic[Shown]):
         else:
             rest = f"What it released is lost (release {release} in the ledger): {names}."
         return FailedError(
-            f"{self._entry.study} failed after its cost had been debited ({told}). "
+            f"{self._entry.study} failed after its cost had been debited ({problem}). "
             f"Paid: {self._drawing.paid}. {rest}"
         )
 

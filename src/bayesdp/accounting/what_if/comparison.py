@@ -146,7 +146,7 @@ def _in_turn(parts: Sequence[Node]) -> Node:
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """A release's own level, which the naive rule adds up like a cost; `None` is no block."""
+    """A release's own level, which the naive rule adds up like a cost; `None` reads everything."""
 
     level: Fraction
     block: ReleaseBlock | None
@@ -157,7 +157,7 @@ def _naive(planned: Sequence[Planned]) -> float:
     claims = [_Claim(Fraction(each.bdp), each.release.block) for each in planned]
     blocks = {cells_of(claim.block) for claim in claims if claim.block is not None}
     if sum(map(len, blocks)) != len(frozenset[Cell]().union(*blocks)):
-        # Blocks that overlap are no blocks: there the theorem claims nothing, and levels add up.
+        # The theorem claims nothing of blocks that overlap: there levels add up.
         claims = [replace(claim, block=None) for claim in claims]
     return float_above(heaviest(claims, lambda claim: claim.level))
 

@@ -33,6 +33,7 @@ from bayesdp.statements.certificates import (
     ReleaseCertificate,
 )
 from bayesdp.statements.conversions import Stated
+from bayesdp.statements.populations import law_of
 
 
 def check(document: Mapping[str, Any]) -> Verdict:
@@ -90,9 +91,9 @@ def _check_conversion(stated: ConversionCertificate) -> None:
         raise UnknownError("it rounds in a way that is not known here", "rounding")
     cost = declared_cost(step.evidence.cost)
     conversion = replace(read_conversion(step, cost), alone=True)
-    shown = {k: v for k, v in stated.population.items() if k not in ("source", "covers")}
     stated_population(stated.population)
-    require(same(shown, step.evidence.population), "two populations are named", "population")
+    law = law_of(stated.population)
+    require(same(law, step.evidence.population), "two populations are named", "population")
     due = (step.conclusion.adversary, step.evidence.secrets, step.evidence.cost)
     for what, told, derived in zip(
         ("adversary", "secrets", "cost"),

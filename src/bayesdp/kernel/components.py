@@ -11,8 +11,10 @@ Place = TypeVar("Place", bound=Hashable)
 class Components(Generic[Place]):
     """The connected components of places that ties join, one tie after the other."""
 
-    def __init__(self, places: Iterable[Place]) -> None:
+    def __init__(self, places: Iterable[Place], ties: Iterable[Sequence[Place]] = ()) -> None:
         self._above = {place: place for place in places}
+        for tie in ties:
+            self.join(tie)
 
     def top(self, place: Place) -> Place:
         """The place that stands for the component of this one."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesdp.kernel.arithmetic import TooSlowError, UnknownError, ball
-from bayesdp.kernel.gaussian import lower_triangle_positive, symmetric
+from bayesdp.kernel.arithmetic import TooSlowError, UnknownError
+from bayesdp.kernel.gaussian import lower_triangle_positive, symmetric, triangle
 from bayesdp.kernel.graphs import read_model
 from bayesdp.kernel.populations import matrix_of
 from bayesdp.statements import gaussian, populations
@@ -42,5 +42,4 @@ def check_numbers(population: Any) -> None:
 
 def _positive_definite(matrix: Any) -> None:
     if len(matrix) <= MOST_ROWS:
-        rows = symmetric(matrix)
-        lower_triangle_positive([list(map(ball, row[: i + 1])) for i, row in enumerate(rows)])
+        lower_triangle_positive(triangle(symmetric(matrix)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from flint import arb
+from flint import arb, arb_mat
 
-from bayesdp.kernel.arithmetic import ball, require, watched
+from bayesdp.kernel.arithmetic import InvalidError, ball, require, watched
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.populations import matrix_of
 from bayesdp.statements.gaussian import (
@@ -55,6 +55,19 @@ def symmetric(matrix: Any) -> list[list[Fraction]]:
     return rows
 
 
+def triangle(rows: Sequence[Sequence[Fraction]]) -> Triangle:
+    """The entries on and below the diagonal, in balls."""
+    return [[ball(entry) for entry in row[: i + 1]] for i, row in enumerate(rows)]
+
+
+def inverse(rows: Sequence[Sequence[Fraction]]) -> arb_mat:
+    """The inverse in balls; `InvalidError` for a matrix that has none."""
+    try:
+        return arb_mat([[ball(entry) for entry in row] for row in rows]).inv()
+    except ZeroDivisionError:
+        raise InvalidError("the matrix is not positive definite") from None
+
+
 def group(conversion: Conversion) -> tuple[int, Fraction, arb]:
     """`m`, the largest |correlation| `rho`, and by how much standard deviations differ at most."""
     population = conversion.population
@@ -63,7 +76,7 @@ def group(conversion: Conversion) -> tuple[int, Fraction, arb]:
     of_covariance = isinstance(population, GaussianCovariance)
     require(of_covariance, "no correlations of single records are declared")
     rows = symmetric(population.covariance)
-    lower_triangle_positive([[ball(rows[i][j]) for j in range(i + 1)] for i in range(len(rows))])
+    lower_triangle_positive(triangle(rows))
     variances = [rows[i][i] for i in range(len(rows))]
     spread = max(variances) / min(variances)
     require(spread <= 1 + Fraction(1, 10**11), "the variances differ: the bound is false then")

@@ -216,8 +216,6 @@ def _tree_factors(tree: Forest) -> Factors:
 
 def components(records: int, ties: list[tuple[int, ...]]) -> list[int]:
     """For each record, how many records its connected component has."""
-    tied = Components(range(records))
-    for tie in ties:
-        tied.join(tie)
+    tied = Components(range(records), ties)
     size = {place: len(group) for group in tied.groups() for place in group}
     return [size[place] for place in range(records)]

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, require
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError, require
 from bayesdp.kernel.dependence import (
     all_of,
     default_among_factors,
@@ -18,7 +18,7 @@ from bayesdp.kernel.dependence import (
     keeps,
     mutual_independence,
 )
-from bayesdp.kernel.gaussian import lower_triangle_positive, symmetric
+from bayesdp.kernel.gaussian import lower_triangle_positive, symmetric, triangle
 from bayesdp.kernel.graphs import read_model
 from bayesdp.kernel.moves import all_possible, default_possible, read_moves
 from bayesdp.kernel.populations import group_size, matrix_of
@@ -139,7 +139,7 @@ def _gaussian_support(population: Any) -> bool | None:
     rows = symmetric(population.covariance if vectors else matrix_of(population))
     if len(rows) > LARGEST_MATRIX:
         raise UnknownError(f"a matrix of more than {LARGEST_MATRIX} rows", "full-support")
-    lower_triangle_positive([list(map(ball, row[: i + 1])) for i, row in enumerate(rows)])
+    lower_triangle_positive(triangle(rows))
     return True
 
 

@@ -57,9 +57,7 @@ def _chain(population: MarkovChain) -> tuple[list[int], tuple[int, ...], Law]:
 
 
 def _graph(model: Model) -> list[tuple[list[int], tuple[int, ...], Law]]:
-    tied = Components(range(model.records))
-    for members, _ in model.factors:
-        tied.join(members)
+    tied = Components(range(model.records), (tie for tie, _ in model.factors))
     different, seen = [], set()
     for records in tied.groups():
         sizes, table = _multiplied(model, records)

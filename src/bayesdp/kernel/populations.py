@@ -82,9 +82,7 @@ def _grid(rows: int, columns: int) -> tuple[int, list[list[int]]]:
 def _largest_component(population: Any) -> int:
     _, ties = members_of_factors(population)
     # Only records that are tied to others: how many there are besides is a number, and no list.
-    tied = Components({place: None for tie in ties for place in tie})
-    for tie in ties:
-        tied.join(tie)
+    tied = Components({place: None for tie in ties for place in tie}, ties)
     return max(map(len, tied.groups()), default=1)
 
 

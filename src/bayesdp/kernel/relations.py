@@ -23,6 +23,7 @@ from bayesdp.kernel.stated import stated_certificate, stated_population
 from bayesdp.statements import conversions
 from bayesdp.statements.assumptions import assumptions
 from bayesdp.statements.certificates import RelationsCertificate
+from bayesdp.statements.populations import law_of
 from bayesdp.statements.steps import RELATION, Given, NotionLevel, Relation
 
 EVERYWHERE = "every-population"
@@ -146,8 +147,7 @@ class _Document:
         self.spec = stated.population
         self.population: Any = None
         if self.spec is not None:
-            bare = {k: v for k, v in self.spec.items() if k not in ("source", "covers")}
-            self.population = stated_population(bare)
+            self.population = stated_population(law_of(self.spec))
         parameters = stated.claim.parameters
         self.size, self.default = parameters.size, Fraction(parameters.default)
         self.facts = Facts(self.population, stated.declared, self.default, self.size)
@@ -211,8 +211,7 @@ class _Document:
         other = cost.lipschitz or cost.slack or cost.columns
         require(not other and cost.any >= below.level, "it converts a smaller cost", "conversion")
         require(conversion.adversary == adversary, "it is about another adversary", "conversion")
-        same_one = conversion.population == self.population
-        require(same_one, "two populations", "conversion")
+        require(conversion.population == self.population, "two populations", "conversion")
         self.about_population = True
         follows(step.conclusion.epsilon, concluded, "conversion")
         return conversion_level(step, conversion)

@@ -52,6 +52,7 @@ from bayesdp.statements.conditions import columns_of
 from bayesdp.statements.conversions import Conversion
 from bayesdp.statements.costs import Composition, GaussianStep, LaplaceNoise, ProgramStep
 from bayesdp.statements.gaussian import GaussianVectors
+from bayesdp.statements.populations import law_of
 from bayesdp.statements.steps import ApproximateStep, DataSetStep
 
 MOST_ALLOWED = 10**6
@@ -269,8 +270,7 @@ class _Release:
         if not isinstance(step, Conversion):
             return _dp_level(step, spends)
         evidence = step.evidence
-        plain = self.body.population or {}
-        declared = {k: v for k, v in plain.items() if k not in ("source", "covers")}
+        declared = law_of(self.body.population or {})
         place = self.interval(evidence.secrets)
         told = None if place is None else tuple(float(end) for end in place)
         for what, stated, due in (

@@ -75,9 +75,9 @@ def _plain(value: Any) -> Any:
 def stated_population(plain: Any) -> Any:
     """The population that is declared: `InvalidError` for none, `UnknownError` for a new model."""
     require(isinstance(plain, Mapping), "no population", "population")
-    bare = {key: value for key, value in plain.items() if key not in ("source", "covers")}
-    text = as_text(bare)
-    if len(bare) == len(plain) and text in _READ:
+    law = populations.law_of(plain)
+    text = as_text(law)
+    if len(law) == len(plain) and text in _READ:
         return _READ[text]
     population = _read(plain)
     while len(_READ) >= MOST_KEPT:

@@ -22,6 +22,7 @@ from bayesdp.release.derivation import (
 from bayesdp.release.plan import Plan
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.release.spec import describe_column
+from bayesdp.statements.populations import law_of
 from bayesdp.theorems import LeakageReport
 
 
@@ -121,11 +122,10 @@ def conversion_certificate(population: Population, report: LeakageReport) -> Cer
     stated = [bound for bound in report.bounds if bound.proof.get("counted") != "zcdp"]
     report = replace(report, bounds=tuple(stated), zcdp_cost=None)
     spec = population.spec()
-    declared = {key: value for key, value in spec.items() if key not in ("source", "covers")}
     reading = Reading(
         "bdp",
         max(report.best.epsilon, 1e-300),
-        population=declared,
+        population=law_of(spec),
         adversary=report.adversary,
         secrets=report.secrets,
         covers=population.covers,

@@ -25,6 +25,7 @@ from bayesdp.release.pricing import CONFIDENCE, PlannedQuery, Pricing, own_level
 from bayesdp.release.programs import PlannedProgram, plan_programs
 from bayesdp.release.queries import covered_labels, independent_labels, shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
+from bayesdp.statements.populations import law_of
 from bayesdp.tables.checks import Structure
 
 __all__ = [
@@ -128,11 +129,10 @@ def reading_of(study: StudySpec) -> Reading:
     budget, population = study.budget, study.population
     if budget.notion == "dp" or population is None:
         return Reading("dp", budget.epsilon, delta=budget.delta)
-    spec = {k: v for k, v in population.spec().items() if k not in ("source", "covers")}
     return Reading(
         "bdp",
         budget.epsilon,
-        population=spec,
+        population=law_of(population.spec()),
         adversary=budget.adversary,
         secrets=budget.secrets,
         covers=covered_labels(study),

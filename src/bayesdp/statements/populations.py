@@ -7,6 +7,7 @@ one is meant; a key of another form beside them is refused. What a spec means (i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -112,6 +113,11 @@ def structure(population: Any) -> str:
     if population.model == "gaussian":
         return "all records" if isinstance(population, GaussianPrecision) else "clusters"
     return STRUCTURE[population.model]
+
+
+def law_of(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """What a declaration says of the law: without who vouches for it, and for which columns."""
+    return {key: value for key, value in declared.items() if key not in ("source", "covers")}
 
 
 class Family(Declared):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from flint import arb
 
-from flint import arb, arb_mat
-
-from bayesdp.kernel.arithmetic import UnknownError, ball, require
-from bayesdp.kernel.gaussian import Triangle, conditionals, level, matrix_declared, symmetric
+from bayesdp.kernel.arithmetic import UnknownError
+from bayesdp.kernel.gaussian import (
+    Triangle,
+    conditionals,
+    inverse,
+    level,
+    matrix_declared,
+    symmetric,
+    triangle,
+)
 from bayesdp.kernel.judgement import Conversion
 
 MOST_RECORDS = 16
@@ -19,24 +25,17 @@ def bound(conversion: Conversion) -> arb:
     if len(content) > MOST_RECORDS:
         raise UnknownError(f"more than {MOST_RECORDS} records are not enumerated")
     best = arb(0)
-    for matrix in conditionals(_covariance(is_covariance, content)):
+    rows = symmetric(content)
+    covariance = triangle(rows)
+    if not is_covariance:
+        inverted = inverse(rows)
+        covariance = [[inverted[i, j] for j in range(i + 1)] for i in range(len(rows))]
+    for matrix in conditionals(covariance):
         for moved in _sums(matrix):
             if not bool(moved <= best):
                 best = best.max(moved)
     size = len(content)
     return level(conversion, (1 + best).min(arb(size)), size)
-
-
-def _covariance(is_covariance: bool, content: Any) -> Triangle:
-    rows = [[ball(entry) for entry in row] for row in symmetric(content)]
-    places = range(len(rows))
-    if not is_covariance:
-        try:
-            inverse = arb_mat(rows).inv()
-        except ZeroDivisionError:
-            require(False, "the matrix is not positive definite")
-        return [[inverse[i, j] for j in range(i + 1)] for i in places]
-    return [rows[i][: i + 1] for i in places]
 
 
 def _sums(matrix: Triangle) -> list[arb]:

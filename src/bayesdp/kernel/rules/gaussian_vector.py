@@ -8,7 +8,7 @@ from fractions import Fraction
 from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import UnknownError, ball, largest, require
-from bayesdp.kernel.gaussian import Triangle, conditionals, shifted, symmetric
+from bayesdp.kernel.gaussian import Triangle, conditionals, shifted, symmetric, triangle
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.statements.gaussian import GaussianVectors
 
@@ -30,7 +30,7 @@ def bound(conversion: Conversion) -> arb:
     if conversion.alpha is not None:
         rest += ball(conversion.alpha * size**2 * conversion.cost.rho_any)
     reads = [(columns.index(spent[0]), ball(spent[1]), spent) for spent in conversion.cost.columns]
-    matrix = [[ball(entry) for entry in row[: i + 1]] for i, row in enumerate(rows)]
+    matrix = triangle(rows)
 
     best = arb(0)
     for conditional in conditionals(matrix, len(columns)):

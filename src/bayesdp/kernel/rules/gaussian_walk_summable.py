@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from flint import arb, arb_mat
+from flint import arb
 
-from bayesdp.kernel.arithmetic import UnknownError, ball, require
-from bayesdp.kernel.gaussian import level, matrix_declared, symmetric
+from bayesdp.kernel.arithmetic import UnknownError, ball
+from bayesdp.kernel.gaussian import inverse, level, matrix_declared, symmetric
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.walks import Rows, largest_row
 
@@ -23,10 +23,7 @@ def bound(conversion: Conversion) -> arb:
     else:
         if size > LARGEST_COVARIANCE:
             raise UnknownError(f"a covariance of more than {LARGEST_COVARIANCE} rows")
-        try:
-            inverse = arb_mat([[ball(x) for x in row] for row in matrix]).inv()
-        except ZeroDivisionError:
-            require(False, "the matrix is not positive definite")
-        rows = [{j: inverse[i, j] for j in range(size)} for i in range(size)]
+        precision = inverse(matrix)
+        rows = [{j: precision[i, j] for j in range(size)} for i in range(size)]
     compared = [{j: x if i == j else -abs(x) for j, x in row.items()} for i, row in enumerate(rows)]
     return level(conversion, largest_row(compared, conversion.details, clipped=True), size)

@@ -44,7 +44,7 @@ def largest_row(rows: Rows, details: Mapping[str, Any], *, clipped: bool) -> arb
 def _dense(rows: Rows, clipped: bool) -> arb:
     size = len(rows)
     places = range(size)
-    zero, one = arb(0), arb(1)
+    zero, best = arb(0), arb(1)
     matrix = arb_mat([[row.get(j, zero) for j in places] for row in rows])
     try:
         inverse = matrix.inv()
@@ -54,11 +54,10 @@ def _dense(rows: Rows, clipped: bool) -> arb:
     vector = arb_mat([[sum(row, zero).mid()] for row in entries])
     image = matrix * vector
     require(all(bool(vector[i, 0] > 0) and bool(image[i, 0] > 0) for i in places), _REFUSED)
-    best = one
     for i in places:
         ratios = (entry / entries[i][i] for entry in entries[i])
         if clipped:
-            ratios = (ratio if float(ratio) < 1.0 else one for ratio in ratios)
+            ratios = (ratio if float(ratio) < 1.0 else arb(1) for ratio in ratios)
         best = best.max(sum(ratios, zero))
     return best
 

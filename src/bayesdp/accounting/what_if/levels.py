@@ -11,6 +11,7 @@ from ...errors import InputError, Refusal
 from ...leakage.channel import channel_leakage
 from ...leakage.tensor import Floats
 from ...notions import ZCDP, ApproxDP, Kind, PureDP
+from ...statements.populations import law_of
 from ...theorems import Question
 from ..composition import converted
 from ..expressions import Node, Price, price
@@ -151,12 +152,8 @@ def _at_delta(spends: Sequence[Spend], priced: Price, question: Question, delta:
     """The level that a ledger's reading gives to these spends."""
     if not spends:
         return Proved(0.0, "nothing is spent", priced)
-    spec = {
-        key: value
-        for key, value in question.population.spec().items()
-        if key not in ("source", "covers")
-    }
-    reading = Reading("bdp", 1e9, spec, adversary=question.adversary, delta=delta)
+    law = law_of(question.population.spec())
+    reading = Reading("bdp", 1e9, law, adversary=question.adversary, delta=delta)
     best = converted(reading, spends, fixed=True, search=question.deadline).best
     reason = f"composed at the DP level, converted once by {best.theorem}"
     return Proved(best.epsilon, reason, priced)

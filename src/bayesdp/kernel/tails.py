@@ -39,12 +39,12 @@ def gaussian_tail(sigma: Fraction, k: int) -> arb:
         missed = 4 * (-(arb.pi() ** 2) / ball(rate)).exp()
         return (ball(Fraction(2 * k + 1, 2)) * ball(rate).sqrt()).erfc() + missed
     terms = 8 + math.ceil(_LARGE * sigma)
-    last = k + 1 + terms
+    last, falls = k + 1 + terms, -ball(rate)
 
     def mass(z: int) -> arb:
-        return (-ball(rate * z * z)).exp()
+        return (falls * (z * z)).exp()
 
     above = sum((mass(z) for z in range(k + 1, last)), arb(0))
-    above += mass(last) / (1 - (-ball(rate * (2 * last + 1))).exp())
+    above += mass(last) / (1 - (falls * (2 * last + 1)).exp())
     # Terms that are left out of the whole would only make the share smaller.
     return 2 * above / (1 + 2 * sum((mass(z) for z in range(1, last)), arb(0)))

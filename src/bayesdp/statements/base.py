@@ -35,6 +35,15 @@ class StatementError(ValueError):
         self.reason = reason
 
 
+class NotKnownError(Exception):
+    """Plain data that may state something, which nothing here reads. `place` is where."""
+
+    def __init__(self, place: str, reason: str) -> None:
+        super().__init__(f"{place}: {reason}")
+        self.place = place
+        self.reason = reason
+
+
 class Statement(BaseModel):
     """Frozen data with known keys only: no infinities, and no value turned into another type."""
 

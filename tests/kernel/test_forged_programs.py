@@ -275,4 +275,4 @@ def test_false_is_not_a_delta_of_0() -> None:
     document = certificate("program")
     document["derivation"]["conclusion"]["delta"] = False
     verdict = kernel.check(document | {"digest": digest(content_of(document))})
-    assert (verdict.verdict, verdict.reason) == ("INVALID", "two claims")
+    assert (verdict.verdict, verdict.reason) == ("INVALID", "a truth value where a number is due")

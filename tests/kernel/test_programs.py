@@ -18,13 +18,15 @@ from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.moves import Means, moves
 from bayesdp.kernel.programs.obligations import read_text
 from bayesdp.kernel.programs.ranges import Range, World, admitted, folded
-from bayesdp.kernel.programs.reading import Node, Reader, const, read_program
+from bayesdp.kernel.programs.reading import Node, const, read_program
 from bayesdp.kernel.programs.sizes import never_less, value
+from bayesdp.kernel.stated import stated_derivation
 from bayesdp.programs.certificate import derivation_of, program_certificate
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.ir import Program, plain
 from bayesdp.programs.source import core_of
 from bayesdp.programs.source import read_text as read_program_text
+from bayesdp.statements.program_documents import read_expression
 from tests.effort import runs
 from tests.golden.corpus import ACCEPTED
 from tests.kernel.program_lies import LIES, lied, node_at, release_of, stated, told
@@ -55,7 +57,7 @@ def test_accepted_programs_have_certificates_that_verify(name: str) -> None:
         said = kernel.check(document)
         assert said.verdict == "VALID ASSUMING", (said.step, said.reason)
         assert list(said.assuming) == document["assumptions"]
-        derived = derive(document["derivation"])
+        derived = derive(stated_derivation(document["derivation"]))
         assert derived.cost == (found.dp_epsilon, found.dp_delta)
         assert derived.kind[0] == found.kind
 
@@ -72,7 +74,7 @@ def test_random_programs() -> None:
             continue
         accepted += 1
         step = json.loads(json.dumps(derivation_of(program, found).to_dict()))
-        derived = derive(step)
+        derived = derive(stated_derivation(step))
         assert derived.cost <= (found.dp_epsilon, found.dp_delta)
         if accepted % 5 == 0:
             brute_force(program, step, derived.cost[0], rng)
@@ -92,7 +94,7 @@ def brute_force(program: Program, step: dict[str, Any], cost: Fraction, rng: Any
         if node["release"] not in known:
             if release.args[0].op in ("score", "hellinger"):
                 # Bound variables have their own world: the stated value is at least the kernel's.
-                known[node["release"]] = Reader().node(node["sensitivity"]["value"])
+                known[node["release"]] = read_expression(node["sensitivity"]["value"])
             else:
                 norm = node["sensitivity"]["norm"]
                 known[node["release"]] = moves(release.args[0], norm, world, Means(_no_folds)).value
@@ -203,7 +205,7 @@ def test_moments(d: int) -> None:
     moments = ["moments", [["tuple", fields, []]], []]
     total = ["sum", [["data", [["const", [], [True]], moments], [[]]]], []]
     world = World(read_program(bare_program(record)), admitted(()), "replace-one")
-    node, means = Reader().node(total), Means(_no_folds)
+    node, means = read_expression(total), Means(_no_folds)
     rng = np.random.default_rng(d)
     corners = np.array(np.meshgrid(*[[-1.0, 0.0, 1.0]] * d)).reshape(d, -1).T
     rows = np.concatenate([corners, rng.uniform(-1, 1, (200, d))])
@@ -307,7 +309,7 @@ def test_a_number_added_to_every_entry() -> None:
     zeros = ["tuple", [["const", [], [{"number": "0"}]]] * 3, []]
     world = World(read_program(bare_program(record)), admitted(()), "replace-one")
     for one in (total, clipped):
-        node = Reader().node(["add", [one, zeros], []])
+        node = read_expression(["add", [one, zeros], []])
         assert folded(moves(node, "l1", world, Means(_no_folds)).value) == 3
         assert folded(moves(node, "l2", world, Means(_no_folds)).value) in (3, 9)
 

@@ -7,18 +7,21 @@ import json
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from bayesdp import kernel
-from bayesdp.kernel.program_queries import costs, program_query
+from bayesdp.kernel.program_queries import Asked, costs, program_query
 from bayesdp.kernel.programs.noise import louder
-from bayesdp.kernel.stated import stated_columns
+from bayesdp.kernel.stated import as_invalid, stated_columns
 from bayesdp.programs.certificate import derivation_of
 from bayesdp.programs.run.gaussian import multiple, number_scale
 from bayesdp.programs.source import core_of, read_text
 from bayesdp.programs.verdicts import verdict_in
+from bayesdp.statements.base import Reader
+from bayesdp.statements.costs import ProgramStep
 from tests.kernel.mutations import sealed
 from tests.release.program_studies import (
     HEAD,
@@ -130,7 +133,7 @@ SHARP: dict[str, tuple[Any, str]] = {
         "nothing that is protected",
     ),
     "the interval": (lambda s, b: spend_of(s).update(interval=[155.0, 190.0]), "interval"),
-    "the column": (lambda s, b: spend_of(s).update(column="region"), "another column"),
+    "the column": (lambda s, b: spend_of(s).update(column="region"), "reads other columns"),
     "slack": (lambda s, b: spend_of(s).update(slack=spend_of(s)["slack"] * 0.99), "is claimed"),
     "an imputed column": (
         lambda s, b: b["columns"]["height"].update(missing={"impute": 170}),
@@ -144,7 +147,7 @@ SHARP: dict[str, tuple[Any, str]] = {
         lambda s, b: (spend_of(s).update(kind="any"), s["conclusion"].update(kind="any")),
         "kind any",
     ),
-    "zCDP beside it": (lambda s, b: spend_of(s).update(rho=1e-9), "beside another"),
+    "zCDP beside it": (lambda s, b: spend_of(s).update(rho=1e-9), "not exactly one cost"),
     "a second spend": (
         lambda s, b: s["evidence"]["spends"].append(copy.deepcopy(spend_of(s))),
         "one spend for each cost",
@@ -158,7 +161,7 @@ SHARP: dict[str, tuple[Any, str]] = {
         lambda s, b: s["premises"][0]["conclusion"]["exact"].update(epsilon="49/100"),
         "is claimed",
     ),
-    "no derivation": (lambda s, b: s["premises"].clear(), "not one derivation"),
+    "no derivation": (lambda s, b: s["premises"].clear(), "it is missing"),
 }
 
 
@@ -167,14 +170,18 @@ def test_each_check_of_a_programs_step_bites(released: dict[str, Any], change: s
     """Called alone: in a whole certificate another check may be first."""
     document = copy.deepcopy(released)
     step = step_of(document)
-    program_query(step, document, columns_of(document), ["height"], [])
+    asked(step, document, ["height"])
     SHARP[change][0](step, document)
     with pytest.raises(kernel.InvalidError, match=SHARP[change][1]):
-        program_query(step, document, columns_of(document), ["height"], [])
+        asked(step, document, ["height"])
 
 
-def columns_of(document: dict[str, Any]) -> Any:
-    return stated_columns(document["columns"])
+def asked(step: dict[str, Any], document: dict[str, Any], covers: list[str]) -> Asked:
+    """What the kernel says of one step, in the certificate that its body is from."""
+    with as_invalid():
+        stated = Reader(ProgramStep).read(step, "step")
+    body: Any = SimpleNamespace(**{key: document[key] for key in ("unit", "n", "dataset")})
+    return program_query(stated, body, stated_columns(document["columns"]), covers, [])
 
 
 def test_what_the_program_takes_for_public_is_public_in_the_study(tmp_path: Path) -> None:
@@ -182,10 +189,10 @@ def test_what_the_program_takes_for_public_is_public_in_the_study(tmp_path: Path
     document = json.loads(done.certificate.to_json())
     step = step_of(document)
     assert step["evidence"]["fields"] == {"region": "region", "smokes": "smokes"}
-    program_query(step, document, columns_of(document), ["height", "smokes"], [])
+    asked(step, document, ["height", "smokes"])
     document["columns"]["region"] = {"states": ["north", "south"]}
     with pytest.raises(kernel.InvalidError, match="is protected, not public"):
-        program_query(step, document, columns_of(document), ["height", "region", "smokes"], [])
+        asked(step, document, ["height", "region", "smokes"])
 
 
 def test_the_ledgers_costs_are_for_replacing_a_record(tmp_path: Path) -> None:
@@ -207,9 +214,7 @@ def smokers(people: Database[Person]) -> Private[Int]:
     step = step_of(document)
     step["premises"] = [derivation_of(core_of(source, "smokers", {}), verdict).to_dict()]
     with pytest.raises(kernel.InvalidError, match="another adjacency"):
-        program_query(
-            json.loads(json.dumps(step)), document, columns_of(document), ["height", "smokes"], []
-        )
+        asked(json.loads(json.dumps(step)), document, ["height", "smokes"])
 
 
 def test_gaussian_costs_can_not_be_understated(tmp_path: Path) -> None:

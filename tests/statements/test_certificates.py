@@ -84,7 +84,7 @@ FAULTS: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
     ("relations", (*OWN, "rule"), "relation:", "", ""),
     ("program", ("derivation", "note"), 1, ".derivation.note", "does not belong"),
     ("program", ("derivation", "premises"), [{}], ".derivation.premises", "at most 0 items"),
-    ("program", ("claim", "notion"), "d\u202ep", ".claim", "isn't shown"),
+    ("program", ("claim", "column"), "d\u202ep", ".claim.column", "isn't shown"),
 ]
 
 

@@ -71,7 +71,7 @@ def _assuming(document: Mapping[str, Any]) -> tuple[str, ...]:
     """What a certificate assumes; `InvalidError` or `UnknownError` unless everything follows."""
     stated = stated_certificate(document)
     if isinstance(stated, ProgramCertificate):
-        return check_program(document)
+        return check_program(stated)
     if isinstance(stated, RelationsCertificate):
         return check_relations(stated)
     if isinstance(stated, ReleaseCertificate):

@@ -27,19 +27,31 @@ from bayesdp.kernel.programs.noise import by_zcdp, louder
 from bayesdp.kernel.programs.ranges import folded
 from bayesdp.kernel.programs.reading import (
     Branch,
-    Column,
+    ColumnType,
     Command,
     Derive,
     Node,
     Parts,
     Program,
-    Reader,
     Release,
     columns_of,
-    number,
+    program_of,
 )
 from bayesdp.kernel.queries import Columns, labels
+from bayesdp.kernel.stated import stated_derivation
+from bayesdp.statements.certificates import ReleaseCertificate
 from bayesdp.statements.columns import Condition, Cut, label
+from bayesdp.statements.costs import ProgramStep
+from bayesdp.statements.program_steps import (
+    BranchNode,
+    DeriveNode,
+    ProgramDerivation,
+    ReleaseNode,
+    SequenceNode,
+)
+from bayesdp.statements.program_steps import Node as StepNode
+from bayesdp.statements.queries import ProgramQuery
+from bayesdp.statements.spends import Spend
 
 RULE = "program"
 MECHANISM = "program"
@@ -55,70 +67,64 @@ MOST_SQUARED = 2**52
 class Asked:
     """A program as a query of a study: its spends, and what a certificate has to say of it."""
 
-    spends: tuple[Mapping[str, Any], ...]
+    spends: tuple[Spend, ...]
     told: Mapping[str, Any]
 
 
 def program_query(
-    step: Mapping[str, Any],
-    body: Mapping[str, Any],
+    step: ProgramStep,
+    body: ReleaseCertificate,
     columns: Columns,
     covers: list[str],
     independent: list[str],
     effort: Effort | None = None,
 ) -> Asked:
     """`InvalidError` unless the study allows the program and its spends cover its cost."""
-    evidence, conclusion, premises = step["evidence"], step["conclusion"], step["premises"]
-    query = evidence["query"]
-    where = f"program: {query['name']}"
-    require(len(premises) == 1, "not one derivation", where)
-    derived = derive(premises[0], effort)
-    check_claim(premises[0]["conclusion"], derived)
+    evidence, conclusion, (derivation,) = step.evidence, step.conclusion, step.premises
+    query = evidence.query
+    where = f"program: {query.name}"
+    derived = derive(derivation, effort)
+    check_claim(derivation.conclusion, derived)
     program = derived.program
-    require(body["unit"] == "row", "a record of the program is one row", where)
+    require(body.unit == "row", "a record of the program is one row", where)
     require(program.adjacency == "replace-one", "another adjacency", where)
-    require(derived.n in (None, body["n"]), "another number of records", where)
-    check_admitted(derived, body["n"])
+    require(derived.n in (None, body.n), "another number of records", where)
+    check_admitted(derived, body.n)
     _check_query(query, program, where)
-    fields = _fields(derived, evidence["fields"], columns, where)
+    fields = _fields(derived, evidence.fields, columns, where)
     reads = sorted(labels(columns, set(fields.values()), covers, independent))
     require(bool(reads), "it reads nothing that is protected", where)
-    spends = list(evidence["spends"])
-    for spend in spends:
+    for spend in evidence.spends:
         told = {
-            "query": (spend["query"], query["name"]),
-            "dataset": (spend["dataset"], body["dataset"]),
-            "unit": (spend["unit"], "row"),
-            "reads": (sorted(spend["reads"]), reads),
-            "mechanism": (spend["mechanism"], MECHANISM),
-            "delta": (spend["dp_delta"], 0.0),
-            "block": (spend.get("block"), None),
-            "conclusion": (conclusion["kind"], spend["kind"]),
-            "notion": (conclusion["notion"], "dp"),
+            "query": (spend.query, query.name),
+            "dataset": (spend.dataset, body.dataset),
+            "unit": (spend.unit, "row"),
+            "reads": (list(spend.reads), reads),
+            "mechanism": (spend.mechanism, MECHANISM),
+            "block": (spend.block, None),
+            "conclusion": (conclusion.kind, spend.kind),
         }
         for what, (stated, due) in told.items():
             require(stated == due, f"{what}: {stated!r} is stated, {due!r} is due", where)
-    rhos = _gaussian(evidence, derived, where)
+    rhos = _gaussian(evidence.gaussian, derived, where)
     _check_costs(step, derived, rhos, where)
-    for spend in spends:
+    for spend in evidence.spends:
         _check_kind(spend, derived, fields, columns, where)
     described = {
-        "query": query["name"],
-        "program": query["program"],
+        "query": query.name,
+        "program": query.program,
         "source": program.source,
         "assuming": [*_remaining(derived), *gaussian_assumptions(rhos)],
     }
-    return Asked(tuple(spends), described)
+    return Asked(evidence.spends, described)
 
 
-def _check_query(query: Mapping[str, Any], program: Program, where: str) -> None:
+def _check_query(query: ProgramQuery, program: Program, where: str) -> None:
     """The program is called what its query calls it, with the arguments that its query gives."""
-    file, colon, name = query["program"].rpartition(":")
+    file, colon, name = query.program.rpartition(":")
     require(colon == ":" and name == program.name, "another program", where)
     require(_FILE.fullmatch(file) is not None, "no name of a program file", where)
-    given = query.get("parameters", {})
-    require(isinstance(given, Mapping), "no arguments", where)
-    for name, told in given.items():
+    for name, told in query.parameters.items():
         fixed = name in program.parameters and _is_value(told, program.parameters[name])
         require(fixed, f"another argument {name!r} than its cost is for", where)
 
@@ -134,11 +140,9 @@ def _is_value(told: object, value: object) -> bool:
 # -- costs ----------------------------------------------------------------------------------
 
 
-def _gaussian(evidence: Mapping[str, Any], derived: Derived, where: str) -> dict[str, Fraction]:
+def _gaussian(rhos: Mapping[str, Fraction], derived: Derived, where: str) -> Mapping[str, Fraction]:
     """The stated zCDP cost of every Gaussian release; none where there is no delta."""
-    stated = evidence.get("gaussian", {})
-    require(set(stated) == set(_gaussians(derived.program.body)), "another release", where)
-    rhos = {name: number(rho, "rho") for name, rho in stated.items()}
+    require(set(rhos) == set(_gaussians(derived.program.body)), "another release", where)
     require(all(rho >= 0 for rho in rhos.values()), "a negative cost", where)
     require(bool(rhos) or derived.cost[1] == 0, "a delta without Gaussian noise", where)
     return rhos
@@ -155,97 +159,103 @@ def _gaussians(commands: Sequence[Command]) -> Iterator[str]:
 
 
 def _check_costs(
-    step: Mapping[str, Any], derived: Derived, rhos: Mapping[str, Fraction], where: str
+    step: ProgramStep, derived: Derived, rhos: Mapping[str, Fraction], where: str
 ) -> None:
     """One spend for the pure cost, and one in zCDP, where there is any."""
-    conclusion, spends = step["conclusion"], step["evidence"]["spends"]
+    conclusion, spends, (derivation,) = step.conclusion, step.evidence.spends, step.premises
     pure, rho = derived.cost[0], Fraction(0)
     if rhos:
-        pure, rho = costs(step["premises"][0], rhos)
-    due = [kept for kept, cost in (("dp_epsilon", pure), ("rho", rho)) if cost > 0]
+        pure, rho = _costs(derived.program, derivation, rhos)
+    due = [(what, cost) for what, cost in (("pure", pure), ("rho", rho)) if cost > 0]
     require(bool(due) and len(due) == len(spends), "not one spend for each cost", where)
-    for kept, spend in zip(due, spends, strict=True):
-        cost, other = (pure, "rho") if kept == "dp_epsilon" else (rho, "dp_epsilon")
-        require(spend.get(other, 0.0) == 0.0, f"{other} beside another kind of cost", where)
-        at_least(spend[kept], ball(cost), f"{where}: cost")
-        told = conclusion["epsilon" if kept == "dp_epsilon" else "rho"]
-        at_least(told, ball(exact(spend[kept])), where)
-    names = {"notion", "epsilon", "kind"} | ({"rho"} if rhos else set())
-    require(set(conclusion) == names, "more or less than derived", where)
-    require(exact(conclusion["epsilon"]) >= 0, "a negative cost", where)
+    for (what, cost), spend in zip(due, spends, strict=True):
+        # A spend has one cost, and no other beside it.
+        kept = spend.dp_epsilon if what == "pure" else spend.rho
+        told = conclusion.epsilon if what == "pure" else conclusion.rho
+        at_least(kept, ball(cost), f"{where}: cost")
+        at_least(told, ball(exact(kept)), where)
+    told_rho = "rho" in conclusion.model_fields_set
+    require(told_rho == bool(rhos), "more or less than derived", where)
 
 
-def costs(derivation: Mapping[str, Any], rhos: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
+def costs(plain: Mapping[str, Any], rhos: Mapping[str, Fraction]) -> tuple[Fraction, Fraction]:
     """The pure cost of all releases but the Gaussian ones, and the zCDP cost of those.
 
     Both add up in a sequence, and of the sides of a branch the larger counts for each. So it does
     for parts that read pieces of a public column only; all others add up, since each release is
-    priced for any change of one record.
+    priced for any change of one record. `plain` is the derivation of the program's own cost.
     """
-    evidence = derivation["evidence"]
-    return _sequence(evidence["program"]["body"], evidence["derivation"], rhos)
+    derivation = stated_derivation(plain)
+    return _costs(program_of(derivation.evidence.program), derivation, rhos)
+
+
+def _costs(
+    program: Program, derivation: ProgramDerivation, rhos: Mapping[str, Fraction]
+) -> tuple[Fraction, Fraction]:
+    return _sequence(program.body, derivation.evidence.derivation, rhos)
 
 
 def _sequence(
-    commands: Sequence[Any], node: Mapping[str, Any], rhos: Mapping[str, Fraction]
+    commands: Sequence[Command], node: SequenceNode, rhos: Mapping[str, Fraction]
 ) -> tuple[Fraction, Fraction]:
-    pairs = [_one(*both, rhos) for both in zip(commands, node["sequence"], strict=True)]
+    pairs = [_one(*both, rhos) for both in zip(commands, node.sequence, strict=True)]
     return sum((a for a, _ in pairs), Fraction(0)), sum((b for _, b in pairs), Fraction(0))
 
 
 def _one(
-    command: Mapping[str, Any], node: Mapping[str, Any], rhos: Mapping[str, Fraction]
+    command: Command, node: StepNode, rhos: Mapping[str, Fraction]
 ) -> tuple[Fraction, Fraction]:
-    if "release" in command:
-        if command["op"] == "gaussian":
-            noise = rhos[command["release"]]
-            still = folded(Reader().node(node["sensitivity"]["value"])) == 0
-            require(noise > 0 or still, "Gaussian noise without a cost", "gaussian")
-            if not still:
-                _check_rho(command, node, noise)
-            return Fraction(0), noise
-        return number(node["epsilon"], "epsilon"), Fraction(0)
-    if "derive" in command:
+    if isinstance(node, ReleaseNode):
+        assert isinstance(command, Release)
+        if command.op != "gaussian":
+            return node.epsilon, Fraction(0)
+        noise = rhos[command.name]
+        still = folded(node.sensitivity.value) == 0
+        require(noise > 0 or still, "Gaussian noise without a cost", "gaussian")
+        if not still:
+            _check_rho(command, node, noise)
+        return Fraction(0), noise
+    if isinstance(node, DeriveNode):
         return Fraction(0), Fraction(0)
-    if "if" in command:
-        sides = zip((command["then"], command["else"]), node["branch"], strict=True)
-        pairs = [_sequence(*both, rhos) for both in sides]
-        apart = True
+    if isinstance(node, BranchNode):
+        assert isinstance(command, Branch)
+        sides = zip(command.sides, node.branch, strict=True)
+        pairs, apart = [_sequence(*both, rhos) for both in sides], True
     else:
-        stated = node["parts"]
-        parts = zip(command["of"], stated["of"], strict=True)
-        pairs = [_sequence(part, costs, rhos) for (_, part), costs in parts]
-        apart = stated["confined"] is True and command["public"] is True
+        assert isinstance(command, Parts)
+        parts = zip(command.parts, node.parts.of, strict=True)
+        pairs = [_sequence(part, under, rhos) for (_, part), under in parts]
+        apart = node.parts.confined and command.public
     pure, rho = [a for a, _ in pairs], [b for _, b in pairs]
     if apart:
         return max(pure, default=Fraction(0)), max(rho, default=Fraction(0))
     return sum(pure, Fraction(0)), sum(rho, Fraction(0))
 
 
-def _check_rho(command: Mapping[str, Any], node: Mapping[str, Any], rho: Fraction) -> None:
+def _check_rho(command: Release, node: ReleaseNode, rho: Fraction) -> None:
     """A stated sigma has its cost, exactly; calibrated noise is not louder than its delta asks for.
 
     The interpreter takes the least noise that it can show to have (epsilon, delta). It never needs
     more than zCDP asks for, by whichever orders: 5 % are left for the choice of those. One number
     that moves by a whole distance needs less, and is held to that.
     """
-    squared = folded(Reader().node(node["sensitivity"]["value"]))
-    sigma = command["options"].get("sigma")
+    squared = folded(node.sensitivity.value)
+    sigma = dict(command.options).get("sigma")
     if sigma is not None:
-        stated = folded(Reader().node(sigma))
+        stated = folded(sigma)
         require(stated is not None and squared is not None, "a sigma of no number", "gaussian")
         assert stated is not None
         assert squared is not None
         covers = rho >= squared / (2 * stated * stated)
         require(covers, "a lower cost than this sigma has", "gaussian")
         return
-    epsilon, delta = number(node["epsilon"], "epsilon"), number(node["delta"], "delta")
-    less = bool(by_zcdp(rho * Fraction(21, 20), epsilon) <= ball(delta))
-    value = Reader().node(command["args"][0])
-    if not less and squared is not None and squared.denominator == 1 and _is_number(value):
+    less = bool(by_zcdp(rho * Fraction(21, 20), node.epsilon) <= ball(node.delta))
+    number = squared is not None and squared.denominator == 1 and _is_number(command.args[0])
+    if not less and number:
+        assert squared is not None
         shift = isqrt(squared.numerator)
         of_whole = shift * shift == squared < MOST_SQUARED
-        less = of_whole and louder(rho, shift, epsilon, delta)
+        less = of_whole and louder(rho, shift, node.epsilon, node.delta)
     require(not less, "a lower cost than noise of this epsilon and delta has", "gaussian")
 
 
@@ -282,10 +292,11 @@ def _below(value: Fraction) -> str:
     return f"{float(int(value * scale) / scale):.10g}"
 
 
-def remaining(derivation: Mapping[str, Any]) -> list[str]:
+def remaining(plain: Mapping[str, Any]) -> list[str]:
     """What a program's cost rests on beside what a release says of all its queries."""
+    derivation = stated_derivation(plain)
     derived = derive(derivation)
-    check_claim(derivation["conclusion"], derived)
+    check_claim(derivation.conclusion, derived)
     return _remaining(derived)
 
 
@@ -322,7 +333,7 @@ def _fields(
     return fields
 
 
-def _check_type(known: Column, declared: Any, where: str) -> None:
+def _check_type(known: ColumnType, declared: Any, where: str) -> None:
     """The study's column holds such values; of one without states and bounds nothing is said."""
     states, ends = declared.levels, getattr(declared, "bounds", None)
     values = list(states if states is not None else ends or ())
@@ -363,27 +374,27 @@ def _read(command: Command) -> Iterator[str]:
 
 
 def _check_kind(
-    spend: Mapping[str, Any],
+    spend: Spend,
     derived: Derived,
     fields: Mapping[str, str],
     columns: Columns,
     where: str,
 ) -> None:
     """Lipschitz only where the program is, in a column that is read as it stands in the table."""
-    if spend["kind"] == "any":
-        told = (spend["column"], spend["interval"], spend["slack"])
-        require(told == (None, None, 0.0), "a column, interval or slack of kind any", where)
+    if spend.kind == "any":
+        require(spend.column is None, "a column of kind any", where)
         return
     kind, field, place = derived.kind
-    require(spend["kind"] == kind == "lipschitz" and place is not None, "another kind", where)
+    require(spend.kind == kind == "lipschitz" and place is not None, "another kind", where)
     assert place is not None
     name = fields[field or ""]
     read_as_it_is = not isinstance(columns[name], Cut | Condition)
     plain = read_as_it_is and columns[name].missing == "refuse"
-    require(plain and spend["column"] == label(name, columns[name]), "another column", where)
-    require([exact(end) for end in spend["interval"]] == list(place), "another interval", where)
+    require(plain and spend.column == label(name, columns[name]), "another column", where)
+    told = tuple(exact(end) for end in spend.interval or ())
+    require(told == place, "another interval", where)
     require(place[0] < place[1], "an empty interval", where)
-    at_least(spend["slack"], ball(exact(spend["dp_epsilon"]) * slack(place)), f"{where}: slack")
+    at_least(spend.slack, ball(exact(spend.dp_epsilon) * slack(place)), f"{where}: slack")
 
 
 def slack(place: Sequence[Fraction]) -> Fraction:

@@ -20,12 +20,12 @@ from bayesdp.kernel.programs.reading import (
     Program,
     Release,
     flat,
-    items,
-    read_program,
+    program_of,
 )
 from bayesdp.kernel.queries import Columns
 from bayesdp.kernel.stated import same
 from bayesdp.statements.base import StatementError, is_shown
+from bayesdp.statements.costs import ProgramStep
 from bayesdp.statements.outputs import read_output, read_released
 
 _ABOUT = frozenset({"type", "name", "unit", "cells", "error"})
@@ -37,30 +37,30 @@ _FAILED = re.compile(
 
 def check_program_results(
     results: Sequence[Mapping[str, Any]],
-    steps: Sequence[Mapping[str, Any]],
+    steps: Sequence[ProgramStep],
     columns: Columns,
 ) -> None:
     """One result for each program, in order, with its step's cost and outputs that it can have."""
     require(len(results) == len(steps), "not as many as were asked for", "results")
     for result, step in zip(results, steps, strict=True):
-        evidence = step["evidence"]
-        query = evidence["query"]
-        where = f"result: {query['name']}"
-        require(result["query"] == query["name"], "another query", where)
+        evidence, conclusion, (derivation,) = step.evidence, step.conclusion, step.premises
+        name = evidence.query.name
+        where = f"result: {name}"
+        require(result["query"] == name, "another query", where)
         require(result["kind"] == "program", "another kind of query", where)
-        for told, concluded in (("dp_epsilon", "epsilon"), ("dp_rho", "rho")):
-            proven = exact(step["conclusion"].get(concluded, 0.0))
-            its_own = exact(result.get(told, 0.0)) == proven
+        for told, proven in (("dp_epsilon", conclusion.epsilon), ("dp_rho", conclusion.rho)):
+            its_own = exact(result.get(told, 0.0)) == exact(proven)
             require(its_own, "its DP cost is not that of its step", where)
-        units = {columns[name].unit or "" for name in evidence["fields"].values()}
-        program = read_program(step["premises"][0]["evidence"]["program"])
+        units = {columns[name].unit or "" for name in evidence.fields.values()}
+        program = program_of(derivation.evidence.program)
         _check_answer(result, program, units, where)
 
 
 def _check_answer(
     result: Mapping[str, Any], program: Program, units: Collection[str], where: str
 ) -> None:
-    releases, outputs = result["releases"], items(result["outputs"], "outputs")
+    releases, outputs = result["releases"], result["outputs"]
+    require(isinstance(outputs, list), "outputs is no list", where)
     require(isinstance(releases, Mapping), "no releases", where)
     made = {command.name: command for command in flat(program.body) if isinstance(command, Release)}
     require(set(releases) <= set(made), "a release that the program doesn't make", where)

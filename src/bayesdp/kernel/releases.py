@@ -63,7 +63,7 @@ LevelStep = Composition | DataSetStep | ApproximateStep | Conversion
 
 
 class _Release:
-    """One certificate, its declarations at hand. `document` is what programs are read from."""
+    """One certificate, its declarations at hand. `document` is what else stands there."""
 
     def __init__(self, stated: ReleaseCertificate, document: Mapping[str, Any]) -> None:
         self.body, self.document = stated, document
@@ -109,13 +109,9 @@ class _Release:
         check_row_counts(counts, body.n, self.columns, self.population)
         check_program_results(self.document["results"][first:], self.program_steps(), self.columns)
 
-    def program_steps(self) -> list[Mapping[str, Any]]:
-        """The steps of programs as they stand in the document."""
-        step = self.document["derivation"]["premises"][0]
-        if not isinstance(self.root.premises[0], Composition):
-            step = step["premises"][0]
-        pairs = zip(self.composition.premises, step["premises"], strict=True)
-        return [plain for stated, plain in pairs if isinstance(stated, ProgramStep)]
+    def program_steps(self) -> list[ProgramStep]:
+        """The steps of programs."""
+        return [step for step in self.composition.premises if isinstance(step, ProgramStep)]
 
     # -- what was asked, and what it costs under DP ----------------------------------------
 
@@ -128,11 +124,11 @@ class _Release:
                 asked = self.shape(step)
                 shapes.append(asked)
                 self.check_spend(step, asked, f"{step.rule}: {step.evidence.query.name}")
-        for plain in self.program_steps():
+        for program in self.program_steps():
             asked_of = program_query(
-                plain, self.document, self.columns, self.covers, self.independent, self.effort
+                program, self.body, self.columns, self.covers, self.independent, self.effort
             )
-            self.spoken(asked_of.spends[0]["reads"], asked_of.told["query"])
+            self.spoken(asked_of.spends[0].reads, asked_of.told["query"])
             told.append(asked_of.told)
         require(same(self.document.get("programs", []), told), "another program", "programs")
         spends = spent(

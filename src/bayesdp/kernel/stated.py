@@ -26,7 +26,9 @@ from bayesdp.statements import (
     queries,
     tables,
 )
+from bayesdp.statements.base import NotKnownError
 from bayesdp.statements.certificates import read_certificate
+from bayesdp.statements.program_steps import ProgramDerivation, read_derivation
 from bayesdp.statements.steps import read_level, unknown_rules
 
 MODELS = frozenset(populations.STRUCTURE) | {"gaussian", "family"}
@@ -45,11 +47,16 @@ The steps of a derivation repeat the population that is declared, or a member of
 
 @contextmanager
 def as_invalid() -> Iterator[None]:
-    """What is not a statement makes a certificate INVALID, and is named where it stands."""
+    """What is not a statement makes a certificate INVALID, and is named where it stands.
+
+    What nobody here reads makes it UNKNOWN.
+    """
     try:
         yield
     except StatementError as error:
         raise InvalidError(error.reason, error.place.lstrip(".")) from None
+    except NotKnownError as error:
+        raise UnknownError(error.reason, error.place) from None
 
 
 def as_text(plain: Any) -> str:
@@ -114,6 +121,13 @@ def stated_step(plain: Mapping[str, Any]) -> Any:
     _check_rules(plain)
     with as_invalid():
         return read_level(plain)
+
+
+def stated_derivation(plain: Mapping[str, Any]) -> ProgramDerivation:
+    """The derivation of a program's cost."""
+    with as_invalid():
+        derivation: ProgramDerivation = read_derivation(plain)
+        return derivation
 
 
 def stated_columns(plain: Any) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from bayesdp.statements.base import (
 )
 from bayesdp.statements.columns import Value
 from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta, Interval
-from bayesdp.statements.costs import ProgramDerivation, ProgramPart
+from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation
 from bayesdp.statements.spends import GAUSSIAN, PROGRAM, Spend
 from bayesdp.statements.steps import NotionLevel, Relation, RelationsStep, ReleaseStep
 
@@ -324,9 +324,9 @@ class RelationsCertificate(Certificate):
 
 
 class ProgramCertificate(Certificate):
-    """Of a program alone: its claim and derivation have a reader of their own."""
+    """Of a program alone."""
 
-    claim: ProgramPart
+    claim: ProgramClaim
     derivation: ProgramDerivation
 
 

@@ -1,17 +1,16 @@
 """What queries cost, as certificates state it: noise, programs, and their composition.
 
-What a program's own derivation holds is read by the rules about programs; here it is plain data.
+The derivation of a program's own certificate: `program_steps`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Discriminator, Field, StrictBool, Tag, model_validator
+from pydantic import Discriminator, Field, StrictBool, Tag, model_validator
 
 from bayesdp.statements.base import (
-    Line,
     Name,
     Number,
     Positive,
@@ -19,9 +18,10 @@ from bayesdp.statements.base import (
     Size,
     Statement,
     Whole,
-    all_visible,
     distinct,
 )
+from bayesdp.statements.program_documents import Exact
+from bayesdp.statements.program_steps import ProgramDerivation
 from bayesdp.statements.queries import ProgramQuery, TableQuery
 from bayesdp.statements.spends import GAUSSIAN, LAPLACE, PROGRAM, Spend
 
@@ -134,25 +134,7 @@ class ProgramCost(Statement):
     query: ProgramQuery
     fields: dict[Name, Name]
     spends: Annotated[tuple[Spend, ...], Sequence, Field(min_length=1, max_length=2)]
-    gaussian: dict[Name, Line] = Field(default_factory=dict)
-
-
-def _program_texts(plain: dict[str, Any]) -> dict[str, Any]:
-    all_visible(plain, frozenset({"obligations", "labels", "columns"}))
-    return plain
-
-
-ProgramPart = Annotated[dict[str, Any], AfterValidator(_program_texts)]
-"""A part of a program's certificate, which the rules about programs read."""
-
-
-class ProgramDerivation(Statement):
-    """The derivation of a program's own certificate, which rests on nothing else."""
-
-    rule: Literal["program"]
-    conclusion: ProgramPart
-    evidence: ProgramPart
-    premises: Nothing
+    gaussian: dict[Name, Exact] = Field(default_factory=dict)
 
 
 class ProgramStep(Statement):

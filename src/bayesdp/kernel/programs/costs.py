@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, require
 from bayesdp.kernel.programs.levels import NOWHERE, NUMBER, OTHER, TRUTH, Kind, Scope
@@ -17,15 +18,27 @@ from bayesdp.kernel.programs.reading import (
     Branch,
     Command,
     Derive,
-    Node,
     Parts,
     Release,
-    items,
-    keys,
     pieces,
 )
+from bayesdp.kernel.programs.reading import Node as Expression
 from bayesdp.kernel.programs.refusals import RefusedError, allow
 from bayesdp.kernel.programs.releases import NONE, Pair, Setting, kind_of_value, release_cost
+from bayesdp.kernel.stated import as_invalid
+from bayesdp.statements.program_steps import (
+    BranchNode,
+    DeriveNode,
+    Node,
+    PartsNode,
+    Pieces,
+    ReleaseNode,
+    SequenceNode,
+    read_node,
+)
+
+NODES = {Release: ReleaseNode, Derive: DeriveNode, Branch: BranchNode, Parts: PartsNode}
+"""Which node a command has in the derivation."""
 
 Kinds = list[tuple[str, str | None, tuple[Fraction, Fraction] | None]]
 
@@ -34,13 +47,13 @@ Kinds = list[tuple[str, str | None, tuple[Fraction, Fraction] | None]]
 class Spent:
     """The cost of commands, and where a record only enters or leaves; the names that they add.
 
-    `node` is their part of the derivation.
+    `made` is their part of the derivation as plain data, where it is made on the way.
     """
 
     cost: Pair
     entering: Pair | None
     names: Mapping[str, Kind]
-    node: object
+    made: Any
 
 
 def added(pairs: Sequence[Pair]) -> Pair:
@@ -64,7 +77,7 @@ def _known(spent: Sequence[Spent]) -> list[Pair] | None:
 class Walk:
     """Goes through the commands and the derivation side by side.
 
-    A derivation that is `None` is made on the way: `proposed` says what a release's step states.
+    A derivation that is `None` is made on the way: `proposed` says what a release's node states.
     """
 
     setting: Setting
@@ -72,36 +85,29 @@ class Walk:
     places: dict[str, tuple[Range, ...]] = field(default_factory=dict)
     """Where released and derived values lie."""
     making: bool = False
-    """Whether steps may be missing, since they are made on the way."""
+    """Whether nodes may be missing, since they are made on the way."""
 
-    def proposed(self, release: Release, setting: Setting) -> object:
-        """The step of a release, where the derivation has none."""
+    def proposed(self, release: Release, setting: Setting) -> dict[str, Any]:
+        """The node of a release as plain data, where the derivation has none."""
         raise InvalidError("a release without a step", f"release {release.name}")
 
-    def steps(self, node: object, key: str, many: int) -> list[object]:
-        """The derivation's steps under this key; `None` for each that is to be made."""
-        if node is None and self.making:
-            return [None] * many
-        nodes = items(keys(node, frozenset({key}), f"a {key}")[key], key)
-        require(len(nodes) == many, "not one step for each command", "derivation")
-        return nodes
-
     def sequence(
-        self, commands: Sequence[Command], node: object, names: Mapping[str, Kind]
+        self, commands: Sequence[Command], node: SequenceNode | None, names: Mapping[str, Kind]
     ) -> Spent:
         """One after the other."""
-        nodes = self.steps(node, "sequence", len(commands))
+        nodes = [None] * len(commands) if node is None else node.sequence
+        require(len(nodes) == len(commands), "not one step for each command", "derivation")
         new: dict[str, Kind] = {}
         spent, known_names = [], dict(names)
-        for command, step in zip(commands, nodes, strict=True):
-            done = self.command(command, step, known_names)
+        for command, under in zip(commands, nodes, strict=True):
+            done = self.command(command, under, known_names)
             require(not any(name in known_names for name in done.names), "a name twice", "name")
             new |= done.names
             known_names |= done.names
             spent.append(done)
         known = _known(spent)
         entering = None if known is None else added(known)
-        made = {"sequence": [one.node for one in spent]}
+        made = {"sequence": [one.made for one in spent]}
         return Spent(added([one.cost for one in spent]), entering, new, made)
 
     def scope(self, names: Mapping[str, Kind]) -> Scope:
@@ -109,28 +115,40 @@ class Walk:
         world = replace(self.setting.world, variables=self.places)
         return replace(self.setting.scope, names=names, world=world)
 
-    def command(self, command: Command, node: object, names: Mapping[str, Kind]) -> Spent:
+    def command(self, command: Command, node: Node | None, names: Mapping[str, Kind]) -> Spent:
         """One command."""
         require(node is not None or self.making, "a step is missing", "derivation")
+        of_its_kind = node is None or isinstance(node, NODES[type(command)])
+        require(of_its_kind, "another command", "derivation")
         scope = self.scope(names)
         if isinstance(command, Release):
-            setting = replace(self.setting, scope=scope)
-            step = self.proposed(command, setting) if node is None else node
-            cost = release_cost(command, step, setting)
-            self.kinds.append(cost.kind)
-            kind = self._kind(command, scope)
-            self._note(command.name, (ANY,) * kind.size)
-            return Spent(cost.cost, cost.entering, {command.name: kind}, step)
+            assert node is None or isinstance(node, ReleaseNode)
+            return self.release(command, node, scope)
         if isinstance(command, Derive):
-            step = {"derive": command.name}
-            require(node in (None, step), "another command", "derivation")
+            same = not isinstance(node, DeriveNode) or node.derive == command.name
+            require(same, "another command", "derivation")
             kind = scope.after(command.value)
             numeric = kind.name in ("truth", "number", "vector")
             self._note(command.name, scope.world.ranges(command.value) if numeric else (ANY,))
-            return Spent(NONE, NONE, {command.name: kind}, step)
+            return Spent(NONE, NONE, {command.name: kind}, {"derive": command.name})
         if isinstance(command, Branch):
+            assert node is None or isinstance(node, BranchNode)
             return self.branch(command, node, names)
-        return self.parts(command, node, names)
+        assert node is None or isinstance(node, PartsNode)
+        return self.parts(command, None if node is None else node.parts, names)
+
+    def release(self, release: Release, node: ReleaseNode | None, scope: Scope) -> Spent:
+        """One release. What is proposed is read as what a certificate states."""
+        setting, made = replace(self.setting, scope=scope), None
+        if node is None:
+            made = self.proposed(release, setting)
+            with as_invalid():
+                node = read_node(made)
+        cost = release_cost(release, node, setting)
+        self.kinds.append(cost.kind)
+        kind = self._kind(release, scope)
+        self._note(release.name, (ANY,) * kind.size)
+        return Spent(cost.cost, cost.entering, {release.name: kind}, made)
 
     def _note(self, name: str, places: tuple[Range, ...]) -> None:
         """A name that both sides of a branch give lies where either puts it."""
@@ -145,54 +163,54 @@ class Walk:
         numeric = release.op == "posterior-sample" or release.args[0].op == "score"
         return NUMBER if numeric else OTHER
 
-    def branch(self, command: Branch, node: object, names: Mapping[str, Kind]) -> Spent:
+    def branch(self, command: Branch, node: BranchNode | None, names: Mapping[str, Kind]) -> Spent:
         """The dearer of both sides."""
         is_truth = self.scope(names).public(command.test) == TRUTH
         require(is_truth, "a condition is true or false", "branch")
-        steps = self.steps(node, "branch", 2)
+        nodes = (None, None) if node is None else node.branch
         spent = [
-            self.side(command, holds, step, names)
-            for holds, step in zip((True, False), steps, strict=True)
+            self.side(command, holds, under, names)
+            for holds, under in zip((True, False), nodes, strict=True)
         ]
         known = _known(spent)
         entering = None if known is None else dearest(known)
-        made = {"branch": [one.node for one in spent]}
+        made = {"branch": [one.made for one in spent]}
         return Spent(dearest([one.cost for one in spent]), entering, _either(spent), made)
 
-    def side(self, command: Branch, holds: bool, node: object, names: Mapping[str, Kind]) -> Spent:
+    def side(
+        self, command: Branch, holds: bool, node: SequenceNode | None, names: Mapping[str, Kind]
+    ) -> Spent:
         """The commands of a branch where its test holds, or where it doesn't."""
         return self.sequence(command.sides[0 if holds else 1], node, names)
 
-    def parts(self, command: Parts, node: object, names: Mapping[str, Kind]) -> Spent:
+    def parts(self, command: Parts, stated: Pieces | None, names: Mapping[str, Kind]) -> Spent:
         """Pieces of a partition, in parallel if each part reads its own piece only."""
         column = self.setting.world.program.columns.get(command.column)
         told = f"a partition by no column {command.column!r}"
         allow(column is not None, "partition", told, command, "parts")
         assert column is not None
         labels = [label for label, _ in command.parts]
-        known_labels = set(labels) <= set(column.labels) and len(set(labels)) == len(labels)
+        known_labels = set(labels) <= set(column.parts) and len(set(labels)) == len(labels)
         told = "a piece that there isn't, or a piece twice"
         allow(known_labels, "labels", told, command, "parts")
         known_public = command.public is column.public
         allow(known_public, "public-parts", "public or not", command, "parts")
         confined = all(_confined(part, command.column, label) for label, part in command.parts)
         made = {"column": command.column, "public": command.public, "confined": confined}
-        nodes: list[object] = [None] * len(command.parts)
-        if node is not None:
-            stated = keys(node, frozenset({"parts"}), "parts")["parts"]
-            stated = keys(stated, frozenset({"column", "public", "confined", "of"}), "parts")
-            require(stated["column"] == command.column, "another column", "parts")
-            require(stated["public"] is command.public, "public or not", "parts")
+        nodes: Sequence[SequenceNode | None] = [None] * len(command.parts)
+        if stated is not None:
+            require(stated.column == command.column, "another column", "parts")
+            require(stated.public is command.public, "public or not", "parts")
             read = "whether each part reads its piece only"
-            require(stated["confined"] is confined, read, "parts")
-            nodes = items(stated["of"], "parts")
+            require(stated.confined is confined, read, "parts")
+            nodes = stated.of
             require(len(nodes) == len(command.parts), "not one step for each piece", "derivation")
         spent: list[Spent] = []
         new: dict[str, Kind] = {}
-        for (_, part), step in zip(command.parts, nodes, strict=True):
-            spent.append(self.sequence(part, step, {**names, **new}))
+        for (_, part), under in zip(command.parts, nodes, strict=True):
+            spent.append(self.sequence(part, under, {**names, **new}))
             new |= spent[-1].names
-        tree = {"parts": {**made, "of": [one.node for one in spent]}}
+        tree = {"parts": {**made, "of": [one.made for one in spent]}}
         cost, entering = self._together(spent, confined, command)
         return Spent(cost, entering, new, tree)
 
@@ -235,7 +253,7 @@ def _confined(commands: Sequence[Command], column: str, label: str) -> bool:
     )
 
 
-def _read(commands: Sequence[Command]) -> Iterator[Node]:
+def _read(commands: Sequence[Command]) -> Iterator[Expression]:
     for one in commands:
         if isinstance(one, Release):
             yield from one.args

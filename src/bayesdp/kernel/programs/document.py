@@ -19,7 +19,6 @@ from bayesdp.kernel.arithmetic import (
     ball,
     double_up,
     require,
-    whole,
 )
 from bayesdp.kernel.judgement import ROUNDING
 from bayesdp.kernel.programs.costs import Kinds, Spent, Walk
@@ -35,24 +34,18 @@ from bayesdp.kernel.programs.reading import (
     Release,
     const,
     flat,
-    items,
-    keys,
-    number,
-    read_program,
+    program_of,
 )
 from bayesdp.kernel.programs.refusals import allow
 from bayesdp.kernel.programs.releases import Pair, Setting
 from bayesdp.kernel.programs.rows import NotExactError, evaluate
-from bayesdp.kernel.stated import same
+from bayesdp.kernel.stated import stated_derivation
+from bayesdp.statements.certificates import ProgramCertificate
+from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation, ProgramEvidence
 
 RULE = "program"
-SOLVERS = ("z3", "cvc5")
 STATED = "as the certificate's author states, "
 """How the assumption begins that rests on solvers, which are not asked here."""
-CLAIM = frozenset(
-    {"notion", "epsilon", "delta", "exact", "kind", "column", "interval", "adjacency"}
-)
-_EVIDENCE = frozenset({"program", "n", "derivation", "obligations", "solvers"})
 
 
 @dataclass(frozen=True)
@@ -67,55 +60,49 @@ class Derived:
     obligations: tuple[tuple[str, str], ...]
 
 
-def check_program(document: Mapping[str, Any]) -> tuple[str, ...]:
+def check_program(certificate: ProgramCertificate) -> tuple[str, ...]:
     """What a certificate of a program assumes; `InvalidError` where its claim doesn't follow."""
-    require(document["rounding"] == ROUNDING, "another rounding", "rounding")
-    derived = derive(document["derivation"])
-    check_claim(document["claim"], derived)
-    # As texts: false is not 0.
-    require(same(document["claim"], document["derivation"]["conclusion"]), "two claims", "claim")
-    assuming = assumptions_from(derived)
-    told = document["assumptions"]
-    require(told == assuming, "they are not those that the cost rests on", "assumptions")
-    return tuple(assuming)
+    require(certificate.rounding == ROUNDING, "another rounding", "rounding")
+    derived = derive(certificate.derivation)
+    check_claim(certificate.claim, derived)
+    require(certificate.claim == certificate.derivation.conclusion, "two claims", "claim")
+    assuming = tuple(assumptions_from(derived))
+    told = "they are not those that the cost rests on"
+    require(certificate.assumptions == assuming, told, "assumptions")
+    return assuming
 
 
-def assumptions_of(derivation: Mapping[str, Any]) -> list[str]:
+def assumptions_of(plain: Mapping[str, Any]) -> list[str]:
     """What a certificate with this derivation rests on. `InvalidError` if it doesn't follow."""
+    derivation = stated_derivation(plain)
     derived = derive(derivation)
-    check_claim(derivation["conclusion"], derived)
+    check_claim(derivation.conclusion, derived)
     return assumptions_from(derived)
 
 
-def derive(step: Mapping[str, Any], effort: Effort | None = None) -> Derived:
+def derive(derivation: ProgramDerivation, effort: Effort | None = None) -> Derived:
     """The cost of a derivation's program. `InvalidError` where its numbers are too small.
 
     `effort` is what is left for this and all other programs of one certificate.
     """
     try:
-        return _derive(step, effort or Effort())
+        return _derive(derivation.evidence, effort or Effort())
     except RecursionError:
         raise UnknownError("the program is nested too deeply", "program") from None
 
 
-def _derive(step: Mapping[str, Any], effort: Effort) -> Derived:
-    require(step["rule"] == RULE and step["premises"] == [], "another derivation", "derivation")
-    evidence = keys(step["evidence"], _EVIDENCE, "evidence")
-    program = read_program(evidence["program"])
-    n = None if evidence["n"] is None else whole(evidence["n"], "n", 1)
+def _derive(evidence: ProgramEvidence, effort: Effort) -> Derived:
+    program, n = program_of(evidence.program), evidence.n
     world = World(program, _sizes(program, n), program.adjacency, effort=effort)
     scope = Scope(world, {})
-    solvers = items(evidence["solvers"], "solvers")
-    require(solvers in ([], ["z3"], ["cvc5"], list(SOLVERS)), "solvers of other names", "solvers")
-    discharged = Discharged(evidence["obligations"], solvers)
-    require(bool(solvers) == bool(discharged.texts), "solvers without obligations", "solvers")
+    discharged = Discharged(evidence.obligations)
     check_start(program, scope, n)
     walk = Walk(Setting(scope, discharged.folds(world).__getitem__))
-    spent = walk.sequence(program.body, evidence["derivation"], {})
+    spent = walk.sequence(program.body, evidence.derivation, {})
     check_end(program, walk, spent)
     discharged.finish()
     asked = tuple((what, text) for text, what in discharged.derived.items())
-    return Derived(program, n, spent.cost, one_kind(walk.kinds), tuple(solvers), asked)
+    return Derived(program, n, spent.cost, one_kind(walk.kinds), evidence.solvers, asked)
 
 
 def check_start(program: Program, scope: Scope, n: int | None) -> None:
@@ -133,12 +120,12 @@ def check_end(program: Program, walk: Walk, spent: Spent) -> None:
     require(spent.cost[1] < 1, "a delta of 1 or more promises nothing", "delta")
 
 
-def obligations_of(derivation: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def obligations_of(plain: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """What solvers must find unsatisfiable: what it is about, and its text in SMT-LIB.
 
     Derived from the program, whatever a certificate quotes. `InvalidError` if it doesn't follow.
     """
-    return derive(derivation).obligations
+    return derive(stated_derivation(plain)).obligations
 
 
 def _sizes(program: Program, n: int | None) -> Range:
@@ -241,28 +228,26 @@ def one_kind(kinds: Kinds) -> tuple[str, str | None, tuple[Fraction, Fraction] |
 # -- the claim -------------------------------------------------------------------------------------
 
 
-def check_claim(claim: object, derived: Derived) -> None:
+def check_claim(claim: ProgramClaim, derived: Derived) -> None:
     """`InvalidError` where it says more than follows."""
-    found = keys(claim, CLAIM, "claim")
-    exact = keys(found["exact"], frozenset({"epsilon", "delta"}), "claim")
-    require(found["notion"] == "dp", "another notion", "claim")
-    require(found["adjacency"] == derived.program.adjacency, "another adjacency", "claim")
-    for what, due in zip(("epsilon", "delta"), derived.cost, strict=True):
-        claimed = number(exact[what], what)
+    require(claim.adjacency == derived.program.adjacency, "another adjacency", "claim")
+    doubles, exact = (claim.epsilon, claim.delta), (claim.exact.epsilon, claim.exact.delta)
+    for what, double, claimed, due in zip(
+        ("epsilon", "delta"), doubles, exact, derived.cost, strict=True
+    ):
         if claimed < due:
             said = f"{float(claimed)!r} is claimed, and {float(due)!r} is what follows"
             raise InvalidError(said, f"claim: {what}")
-        at_least(found[what], ball(claimed), f"claim: {what}")
-        require(found[what] == double_up(ball(claimed)), "another double", f"claim: {what}")
-    if found["kind"] == "any":
-        told = (found["column"], found["interval"]) == (None, None)
+        at_least(double, ball(claimed), f"claim: {what}")
+        require(double == double_up(ball(claimed)), "another double", f"claim: {what}")
+    if claim.kind == "any":
+        told = (claim.column, claim.interval) == (None, None)
         require(told, "a column or interval of kind any", "claim")
         return
     kind, column, place = derived.kind
-    require(found["kind"] == kind == "lipschitz", "another kind", "claim")
-    require(found["column"] == column, "another column", "claim")
-    ends = [number(one, "interval") for one in items(found["interval"], "interval")]
-    require(place is not None and ends == list(place), "another interval", "claim")
+    require(kind == "lipschitz", "another kind", "claim")
+    require(claim.column == column, "another column", "claim")
+    require(place is not None and claim.interval == place, "another interval", "claim")
 
 
 # -- what it rests on ------------------------------------------------------------------------

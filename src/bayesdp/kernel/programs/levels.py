@@ -15,7 +15,7 @@ from bayesdp.kernel.programs.ranges import World
 from bayesdp.kernel.programs.reading import (
     MOST_ENTRIES,
     SIZE,
-    Column,
+    ColumnType,
     Node,
     pieces,
 )
@@ -91,7 +91,7 @@ class Scope:
             return Kind("vector", size)
         return self._plain(node, [self.row(one) for one in node.args])
 
-    def _column(self, name: object, at: Node) -> Column:
+    def _column(self, name: object, at: Node) -> ColumnType:
         allow(name in self.world.program.columns, "column", f"no column {name!r}", at)
         return self.world.program.columns[str(name)]
 
@@ -111,7 +111,7 @@ class Scope:
         """The kind of the rows of a `data` node."""
         require(node.op == "data", "data is wanted")
         for column, label in pieces(node):
-            known = label in self._column(column, node).labels
+            known = label in self._column(column, node).parts
             require(known, f"no piece {label!r} of {column!r}")
         require(self.row(node.args[0]).name == "truth", "a filter is true or false")
         self.exact_divisors(node)

@@ -8,13 +8,14 @@ solvers said; that it is the right text is what is checked here.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from bayesdp.kernel.arithmetic import UnknownError, require
 from bayesdp.kernel.programs.ranges import Range, World
-from bayesdp.kernel.programs.reading import SIZE, TRUE, Node, pieces
+from bayesdp.kernel.programs.reading import SIZE, TRUE, Node, number, pieces
 from bayesdp.kernel.programs.refusals import UnprovedError
+from bayesdp.statements.program_steps import Obligation
 
 Tree = str | tuple["Tree", ...]
 _NAMES = {
@@ -204,7 +205,6 @@ def moves_at_most(fold: Node, bound: Fraction, world: World) -> Problem:
 
 def read_text(text: str) -> tuple[dict[str, str], frozenset[Tree]]:
     """Declarations and assertions of a text; `InvalidError` for anything else in it."""
-    require(isinstance(text, str) and len(text) < 500_000, "an obligation is no text")
     sorts: dict[str, str] = {}
     said: set[Tree] = set()
     for command in _trees(text):
@@ -238,19 +238,11 @@ def _trees(text: str) -> Iterable[Tree]:
 class Discharged:
     """The obligations of a certificate: each must be one that the program needs."""
 
-    def __init__(self, evidence: object, solvers: list[str]) -> None:
-        require(isinstance(evidence, list), "no list of obligations", "obligations")
-        assert isinstance(evidence, list)
-        require(len(evidence) <= 200, "too many obligations", "obligations")
-        self.texts = []
-        self.bounds: set[Fraction] = set()
+    def __init__(self, stated: Sequence[Obligation]) -> None:
+        self.texts = [(asked.what, read_text(asked.text)) for asked in stated]
         self.used: set[int] = set()
         self.derived: dict[str, str] = {}
         """What each is about, and its text as it is derived here: not as it is quoted."""
-        for one in evidence:
-            require(isinstance(one, Mapping) and set(one) == {"what", "text", "solvers"}, "keys")
-            require(one["solvers"] == solvers and len(solvers) > 0, "solvers", "obligations")
-            self.texts.append((str(one["what"]), read_text(one["text"])))
 
     def folds(self, world: World) -> Mapping[Node, Fraction]:
         """Kept between calls: how far each fold moves."""
@@ -292,8 +284,6 @@ class _Folds(dict[Node, Fraction]):
 
 
 def _bound(words: str) -> Fraction:
-    from bayesdp.kernel.programs.reading import number
-
     bound = number(words, "how far a fold moves")
     require(bound >= 0, "a negative move", "fold")
     return bound

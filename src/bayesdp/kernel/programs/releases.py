@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import Any
 
 from flint import arb
 
@@ -18,21 +17,12 @@ from bayesdp.kernel.programs import distances, noise
 from bayesdp.kernel.programs.levels import NUMBER, TRUTH, Kind, Scope, whole_row
 from bayesdp.kernel.programs.moves import JOINT, Bound, Folds, Means, Norm, moves
 from bayesdp.kernel.programs.ranges import Range, World, folded
-from bayesdp.kernel.programs.reading import (
-    TRUE,
-    Node,
-    Reader,
-    Release,
-    columns_of,
-    const,
-    keys,
-    number,
-    pieces,
-)
+from bayesdp.kernel.programs.reading import TRUE, Node, Release, columns_of, const, pieces
 from bayesdp.kernel.programs.refusals import UnprovedError, allow
 from bayesdp.kernel.programs.rows import linear
 from bayesdp.kernel.programs.sizes import never_less
 from bayesdp.statements.program import names_of
+from bayesdp.statements.program_steps import ReleaseNode
 
 Pair = tuple[Fraction, Fraction]
 NONE: Pair = (Fraction(0), Fraction(0))
@@ -40,9 +30,6 @@ WORDS = frozenset({*JOINT, "public", "fold", "hellinger", "one record", "clipped
 """What a sensitivity may be said to be by. Those of the table are held to their own number."""
 
 ONE_ = Fraction(1)
-_NODE = frozenset(
-    {"release", "rule", "epsilon", "delta", "sensitivity", "entering", "kind", "column", "interval"}
-)
 _DECLARED = {
     "laplace": (1, {"epsilon"}, {"sensitivity"}),
     "gaussian": (1, {"epsilon", "delta"}, {"sigma"}),
@@ -61,18 +48,6 @@ class Cost:
     cost: Pair
     entering: Pair | None
     kind: tuple[str, str | None, tuple[Fraction, Fraction] | None]
-
-
-@dataclass(frozen=True)
-class Stated:
-    """A node of the derivation, read."""
-
-    epsilon: Fraction
-    delta: Fraction
-    norm: str
-    value: Node
-    by: str
-    entering: Fraction | None
 
 
 @dataclass(frozen=True)
@@ -150,46 +125,29 @@ class Setting:
         require(certain, f"{what} is below what is derived{told}", self.step)
 
 
-def release_cost(release: Release, node: object, setting: Setting) -> Cost:
+def release_cost(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     """The cost of a release; `InvalidError` where its node states less than is derived."""
     setting = replace(setting, step=f"release {release.name}")
     try:
-        found = keys(node, _NODE, "a release's node")
-        require(found["release"] == release.name, "another release")
-        require(found["rule"] == release.op, f"the rule is {release.op!r}")
+        require(stated.release == release.name, "another release")
+        require(stated.rule == release.op, f"the rule is {release.op!r}")
         if release.op not in RULES:
             raise UnknownError(f"no rule for the release {release.op!r}")
         _check_options(release, setting.scope)
-        stated = _stated(found)
+        words = stated.sensitivity.by.removeprefix("sum of ").split(", ")
+        known = all(word.removeprefix("sum of ") in WORDS for word in words)
+        require(known, "by a rule that is none")
         # Noise is scaled by it, and what it scales by can be seen: `100 * db.size` where that is
         # private would be released with the noise.
-        public = setting.scope.public(stated.value) == NUMBER
+        public = setting.scope.public(stated.sensitivity.value) == NUMBER
         require(public, "a sensitivity that is no public number")
         cost = RULES[release.op](release, stated, setting)
-        require((found["kind"], found["column"]) == cost.kind[:2], "another kind or column")
-        place = None if cost.kind[2] is None else [str(end) for end in cost.kind[2]]
-        require(found["interval"] == place, "another interval")
+        require((stated.kind, stated.column) == cost.kind[:2], "another kind or column")
+        require(stated.interval == cost.kind[2], "another interval")
         return cost
     except InvalidError as error:
         error.step = error.step or setting.step
         raise
-
-
-def _stated(found: Mapping[str, Any]) -> Stated:
-    moved = keys(found["sensitivity"], frozenset({"norm", "value", "by"}), "sensitivity")
-    entering = found["entering"]
-    stated = Stated(
-        number(found["epsilon"], "epsilon"),
-        number(found["delta"], "delta"),
-        str(moved["norm"]),
-        Reader().node(moved["value"]),
-        str(moved["by"]),
-        None if entering is None else number(entering, "entering"),
-    )
-    require(stated.entering is None or stated.entering >= 0, "entering is negative")
-    words = stated.by.removeprefix("sum of ").split(", ")
-    require(all(one.removeprefix("sum of ") in WORDS for one in words), "by a rule that is none")
-    return stated
 
 
 def _check_options(release: Release, scope: Scope) -> None:
@@ -219,7 +177,7 @@ def kind_of_value(release: Release, scope: Scope) -> Kind:
     return NUMBER if kind == TRUTH else kind
 
 
-def _laplace(release: Release, stated: Stated, setting: Setting) -> Cost:
+def _laplace(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     epsilon = _option(release, "epsilon")
     kind_of_value(release, setting.scope)
     scale = _moved(release, stated, setting, "l1")
@@ -235,14 +193,14 @@ def _laplace(release: Release, stated: Stated, setting: Setting) -> Cost:
     return Cost((epsilon, Fraction(0)), pair, lipschitz(release.args[0], setting.world))
 
 
-def _gaussian(release: Release, stated: Stated, setting: Setting) -> Cost:
+def _gaussian(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     epsilon, delta = _option(release, "epsilon"), _option(release, "delta")
     require(delta < 1, "delta is not below 1")
     kind = kind_of_value(release, setting.scope)
     scale = _moved(release, stated, setting, "l2")
     require((stated.epsilon, stated.delta) == (epsilon, delta), "another cost than asked for")
     if "sigma" in dict(release.options):
-        sigma, squared = _option(release, "sigma"), folded(stated.value)
+        sigma, squared = _option(release, "sigma"), folded(stated.sensitivity.value)
         if squared is None:
             raise UnknownError("an asserted sigma where the sensitivity is no constant")
         exact = kind.name == "number" and whole(release.args[0], setting.world)
@@ -254,20 +212,27 @@ def _gaussian(release: Release, stated: Stated, setting: Setting) -> Cost:
     return Cost((epsilon, delta), entering, ANY_KIND)
 
 
-def _moved(release: Release, stated: Stated, setting: Setting, norm: Norm) -> Node:
+def _moved(release: Release, stated: ReleaseNode, setting: Setting, norm: Norm) -> Node:
     """The stated sensitivity, which is enough; also by the rule that it names."""
-    require(stated.norm == norm, "another norm")
-    setting.enough_for(stated.value, release.args[0], norm, setting.world, "the sensitivity")
+    require(stated.sensitivity.norm == norm, "another norm")
+    setting.enough_for(
+        stated.sensitivity.value, release.args[0], norm, setting.world, "the sensitivity"
+    )
     still = not setting.world.moved(release.args[0])
-    require(stated.by != "public" or still, "by a rule that doesn't apply")
-    if stated.by in JOINT:
-        by_this = setting.by_rule(stated.by, release.args[0], norm)
-        setting.enough(stated.value, by_this, "the sensitivity by this rule")
-    return stated.value
+    require(stated.sensitivity.by != "public" or still, "by a rule that doesn't apply")
+    if stated.sensitivity.by in JOINT:
+        by_this = setting.by_rule(stated.sensitivity.by, release.args[0], norm)
+        setting.enough(stated.sensitivity.value, by_this, "the sensitivity by this rule")
+    return stated.sensitivity.value
 
 
 def _share(
-    release: Release, stated: Stated, setting: Setting, norm: Norm, scale: Node, epsilon: Fraction
+    release: Release,
+    stated: ReleaseNode,
+    setting: Setting,
+    norm: Norm,
+    scale: Node,
+    epsilon: Fraction,
 ) -> Fraction | None:
     """The stated cost where one record enters or leaves, shown to be enough with this scale."""
     if stated.entering is None:
@@ -318,13 +283,13 @@ def whole(node: Node, world: World) -> bool:
 # -- scores ----------------------------------------------------------------------------------------
 
 
-def _exponential(release: Release, stated: Stated, setting: Setting) -> Cost:
+def _exponential(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     epsilon = _option(release, "epsilon")
     score, candidates = release.args
     place = candidates_of(candidates, setting.scope)
-    require(stated.norm == "score", "another norm")
+    require(stated.sensitivity.norm == "score", "another norm")
     require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
-    scale = dict(release.options).get("sensitivity", stated.value)
+    scale = dict(release.options).get("sensitivity", stated.sensitivity.value)
     entering = const(stated.entering or Fraction(0))
     share = Node("mul", (entering, scale))
     here, there = setting.world, setting.world.entering()
@@ -332,7 +297,7 @@ def _exponential(release: Release, stated: Stated, setting: Setting) -> Cost:
         require(score.args[0].op == "posterior", "a distance to no posterior")
         model = score.args[0].args[0]
         derived = _upper(hellinger(model, setting, here))
-        setting.enough(stated.value, derived, "the sensitivity")
+        setting.enough(stated.sensitivity.value, derived, "the sensitivity")
         setting.enough(scale, derived, "the asserted sensitivity")
         if stated.entering is not None:
             small = _upper(hellinger(model, setting, there))
@@ -342,7 +307,7 @@ def _exponential(release: Release, stated: Stated, setting: Setting) -> Cost:
         assert place is not None
         inner, of = bound_variable(score, place, setting), score.args[0]
         require(inner.scope.private(of) in (NUMBER, TRUTH), "a score is one number")
-        inner.enough_for(stated.value, of, "l1", inner.world, "the sensitivity")
+        inner.enough_for(stated.sensitivity.value, of, "l1", inner.world, "the sensitivity")
         inner.enough_for(scale, of, "l1", inner.world, "the asserted sensitivity")
         if stated.entering is not None:
             away = inner.world.entering()
@@ -426,26 +391,26 @@ def _upper(distance: arb) -> Node:
 # -- answers about single records, and samples ---------------------------------------------------
 
 
-def _answer(release: Release, stated: Stated, setting: Setting, width: Fraction) -> Cost:
+def _answer(release: Release, stated: ReleaseNode, setting: Setting, width: Fraction) -> Cost:
     """Each record answers by itself: neighbours differ in one answer's law."""
     epsilon, data = _option(release, "epsilon"), release.args[0]
     read = columns_of(data.args[0]) | {column for column, _ in pieces(data)}
     told = setting.world.adjacency != "replace-one" or not read <= setting.world.public
     private = "one answer for each record tells how many there are"
     allow(not told, "answers", private, release)
-    require(stated.norm == "score" and stated.entering is None, "a cost of entering")
+    require(stated.sensitivity.norm == "score" and stated.entering is None, "a cost of entering")
     require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
-    setting.enough(stated.value, const(width), "the sensitivity")
+    setting.enough(stated.sensitivity.value, const(width), "the sensitivity")
     return Cost((epsilon, Fraction(0)), None, ANY_KIND)
 
 
-def _randomized_response(release: Release, stated: Stated, setting: Setting) -> Cost:
+def _randomized_response(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     kind = setting.scope.data(release.args[0])
     require(kind.name in ("truth", "label"), "randomized response about no category")
     return _answer(release, stated, setting, Fraction(1))
 
 
-def _per_record(release: Release, stated: Stated, setting: Setting) -> Cost:
+def _per_record(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     data, score, candidates = release.args
     setting.scope.data(data)
     place = candidates_of(candidates, setting.scope)
@@ -457,7 +422,7 @@ def _per_record(release: Release, stated: Stated, setting: Setting) -> Cost:
     return _answer(release, stated, setting, inner.world.range(score.args[0]).width())
 
 
-def _posterior_sample(release: Release, stated: Stated, setting: Setting) -> Cost:
+def _posterior_sample(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     low, high, power = (_option(release, name) for name in ("low", "high", "power"))
     model, grid = release.args
     family = setting.scope.observed(model)
@@ -472,14 +437,14 @@ def _posterior_sample(release: Release, stated: Stated, setting: Setting) -> Cos
     moved = high - low
     entering = power * moved
     cost = entering + entering if setting.world.adjacency == "replace-one" else entering
-    require(stated.norm == "log-likelihood", "another norm")
-    setting.enough(stated.value, const(moved), "the sensitivity")
+    require(stated.sensitivity.norm == "log-likelihood", "another norm")
+    setting.enough(stated.sensitivity.value, const(moved), "the sensitivity")
     require(stated.epsilon == cost and stated.delta == 0, "another cost than derived")
     require(stated.entering is None or stated.entering >= entering, "the cost of entering")
     return Cost((cost, Fraction(0)), (entering, Fraction(0)), ANY_KIND)
 
 
-Rule = Callable[[Release, Stated, Setting], Cost]
+Rule = Callable[[Release, ReleaseNode, Setting], Cost]
 RULES: Mapping[str, Rule] = {
     "laplace": _laplace,
     "gaussian": _gaussian,

@@ -10,7 +10,7 @@ from typing import Any
 
 from bayesdp.kernel.programs.effort import bounded
 from bayesdp.kernel.programs.ranges import World, folded
-from bayesdp.kernel.programs.reading import ONE, TRUE, Column, Node, Values, columns_of, pieces
+from bayesdp.kernel.programs.reading import ONE, TRUE, ColumnType, Node, Values, columns_of, pieces
 
 Value = Fraction | bool | str | tuple[Fraction, ...]
 Row = Mapping[str, Value]
@@ -140,7 +140,7 @@ def settings(columns: Mapping[str, Values], names: Iterable[str]) -> Iterator[Ro
     return (dict(zip(names, one, strict=True)) for one in product(*lists))
 
 
-def rows(columns: Mapping[str, Column], names: frozenset[str]) -> list[Row] | None:
+def rows(columns: Mapping[str, ColumnType], names: frozenset[str]) -> list[Row] | None:
     """All settings of these columns, if there are at most `MOST_SETTINGS`."""
     total = 1
     for name in names:

@@ -36,6 +36,7 @@ from bayesdp.programs.check.refine import Refinements
 from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Release, plain
 from bayesdp.programs.words import distinct_decimals
+from bayesdp.statements.program_steps import Node, SequenceNode
 
 TEN_DIGITS = 10**10
 Share = Fraction | None
@@ -53,7 +54,7 @@ class Derivation(Walk):
 
     # -- commands ------------------------------------------------------------------------------
 
-    def command(self, command: Command, node: object, names: Mapping[str, Kind]) -> Spent:
+    def command(self, command: Command, node: Node | None, names: Mapping[str, Kind]) -> Spent:
         """One command, explained before the rules see it."""
         if isinstance(command, Derive):
             self.explain.public(command.value, self.scope(names), noted=True)
@@ -61,7 +62,9 @@ class Derivation(Walk):
             self.explain.public(command.test, self.scope(names), noted=True)
         return super().command(command, node, names)
 
-    def side(self, command: Branch, holds: bool, node: object, names: Mapping[str, Kind]) -> Spent:
+    def side(
+        self, command: Branch, holds: bool, node: SequenceNode | None, names: Mapping[str, Kind]
+    ) -> Spent:
         """A side of a branch knows whether its test holds."""
         outside = self.explain.facts
         self.explain.facts = (*outside, *facts(command.test, holds))
@@ -71,8 +74,8 @@ class Derivation(Walk):
 
     # -- releases ------------------------------------------------------------------------------
 
-    def proposed(self, release: Release, setting: Setting) -> object:
-        """The step of a release: the least sensitivity, and the cost of entering with its noise."""
+    def proposed(self, release: Release, setting: Setting) -> dict[str, Any]:
+        """The node of a release: the least sensitivity, and the cost of entering with its noise."""
         self._arguments(release, setting)
         # What may be tried for one release doesn't depend on how many there are.
         world = replace(setting.world, effort=Effort())

@@ -86,7 +86,7 @@ def _derived(program: Program, core: Read, world: World, n: int | None) -> Verdi
     _declared(program, epsilon, delta)
     check_end(core, walk, spent)
     kind, column, interval = one_kind(walk.kinds)
-    assert isinstance(spent.node, dict)
+    assert isinstance(spent.made, dict)
     return Verdict(
         "ACCEPTED",
         epsilon,
@@ -94,7 +94,7 @@ def _derived(program: Program, core: Read, world: World, n: int | None) -> Verdi
         "lipschitz" if kind == "lipschitz" else "any",
         column,
         interval,
-        derivation=spent.node,
+        derivation=spent.made,
         obligations=tuple(refinements.obligations),
         solvers=refinements.solvers,
         n=n,

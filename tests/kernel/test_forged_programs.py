@@ -276,3 +276,35 @@ def test_false_is_not_a_delta_of_0() -> None:
     document["derivation"]["conclusion"]["delta"] = False
     verdict = kernel.check(document | {"digest": digest(content_of(document))})
     assert (verdict.verdict, verdict.reason) == ("INVALID", "a truth value where a number is due")
+
+
+def _larger_claim(document: Document) -> None:
+    document["claim"] |= {"epsilon": 8.0, "exact": document["claim"]["exact"] | {"epsilon": "8"}}
+
+
+def _another_value(document: Document) -> None:
+    nodes = evidence(document)["derivation"]["sequence"]
+    (node,) = (node for node in nodes if "derive" in node)
+    node["derive"] += "_other"
+
+
+def _not_confined(document: Document) -> None:
+    nodes = evidence(document)["derivation"]["sequence"]
+    pieces, *_ = (node["parts"] for node in nodes if "parts" in node)
+    pieces["confined"] = not pieces["confined"]
+
+
+@pytest.mark.parametrize(
+    ("program", "change", "reason"),
+    [
+        ("sums", _larger_claim, "two claims"),
+        ("height", _another_value, "another command"),
+        ("parts", _not_confined, "whether each part reads its piece only"),
+    ],
+)
+def test_what_is_stated_beside_the_cost_is_what_is_derived(
+    honest: Any, program: str, change: Any, reason: str
+) -> None:
+    """No less is claimed by it, but a certificate says nothing that isn't so."""
+    document = certificate("program") if program == "height" else honest[program]
+    assert refused(document, change).reason == reason

@@ -6,7 +6,9 @@ that disagree are all refused with `StatementError`. Nothing is computed and no 
 
 `read_population` and `read_columns` are the doors for declarations, `certificates.read_certificate`
 is the one for certificates: nothing that they refuse can be certified, and no rule of the kernel
-reads plain data beside them (but for programs, whose representation has its own reader).
+reads plain data beside them. Programs, too, are read there: `program_documents` (commands and
+expressions, `program`) and `program_steps` (the derivation of their cost). `NotKnownError` is for
+what may mean something that nobody here reads.
 """
 
 from __future__ import annotations

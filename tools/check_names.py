@@ -21,7 +21,6 @@ EMPTY = frozenset({"one", "found"})
 TO_CLEAN = (
     "kernel",
     "programs/check",
-    "release",
     "theorems/__init__.py",
     "theorems/with_delta.py",
 )

@@ -239,18 +239,21 @@ SecretsInterval = tuple[float, float] | Mapping[str, tuple[float, float]]
 def secrets_needed(
     reading: Reading, spends: Sequence[Spend], *, seconds: float = SECONDS
 ) -> SecretsInterval | None:
-    """The interval of secret values without which the level of these spends does not hold.
+    """The interval of secret values without which the level of these spends does not hold."""
+    if reading.notion == "dp":
+        return None
+    return secrets_of(reading, converted(reading, spends, seconds=seconds))
+
+
+def secrets_of(reading: Reading, answer: LeakageReport) -> SecretsInterval | None:
+    """The interval of secret values without which a report's best level does not hold.
 
     `None` where the level rests on no theorem about bounded secrets: it holds for all of them.
     """
-    if reading.notion == "dp":
-        return None
-    answer = converted(reading, spends, seconds=seconds)
-    if "bounds" in answer.best.evidence and answer.cost.by_column:
-        return {name: (low, high) for name, (low, high) in answer.best.evidence["bounds"].items()}
-    if "factor" not in answer.best.evidence:
-        return None
-    if answer.cost.lipschitz == 0.0 and answer.cost.rho_lipschitz == 0.0:
+    best, cost = answer.best, answer.cost
+    if "bounds" in best.evidence and cost.by_column:
+        return {name: (low, high) for name, (low, high) in best.evidence["bounds"].items()}
+    if "factor" not in best.evidence or cost.lipschitz == cost.rho_lipschitz == 0.0:
         return None
     return reading.interval
 

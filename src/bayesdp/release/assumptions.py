@@ -11,9 +11,9 @@ _OF_A_PROGRAM = re.compile(r"of the program ('.*?'): (.*)", re.S)
 def said_once(assumptions: Iterable[str]) -> list[str]:
     """The assumptions in their order; those of programs with all programs that share them."""
     about: dict[str, list[str]] = {}
-    for one in assumptions:
-        found = _OF_A_PROGRAM.fullmatch(one)
-        about.setdefault(found[2] if found else one, []).extend([found[1]] if found else [])
+    for assumption in assumptions:
+        match = _OF_A_PROGRAM.fullmatch(assumption)
+        about.setdefault(match[2] if match else assumption, []).extend([match[1]] if match else [])
     return [_words(said, programs) for said, programs in about.items()]
 
 

@@ -114,7 +114,7 @@ def _one_value_each(study: StudySpec) -> None:
     if population is None:
         return
     members = population.members if isinstance(population, Family) else (population,)
-    silent = all(isinstance(one, Independent | Clusters | Unknown) for one in members)
+    silent = all(isinstance(member, Independent | Clusters | Unknown) for member in members)
     if several and not silent:
         raise InputError(
             "data.rows_per_unit",
@@ -123,7 +123,7 @@ def _one_value_each(study: StudySpec) -> None:
             remedy="Other models describe one value of each record, and not its several rows.",
         )
     numbers = all(study.columns[name].kind == "numeric" for name in population.covers)
-    if any(isinstance(one, Gaussian | Autoregressive) for one in members) and not numbers:
+    if any(isinstance(member, Gaussian | Autoregressive) for member in members) and not numbers:
         raise InputError(
             "population.covers",
             list(population.covers),
@@ -265,7 +265,9 @@ def _complete(study: StudySpec, population: Population) -> None:
 def _members(study: StudySpec, population: Population) -> None:
     """Named records of a cluster need a column that says which record is which, and no others."""
     members = population.members if isinstance(population, Family) else (population,)
-    all_named = [one.roles for one in members if isinstance(one, Gaussian | Finite) and one.roles]
+    all_named = [
+        member.roles for member in members if isinstance(member, Gaussian | Finite) and member.roles
+    ]
     named = all_named[0] if all_named else None
     for other in all_named[1:]:
         if set(other) != set(named or ()):

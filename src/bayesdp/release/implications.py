@@ -22,26 +22,30 @@ from bayesdp.theorems.relations.search import Implications, Implied
 
 
 def implications_certificate(
-    found: Implications, notions: Sequence[str] = (), *, seconds: float = 30.0
+    implications: Implications, notions: Sequence[str] = (), *, seconds: float = 30.0
 ) -> Certificate:
     """A certificate of these notions' levels (default: of all that follow).
 
     The kernel re-derives every step: level maps, hypotheses that the population shows, conversions.
     Errors: `InputError` for a notion that doesn't follow.
     """
-    wanted = list(notions) or [one.notion for one in found.implied]
+    wanted = list(notions) or [implied.notion for implied in implications.implied]
     for notion in wanted:
-        if notion not in found:
+        if notion not in implications:
             raise InputError("notion", notion, expected="a notion that follows from the given ones")
-    builder = _Builder(found, seconds)
-    chains = tuple(builder.chain(found[notion]) for notion in wanted)
+    population = implications.population
+    builder = _Builder(implications, seconds)
+    chains = tuple(builder.chain(implications[notion]) for notion in wanted)
     claims = [dict(chain.conclusion) for chain in chains]
     body = {
         "software": f"bayesdp {bayesdp.__version__}",
         "rounding": kernel.ROUNDING,
-        "claim": {"claims": claims, "parameters": {"size": found.size, "default": found.default}},
-        "population": found.population.spec() if found.population is not None else None,
-        "declared": list(found.assume),
+        "claim": {
+            "claims": claims,
+            "parameters": {"size": implications.size, "default": implications.default},
+        },
+        "population": None if population is None else population.spec(),
+        "declared": list(implications.assume),
     }
     derivation = Step("relations", {"claims": claims}, {}, chains)
     document = plain_details(Certificate(body, derivation).to_dict())
@@ -53,23 +57,23 @@ def implications_certificate(
 class _Builder:
     """Chains of steps; conversions are proved once."""
 
-    def __init__(self, found: Implications, seconds: float) -> None:
-        self.found, self.seconds = found, seconds
+    def __init__(self, implications: Implications, seconds: float) -> None:
+        self.implications, self.seconds = implications, seconds
         self.conversions: dict[tuple[str, float], Step] = {}
 
     def chain(self, implied: Implied) -> Step:
         """The steps from a given level to this one."""
-        level = self.found.given[implied.start]
+        level = self.implications.given[implied.start]
         step = Step("given", {"notion": implied.start, "level": level})
-        for one in implied.path:
-            relation = BY_NAME[one.relation]
+        for passed in implied.path:
+            relation = BY_NAME[passed.relation]
             evidence: dict[str, Any] = {"hypotheses": list(relation.hypotheses)}
             if relation.converts is not None:
                 conversion = self._conversion(relation, level)
                 evidence["conversion"] = conversion.to_dict()
                 level = float(conversion.conclusion["epsilon"])
             else:
-                level = relation.level(level, self.found.size)
+                level = relation.level(level, self.implications.size)
             conclusion = {"notion": relation.conclusion, "level": level}
             step = Step(f"relation:{relation.name}", conclusion, evidence, (step,))
         return step
@@ -77,7 +81,7 @@ class _Builder:
     def _conversion(self, relation: Relation, level: float) -> Step:
         key = relation.name, level
         if key not in self.conversions:
-            population, adversary = self.found.population, relation.converts
+            population, adversary = self.implications.population, relation.converts
             assert population is not None
             assert adversary is not None
             report = leakage(

@@ -58,7 +58,7 @@ class NoiseKind(ABC):
 
     @abstractmethod
     def mechanism(self, shape: Shape) -> str:
-        """What the ledger is told."""
+        """The mechanism's name in the ledger."""
 
 
 class _Laplace(NoiseKind):

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bayesdp.accounting.composition import SecretsInterval, converted, dp_bound
+from bayesdp.accounting.composition import SecretsInterval, converted, dp_bound, secrets_of
 from bayesdp.accounting.rounded import keeps
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import BudgetExceededError, InputError
@@ -121,7 +121,7 @@ class Plan:
     @property
     def secrets_interval(self) -> SecretsInterval | None:
         """Where secret values must lie, if a theorem about Lipschitz mechanisms was used."""
-        return secrets_of(self.reading, self.report)
+        return None if self.report is None else secrets_of(self.reading, self.report)
 
 
 def reading_of(study: StudySpec) -> Reading:
@@ -142,18 +142,6 @@ def reading_of(study: StudySpec) -> Reading:
     )
 
 
-def secrets_of(reading: Reading, found: LeakageReport | None) -> SecretsInterval | None:
-    """The interval of secret values without which a report's best level does not hold."""
-    if found is None:
-        return None
-    best, cost = found.best, found.cost
-    if "bounds" in best.evidence and cost.by_column:
-        return {name: (low, high) for name, (low, high) in best.evidence["bounds"].items()}
-    if "factor" not in best.evidence or cost.lipschitz == cost.rho_lipschitz == 0.0:
-        return None
-    return reading.interval
-
-
 def declared_columns(study: StudySpec) -> dict[str, list[str]]:
     """The columns of the table that are declared `private` and `public`, a role being public.
 
@@ -161,8 +149,10 @@ def declared_columns(study: StudySpec) -> dict[str, list[str]]:
     """
     columns = study.columns.values()
     return {
-        "private": sorted({one.source or one.name for one in columns if one.is_private}),
-        "public": sorted({one.source or one.name for one in columns if one.is_public}),
+        "private": sorted(
+            {column.source or column.name for column in columns if column.is_private}
+        ),
+        "public": sorted({column.source or column.name for column in columns if column.is_public}),
     }
 
 
@@ -244,10 +234,10 @@ def _chosen(study: StudySpec, n: int | None, within: float | None) -> Plan:
     return replace(chosen, choice=NoiseChoice(chosen.noise, ratio, None, errors))
 
 
-def error_ratio(one: Plan, other: Plan) -> float:
+def error_ratio(plan: Plan, other: Plan) -> float:
     """The geometric mean, over the released numbers, of the errors of one over those of another."""
     logs, numbers = 0.0, 0
-    for first, second in zip(one.queries, other.queries, strict=True):
+    for first, second in zip(plan.queries, other.queries, strict=True):
         spec = first.shape.spec
         numbers += first.numbers
         if spec.error is None:

@@ -238,7 +238,7 @@ class Pricing:
                     made.append(self._spend(self.shapes[position], cost, grids[position]))
             return made
 
-        known = [*self.others, *(one for one in fixed if one is not None)]
+        known = [*self.others, *(cost for cost in fixed if cost is not None)]
         alone = self._level(spends(0.0)) if known else 0.0
         allowed = self.study.budget.spend or self.study.budget.epsilon
         if self.target < alone <= allowed and weighted > 0.0:
@@ -292,10 +292,10 @@ class Pricing:
         """The level that a ledger counts with, within the time of the search."""
         if self.reading.notion == "dp":
             return dp_bound(self.reading, spends).epsilon
-        found = converted(self.reading, spends, search=self.search, seconds=self.seconds)
-        if found.best.tight != "exact":  # else no theorem could have done better
-            self.refused += found.refused
-        return found.best.epsilon
+        answer = converted(self.reading, spends, search=self.search, seconds=self.seconds)
+        if answer.best.tight != "exact":  # else no theorem could have done better
+            self.refused += answer.refused
+        return answer.best.epsilon
 
     def _at_delta(self) -> str:
         return f" at delta {self.reading.delta:g}" if self.reading.delta > 0.0 else ""

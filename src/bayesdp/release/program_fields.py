@@ -61,16 +61,16 @@ def fields_read(core: Program) -> frozenset[str]:
     """The fields that commands, results and preconditions read, public ones too."""
     from bayesdp.programs.ir import Branch, Derive, Parts, Release, columns, flat
 
-    found = {one.column for one in flat(core.body) if isinstance(one, Parts)}
+    split_by = {command.column for command in flat(core.body) if isinstance(command, Parts)}
     read = [*core.returns, *core.requires]
-    for one in flat(core.body):
-        if isinstance(one, Release):
-            read += [*one.args, *(option for _, option in one.options)]
-        elif isinstance(one, Derive):
-            read.append(one.value)
-        elif isinstance(one, Branch):
-            read.append(one.test)
-    return frozenset(found.union(*(columns(expr) for expr in read)))
+    for command in flat(core.body):
+        if isinstance(command, Release):
+            read += [*command.args, *(option for _, option in command.options)]
+        elif isinstance(command, Derive):
+            read.append(command.value)
+        elif isinstance(command, Branch):
+            read.append(command.test)
+    return frozenset(split_by.union(*(columns(expr) for expr in read)))
 
 
 def _check(said: str, kind: Type, column: Column, place: str) -> None:

@@ -105,16 +105,16 @@ def file_and_name(stated: str) -> tuple[str, str | None]:
 
 def read_programs(queries: Iterable[QuerySpec], folder: Path) -> dict[str, ProgramFile]:
     """The files of all programs, by their stated paths. `InputError` for one that can't be read."""
-    found: dict[str, ProgramFile] = {}
+    files: dict[str, ProgramFile] = {}
     for position, query in enumerate(queries):
         if query.program is None:
             continue
         stated, _ = file_and_name(query.program)
-        if stated not in found:
+        if stated not in files:
             path = folder / stated
             text = _read(path, f"query[{position}].program", query.program)
-            found[stated] = ProgramFile(stated, path, text)
-    return found
+            files[stated] = ProgramFile(stated, path, text)
+    return files
 
 
 def require_unchanged(file: ProgramFile, position: int) -> None:

@@ -19,56 +19,58 @@ Unit = str | None
 
 def output_labels(program: Program) -> tuple[str, ...]:
     """The labels of the piece that each output is made in; "" for one of none or of several."""
-    return tuple(_label(one, _made(program.body)) for one in program.returns)
+    return tuple(_label(output, _made(program.body)) for output in program.returns)
 
 
 def output_cells(program: Program) -> tuple[tuple[str, ...], ...]:
     """The labels of an output's entries, where it is a released table of counts."""
-    made = {one.name: one for one in _commands(program.body) if isinstance(one, Release)}
-    return tuple(_cells(one, made, program) for one in program.returns)
+    made = {
+        command.name: command for command in _commands(program.body) if isinstance(command, Release)
+    }
+    return tuple(_cells(output, made, program) for output in program.returns)
 
 
 def output_units(program: Program, units: Mapping[str, str]) -> tuple[str, ...]:
-    """The unit of each output ("" where there is none), from those of the record's fields."""
+    """The unit of each output, from those of the record's fields; "" where none is known."""
     known: dict[str, Unit] = {}
-    for one in _commands(program.body):
-        if isinstance(one, Release):
-            found = _of_release(one, units, known)
+    for command in _commands(program.body):
+        if isinstance(command, Release):
+            unit = _of_release(command, units, known)
         else:
-            found = _of_derived(one.value, units, known)
+            unit = _of_derived(command.value, units, known)
         # Both sides of a branch give a value to one name.
-        known[one.name] = found if known.get(one.name, found) == found else ""
-    return tuple(_unit(one, units, known) or "" for one in program.returns)
+        known[command.name] = unit if known.get(command.name, unit) == unit else ""
+    return tuple(_unit(output, units, known) or "" for output in program.returns)
 
 
 def _commands(body: Iterable[Command]) -> Iterable[Release | Derive]:
-    for one in body:
-        if isinstance(one, Release | Derive):
-            yield one
-        elif isinstance(one, Branch):
-            yield from _commands((*one.then, *one.otherwise))
+    for command in body:
+        if isinstance(command, Release | Derive):
+            yield command
+        elif isinstance(command, Branch):
+            yield from _commands((*command.then, *command.otherwise))
         else:
-            for _, part in one.parts:
+            for _, part in command.parts:
                 yield from _commands(part)
 
 
 def _made(body: Iterable[Command], path: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
     """The labels of the pieces that each name is made in, from the outside."""
-    found: dict[str, tuple[str, ...]] = {}
-    for one in body:
-        if isinstance(one, Release | Derive):
-            found[one.name] = path
-        elif isinstance(one, Branch):
-            found |= _made((*one.then, *one.otherwise), path)
+    labels: dict[str, tuple[str, ...]] = {}
+    for command in body:
+        if isinstance(command, Release | Derive):
+            labels[command.name] = path
+        elif isinstance(command, Branch):
+            labels |= _made((*command.then, *command.otherwise), path)
         else:
-            assert isinstance(one, Parts)
-            for label, part in one.parts:
-                found |= _made(part, (*path, label))
-    return found
+            assert isinstance(command, Parts)
+            for label, part in command.parts:
+                labels |= _made(part, (*path, label))
+    return labels
 
 
 def _label(expr: Expr, made: Mapping[str, tuple[str, ...]]) -> str:
-    names = [str(one.data[0]) for one in nodes(expr) if one.op == "public"]
+    names = [str(node.data[0]) for node in nodes(expr) if node.op == "public"]
     paths = {made[name] for name in names if name in made}
     return ", ".join(paths.pop()) if len(paths) == 1 else ""
 
@@ -110,20 +112,20 @@ def _unit(expr: Expr, units: Mapping[str, str], known: Mapping[str, Unit]) -> Un
         return known.get(str(expr.data[0]), None if expr.data[0] == "db.size" else "")
     if op == "sum":
         return _unit(expr.args[0].args[1], units, known)
-    parts = [_unit(one, units, known) for one in expr.args]
+    parts = [_unit(part, units, known) for part in expr.args]
     if op in ("add", "sub", "neg", "abs", "min", "max", "clip", "item"):
-        return _one_of(parts)
+        return _common_unit(parts)
     if op == "tuple":  # the sum, and in how many records, of a normal model
         return parts[0]
     if op == "if":
-        return _one_of(parts[1:])
-    scaled = any(one.op == "const" and one.data[0] != Fraction(1) for one in expr.args)
+        return _common_unit(parts[1:])
+    scaled = any(part.op == "const" and part.data[0] != Fraction(1) for part in expr.args)
     if (op == "mul" and None in parts) or (op == "div" and parts[1] is None):
-        return "" if scaled and any(parts) else _one_of(parts)
+        return "" if scaled and any(parts) else _common_unit(parts)
     return ""
 
 
-def _one_of(parts: Iterable[Unit]) -> Unit:
-    """The unit that all have which have one."""
-    found = {one for one in parts if one is not None}
-    return found.pop() if len(found) == 1 else "" if found else None
+def _common_unit(parts: Iterable[Unit]) -> Unit:
+    """The unit of all parts that have a unit; "" where they differ, None where no part has any."""
+    units = {unit for unit in parts if unit is not None}
+    return units.pop() if len(units) == 1 else "" if units else None

@@ -47,7 +47,7 @@ class ProgramAnswer:
         return f"ProgramAnswer({self})"
 
     def __str__(self) -> str:
-        return "\n".join(f"{one.name}: {one.words()}" for one in self.each())
+        return "\n".join(f"{output.name}: {output.words()}" for output in self.each())
 
     @property
     def value(self) -> Any:
@@ -64,7 +64,7 @@ class ProgramAnswer:
     @property
     def mean(self) -> Any:
         """The mean of the one output, which is a distribution."""
-        return self._one("mean").mean
+        return self._distribution("mean").mean
 
     def interval(self, p: float = 0.95) -> Any:
         """The central interval of the one output.
@@ -74,8 +74,8 @@ class ProgramAnswer:
         value = self.value
         if is_distribution(value):
             return value.interval(p)
-        (one,) = self.each() if len(self.outputs) == 1 else (None,)
-        error = None if one is None else one.error(p)
+        (output,) = self.each() if len(self.outputs) == 1 else (None,)
+        error = None if output is None else output.error(p)
         if error is None:
             raise UnsupportedError(
                 "interval",
@@ -89,12 +89,12 @@ class ProgramAnswer:
 
     def samples(self, k: int) -> Any:
         """Draws of the one output, which is a distribution."""
-        return self._one("samples").samples(k)
+        return self._distribution("samples").samples(k)
 
     def figure(self, title: str = "") -> str:
         """The density of the one output, as an SVG element."""
-        found: str = self._one("figure").figure(title or self.query)
-        return found
+        svg: str = self._distribution("figure").figure(title or self.query)
+        return svg
 
     def error(self, confidence: float = 0.95) -> Any:
         """The noise moves the number by more than this with probability at most 1 - confidence.
@@ -102,15 +102,15 @@ class ProgramAnswer:
         One for each entry of a vector, and one for each output where there are several: None for
         what isn't a number with the noise of one release. Refused where no output is one.
         """
-        found = tuple(one.error(confidence) for one in self.each())
-        if all(one is None for one in found):
+        errors = tuple(output.error(confidence) for output in self.each())
+        if all(error is None for error in errors):
             raise UnsupportedError(
                 "error",
                 confidence,
                 expected="a number that one release's noise was added to",
                 remedy="Use interval(p) of a distribution.",
             )
-        return found[0] if len(found) == 1 else found
+        return errors[0] if len(errors) == 1 else errors
 
     def each(self) -> list[Output]:
         """The outputs one by one, with what is known of each."""
@@ -119,11 +119,11 @@ class ProgramAnswer:
         names = _names(self.query, labels)
         if self.failure:
             names[-1] = self.query
-        given = (
-            one if len(one) == many else (none,) * many
-            for one, none in ((self.cells, ()), (self.units, ""), (self.noises, None))
+        details = (
+            given if len(given) == many else (missing,) * many
+            for given, missing in ((self.cells, ()), (self.units, ""), (self.noises, None))
         )
-        rows = zip(names, self.types, self.outputs, *given, strict=True)
+        rows = zip(names, self.types, self.outputs, *details, strict=True)
         return [Output(*row) for row in rows]
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,19 +131,19 @@ class ProgramAnswer:
         cost = {"dp_epsilon": self.dp_epsilon}
         if self.dp_rho > 0.0:
             cost["dp_rho"] = self.dp_rho
-        outputs = [one.to_dict() for one in self.each()]
-        for one, told in zip(self.each(), outputs, strict=True):
-            if one.name != self.query:
-                told["name"] = one.name
+        outputs = [output.to_dict() for output in self.each()]
+        for output, plain in zip(self.each(), outputs, strict=True):
+            if output.name != self.query:
+                plain["name"] = output.name
         return {
             "query": self.query,
             "kind": self.kind,
             "outputs": outputs,
-            "releases": {name: _plain(one) for name, one in self.releases.items()},
+            "releases": {name: _plain(value) for name, value in self.releases.items()},
             **cost,
         }
 
-    def _one(self, what: str) -> Any:
+    def _distribution(self, what: str) -> Any:
         value = self.value
         if not is_distribution(value):
             raise UnsupportedError(
@@ -169,7 +169,7 @@ class Output:
     def error(self, confidence: float = 0.95) -> Any:
         """The noise's error: a number, one for each entry of a vector, or None."""
         if isinstance(self.noise, tuple):
-            each = tuple(None if one is None else one.error(confidence) for one in self.noise)
+            each = tuple(None if noise is None else noise.error(confidence) for noise in self.noise)
             return None if None in each else each
         return None if self.noise is None else self.noise.error(confidence)
 
@@ -184,20 +184,20 @@ class Output:
             return f"{sign} {up_words(error)}"
         if len(set(error)) == 1:
             return f"{sign} {up_words(error[0])} each"
-        shown = ", ".join(f"{sign} {up_words(one)}" for one in error[:8])
+        shown = ", ".join(f"{sign} {up_words(entry)}" for entry in error[:8])
         return f"{shown}{', ...' if len(error) > 8 else ''}"
 
     def words(self) -> str:
         """The value, with its interval or its error, in words."""
         spread, unit = self.spread_words(), f" {self.unit}" if self.unit else ""
         if is_distribution(self.value):
-            told = f"mean {number_words(self.value.mean)}{unit}"
-            return f"{told}, 95 % interval {spread}{unit}"
-        told = number_words(self.value)
-        return f"{told} {spread}{unit} (95 %)" if spread else f"{told}{unit}"
+            shown = f"mean {number_words(self.value.mean)}{unit}"
+            return f"{shown}, 95 % interval {spread}{unit}"
+        shown = number_words(self.value)
+        return f"{shown} {spread}{unit} (95 %)" if spread else f"{shown}{unit}"
 
     def rows(self) -> list[tuple[str, Any, Any]]:
-        """The numbers of an output that is no distribution: the entry's name, value and error."""
+        """Each number of an output that is not a distribution: its name, value and error."""
         value, error = self.value, self.error(0.95)
         if not isinstance(value, tuple):
             number = isinstance(value, int | float)
@@ -208,15 +208,15 @@ class Output:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        found: dict[str, Any] = {"type": self.type, **plain_output(self.value)}
+        plain: dict[str, Any] = {"type": self.type, **plain_output(self.value)}
         if self.cells and not is_distribution(self.value):
-            found["cells"] = list(self.cells)
+            plain["cells"] = list(self.cells)
         if self.unit:
-            found["unit"] = self.unit
+            plain["unit"] = self.unit
         error = self.error(0.95)
         if error is not None:
-            found["error"] = {"confidence": 0.95, "value": _plain(error)}
-        return found
+            plain["error"] = {"confidence": 0.95, "value": _plain(error)}
+        return plain
 
 
 def _names(query: str, labels: Sequence[str]) -> list[str]:
@@ -234,15 +234,15 @@ def _names(query: str, labels: Sequence[str]) -> list[str]:
 
 
 def is_distribution(value: object) -> bool:
-    """Whether an output is a distribution, and no released number."""
+    """Whether an output is a distribution, and not a released number."""
     return hasattr(value, "interval") and hasattr(value, "mean")
 
 
 def plain_output(value: Any) -> dict[str, Any]:
     """An output as plain data."""
     if hasattr(value, "to_dict"):
-        found: dict[str, Any] = value.to_dict()
-        return found
+        plain: dict[str, Any] = value.to_dict()
+        return plain
     return {"value": _plain(value)}
 
 
@@ -254,9 +254,9 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, Sequence):
-        return [_plain(one) for one in value]
+        return [_plain(entry) for entry in value]
     return int(value) if isinstance(value, int) else float(value)
 
 
@@ -264,9 +264,9 @@ def number_words(value: Any) -> str:
     """A number, or the first of several."""
     plain = _plain(value)
     if isinstance(plain, dict):
-        return "; ".join(f"{name}: {number_words(one)}" for name, one in plain.items())
+        return "; ".join(f"{name}: {number_words(entry)}" for name, entry in plain.items())
     if isinstance(plain, list):
-        shown = ", ".join(number_words(one) for one in plain[:8])
+        shown = ", ".join(number_words(entry) for entry in plain[:8])
         return f"({shown}{', ...' if len(plain) > 8 else ''})"
     return plain if isinstance(plain, str) else f"{plain:.6g}"
 
@@ -274,7 +274,7 @@ def number_words(value: Any) -> str:
 def interval_words(interval: Any) -> str:
     """One interval, or one for each entry of a vector."""
     if isinstance(interval[0], tuple):
-        shown = ", ".join(interval_words(one) for one in interval[:8])
+        shown = ", ".join(interval_words(entry) for entry in interval[:8])
         return f"{shown}{', ...' if len(interval) > 8 else ''}"
     low, high = interval
     return f"{low:.6g} to {high:.6g}"

@@ -39,10 +39,10 @@ def program_rows(program: PlannedProgram, table: Table, columns: Mapping[str, Co
     from bayesdp.programs.run.table import load
 
     core = narrowed(program)
-    found = _cells(program, table, columns)
+    cells = _cells(program, table, columns)
     fits = True
     try:
-        rows = load(core, found)
+        rows = load(core, cells)
     except TableMismatchError:
         fits = False
     if not fits:  # raised outside of the handler, so that no traceback leads to cells
@@ -57,9 +57,11 @@ def program_findings(
     """What is wrong with the cells that a program reads. Private: for the curator only."""
     from bayesdp.programs.run.table import inspect_table
 
-    found = inspect_table(narrowed(program), _cells(program, table, columns))
+    mismatches = inspect_table(narrowed(program), _cells(program, table, columns))
     name = program.spec.name
-    return [Finding(one.code, f"Program '{name}': {one.message}") for one in found]
+    return [
+        Finding(mismatch.code, f"Program '{name}': {mismatch.message}") for mismatch in mismatches
+    ]
 
 
 def _cells(program: PlannedProgram, table: Table, columns: Mapping[str, Column]) -> Any:
@@ -86,7 +88,7 @@ class ProgramRun:
         """What was released until now, if anything was, with what became of the rest."""
         from bayesdp.programs.run.result import shown
 
-        released = {name: shown(one) for name, one in self.machine.released.items()}
+        released = {name: shown(value) for name, value in self.machine.released.items()}
         return replace(
             self._answer((*released.values(), failure), released),
             types=(*("released",) * len(released), "failure"),
@@ -96,8 +98,8 @@ class ProgramRun:
         )
 
     def _noise(self, name: str, value: Any) -> Any:
-        one = self.machine.added.get(name)
-        return (one,) * len(value) if isinstance(value, tuple) else one
+        noise = self.machine.added.get(name)
+        return (noise,) * len(value) if isinstance(value, tuple) else noise
 
     def done(self) -> ProgramAnswer:
         """The program's answer."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bayesdp.programs.verdict import Verdict
 
 MECHANISM = "program"
-"""What the ledger is told of a program's releases."""
+"""The name of a program's mechanism in the ledger."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class PlannedProgram:
     assuming: tuple[str, ...]
     gaussian: Mapping[str, Fraction]
     units: tuple[str, ...] = ()
-    """Of what it returns, from the units of the table's columns; "" where there is none."""
+    """The unit of each output, from those of the table's columns; "" where none is known."""
 
     def __str__(self) -> str:
         costs = [f"DP cost {up_words(self.dp_epsilon)}"] if self.dp_epsilon > 0.0 else []
@@ -143,7 +143,7 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
         verdict,
         fields,
         reads,
-        (*notes, *(one.removesuffix(".") for one in verdict.notes)),
+        (*notes, *(note.removesuffix(".") for note in verdict.notes)),
         spends,
         judged.derivation,
         (*judged.assuming, *kernel.gaussian_assumptions(rhos)),
@@ -276,7 +276,7 @@ def _kind(
     column = study.columns[fields[verdict.column or ""]]
     low, high = (float(end) for end in verdict.interval)
     exact = (Fraction(low), Fraction(high)) == verdict.interval and low < high
-    # A value that may be missing, and is then replaced, jumps: that is no clipping.
+    # A value that may be missing, and is then replaced, jumps: that is not clipping.
     if column.is_public or column.imputed is not None or column.is_derived or not exact:
         return {"kind": "any"}
     extra = float_above(Fraction(cost) * kernel.program_slack(verdict.interval))
@@ -293,12 +293,12 @@ def _released(node: Mapping[str, Any]) -> Iterable[str]:
     if "release" in node:
         delta = f", delta {node['delta']}" if Fraction(node["delta"]) > 0 else ""
         yield f"{node['release']}: {node['rule']}, epsilon {node['epsilon']}{delta}"
-    for one in node.get("sequence", ()):
-        yield from _released(one)
-    for one in node.get("branch", ()):
-        yield from _released(one)
-    for one in node.get("parts", {}).get("of", ()):
-        yield from _released(one)
+    for step in node.get("sequence", ()):
+        yield from _released(step)
+    for step in node.get("branch", ()):
+        yield from _released(step)
+    for step in node.get("parts", {}).get("of", ()):
+        yield from _released(step)
 
 
 __all__ = ["MECHANISM", "PlannedProgram", "fields_read", "plan_programs", "planned"]

@@ -34,7 +34,7 @@ class Shape:
     as exactly 0, depending on private values. `reads` labels the private columns that it reads.
     `block` is the block of a public column that no read record lies outside of, where there is one.
     `cells` are the cells of a histogram, `keys` the declared groups of `by`. `mechanism` is what
-    the ledger is told: more than the noise where `tightness = "mechanism"`.
+    the ledger records: more than the noise where `tightness = "mechanism"`.
     """
 
     spec: QuerySpec
@@ -120,7 +120,7 @@ def _block(study: StudySpec, where: Predicate | None) -> Block | None:
     """
     if where is None or study.data.unit != "row":
         return None
-    found: list[Block] = []
+    blocks: list[Block] = []
     for name in sorted(where.columns):
         column = study.columns[name]
         plain = column.bounds is None and column.imputed is None and not column.is_derived
@@ -128,8 +128,8 @@ def _block(study: StudySpec, where: Predicate | None) -> Block | None:
             continue
         values = where.possible(name, column.states)
         if 0 < len(values) < len(column.states):
-            found.append(Block(name, values))
-    return min(found, key=lambda block: len(block.values), default=None)
+            blocks.append(Block(name, values))
+    return min(blocks, key=lambda block: len(block.values), default=None)
 
 
 def _mechanism(study: StudySpec, query: QuerySpec, where: Predicate | None, key: str) -> str:
@@ -163,7 +163,7 @@ def _mechanism(study: StudySpec, query: QuerySpec, where: Predicate | None, key:
         )
     column = study.columns[read[0]]
     behind = [column, study.columns.get(column.source or "", column)]
-    if len(read) != 1 or any(one.imputed is not None for one in behind):
+    if len(read) != 1 or any(declared.imputed is not None for declared in behind):
         raise UnsupportedError(
             name, query.tightness, expected="one covered column without imputed values"
         )
@@ -329,7 +329,7 @@ def labels(
     `places` are the parts of the query, at `key`, that name them. A column derived from a covered
     or an independent one is a function of it, and is covered too.
     """
-    found = []
+    labels = []
     covers = covered(study)
     for name in sorted(names):
         column = study.columns[name]
@@ -354,5 +354,5 @@ def labels(
                 expected="a query that reads only what the population speaks about",
                 remedy=THREE_WAYS_OUT,
             )
-        found.append(label(base))
-    return tuple(found)
+        labels.append(label(base))
+    return tuple(labels)

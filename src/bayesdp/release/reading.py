@@ -148,8 +148,10 @@ def _queries(raw: object) -> tuple[QuerySpec, ...]:
     if not isinstance(raw, list | tuple) or not raw:
         raise InputError("query", expected="at least one [[query]]", shown=False)
     queries = tuple(
-        one if isinstance(one, QuerySpec) else _part(QuerySpec, named(one), f"query[{position}]")
-        for position, one in enumerate(raw)
+        entry
+        if isinstance(entry, QuerySpec)
+        else _part(QuerySpec, named(entry), f"query[{position}]")
+        for position, entry in enumerate(raw)
     )
     seen: set[str] = set()
     for position, query in enumerate(queries):

@@ -178,11 +178,11 @@ class Release:
         ]
         for answer in self.programs:
             many = len(answer.outputs) > 1
-            for one in answer.each():
-                group = one.name.removeprefix(f"{answer.query}, ") if many else None
+            for output in answer.each():
+                group = output.name.removeprefix(f"{answer.query}, ") if many else None
                 rows += [
-                    (answer.query, group, cell or None, value, error, one.unit)
-                    for cell, value, error in one.rows()
+                    (answer.query, group, cell or None, value, error, output.unit)
+                    for cell, value, error in output.rows()
                 ]
         names = ("query", "group", "cell", "value", "error_95", "unit")
         return {name: [row[i] for row in rows] for i, name in enumerate(names)}
@@ -236,6 +236,6 @@ def cost_words(dp_epsilon: float, dp_rho: float) -> str:
     return f"zCDP cost {up_words(dp_rho)}" if dp_rho > 0.0 else f"DP cost {up_words(dp_epsilon)}"
 
 
-def counted(count: int, one: str, several: str) -> str:
+def counted(count: int, singular: str, plural: str) -> str:
     """A number of things."""
-    return f"{count} {one if count == 1 else several}"
+    return f"{count} {singular if count == 1 else plural}"

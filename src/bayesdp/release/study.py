@@ -54,8 +54,8 @@ class Check:
     def __str__(self) -> str:
         queries = map(self._query, self.plan.queries)
         left_out = [
-            f"Left out for time: {one.theorem} (budget.seconds = {one.seconds:g} would do)"
-            for one in self.plan.left_out
+            f"Left out for time: {refused.theorem} (budget.seconds = {refused.seconds:g} would do)"
+            for refused in self.plan.left_out
         ]
         return "\n".join([*queries, *map(str, self.plan.programs), self._together(), *left_out])
 
@@ -314,16 +314,22 @@ class _Drawing:
     def so_far(self, release: str) -> SoFar:
         """What had been drawn when the release came to no end."""
         runs = [run for run in self._runs if run.machine.released]
-        told = _told(self._results, [run.so_far("The release was cut short.") for run in runs])
-        names = list(dict.fromkeys(query["query"] for query in told))
-        document = {"release": release, "time": self._time, "results": told}
-        return SoFar(names, document if told else None)
+        results = _plain_results(
+            self._results, [run.so_far("The release was cut short.") for run in runs]
+        )
+        names = list(dict.fromkeys(query["query"] for query in results))
+        document = {"release": release, "time": self._time, "results": results}
+        return SoFar(names, document if results else None)
 
     def _certified(self, release: str, answers: Sequence[ProgramAnswer]) -> Release:
         plan = self._plan
         before = self._ledger.spends(plan.spends[0].dataset, before=release)
         certificate = certify(
-            plan, _told(self._results, answers), release=release, time=self._time, before=before
+            plan,
+            _plain_results(self._results, answers),
+            release=release,
+            time=self._time,
+            before=before,
         )
         claim = certificate.body["claim"]
         return Release(
@@ -339,7 +345,9 @@ class _Drawing:
         )
 
 
-def _told(results: Sequence[Result], answers: Sequence[ProgramAnswer]) -> list[dict[str, Any]]:
+def _plain_results(
+    results: Sequence[Result], answers: Sequence[ProgramAnswer]
+) -> list[dict[str, Any]]:
     return [*(result.to_dict() for result in results), *(answer.to_dict() for answer in answers)]
 
 

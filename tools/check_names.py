@@ -22,7 +22,6 @@ TO_CLEAN = (
     "kernel",
     "programs/check",
     "theorems/__init__.py",
-    "theorems/with_delta.py",
 )
 """Folders and files of the package that still bind them. A place that is clean leaves the list."""
 

@@ -90,12 +90,12 @@ def test_golden_section_finds_the_best_order() -> None:
     rng = np.random.default_rng(2)
     for _ in range(50):
         rho, delta = float(10 ** rng.uniform(-8, 2)), float(10 ** rng.uniform(-12, -1))
-        found, _ = least_epsilon(lambda alpha, r=rho: r * alpha, delta)
+        found = least_epsilon(lambda alpha, r=rho: r * alpha, delta).epsilon
         grid = 1.0 + np.exp(np.linspace(math.log(1e-5), math.log(1e8), 4000))
         best = min(rho * a + reserve(a, delta) for a in grid)
         assert found <= best * (1 + 1e-12)
         assert found == pytest.approx(best, rel=2e-2)
-        back, _ = largest_rho(found, delta)
+        back = largest_rho(found, delta).rho
         assert back == pytest.approx(rho, rel=1e-6)
 
 
@@ -131,7 +131,7 @@ def test_pure_and_gaussian_together() -> None:
     many = dp_bound(read, [spend(0.01)] * 400, fixed=True)
     assert many.proof["counted"] == "zcdp"
     assert many.epsilon == pytest.approx(
-        least_epsilon(lambda alpha: 400 * 0.01**2 / 2 * alpha, 1e-6)[0], rel=1e-9
+        least_epsilon(lambda alpha: 400 * 0.01**2 / 2 * alpha, 1e-6).epsilon, rel=1e-9
     )
     assert many.epsilon < 0.5 * 4.0
     assert dp_bound(read, [spend(0.5)], fixed=True).epsilon == 0.5
@@ -142,7 +142,7 @@ def test_group_privacy_and_its_own_pure_part() -> None:
     read = reading({"model": "clusters", "size": 3}, 1e-6)
     found = converted(read, [spend(0.1), spend(rho=0.002)], fixed=True).best
     assert found.epsilon == pytest.approx(
-        3 * 0.1 + least_epsilon(lambda alpha: 9 * 0.002 * alpha, 1e-6)[0], rel=1e-12
+        3 * 0.1 + least_epsilon(lambda alpha: 9 * 0.002 * alpha, 1e-6).epsilon, rel=1e-12
     )
 
 
@@ -161,7 +161,7 @@ def test_gaussian_records_by_kind() -> None:
     assert (cost.lipschitz, cost.any, cost.slack) == (0.1, 0.2, 1e-7)
     rho = 0.01 * (1.3 + 2.0**-20) ** 2 + 4 * 0.002
     pure = 1.3 * 0.1 + 1e-7 + 2 * 0.2
-    due = pure + least_epsilon(lambda alpha: alpha * rho, 1e-6)[0]
+    due = pure + least_epsilon(lambda alpha: alpha * rho, 1e-6).epsilon
     found = converted(read, spends, fixed=True).best
     assert found.proof["counted"] == "pure"
     assert found.epsilon == pytest.approx(due, rel=1e-9)
@@ -296,7 +296,7 @@ def test_a_level_never_falls_when_something_is_spent() -> None:
 def worst_steering(total: float, delta: float, left: Any, steps: int = 40) -> float:
     """The delta of somebody who buys Gaussian noise in small steps, looks, and at some point puts
     all that the rule `left(rho)` allows into randomized response; by backward induction."""
-    most, _ = largest_rho(total, delta)
+    most = largest_rho(total, delta).rho
     spent = np.linspace(0.0, most, steps + 1)
     step, spread = most / steps, math.sqrt(2 * most)
     ahead = 20  # a step's drift in points: nothing is interpolated but the value at the start
@@ -324,7 +324,7 @@ def test_orders_must_be_fixed_before_answers_are_seen() -> None:
     total, delta = 3.0, 1e-3
 
     def best(rho: float) -> float:
-        used = least_epsilon(lambda alpha: alpha * rho, delta)[0] if rho else 0.0
+        used = least_epsilon(lambda alpha: alpha * rho, delta).epsilon if rho else 0.0
         return total - used
 
     def fixed(rho: float) -> float:
@@ -521,7 +521,7 @@ def test_identical_records_nearly_attain_group_privacy() -> None:
     assert worst_delta(joint, channel, found, "any") <= delta
     assert worst_delta(joint, channel, 0.85 * found, "any") > delta
     # With m rho in place of m^2 rho it would be false.
-    linear = least_epsilon(lambda alpha: alpha * 3 / (2 * sigma**2), delta)[0]
+    linear = least_epsilon(lambda alpha: alpha * 3 / (2 * sigma**2), delta).epsilon
     assert worst_delta(joint, channel, linear, "any") > delta
 
 

@@ -29,7 +29,7 @@ def plain(*arguments: str, status: int = 0) -> Any:
 def test_gaussian_noise_on_gaussian_records() -> None:
     options = ("--rho", "0.01", "--delta", "1e-6")
     found = plain("leakage", PAIR, *options, "--kind", "lipschitz")
-    due = least_epsilon(lambda alpha: 1.5**2 * 0.01 * alpha, 1e-6)[0]
+    due = least_epsilon(lambda alpha: 1.5**2 * 0.01 * alpha, 1e-6).epsilon
     assert found["best"]["epsilon"] == pytest.approx(due, rel=1e-9)
     assert (found["rho"], found["delta"], found["dp_epsilon"]) == (0.01, 1e-6, 0.0)
     other = plain("leakage", PAIR, *options)

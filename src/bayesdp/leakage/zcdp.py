@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from bayesdp.notions import Cost
 from bayesdp.numbers import UNIT, largest, up
@@ -34,20 +35,36 @@ def reserve(alpha: float, delta: float) -> float:
     return largest(0.0, math.nextafter(value + error, math.inf))
 
 
-def least_epsilon(tau: Callable[[float], float], delta: float) -> tuple[float, float]:
+@dataclass(frozen=True, slots=True)
+class LevelAtOrder:
+    """An `epsilon`, rounded up, and the Rényi order `alpha` that shows it."""
+
+    epsilon: float
+    alpha: float
+
+
+@dataclass(frozen=True, slots=True)
+class CostAtOrder:
+    """About the largest zCDP cost `rho` that is allowed, and the Rényi order `alpha` for it."""
+
+    rho: float
+    alpha: float
+
+
+def least_epsilon(tau: Callable[[float], float], delta: float) -> LevelAtOrder:
     """The least `tau(alpha) + reserve(alpha, delta)` found, rounded up, and its `alpha`.
 
     `tau` is a bound on `D_alpha`, rounded up, such that `(alpha - 1) tau(alpha)` is convex: then
     the `alpha` that reach a given `epsilon` are an interval, and a golden section finds it.
     """
     alpha = least(lambda order: tau(order) + reserve(order, delta))
-    return up(tau(alpha) + reserve(alpha, delta), 1), alpha
+    return LevelAtOrder(up(tau(alpha) + reserve(alpha, delta), 1), alpha)
 
 
-def largest_rho(epsilon: float, delta: float) -> tuple[float, float]:
+def largest_rho(epsilon: float, delta: float) -> CostAtOrder:
     """About the largest zCDP cost that is `(epsilon, delta)`-DP, and the `alpha` that shows it."""
     alpha = least(lambda order: (reserve(order, delta) - epsilon) / order)
-    return (epsilon - reserve(alpha, delta)) / alpha, alpha
+    return CostAtOrder((epsilon - reserve(alpha, delta)) / alpha, alpha)
 
 
 def least(value: Callable[[float], float]) -> float:

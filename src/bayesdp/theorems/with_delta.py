@@ -100,7 +100,7 @@ def report_with_delta(
     if cost.rho == 0.0:
         plain = report(question, cost)
         bounds += plain.bounds
-        reasons = {one.theorem: one.reason for one in plain.refused}
+        reasons = {refused.theorem: refused.reason for refused in plain.refused}
         ways = ways[1:]
     if isinstance(question.population, Family):
         bounds += _of_family(question, cost, delta, zcdp_cost, total)
@@ -141,20 +141,22 @@ def stated_report(question: Question, dp_epsilon: float, dp_delta: float) -> Lea
 
     Each bound has a delta of its own; the report's is that of the best.
     """
-    found = approximate(question, dp_epsilon, dp_delta)
-    if not found.bounds:
+    answer = approximate(question, dp_epsilon, dp_delta)
+    if not answer.bounds:
         raise Refusal(
             f"No theorem says what ({dp_epsilon:g}, {dp_delta:g})-DP means for this population: "
             "delta grows to 1 and more."
         )
     proof = {"way": "stated", "counted": "pure", "dp_epsilon": dp_epsilon, "dp_delta": dp_delta}
     bounds = tuple(
-        Bound(one.theorem, one.epsilon, "upper", one.source, one.evidence, one.delta, proof)
-        for one in found.bounds
+        Bound(
+            bound.theorem, bound.epsilon, "upper", bound.source, bound.evidence, bound.delta, proof
+        )
+        for bound in answer.bounds
     )
     cost = Cost(any=dp_epsilon)
     adversary, secrets = question.adversary, question.secrets
-    return LeakageReport(cost, adversary, secrets, bounds, found.refused, bounds[0].delta)
+    return LeakageReport(cost, adversary, secrets, bounds, answer.refused, bounds[0].delta)
 
 
 # -- Rényi divergences ----------------------------------------------------------------------
@@ -181,23 +183,40 @@ def _by_divergence(
             return Refused(theorem.name, reason)
 
         def tau(alpha: float) -> float:
-            found = theorem.renyi(timed, cost, alpha)
-            return math.inf if found is None else found
+            divergence = theorem.renyi(timed, cost, alpha)
+            return math.inf if divergence is None else divergence
 
-        if modes is None:
-            found = [(*least_epsilon(tau, delta), delta)]
-        else:
-            found = [
-                (up(tau(mode.alpha) + reserve(mode.alpha, mode.delta), 1), mode.alpha, mode.delta)
-                for mode in modes
-            ]
-        epsilon, alpha, part = min(found)
+        best = min(_levels(tau, delta, modes))
         # What a theorem tells of a population (its factor, its evidence) is in its pure bound.
         evidence = theorem.bound(timed, cost).evidence
     except OutOfTimeError:
         return Refused(theorem.name, out_of_time(question))
-    proof = {"counted": counted, "way": "renyi", "alpha": alpha}
-    return Bound(theorem.name, epsilon, "upper", theorem.source, evidence, part, proof)
+    proof = {"counted": counted, "way": "renyi", "alpha": best.alpha}
+    return Bound(theorem.name, best.epsilon, "upper", theorem.source, evidence, best.delta, proof)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _LevelAtDelta:
+    """A level at a `delta`, and the Rényi order `alpha` that shows it; lower levels are less."""
+
+    epsilon: float
+    alpha: float
+    delta: float
+
+
+def _levels(
+    tau: Callable[[float], float], delta: float, modes: Sequence[Mode] | None
+) -> list[_LevelAtDelta]:
+    """The levels that the Rényi divergences `tau` show: the best order's, or those of all modes."""
+    if modes is None:
+        best = least_epsilon(tau, delta)
+        return [_LevelAtDelta(best.epsilon, best.alpha, delta)]
+    return [
+        _LevelAtDelta(
+            up(tau(mode.alpha) + reserve(mode.alpha, mode.delta), 1), mode.alpha, mode.delta
+        )
+        for mode in modes
+    ]
 
 
 def dp_level(cost: Cost, alpha: float, dp_delta: float) -> float:
@@ -209,33 +228,41 @@ def dp_bounds(
     cost: Cost, delta: float, counted: Counted = "pure", total: float | None = None
 ) -> list[Bound]:
     """The DP levels of everything at `delta`: the best order's, or those of a total's orders."""
-    if total is None:
-        found = [(*dp_at(cost, delta), delta)]
-    else:
-        found = [
-            (dp_level(cost, mode.alpha, mode.delta), mode.alpha, mode.delta)
-            for mode in dp_modes(float(total), float(delta))
-        ]
+    modes = None if total is None else dp_modes(float(total), float(delta))
     return [
         Bound(
             APPROXIMATE_DP,
-            epsilon,
+            level.epsilon,
             "upper",
             SOURCE,
             {},
-            part,
-            {"counted": counted, "way": "renyi", "alpha": alpha},
+            level.delta,
+            {"counted": counted, "way": "renyi", "alpha": level.alpha},
         )
-        for epsilon, alpha, part in found
+        for level in _levels(lambda alpha: group_renyi(1, cost, alpha), delta, modes)
     ]
 
 
-def dp_at(cost: Cost, delta: float) -> tuple[float, float]:
-    """The least DP epsilon of everything at `delta`, and the Rényi order that shows it."""
-    return least_epsilon(lambda alpha: group_renyi(1, cost, alpha), delta)
-
-
 # -- points of the DP curve -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _CurvePoint:
+    """A point `(dp_epsilon, dp_delta)` of the costs' DP curve, and the Rényi order that shows it.
+
+    `counted` says how pure costs were counted. Points with a lower epsilon are less.
+    """
+
+    dp_epsilon: float
+    alpha: float
+    counted: Counted
+    dp_delta: float
+
+
+def _best_of_curve(cost: Cost, dp_delta: float, counted: Counted) -> _CurvePoint:
+    """The point with the least epsilon at this delta."""
+    best = least_epsilon(lambda alpha: group_renyi(1, cost, alpha), dp_delta)
+    return _CurvePoint(best.epsilon, best.alpha, counted, dp_delta)
 
 
 def _free_point(
@@ -251,8 +278,8 @@ def _free_point(
     def at(log: float) -> tuple[float, Bound | None]:
         nonlocal refused
         dp_delta = min(math.exp(log), delta)
-        found = [(*dp_at(cost, dp_delta), counted) for counted, cost in ways]
-        gap, answer = _at_point(theorem, question, min(found), dp_delta, delta)
+        points = [_best_of_curve(cost, dp_delta, counted) for counted, cost in ways]
+        gap, answer = _at_point(theorem, question, min(points), delta)
         if isinstance(answer, Refused):
             refused = answer
             return math.inf, None
@@ -303,28 +330,23 @@ def _largest_that_fits(
 
 
 def _at_point(
-    theorem: Theorem,
-    question: Question,
-    point: tuple[float, float, Counted],
-    dp_delta: float,
-    delta: float,
+    theorem: Theorem, question: Question, point: _CurvePoint, delta: float
 ) -> tuple[float, Bound | Refused]:
     """The theorem's level by a point of the curve, and by how much its delta is too large."""
-    dp_epsilon, alpha, counted = point
-    answer = pure_level(theorem, question, dp_epsilon)
+    answer = pure_level(theorem, question, point.dp_epsilon)
     if isinstance(answer, Refused):
         return math.inf, answer
-    converted = delta_at(question, answer.epsilon, dp_epsilon, dp_delta)
+    converted = delta_at(question, answer.epsilon, point.dp_epsilon, point.dp_delta)
     if not math.isfinite(converted):
         return math.inf, Refused(theorem.name, _BEYOND)
     room = _ROOM * (1.0 + answer.epsilon)
     gap = math.log(converted) - math.log(delta) + room
     proof = {
-        "counted": counted,
+        "counted": point.counted,
         "way": "point",
-        "alpha": alpha,
-        "dp_epsilon": dp_epsilon,
-        "dp_delta": dp_delta,
+        "alpha": point.alpha,
+        "dp_epsilon": point.dp_epsilon,
+        "dp_delta": point.dp_delta,
     }
     return gap, replace(answer, tight="upper", delta=delta, proof=proof)
 
@@ -340,8 +362,8 @@ def _point_of(
     )
     for dp_epsilon, place, counted in points:
         mode = modes[place]
-        point = (dp_epsilon, mode.alpha, counted)
-        gap, answer = _at_point(theorem, question, point, mode.dp_delta, mode.delta)
+        point = _CurvePoint(dp_epsilon, mode.alpha, counted, mode.dp_delta)
+        gap, answer = _at_point(theorem, question, point, mode.delta)
         if isinstance(answer, Refused) and answer.reason != _BEYOND:
             return answer
         if gap <= 0.0:
@@ -371,7 +393,7 @@ def modes_for(question: Question, total: float, delta: float) -> tuple[Mode, ...
 def dp_modes(total: float, delta: float) -> tuple[Mode, ...]:
     """The orders where a Rényi divergence is converted at the end: those of DP itself too."""
     parts = [down(share * delta, 1) for share in SHARES]
-    alpha = _rounded(largest_rho(total, parts[0])[1] - 1.0)
+    alpha = _rounded(largest_rho(total, parts[0]).alpha - 1.0)
     return tuple(Mode(1.0 + alpha * 2.0**k, part) for k, part in enumerate(parts))
 
 
@@ -384,35 +406,46 @@ def _rounded(value: float) -> float:
 def _modes(question: Question, total: float, delta: float) -> tuple[Mode, ...]:
     parts = [down(share * delta, 1) for share in SHARES]
     size = question.group_size
-    best = (largest_rho(total, parts[0])[0] / size**2, 2.0, 0.0)
+    best = _LargestCost(largest_rho(total, parts[0]).rho / size**2, 2.0, 0.0)
     if size > 1 and not isinstance(question.population, Family):
         for theorem in in_turn(question):
             if not bounds_divergence(theorem) and theorem.expected_seconds(question) < QUICK:
-                best = max(best, _best_point(theorem, question, total, parts[0], best[0]))
-    _, alpha, dp_delta = best
-    if dp_delta == 0.0:
+                best = max(best, _best_point(theorem, question, total, parts[0], best.rho))
+    if best.dp_delta == 0.0:
         return dp_modes(total, delta)
     return tuple(
         Mode(
-            1.0 + _rounded(alpha - 1.0) * 2.0**k,
+            1.0 + _rounded(best.alpha - 1.0) * 2.0**k,
             part,
-            down(_rounded(0.995 * dp_delta) * share / SHARES[0], 3),
+            down(_rounded(0.995 * best.dp_delta) * share / SHARES[0], 3),
         )
         for k, (part, share) in enumerate(zip(parts, SHARES, strict=True))
     )
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class _LargestCost:
+    """The largest zCDP cost that a total allows, its Rényi order, and the DP delta of its point.
+
+    The DP delta is 0 where no point of the DP curve is behind it. Larger costs are more.
+    """
+
+    rho: float
+    alpha: float
+    dp_delta: float
+
+
 def _best_point(
     theorem: Theorem, question: Question, total: float, delta: float, least: float
-) -> tuple[float, float, float]:
-    """The largest zCDP cost by a theorem, its order, and the DP delta of its point.
+) -> _LargestCost:
+    """The largest zCDP cost by a theorem.
 
     Not looked for below `least`: what another theorem or group privacy allows.
     """
-    best = (0.0, 2.0, 0.0)
+    best = _LargestCost(0.0, 2.0, 0.0)
     for power in range(_POINTS):
         dp_epsilon = total * _SHRINK**power
-        if largest_rho(dp_epsilon, delta)[0] < max(least, best[0]):
+        if largest_rho(dp_epsilon, delta).rho < max(least, best.rho):
             break
         answer = _level_of(theorem, question, dp_epsilon)
         if answer is None or not answer <= total:
@@ -421,8 +454,8 @@ def _best_point(
         dp_delta = down(min(delta, delta / grown * (1.0 - 1e-6)), 4)
         if not dp_delta * SHARES[-1] > _LEAST_DELTA:
             continue  # the level is so large that no point's delta is left
-        rho, alpha = largest_rho(dp_epsilon, dp_delta)
-        best = max(best, (rho, alpha, dp_delta))
+        allowed = largest_rho(dp_epsilon, dp_delta)
+        best = max(best, _LargestCost(allowed.rho, allowed.alpha, dp_delta))
     return best
 
 

@@ -126,8 +126,8 @@ def largest_within(
         return 0.0
     log_target = math.log(target)
     bracket = _Bracket(
-        (math.log(low), math.log(at_low) - log_target),
-        (math.log(high), math.log(at_high) - log_target),
+        _Tried(math.log(low), math.log(at_low) - log_target),
+        _Tried(math.log(high), math.log(at_high) - log_target),
     )
     for _ in range(_ROUNDS):
         if bracket.width <= _PRECISION or deadline.passed:
@@ -137,7 +137,7 @@ def largest_within(
         value = level(x)
         if value <= target:
             low = x
-        bracket.add((middle, math.log(value) - log_target))
+        bracket.add(_Tried(middle, math.log(value) - log_target))
     return low
 
 
@@ -155,14 +155,21 @@ def _bracket(
     return 0.0, high, 0.0, at_high
 
 
-_Point = tuple[float, float]
-"""A logarithm of the budget, and the logarithm of its level over the target."""
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """A budget that was tried: its logarithm, and that of its level over the target.
+
+    The excess is at most 0 where the budget keeps to the target.
+    """
+
+    log_budget: float
+    log_excess: float
 
 
 class _Bracket:
     """Two points around the target and the two newest ones, through which secants go."""
 
-    def __init__(self, low: _Point, high: _Point) -> None:
+    def __init__(self, low: _Tried, high: _Tried) -> None:
         self.low, self.high = low, high
         self.newest = (low, high)
         self.since_halved = 0
@@ -170,28 +177,31 @@ class _Bracket:
 
     @property
     def width(self) -> float:
-        return self.high[0] - self.low[0]
+        return self.high.log_budget - self.low.log_budget
 
     def next(self) -> float:
         """A point strictly inside: the secant's, or the middle where that leaves or is slow.
 
         The secant's is moved by a hair towards the further end, so that this end closes in too.
         """
-        (x0, y0), (x1, y1) = self.newest
-        middle = self.low[0] + self.width / 2.0
-        if self.since_halved >= _PATIENCE or not 0.0 < abs(y1 - y0) < math.inf:
+        before, last = self.newest
+        low, high = self.low.log_budget, self.high.log_budget
+        middle = low + self.width / 2.0
+        rise = last.log_excess - before.log_excess
+        if self.since_halved >= _PATIENCE or not 0.0 < abs(rise) < math.inf:
             return middle
-        point = x1 - y1 * (x1 - x0) / (y1 - y0)
-        if not self.low[0] < point < self.high[0]:
+        run = last.log_budget - before.log_budget
+        point = last.log_budget - last.log_excess * run / rise
+        if not low < point < high:
             return middle
         hair = 0.25 * _PRECISION
         point += hair if point < middle else -hair
-        return min(max(point, self.low[0] + hair), self.high[0] - hair)
+        return min(max(point, low + hair), high - hair)
 
-    def add(self, point: _Point) -> None:
-        """Take in an evaluated point."""
+    def add(self, point: _Tried) -> None:
+        """Take in a budget that was tried."""
         self.newest = (self.newest[1], point)
-        if point[1] <= 0.0:
+        if point.log_excess <= 0.0:
             self.low = point
         else:
             self.high = point
@@ -279,7 +289,7 @@ class _GaussianSearch:
         self.target = target
         self.target_delta = target_delta
         self.sensitivity = sensitivity
-        self.tried: dict[float, tuple[float, float]] = {}
+        self.sigmas: dict[float, float] = {}
         self.levels: dict[float, Bound] = {}
         self.refused: list[Refused] = []
 
@@ -315,16 +325,16 @@ class _GaussianSearch:
         return self._level(dp_epsilon).epsilon
 
     def _sigma(self, dp_epsilon: float) -> float:
-        if dp_epsilon not in self.tried:
-            if self.deadline.passed and any(s < math.inf for s, _ in self.tried.values()):
+        if dp_epsilon not in self.sigmas:
+            if self.deadline.passed and any(sigma < math.inf for sigma in self.sigmas.values()):
                 return math.inf  # what was found so far is good, if not the best
             self._check_time()
             dp_delta = self._largest_delta(dp_epsilon)
             sigma = math.inf
             if dp_delta > LEAST_DELTA:
                 sigma = smallest_sigma(self.sensitivity, dp_epsilon, dp_delta, precision=1e-6)
-            self.tried[dp_epsilon] = (sigma, dp_delta)
-        return self.tried[dp_epsilon][0]
+            self.sigmas[dp_epsilon] = sigma
+        return self.sigmas[dp_epsilon]
 
     def _check_time(self) -> None:
         if self.deadline.passed:

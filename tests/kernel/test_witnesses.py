@@ -20,6 +20,7 @@ from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.notions import Cost
 from bayesdp.populations import Graph, MarkovChain
 from bayesdp.theorems import Question, report
+from tests.kernel.leaves import at
 from tests.kernel.steps import bare, make_step
 
 TWO = [[0.88, 0.12], [0.3, 0.7]]
@@ -28,13 +29,14 @@ PAIRS = [[[0.7, 0.3], [0.4, 0.6]], [[0.6, 0.4], [0.2, 0.8]]]
 LONG = 10**6
 TABLE = [[1.5, 1.0], [1.0, 2.0]]
 FACTORS = [
-    {"between": [2, 0, 1], "table": [[[1.0, 2.0], [2.0, 1.0]], [[3.0, 1.0], [1.0, 4.0]]]},
-    {"between": [0, 2], "table": [[1.0, 0.3], [1.0, 2.0]]},
+    {"between": [2, 0, 1], "table": [[[1.0, 1.2], [1.1, 1.0]], [[1.3, 1.0], [1.0, 1.4]]]},
+    {"between": [0, 2], "table": [[1.0, 0.9], [1.0, 1.1]]},
     {"between": [1, 0], "table": [[1.0, 2.0], [2.0, 4.0]]},  # passes on nothing
-    {"between": [0, 2], "table": [[1.0, 1.2], [2.0, 2.0]]},
+    {"between": [0, 2], "table": [[1.0, 1.1], [2.0, 2.0]]},
     {"between": [3], "table": [1.0, 2.0]},
-    {"between": [2, 3], "table": [[1.0, 1.2], [1.2, 0.0]]},
+    {"between": [2, 3], "table": [[1.0, 1.2], [1.2, 1.0]]},
 ]
+ZERO = {"between": [3, 4], "table": [[1.0, 1.2], [1.2, 0.0]]}
 CASES = {
     "two states": ("markov-recursion", MarkovChain(transition=TWO, length=LONG), "any"),
     "three states": ("markov-recursion", MarkovChain(transition=THREE, length=LONG), "any"),
@@ -47,6 +49,7 @@ CASES = {
     ),
     "window": ("markov-window", MarkovChain(transition=PAIRS, order=2, length=LONG), "any"),
     "factors": ("graph-contraction", Graph(records=4, states=2, factors=FACTORS), "any"),
+    "a zero": ("graph-contraction", Graph(records=5, states=2, factors=[*FACTORS, ZERO]), "any"),
     "influences": ("graph-influence", Graph(grid=(13, 13), table=[[1.2, 1], [1, 1.2]]), "any"),
     "a large grid": ("graph-contraction", Graph(grid=(90, 90), table=TABLE), "any"),
 }
@@ -128,7 +131,7 @@ def test_a_lower_witness_proves_no_lower_level(case: str) -> None:
     right, witness = certified_level(step), step["evidence"]["details"][name_of(step)]
     lowered = [scaled(witness, factor) for factor in (0.0, 0.5, 0.99, 1 - 1e-6)]
     for path in places(witness):
-        lowered += [put(witness, path, value) for value in (0.0, 1e-9)]
+        lowered += [put(witness, path, value) for value in (0.0, 1e-9, 0.9 * at(witness, path))]
     for changed in lowered:
         proved = level(step, changed)
         assert proved is None or proved >= right * (1 - 1e-9), changed

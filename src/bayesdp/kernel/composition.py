@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from bayesdp.kernel.arithmetic import exact
 from bayesdp.kernel.blocks import heaviest
@@ -13,8 +13,16 @@ from bayesdp.statements import conversions
 from bayesdp.statements.gaussian import GaussianVectors
 from bayesdp.statements.spends import Spend
 
-Column = tuple[str, Fraction, Fraction, Fraction, Fraction, Fraction]
-"""A column, the width it is clipped to, cost, slack, zCDP cost and its slack."""
+
+class Column(NamedTuple):
+    """What the spends on one column cost, and the width that it is clipped to."""
+
+    name: str
+    width: Fraction
+    pure: Fraction
+    slack: Fraction
+    rho: Fraction
+    rho_slack: Fraction
 
 
 @dataclass(frozen=True)
@@ -35,18 +43,20 @@ class Cost:
     @property
     def total(self) -> Fraction:
         """The pure DP cost of everything."""
-        return self.any + self.lipschitz + sum((column[2] for column in self.columns), Fraction(0))
+        return (
+            self.any + self.lipschitz + sum((column.pure for column in self.columns), Fraction(0))
+        )
 
     @property
     def rho(self) -> Fraction:
         """The zCDP cost of everything that is Gaussian noise."""
-        columns = sum((column[4] for column in self.columns), Fraction(0))
+        columns = sum((column.rho for column in self.columns), Fraction(0))
         return self.rho_any + self.rho_lipschitz + columns
 
     def is_close(self, derived: Cost) -> bool:
         """Whether these are the derived costs, rounded up, part by part."""
         names = ("any", "lipschitz", "slack", "rho_any", "rho_lipschitz", "rho_slack")
-        ours, theirs = ([column[0] for column in cost.columns] for cost in (self, derived))
+        ours, theirs = ([column.name for column in cost.columns] for cost in (self, derived))
         return (
             ours == theirs
             and all(close(getattr(self, name), getattr(derived, name)) for name in names)
@@ -188,7 +198,7 @@ def _by_column(
             others.append(priced)
     columns = []
     for (column, low, high), group in sorted(groups.items()):
-        columns.append((column, exact(high) - exact(low), *_parts(group)))
+        columns.append(Column(column, exact(high) - exact(low), *_parts(group)))
     other, _, rho, _ = _parts(others)
     bounds = dict(zip(population.columns, map(list, population.bounds), strict=True))
     cost = Cost(any=other, columns=tuple(columns), rho_any=rho)
@@ -197,11 +207,11 @@ def _by_column(
 
 def declared_cost(stated: conversions.Cost) -> Cost:
     """The cost as a step states it: what a conversion alone is about."""
-    columns: tuple[Column, ...] = tuple(
-        (
+    columns = tuple(
+        Column(
             cost.column,
             *map(Fraction, (cost.width, cost.dp_epsilon, cost.slack, cost.rho, cost.rho_slack)),
-        )  # type: ignore[misc]
+        )
         for cost in stated.by_column
     )
     any_, lipschitz, slack = map(Fraction, (stated.any, stated.lipschitz, stated.slack))

@@ -20,16 +20,18 @@ def bound(conversion: Conversion) -> arb:
     population = conversion.population
     require(isinstance(population, GaussianVectors), "the records are not vectors")
     columns, size = population.columns, population.size
-    require(all(spent[0] in columns for spent in conversion.cost.columns), "an unknown column")
+    require(all(spent.name in columns for spent in conversion.cost.columns), "an unknown column")
     rows = symmetric(population.covariance)
     if size > MOST_RECORDS:
         raise UnknownError(f"more than {MOST_RECORDS} records are not enumerated")
     widths = [ball(Fraction(high) - Fraction(low)) for low, high in population.bounds]
-    slack = conversion.cost.slack + sum(spent[3] for spent in conversion.cost.columns)
+    slack = conversion.cost.slack + sum(spent.slack for spent in conversion.cost.columns)
     rest = ball((size - 1) * slack + size * conversion.cost.any)
     if conversion.alpha is not None:
         rest += ball(conversion.alpha * size**2 * conversion.cost.rho_any)
-    reads = [(columns.index(spent[0]), ball(spent[1]), spent) for spent in conversion.cost.columns]
+    reads = [
+        (columns.index(spent.name), ball(spent.width), spent) for spent in conversion.cost.columns
+    ]
     matrix = triangle(rows)
 
     best = arb(0)
@@ -38,7 +40,8 @@ def bound(conversion: Conversion) -> arb:
             total = arb(0)
             for column, width, spent in reads:
                 units = _units(moved, column, width)
-                total += ball(spent[2]) * units + _zcdp(conversion, units, spent[4:], size)
+                total += ball(spent.pure) * units
+                total += _zcdp(conversion, units, (spent.rho, spent.rho_slack), size)
             if conversion.cost.lipschitz + conversion.cost.rho_lipschitz > 0:
                 each = [_units(moved, c, width) for c, width in enumerate(widths)]
                 worst = largest(each)

@@ -21,6 +21,23 @@ def script(*arguments: str, data: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
 
 
+def test_verify_beside_a_checkout(tmp_path: Path) -> None:
+    root = str(FOLDER.parent)
+    done = script("verify.py", "cluster-size", "a delta, clus", "--against", root, data=tmp_path)
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert [line[0] for line in lines] == ["cluster-size", "at"]
+    assert all(line[-1] == "x" and line[-3] == line[-5] == "ms" for line in lines)
+
+
+def test_verify_names_what_is_slower(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    verify = importlib.import_module("verify")
+    assert verify.is_slower(0.016, 0.010)
+    assert not verify.is_slower(0.014, 0.010)
+    assert not verify.is_slower(0.004, 0.002)  # nobody notices
+
+
 @pytest.fixture
 def noise(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(FOLDER))

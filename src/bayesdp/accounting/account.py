@@ -14,7 +14,7 @@ from .spend import Reading, Spend, check_text, total_cost
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """What is written of one data set."""
+    """What a ledger holds about one data set."""
 
     unit: str
     readings: tuple[Reading, ...]
@@ -85,7 +85,7 @@ def _by_key(reading: Reading) -> dict[str, object]:
 
 
 def declared(private: Sequence[str], public: Sequence[str]) -> dict[str, bool]:
-    """Whether a column is private, by name. Each is either."""
+    """Whether each column is private; `InputError` for a column that is declared as both."""
     for name in sorted(set(private) & set(public)):
         raise InputError(
             f"data.columns.{name}",

@@ -50,7 +50,7 @@ class Block:
 
     @property
     def axis(self) -> str:
-        """What the cells are values of."""
+        """The column."""
         return self.column
 
     @property
@@ -79,8 +79,8 @@ class Block:
 def cell(value: CellValue) -> tuple[str, Any]:
     """The cell of a value. Texts that some engine may take for equal are one cell.
 
-    The one text of a date or time is of a kind of its own: a study may read the cells of a column
-    as times, and another one as the texts that stand there.
+    The standard text of a date or time is a kind of its own: one study may read a column's values
+    as times, and another as the texts that they are written as.
     """
     if isinstance(value, bool):
         return ("boolean", value)
@@ -98,7 +98,7 @@ class Cells(Protocol):
 
     @property
     def axis(self) -> str:
-        """What the cells are values of."""
+        """The name of the axis."""
 
     @property
     def cells(self) -> frozenset[tuple[str, Any]]:

@@ -131,9 +131,9 @@ def converted(
 def _with_mechanism(
     question: Question, answer: LeakageReport, reading: Reading, spends: Sequence[Spend]
 ) -> LeakageReport:
-    """The report with what is known of the mechanisms themselves, if it is known of all of them.
+    """The report, and the bound of the mechanism itself where all spends have the same mechanism.
 
-    One spend of which nothing is known, or on another column, and only the DP level holds: so a
+    With a single spend of another mechanism, or on another column, only conversions count: so a
     level never falls when a spend is added.
     """
     mechanisms = {spend.mechanism for spend in spends}

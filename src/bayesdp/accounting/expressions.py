@@ -255,7 +255,7 @@ class Spread:
     """What each record pays: `base` all of them, and on each axis those in one of its cells.
 
     A record is in one cell of each axis. `add_remove` is what a record that is added or removed
-    pays; `None` where nobody says.
+    pays; `None` where it is not stated.
     """
 
     base: Amount = Amount()
@@ -460,7 +460,7 @@ def _axis(blocks: Indexed | Public) -> Axis:
 
 
 def _named(node: Node, axis: Axis) -> frozenset[Any]:
-    """The cells that a part names itself; where it names none, it reads its whole block."""
+    """The cells that a part names itself; a part that names no cells reads its whole block."""
     if isinstance(node, Mechanism):
         return (node.records if axis == _RECORDS else None) or frozenset()
     if isinstance(node, PostProcessing):
@@ -473,9 +473,11 @@ def _named(node: Node, axis: Axis) -> frozenset[Any]:
 
 
 def _private(blocks: Private, spreads: Sequence[Spread], steps: Sequence[Step]) -> Spread:
-    """Replaced inside: the largest cost. From block to block: the two largest add-or-remove costs.
+    """The costs of parts on blocks by a private value.
 
-    Nothing is Lipschitz across blocks: a value that leaves one counts as 0 there.
+    A record that stays in its block costs at most the largest part. A record that moves to another
+    block costs at most the two largest add-or-remove costs. No part is Lipschitz in such a move,
+    because a value counts as 0 in the block that it has left.
     """
     added: list[Amount] = []
     for spread, step in zip(spreads, steps, strict=True):

@@ -34,8 +34,8 @@ def dependence(population: Population, blocks: Sequence[frozenset[RecordId]]) ->
     Under a family they must be independent for every member.
     """
     if isinstance(population, Family):
-        said = (dependence(member, blocks) for member in population.members)
-        return next((reason for reason in said if reason is not None), None)
+        reasons = (dependence(member, blocks) for member in population.members)
+        return next((reason for reason in reasons if reason is not None), None)
     groups = [{group_of(population, record) for record in block} for block in blocks]
     for first, second in combinations(range(len(blocks)), 2):
         shared = groups[first] & groups[second]

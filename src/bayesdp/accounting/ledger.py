@@ -281,8 +281,8 @@ class Ledger:
                 account = Account(unit, (), ())
             check_unit(dataset, account.unit, unit)
             for name, private in new_columns(dataset, account, columns).items():
-                said = {"dataset": dataset, "name": name, "private": private}
-                connection.execute(schema.columns.insert(), {**said, "time": self._now()})
+                column = {"dataset": dataset, "name": name, "private": private}
+                connection.execute(schema.columns.insert(), {**column, "time": self._now()})
             if is_registered(dataset, account, reading, only_if_first=only_if_first):
                 return
             level = self._level(reading, account.spends)
@@ -326,7 +326,7 @@ class Ledger:
         )
 
     def _decode(self, decoder: Callable[..., Any], *values: object) -> Any:
-        """What a row means. A row that means nothing was not written by a ledger."""
+        """The reading or spend in a row; `LedgerError` for a row that no ledger has written."""
         try:
             return decoder(*values)
         except (TypeError, ValueError) as error:

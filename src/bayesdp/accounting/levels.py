@@ -87,7 +87,7 @@ def composed_level(
 
 
 def _private(node: Sequential | Parallel) -> bool:
-    """Whether a record may leave or enter the blocks: even one alone costs more than its part."""
+    """Whether blocks are by a private value: then even a single part costs more than it says."""
     return isinstance(node, Parallel) and isinstance(node.blocks, Private)
 
 
@@ -158,7 +158,7 @@ def _converted(node: Node, question: Question) -> Composed:
 
 
 def _added(node: Sequential, question: Question) -> Composed:
-    """Levels add up for informed adversaries, and for independent records if the class is any."""
+    """The sum of the parts' levels, for informed adversaries or under independent records."""
     informed = question.adversary == "informed"
     independent = isinstance(question.population, Independent) and question.adversary == "any"
     if not informed and not independent:

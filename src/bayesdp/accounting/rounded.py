@@ -28,7 +28,7 @@ def keeps(level: float, total: float, delta: float = 0.0) -> bool:
     the double above, and keeps to it. With a delta the total itself decides what is proved (theory
     2.6), and counts as it is.
     """
-    return level <= (total if delta > 0.0 else max(total, float_above(_said(total))))
+    return level <= (total if delta > 0.0 else max(total, float_above(_shortest(total))))
 
 
 def left(total: float, level: float) -> float:
@@ -58,7 +58,7 @@ def up_words(value: float, error: float = 0.0) -> str:
     if abs(shortest - value) <= error:
         value = shortest
     step = _sixth_digit(value)
-    return f"{float(math.ceil(_said(value) / step) * step):.6g}"
+    return f"{float(math.ceil(_shortest(value) / step) * step):.6g}"
 
 
 def left_words(total: float, left: float) -> str:
@@ -66,13 +66,13 @@ def left_words(total: float, left: float) -> str:
     if not 0.0 < left < math.inf:
         return f"{left:g}"
     step = _sixth_digit(total)
-    return f"{float(math.floor(_said(left) / step) * step):.6g}"
+    return f"{float(math.floor(_shortest(left) / step) * step):.6g}"
 
 
 def _sixth_digit(value: float) -> Fraction:
     return Fraction(10) ** (math.floor(math.log10(abs(value))) - 5)
 
 
-def _said(value: float) -> Fraction:
-    """The shortest decimal that names the double, so that 0.1 is said as 0.1, not 0.100001."""
+def _shortest(value: float) -> Fraction:
+    """The shortest decimal that names the double: 0.1 is written as 0.1, not as 0.100001."""
     return Fraction(repr(float(value)))

@@ -174,7 +174,7 @@ def insert_spend(connection: Connection, spend: Spend, release: str) -> None:
 
 
 def spend_rows(connection: Connection) -> Select[Any]:
-    """Every spend's row, with what `extras` knows of it as `extra_fields`."""
+    """The query for every spend's row, with its entry in `extras` as `extra_fields`."""
     if not inspect(connection).has_table("extras"):
         return select(spends, null().label("extra_fields")).select_from(spends)
     joined = spends.outerjoin(extras, extras.c.spend == spends.c.sequence)

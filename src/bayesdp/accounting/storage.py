@@ -224,7 +224,7 @@ class LedgerFile:
         )
 
     def damaged(self, problem: str) -> LedgerError:
-        """What to say of a ledger whose content makes no sense."""
+        """The error for a ledger whose content no ledger has written."""
         return self._error(
             f"an intact ledger; this one is damaged ({' '.join(problem.split())})",
             "Restore it from a copy, and count what was released since the copy as spent.",

@@ -9,17 +9,17 @@ _OF_A_PROGRAM = re.compile(r"of the program ('.*?'): (.*)", re.S)
 
 
 def said_once(assumptions: Iterable[str]) -> list[str]:
-    """The assumptions in their order; those of programs with all programs that share them."""
+    """The assumptions in their order. What several programs assume stands once."""
     about: dict[str, list[str]] = {}
     for assumption in assumptions:
         match = _OF_A_PROGRAM.fullmatch(assumption)
         about.setdefault(match[2] if match else assumption, []).extend([match[1]] if match else [])
-    return [_words(said, programs) for said, programs in about.items()]
+    return [_words(assumption, programs) for assumption, programs in about.items()]
 
 
-def _words(said: str, programs: list[str]) -> str:
+def _words(assumption: str, programs: list[str]) -> str:
     if not programs:
-        return said
+        return assumption
     if len(programs) == 1:
-        return f"of the program {programs[0]}: {said}"
-    return f"of the programs {', '.join(programs[:-1])} and {programs[-1]}: {said}"
+        return f"of the program {programs[0]}: {assumption}"
+    return f"of the programs {', '.join(programs[:-1])} and {programs[-1]}: {assumption}"

@@ -189,7 +189,7 @@ def secrets_words(interval: SecretsInterval | None) -> dict[str, Any]:
 
 
 def secrets_place(interval: SecretsInterval) -> str:
-    """The same in words, to go with "secret values lie"."""
+    """Where secret values lie, in words that follow "secret values lie"."""
     if isinstance(interval, Mapping):
         each = (f"between {low:g} and {high:g} ({name})" for name, (low, high) in interval.items())
         return ", ".join(each)

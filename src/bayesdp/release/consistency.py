@@ -26,7 +26,7 @@ from bayesdp.statements.columns import check_law
 
 
 def _with_delta(study: StudySpec) -> None:
-    """A delta and what goes with it: Gaussian noise needs one, pure-DP features can't have one."""
+    """Gaussian noise needs a delta, and features of pure DP can't have a delta."""
     budget = study.budget
     if budget.delta == 0.0:
         if budget.noise == "gaussian":
@@ -109,7 +109,7 @@ def _room(study: StudySpec) -> None:
 
 
 def _one_value_each(study: StudySpec) -> None:
-    """Models of one value for each record don't say what several rows of a record are."""
+    """Where a record has several rows, the model must not be one of single values."""
     population, several = study.population, (study.data.rows_per_unit or 1) > 1
     if population is None:
         return
@@ -184,7 +184,7 @@ def _states_covered(
     population: MarkovChain | Graph | Tree | Finite | Network,
     covers: tuple[str, ...],
 ) -> None:
-    """Discrete models speak of columns that are their states, not of the values behind them."""
+    """Discrete models speak of columns with states, not of the values that states are made from."""
     states = population.states if isinstance(population, MarkovChain) else population.common_states
     sizes = [len(study.columns[name].levels or ()) for name in covers]
     if math.prod(sizes) == states:
@@ -217,7 +217,7 @@ def _possible_states(study: StudySpec, covers: tuple[str, ...]) -> None:
 
 
 def _structure(study: StudySpec) -> None:
-    """Who depends on whom is read off columns with a role: they must be there."""
+    """Who depends on whom is read from columns with a role: they must be declared."""
     population = study.population
     if population is None:
         return

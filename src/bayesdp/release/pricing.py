@@ -138,7 +138,7 @@ class PlannedQuery:
 
 
 class Pricing:
-    """Two passes: costs without the grid's slack, then grids, then costs with it.
+    """Prices the queries in two passes: first without the grids' slack, then with it.
 
     `others` are spends of the same study that are fixed already: its programs'.
     """
@@ -268,7 +268,7 @@ class Pricing:
         )
 
     def _fixed_costs(self) -> str:
-        """What has a cost before the weighted queries share the rest."""
+        """In words: what has a fixed cost, before the weighted queries share the rest."""
         wanted = any(shape.spec.error is not None for shape in self.shapes)
         if not self.others:
             return "The wanted errors"
@@ -280,7 +280,7 @@ class Pricing:
         return "Write smaller epsilons in the programs, or allow the study more"
 
     def _level(self, spends: Sequence[Spend]) -> float:
-        """The study's own level; more where the data set's total would not hold them otherwise."""
+        """The study's own level, raised where else the data set's total would not be kept."""
         kept = self._kept(spends)
         if self.reading.delta == 0.0 or self.target >= self.reading.total:
             return kept  # which the study's own level doesn't exceed

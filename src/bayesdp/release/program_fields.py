@@ -37,23 +37,23 @@ def agreed(
     read = fields_read(core)
     fields: dict[str, str] = {}
     notes: list[str] = []
-    for said, name in shown.items():
+    for field, name in shown.items():
         if name not in read:
             continue
-        place = f"{key}.columns.{said}"
-        stated = query.columns.get(said, said)
+        place = f"{key}.columns.{field}"
+        stated = query.columns.get(field, field)
         column = study.columns.get(stated)
         if column is None:
             raise InputError(
                 place,
                 stated,
-                expected=f"a declared column for '{said}', which '{query.program}' reads",
+                expected=f"a declared column for '{field}', which '{query.program}' reads",
                 remedy=did_you_mean(stated, study.columns)
-                or f"Declare it, or name another one: columns = {{ {said} = 'column' }}.",
+                or f"Declare it, or name another one: columns = {{ {field} = 'column' }}.",
             )
-        _check(said, types[name], column, place)
+        _check(field, types[name], column, place)
         fields[name] = stated
-        notes += _notes(said, types[name], column)
+        notes += _notes(field, types[name], column)
     return fields, tuple(notes)
 
 
@@ -73,12 +73,12 @@ def fields_read(core: Program) -> frozenset[str]:
     return frozenset(split_by.union(*(columns(expr) for expr in read)))
 
 
-def _check(said: str, kind: Type, column: Column, place: str) -> None:
+def _check(field: str, kind: Type, column: Column, place: str) -> None:
     if kind.public and column.is_private:
         raise InputError(
             place,
             column.name,
-            expected=f"a public column: the program takes '{said}' for Public[...]",
+            expected=f"a public column: the program takes '{field}' for Public[...]",
             remedy=f"Declare data.columns.{column.name} = {{ public = true }} if it is not to be "
             "protected, or leave Public[...] out of the record.",
         )
@@ -91,7 +91,7 @@ def _check(said: str, kind: Type, column: Column, place: str) -> None:
         if levels is None or not set(levels) <= {0, 1}:  # True == 1, False == 0
             _refuse(place, column, "a column of states [0, 1] or [false, true] for a Bool")
     elif levels is not None and value_kind(levels[0]) != "number":
-        _refuse(place, column, f"a column of numbers for '{said}'")
+        _refuse(place, column, f"a column of numbers for '{field}'")
     elif kind.kind == "int":
         ends = levels if levels is not None else column.bounds
         assert ends is not None
@@ -130,7 +130,7 @@ def _refuse(place: str, column: Column, expected: str) -> None:
     raise InputError(place, f"{column.name} ({has})", expected=expected)
 
 
-def _notes(said: str, kind: Type, column: Column) -> list[str]:
+def _notes(field: str, kind: Type, column: Column) -> list[str]:
     """Which bounds count: values are clipped to the study's first, then to the program's own."""
     if kind.kind not in ("int", "real") or column.bounds is None or kind.low is None:
         return []
@@ -143,6 +143,6 @@ def _notes(said: str, kind: Type, column: Column) -> list[str]:
     if inner not in ((low, high), (kind.low, kind.high)):
         whose = "both together"
     return [
-        f"'{said}' is clipped to the study's {float(low):g} to {float(high):g}, then to the "
+        f"'{field}' is clipped to the study's {float(low):g} to {float(high):g}, then to the "
         f"program's {float(kind.low):g} to {float(kind.high):g}: {whose} count"
     ]

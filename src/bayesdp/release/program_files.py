@@ -50,7 +50,7 @@ def named(raw: object) -> object:
 
 
 def check_program_keys(query: QuerySpec, key: str) -> None:
-    """A program's keys belong to programs, and those of other queries don't."""
+    """`InputError` for a program's keys on another query, and for other keys on a program."""
     if query.kind != "program":
         for name in ("program", "parameters", "columns"):
             if getattr(query, name):

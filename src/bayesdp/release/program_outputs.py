@@ -18,7 +18,7 @@ Unit = str | None
 
 
 def output_labels(program: Program) -> tuple[str, ...]:
-    """The labels of the piece that each output is made in; "" for one of none or of several."""
+    """The labels of the piece that each output is made in; "" where it is none, or several."""
     return tuple(_label(output, _made(program.body)) for output in program.returns)
 
 
@@ -55,7 +55,7 @@ def _commands(body: Iterable[Command]) -> Iterable[Release | Derive]:
 
 
 def _made(body: Iterable[Command], path: tuple[str, ...] = ()) -> dict[str, tuple[str, ...]]:
-    """The labels of the pieces that each name is made in, from the outside."""
+    """For each name the labels of the pieces around it, the outermost first."""
     labels: dict[str, tuple[str, ...]] = {}
     for command in body:
         if isinstance(command, Release | Derive):

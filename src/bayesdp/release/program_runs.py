@@ -32,8 +32,8 @@ def narrowed(program: PlannedProgram) -> Program:
 def program_rows(program: PlannedProgram, table: Table, columns: Mapping[str, Column]) -> Any:
     """The private rows that a program reads, as its record declares them.
 
-    Raises `TableMismatchError`, with the words of every such refusal, where a cell is not, and
-    `InputError` for what is refused because of the number of records.
+    Raises `TableMismatchError` where a cell is not as declared (in the same words for every cell),
+    and `InputError` for what is refused because of the number of records.
     """
     from bayesdp.programs.run.readiness import ready
     from bayesdp.programs.run.table import load
@@ -129,7 +129,7 @@ class ProgramRun:
 
 
 def run_program(run: ProgramRun) -> ProgramAnswer:
-    """The program's answer; where it fails, what it released until then, with the failure said."""
+    """The program's answer; where it fails, what it released until then, and the failure."""
     try:
         answer = run.done()
         json.dumps(answer.to_dict(), allow_nan=False)  # else it could not be stored

@@ -52,7 +52,7 @@ class Shape:
 
     @property
     def integer_valued(self) -> bool:
-        """Whether it counts rows (and does not sum values)."""
+        """Whether the query counts rows, and does not sum values."""
         return self.column is None or self.cells is not None
 
 

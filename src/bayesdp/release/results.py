@@ -213,7 +213,7 @@ class Release:
 
 
 def _places(result: Result | ProgramAnswer) -> tuple[Any, ...]:
-    """What tells a result from others of its query: its group, then its cell."""
+    """By what a result differs from others of its query: its group, then its cell."""
     if isinstance(result, ProgramAnswer):
         return ()
     return tuple(part for part in (result.group, result.cell) if part is not None)
@@ -237,5 +237,5 @@ def cost_words(dp_epsilon: float, dp_rho: float) -> str:
 
 
 def counted(count: int, singular: str, plural: str) -> str:
-    """A number of things."""
+    """A count with its noun, such as "1 query" or "2 queries"."""
     return f"{count} {singular if count == 1 else plural}"

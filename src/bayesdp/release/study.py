@@ -187,7 +187,7 @@ class Study:
             table = self._open()
         except UnreadableCellsError as error:
             return [error.finding]
-        with self._told_how_to_look():
+        with self._naming_inspect():
             findings = inspect(table, self.spec.columns, structure_of(self.spec), queries)
         for program in plan.programs if not findings else ():
             findings += program_findings(program, table, self.spec.columns)
@@ -203,15 +203,15 @@ class Study:
         drawn until then is kept in the ledger.
         """
         ledger = self.ledger()
-        with self._told_how_to_look(), refusals_noted(ledger, self.spec.data.dataset, self.name):
+        with self._naming_inspect(), refusals_noted(ledger, self.spec.data.dataset, self.name):
             plan, exact = self._exact(ledger)
         # The kernel must prove the levels before anything is spent.
         within_total(plan, derive(plan, self.spends()))
         return Transaction(ledger, self._entry(plan), _Drawing(ledger, plan, exact, clock)).run()
 
     @contextmanager
-    def _told_how_to_look(self) -> Iterator[None]:
-        """Where a study has no file, a refusal names the call that its curator can make."""
+    def _naming_inspect(self) -> Iterator[None]:
+        """A refusal that names the Python call to look at the table, for a study without a file."""
         try:
             yield
         except (TableError, TableMismatchError) as error:

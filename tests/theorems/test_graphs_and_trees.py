@@ -179,6 +179,19 @@ def test_the_contraction_function_by_its_definition():
     assert contraction(5.0, math.inf) == pytest.approx(5.0, rel=1e-12)
 
 
+def test_where_a_ratio_is_infinite_any_cost_passes_on():
+    logs = np.array([1.0, 60.0, 1000.0, 2000.0, 1e5])
+    for log_ratio in (math.inf, 1415.0):
+        ratios = np.full(5, log_ratio)
+        passed = _contract(logs, _Weights.of(ratios), ratios)
+        if log_ratio == math.inf:
+            assert np.array_equal(passed, logs)
+        else:
+            assert np.all(passed >= 0.999 * np.minimum(logs, log_ratio))
+    graph = Graph(grid=(4, 4), table=((1.0, 0.5), (0.5, 0.0)))
+    assert levels(graph, 1e5)["graph-contraction"] == pytest.approx(16e5, rel=1e-12)
+
+
 def test_contraction_keeps_its_precision_at_small_levels():
     graph = Graph(records=2, states=2, factors=[{"between": [0, 1], "table": [[2, 1], [1, 2]]}])
     # ln R = 2 ln 2, so 1 + tanh(ln R / 4) = 4 / 3 as eps tends to 0

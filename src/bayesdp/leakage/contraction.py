@@ -121,12 +121,14 @@ def _contract(s: Floats, weights: _Weights, ceiling: Floats) -> Floats:
     np.expm1(step, out=step)
     below = step + (1.0 - 16.0 * UNIT)
     below += weights.rest
-    np.maximum(below, 1e-300, out=below)
+    lost = below <= 1e-300
+    below[lost] = 1.0
     np.negative(step, out=step)
     step *= weights.excess
     step /= below
     np.log1p(step, out=step)
     step *= 2.0 * (1.0 + _STEP_ERROR)
+    step[lost] = np.inf  # R, or all of it that doubles can tell, is infinite: f is at most c
     np.minimum(step, s, out=step)
     np.minimum(step, ceiling, out=step)
     return step

@@ -162,7 +162,7 @@ def digest(content: Mapping[str, Any]) -> str:
 
 
 def _no_constant(word: str) -> float:
-    raise ValueError(f"{word} is no number")
+    raise ValueError(f"{word} is not a number")
 
 
 def _whole(digits: str) -> int | float:

@@ -17,7 +17,11 @@ from tests.kernel.test_keys import released
 
 DAMAGED = {
     "twice": ('{"format": "a", "format": "b"}', "INVALID", "a key is given twice"),
-    "no number": ('{"format": "bayesdp-certificate", "level": NaN}', "INVALID", "NaN is no number"),
+    "no number": (
+        '{"format": "bayesdp-certificate", "level": NaN}',
+        "INVALID",
+        "NaN is not a number",
+    ),
     "version": ('{"format": "bayesdp-certificate", "version": 2}', "UNKNOWN", "another version"),
     "digits": (
         '{"format": "bayesdp-certificate", "version": ' + "9" * 300 + "}",

@@ -336,7 +336,7 @@ LIES: dict[str, tuple[str, Any]] = {
         "posteriors",
         lambda d: first_arg(d, 0)[1][0][1][0][1][0][1].__setitem__(1, ["const", [], [True, 1]]),
     ),
-    "a filter that is no truth value": (
+    "a filter that is not a truth value": (
         "posteriors",
         lambda d: first_arg(d, 0)[1][0][1][0][1][0][1].__setitem__(
             0, ["const", [], [{"number": "1"}]]

@@ -20,7 +20,7 @@ SHARE = runs(1000) / 1000
 
 
 def sealed(document: dict[str, Any]) -> dict[str, Any]:
-    """With the digest of its content; of one that is no JSON there is none."""
+    """With the digest of its content; of one that is not a JSON there is none."""
     content = content_of(document)
     try:
         return content | {"digest": digest(content)}

@@ -138,7 +138,7 @@ ANSWERS: dict[str, Any] = {
     "another type": output(0, type="Beta"),
     "another value": output(0, value=10**6),
     "a key that means nothing": output(0, checked=True),
-    "a unit that is no text": output(0, unit=1),
+    "a unit that is not a text": output(0, unit=1),
     "an error with more to it": output(0, error={"confidence": 0.95, "value": 0, "proved": True}),
     "a distribution with a value": output(2, value=3),
     "a name that turns": output(0, name="n\u202e"),
@@ -147,7 +147,7 @@ ANSWERS: dict[str, Any] = {
     "a note of two lines": output(2, notes=["fine\nlevel 0"]),
     "a release that hides": lambda d: result(d)["releases"].update({"a\u200b": 1.0}),
     "a failure of two lines": lambda d: failed(*result(d)["releases"].values(), words="No.\nOK")(d),
-    "outputs that are no list": lambda d: result(d).update(outputs={}),
+    "outputs that are not list": lambda d: result(d).update(outputs={}),
     "a failure without the releases": failed(),
     "a failure with others": failed(1, 2, 3),
 }

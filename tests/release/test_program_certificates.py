@@ -196,7 +196,7 @@ def test_what_the_program_takes_for_public_is_public_in_the_study(tmp_path: Path
 
 
 def test_the_ledgers_costs_are_for_replacing_a_record(tmp_path: Path) -> None:
-    """An add-remove program has an honest derivation, which is no cost of a study."""
+    """An add-remove program has an honest derivation, which is not a cost of a study."""
     text = """@record
 class Person:
     smokes: Bool

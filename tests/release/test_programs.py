@@ -220,7 +220,7 @@ def test_a_private_table_that_does_not_fit_is_refused_with_nothing_spent(tmp_pat
     text = PEOPLE.replace("height: Real[100, 230]", "height: Int[100, 230]")
     made = study(tmp_path, asks("height"), text=text)
     with pytest.raises(TableMismatchError, match="as the study declares it"):
-        made.release()  # 171.5 is no whole number
+        made.release()  # 171.5 is not a whole number
     assert made.ledger().show() == []
     assert len(made.ledger().refusals()) == 1
     (finding,) = made.inspect()

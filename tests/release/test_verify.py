@@ -345,7 +345,7 @@ TAMPERED: dict[str, tuple[str, Any]] = {
     # the data set and n
     "n": ("gauss", body(n=600)),
     "n of a mean": ("means", body(n=12)),
-    "n is no number": ("chain", body(n="6")),
+    "n is not a number": ("chain", body(n="6")),
     "n beyond all room": ("chain", body(n=2**63)),
     "data set": ("gauss", body(dataset="others")),
     "unit": ("gauss", body(unit="family", rows_per_unit=1)),
@@ -424,7 +424,7 @@ def test_enough_ways_to_tamper() -> None:
 
 
 def test_a_weaker_claim_is_true(documents: dict[str, dict[str, Any]]) -> None:
-    """More is promised than claimed: that is no lie."""
+    """More is promised than claimed: that is not a lie."""
     document = copy.deepcopy(documents["means"])
     document["claim"]["epsilon"] = 0.9
     assert verdict(document) == "VALID ASSUMING"

@@ -170,7 +170,7 @@ def test_each_source_gives_the_same_integers(tmp_path: Path) -> None:
             assert dict(totals[query].values) == values, (name, query)
         assert dict(totals["sum by"].sizes) == dict.fromkeys("uv w", 100)
         assert dict(totals["sum public"].sizes) == {None: 200}
-        assert dict(totals["count"].sizes) == {None: 400}, "a private count is no public size"
+        assert dict(totals["count"].sizes) == {None: 400}, "a private count is not a public size"
 
 
 def test_many_histograms_fall_back_to_filters(tmp_path: Path) -> None:

@@ -202,7 +202,7 @@ class LedgerFile:
             return self._no_access()
         if code.startswith("SQLITE_NOTADB"):
             return self._error(
-                "a ledger; this file is no SQLite database",
+                "a ledger; this file is not a SQLite database",
                 "Name the ledger's own file, or one that doesn't exist yet.",
             )
         if code.startswith(("SQLITE_FULL", "SQLITE_IOERR")):

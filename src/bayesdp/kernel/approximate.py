@@ -133,11 +133,11 @@ def reserve(alpha: Fraction, delta: Fraction) -> arb:
 
 def _order(fraction: tuple[int, int], rule: str) -> Fraction:
     alpha = Fraction(*fraction)
-    require(1 < alpha <= 10**18, "alpha is no Rényi order above 1", rule)
+    require(1 < alpha <= 10**18, "alpha is not a Rényi order above 1", rule)
     require(alpha - 1 >= Fraction(1, 10**9), "alpha is too close to 1", rule)
     return alpha
 
 
 def _probability(delta: Fraction, rule: str) -> Fraction:
-    require(0 < delta < 1, "delta is no probability between 0 and 1", rule)
+    require(0 < delta < 1, "delta is not a probability between 0 and 1", rule)
     return delta

@@ -82,14 +82,14 @@ def exact(value: object, what: str = "a number") -> Fraction:
     if isinstance(value, Fraction):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InvalidError(f"{what}: {value!r} is no finite number")
+        raise InvalidError(f"{what}: {value!r} is not a finite number")
     return Fraction(value)
 
 
 def whole(value: object, what: str, least: int = 0) -> int:
     """A JSON integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidError(f"{what}: {value!r} is no whole number from {least} on")
+        raise InvalidError(f"{what}: {value!r} is not a whole number from {least} on")
     return value
 
 
@@ -122,7 +122,7 @@ def double_up(value: arb) -> float:
 
 def law(row: Any, what: str) -> list[Fraction]:
     """A probability law: non-negative, summing to 1 within 1e-9, rescaled exactly."""
-    require(isinstance(row, list) and len(row) > 0, f"{what} is no row of probabilities")
+    require(isinstance(row, list) and len(row) > 0, f"{what} is not a row of probabilities")
     values = [exact(entry, what) for entry in row]
     total = sum(values, Fraction(0))
     require(min(values) >= 0, f"{what} has a negative probability")

@@ -170,7 +170,7 @@ def _by_kind(spends: Sequence[Spent]) -> Cost:
 
 
 def is_gaussian(population: Any) -> bool:
-    """Whether theorems about it look at kinds of mechanisms; `None` is no population at all."""
+    """Whether theorems about it look at kinds of mechanisms. `None` stands for no population."""
     return population is not None and population.model in ("gaussian", "autoregressive")
 
 

@@ -60,7 +60,7 @@ def _check_answer(
     result: Mapping[str, Any], program: Program, units: Collection[str], where: str
 ) -> None:
     releases, outputs = result["releases"], result["outputs"]
-    require(isinstance(outputs, list), "outputs is no list", where)
+    require(isinstance(outputs, list), "outputs is not a list", where)
     require(isinstance(releases, Mapping), "no releases", where)
     made = {command.name: command for command in flat(program.body) if isinstance(command, Release)}
     require(set(releases) <= set(made), "a release that the program doesn't make", where)

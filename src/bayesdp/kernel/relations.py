@@ -180,7 +180,7 @@ class _Document:
         name = rule.removeprefix(RELATION)
         require(name in TABLE, "no such relation", rule)
         row = TABLE[name]
-        require(below.notion == row.premise, f"its premise is no level of {row.premise}", rule)
+        require(below.notion == row.premise, f"its premise is not a level of {row.premise}", rule)
         require(conclusion.notion == row.conclusion, "another conclusion", rule)
         told = step.evidence.hypotheses
         require(row.hypotheses == told, "other hypotheses than it needs", rule)

@@ -97,7 +97,7 @@ class _Results:
         near = round((Fraction(result.value) * rows - offset) / length)
         whole = (total for total in (near - 1, near, near + 1) if abs(total) <= 2**63)
         on_grid = any(float((offset + length * total) / rows) == result.value for total in whole)
-        require(on_grid, f"{result.value!r} is no whole number of steps", where)
+        require(on_grid, f"{result.value!r} is not a whole number of steps", where)
 
     def noise(self, result: NumberResult, step: Step, where: str) -> None:
         noise, error = result.noise, result.error

@@ -60,16 +60,22 @@ def read_json(text: str) -> Any:
 
 
 def read_toml(text: str) -> dict[str, Any]:
-    """A TOML document. `ValueError` for anything else and for whole numbers beyond doubles.
+    """A TOML document. `ValueError` for anything else and for whole numbers beyond doubles."""
+    document = parse_toml(text)
+    _check_numbers(document)
+    return document
 
-    Keys have at most `MOST_PARTS` parts: the reader's time grows with their square.
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """A TOML document with numbers of any size.
+
+    Keys have at most `MOST_PARTS` parts, else `ValueError`: the reader's time grows with the square
+    of their number.
     """
     for part in re.split(r"[^\w\-.\"' \t]", text):
         if part.count(".") >= MOST_PARTS:
             raise ValueError(f"a key of more than {MOST_PARTS} parts")
-    document = tomllib.loads(text)
-    _check_numbers(document)
-    return document
+    return tomllib.loads(text)
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -136,7 +136,7 @@ def _read(path: Path, key: str, stated: str) -> str:
     except FileNotFoundError:
         why = f"Looked for {path.name} in {path.parent.resolve()}."
     except UnicodeDecodeError:
-        why = "It is no text in UTF-8."
+        why = "It is not a text in UTF-8."
     except (OSError, ValueError) as error:
         why = f"{error}."
     raise InputError(key, stated, expected="a program file that can be read", remedy=why)

@@ -19,8 +19,7 @@ from pydantic import ValidationError
 from bayesdp.errors import InputError, did_you_mean, require_shown
 from bayesdp.populations import Population, parse
 from bayesdp.populations.base import explain_validation
-from bayesdp.populations.files import read_toml as read_toml_text
-from bayesdp.populations.files import search_in
+from bayesdp.populations.files import parse_toml, search_in
 from bayesdp.release.consistency import consistent
 from bayesdp.release.program_files import check_program_keys, named, read_programs
 from bayesdp.release.spec import FROM_DATA, MOST_RECORDS, StudySpec
@@ -31,7 +30,7 @@ from bayesdp.tables.declarations import parse_columns
 def read_toml(path: Path) -> dict[str, Any]:
     """The contents of a TOML file as plain data. Files that it names are found beside it."""
     try:
-        raw = read_toml_text(path.read_text(encoding="utf-8"))
+        raw = parse_toml(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
         raise InputError("STUDY", str(path), expected="a text file in UTF-8") from None
     except (OSError, ValueError) as error:

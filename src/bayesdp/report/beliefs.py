@@ -69,7 +69,7 @@ def odds_factor(level: float, delta: float = 0.0) -> Decimal:
     """By how much the odds of a fact can change, up or down: `e^level`, rounded up.
 
     With a `delta` it is `2 e^level`, which is exceeded with a probability of at most `3 delta`.
-    Infinite where the level is no limit. Raises `ValueError` for a level below 0.
+    Infinite where the level is not a limit. Raises `ValueError` for a level below 0.
     """
     if not level >= 0.0:
         raise ValueError(f"level is {level!r}: expected a number of nats >= 0")

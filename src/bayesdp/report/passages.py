@@ -249,7 +249,7 @@ def _about_odds(factor: Decimal) -> str:
     if factor.is_infinite() or factor > 10**6:
         return (
             "In odds (how likely a fact is against how likely it is not): they may change by a "
-            f"factor of {factor_words(factor)}, up or down, which is no limit in practice."
+            f"factor of {factor_words(factor)}, up or down, which is not a limit in practice."
         )
     shown = factor_words(factor)
     return (

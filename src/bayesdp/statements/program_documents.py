@@ -225,7 +225,7 @@ Parameter = tuple[Text, ColumnType, Annotated[Constant, PlainValidator(_constant
 
 def _fixed(parameter: Parameter) -> Parameter:
     name, kind, value = parameter
-    _require(name.isidentifier(), f"{name!r} is no name of a parameter")
+    _require(name.isidentifier(), f"{name!r} is not a name of a parameter")
     _require(kind.public, f"{name} is not public")
     _require(kind.holds(value), f"the value of {name} is not of its type")
     return parameter

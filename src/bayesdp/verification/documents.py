@@ -31,7 +31,7 @@ def read(text: str) -> object:
         return dict(pairs)
 
     def constant(word: str) -> Any:
-        raise ValueError(f"{word} is no number")
+        raise ValueError(f"{word} is not a number")
 
     def whole(digits: str) -> int:
         if len(digits) > MOST_DIGITS:

@@ -284,7 +284,7 @@ def test_laplace_steps_move_within_the_scale(name: str) -> None:
 
 
 def test_steps_beyond_the_bounds_are_not_summed() -> None:
-    """5/6 is no step, and the nearest one lies outside: then the move would be above the bound."""
+    """5/6 is not a step, and the nearest one lies outside: the move would be above the bound."""
     core, verdict = accepted(LAPLACE["thirds"])
     rows = [{"x": x, "keep": True} for x in (-1.0, 1.0)]
     ((_, first, scale),), ((_, second, _),) = (seen(core, verdict, [one]) for one in rows)

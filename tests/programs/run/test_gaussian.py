@@ -198,6 +198,6 @@ def test_poissons_formula_is_on_the_safe_side() -> None:
 
 
 def test_where_nothing_is_known_delta_is_1() -> None:
-    """A ball that swells beyond all numbers is answered at once, and is no small delta."""
+    """A ball that swells beyond all numbers is answered at once, and is not a small delta."""
     assert fine_delta(F(1, 10**30), F(1), F(1), 10**6) == 1
     assert counts_delta(F(1, 100), 2, F(1)) == 1

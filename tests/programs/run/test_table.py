@@ -128,7 +128,7 @@ def f(obs: Database[Bool]) -> Private[Int]:
 
 
 def test_bounds_hold_exactly_after_clamping() -> None:
-    """0.1 is no double, and the nearest one lies outside: the clamp is to the next one inside."""
+    """0.1 is not a double, and the nearest one lies outside: the clamp is to the next inside."""
     core, _ = accepted("""
 @program
 def f(db: Database[Real[-0.1, 0.1]]) -> Private[Real]:

@@ -28,5 +28,5 @@ def bound(conversion: Conversion) -> arb:
     (stay, leave), (come, keep) = entries
     require(stay * keep <= leave * come, "the chain is positively correlated")
     due = count_mechanism(population.length)
-    require(conversion.mechanism == due, "some spend is no count over the complete series")
+    require(conversion.mechanism == due, "some spend is not a count over the complete series")
     return ball(conversion.total)

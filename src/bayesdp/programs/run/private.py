@@ -13,9 +13,9 @@ inside the bounds that the checker used, so each rule's bound holds of what is s
   the interval, whatever the function, and `cases`, which relies on what is kept and on equal
   choices.
 
-Where that fails (an interval that holds no step, a fold, a clip whose end is no step) the move may
-be larger by what `slack` says, in l1; noise is scaled up by 1 + slack/sensitivity. Grids depend on
-bounds and on the public size only, never on cells.
+Where that fails (an interval that holds no step, a fold, a clip whose end is not a step) the move
+may be larger by what `slack` says, in l1; noise is scaled up by 1 + slack/sensitivity. Grids depend
+on bounds and on the public size only, never on cells.
 """
 
 from __future__ import annotations

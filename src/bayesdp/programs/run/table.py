@@ -155,7 +155,7 @@ def _plain_columns(program: Program, source: Any) -> dict[str, list[Any]] | None
     names = [name for name, _ in program.record]
     strange = sum(not (isinstance(row, Mapping) and set(names) <= set(row)) for row in rows)
     if strange:
-        raise _BadCells("record", f"{strange} records are no mappings with {', '.join(names)}.")
+        raise _BadCells("record", f"{strange} records are not mappings with {', '.join(names)}.")
     return {name: [row[name] for row in rows] for name in names}
 
 
@@ -225,7 +225,7 @@ def _category(held: Any, kind: Type, name: str) -> NDArray[Any]:
     if held.null_count and MISSING not in kind.labels:
         raise _BadCells(
             "missing",
-            f"{name}: {held.null_count} cells are missing, and '{MISSING}' is no label of it.",
+            f"{name}: {held.null_count} cells are missing, and '{MISSING}' is not a label of it.",
         )
     types = pyarrow.types
     if types.is_floating(held.type):
@@ -249,7 +249,7 @@ def _whole_numbers(held: Any, name: str) -> Any:
         return held.cast(pyarrow.int64())
     except pyarrow.ArrowInvalid:
         raise _BadCells(
-            "label", f"{name}: some cells are no whole numbers, and no labels."
+            "label", f"{name}: some cells are not whole numbers, and no labels."
         ) from None
 
 
@@ -284,7 +284,7 @@ def _number(held: Any, kind: Type, name: str, text: bool) -> NDArray[Any]:
         try:
             held = held.cast(pyarrow.float64())
         except pyarrow.ArrowInvalid:
-            raise _BadCells("number", f"{name}: some cells are no numbers.") from None
+            raise _BadCells("number", f"{name}: some cells are not numbers.") from None
     if types.is_decimal(held.type) or types.is_float16(held.type):
         held = held.cast(pyarrow.float64())
     if not (types.is_integer(held.type) or types.is_floating(held.type)):
@@ -298,7 +298,7 @@ def _number(held: Any, kind: Type, name: str, text: bool) -> NDArray[Any]:
         if kind.kind == "int":
             broken = int((values != np.rint(values)).sum())
             if broken:
-                raise _BadCells("whole", f"{name}: {broken} cells are no whole numbers.")
+                raise _BadCells("whole", f"{name}: {broken} cells are not whole numbers.")
     low, high = inside(kind)
     # Whole numbers beyond 2^53 round on the way, and are clamped to smaller bounds afterwards.
     return np.clip(values.astype(np.float64), low, high)

@@ -33,7 +33,7 @@ def literal_value(node: ast.Constant, context: Context) -> Value:
         return static(node.value, node)
     if isinstance(node.value, int | float):
         return static(number(node), node)
-    raise refuse("type", node, f"{written(node)} is no value of the language.")
+    raise refuse("type", node, f"{written(node)} is not a value of the language.")
 
 
 def name(node: ast.Name, context: Context) -> Value:

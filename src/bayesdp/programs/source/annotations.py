@@ -70,7 +70,7 @@ def read_type(node: ast.expr, names: Names) -> Type:
     raise refuse(
         "annotation",
         node,
-        f"{written(node)} is no type of the language.",
+        f"{written(node)} is not a type of the language.",
         'Types are Bool, Int[lo, hi], Real[lo, hi], Category["a", "b"] and Public[...] of those'
         + (f"; import {head} from bayesdp.programs." if head in RESULTS else "."),
     )

@@ -71,7 +71,7 @@ def _known_label(a: Scalar, b: Scalar, node: ast.AST) -> None:
                 raise refuse(
                     "type",
                     node,
-                    f"{label!r} is no label of this column.",
+                    f"{label!r} is not a label of this column.",
                     did_you_mean(label, side.type.labels)
                     or f"Its labels are {', '.join(side.type.labels)}.",
                 )

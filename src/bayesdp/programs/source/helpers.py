@@ -124,14 +124,14 @@ def check_annotation(node: ast.expr | None, file: SourceFile) -> None:
             raise refuse(
                 "annotation",
                 part,
-                f"{part.id} is no type of the language.",
+                f"{part.id} is not a type of the language.",
                 "A helper's annotations name types of bayesdp.programs, aliases and records.",
             )
         if not isinstance(part, ANNOTATION):
             raise refuse(
                 "annotation",
                 node,
-                f"{written(node)} is no type of the language.",
+                f"{written(node)} is not a type of the language.",
                 "A helper's annotations name types of bayesdp.programs, aliases and records.",
             )
 

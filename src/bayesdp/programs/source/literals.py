@@ -30,7 +30,9 @@ def number(node: ast.Constant) -> Fraction:
     exact: Fraction | None = getattr(node, "exact", None)  # from the source text, see `attach`
     if exact is None:
         raise refuse(
-            "static", node, f"This is no finite number, or one of more than {MOST_DIGITS} digits."
+            "static",
+            node,
+            f"This is not a finite number, or one of more than {MOST_DIGITS} digits.",
         )
     return exact
 

@@ -313,7 +313,7 @@ def call_parameters(node: ast.Call, context: Context) -> Value:
         raise refuse(
             "nonlinear",
             node,
-            f"The parameters of a {prior.family} posterior are no plain sums.",
+            f"The parameters of a {prior.family} posterior are not plain sums.",
             "Release statistics(model), and derive the posterior by noise_aware.",
         )
     mapped, kind = row_value(data, node)

@@ -297,7 +297,7 @@ class _Reader:
                 raise refuse(
                     "arguments",
                     keyword.value,
-                    f"{value!r} is no adjacency.",
+                    f"{value!r} is not an adjacency.",
                     'It is "replace-one" (the default) or "add-remove".',
                 )
         elif (

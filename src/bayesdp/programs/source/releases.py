@@ -29,12 +29,12 @@ def _private_number(node: ast.expr, context: Context) -> Scalar:
         raise refuse(
             "type",
             node,
-            f"A {given.kind} is no number.",
+            f"A {given.kind} is not a number.",
             "Release statistics(model) or parameters(posterior).",
         )
     if isinstance(given, Data):
         raise refuse(
-            "type", node, "Private data is no number.", "Release sum(...), count(...) of it."
+            "type", node, "Private data is not a number.", "Release sum(...), count(...) of it."
         )
     value = scalar(given, node)
     check_numeric(value, node)

@@ -72,14 +72,14 @@ def _public_thing(value: Thing, node: ast.expr) -> ProgramError:
         return refuse(
             "type",
             node,
-            f"{described(value).capitalize()} is no result: it is public as it stands.",
+            f"{described(value).capitalize()} is not a result: it is public as it stands.",
             "Return what has been released with it.",
         )
     numbers = ", ".join(["Real"] * len(value.about))
     return refuse(
         "type",
         node,
-        "A prior is no result: it is public, or made of what has been released.",
+        "A prior is not a result: it is public, or made of what has been released.",
         f"Return its numbers, as Private[tuple[{numbers}]]; a posterior to return comes from "
         "noise_aware(laplace(statistics(model), epsilon=...)).",
     )

@@ -52,7 +52,7 @@ def row_value(data: Data, node: ast.AST) -> tuple[Expr, Type]:
         raise refuse(
             "type",
             node,
-            "A record is no number.",
+            "A record is not a number.",
             "Take a column: (row.height for row in people).",
         )
     value = scalar(data.row, node)

@@ -91,7 +91,7 @@ def parameters_of(
             raise refuse(
                 "bounds",
                 default or argument,
-                f"{_shown_value(value)} is no value of {_declared(kind)}.",
+                f"{_shown_value(value)} is not a value of {_declared(kind)}.",
                 "Change the default, or the declared type.",
             )
         assert not isinstance(value, tuple)

@@ -253,6 +253,6 @@ def check_numeric(value: Scalar, node: ast.AST) -> None:
         raise refuse(
             "type",
             node,
-            "A label is no number.",
+            "A label is not a number.",
             'Compare it (row.sex == "f"), or count it (onehot, categorical).',
         )

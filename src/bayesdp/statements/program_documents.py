@@ -123,13 +123,13 @@ class _Nodes:
         fits = listed and many in (None, len(args)) and len(data) == constants
         _require(fits, f"'{op}' has other arguments")
         _require(many is not None or bool(args) or op in ("likelihood", "prior"), f"'{op}' of none")
-        found = Expr(
+        node = Expr(
             op,
             tuple(self.node(part, depth + 1) for part in args),
             tuple(_constant(part) for part in data),
         )
-        _check_constants(found)
-        return found
+        _check_constants(node)
+        return node
 
 
 def _check_constants(node: Expr) -> None:
@@ -154,7 +154,9 @@ def _check_constants(node: Expr) -> None:
 
 def _is_piece(value: Constant) -> bool:
     return (
-        isinstance(value, tuple) and len(value) == 2 and all(isinstance(one, str) for one in value)
+        isinstance(value, tuple)
+        and len(value) == 2
+        and all(isinstance(part, str) for part in value)
     )
 
 

@@ -115,7 +115,7 @@ class ProgramEvidence(Statement):
 
     @model_validator(mode="after")
     def _solvers_agree(self) -> ProgramEvidence:
-        if self.solvers != tuple(one for one in SOLVERS if one in self.solvers):
+        if self.solvers != tuple(solver for solver in SOLVERS if solver in self.solvers):
             raise ValueError("solvers of other names")
         if bool(self.solvers) != bool(self.obligations):
             raise ValueError("solvers without obligations")

@@ -170,6 +170,27 @@ def test_claims_carry_every_notion():
     assert all(claim.in_words() for claim in claims)
 
 
+def test_claims_are_never_below_the_true_level() -> None:
+    """A computed level may lie below the true one by its error: a claim may not."""
+    whole = bayesdp.profile(Finite(probabilities=PAIR["probabilities"]), COUNT)
+    for claim in whole.claims():
+        level = whole.level(claim.notion)
+        assert level + 0.9 * whole.error <= claim.level <= level + 1.1 * whole.error
+    # The logarithms of these two probabilities are one double.
+    tiny = [[1e-200, 1.0], [1e-200 * (1.0 + 5e-15), 1.0]]
+    lost = bayesdp.profile(Finite(probabilities=[0.5, 0.5]), tiny)
+    assert lost.dp == 0.0
+    claims = {claim.notion: claim.level for claim in lost.claims()}
+    assert min(claims["dp"], claims["bdp"], claims["causal-do"]) > math.log1p(4e-15)
+    # A distance isn't above 1, and where there is nothing to compare the level is 0.
+    open_channel = bayesdp.profile(Finite(probabilities=[0.5, 0.5]), [[1.0, 0.0], [0.0, 1.0]])
+    claims = {claim.notion: claim.level for claim in open_channel.claims()}
+    assert (claims["sp"], claims["dp"]) == (1.0, math.inf)
+    twins = bayesdp.profile(Finite(probabilities=[[0.5, 0.0], [0.0, 0.5]]), COUNT)
+    claims = {claim.notion: claim.level for claim in twins.claims()}
+    assert claims["bdp-informed"] == 0.0
+
+
 def test_declared_secrets():
     secrets = {
         "secrets": [

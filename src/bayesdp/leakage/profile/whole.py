@@ -41,7 +41,7 @@ from bayesdp.leakage.profile.semantic import (
 )
 from bayesdp.leakage.tensor import channel_of
 from bayesdp.notions import ADVERSARIES, CATALOGUE, Adversary, NotionClaim, NotionKey
-from bayesdp.numbers import UNIT
+from bayesdp.numbers import UNIT, Exact
 from bayesdp.populations import Family, Population
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
 
@@ -120,17 +120,22 @@ class Profile:
         worst = {name: max(member.bdp[name] for member in parts) for name in ADVERSARIES}
         return Deltas(epsilon, parts[0].dp, worst)
 
+    def exact(self, attained: AttainedLevel) -> Exact:
+        """A level with its error; a level of 0 has none where no two values compare."""
+        return Exact(attained.level, 0.0 if attained.by is None else self.error)
+
     def claims(self) -> Iterator[NotionClaim]:
-        """Every level as a claim with its scope."""
+        """Every level as a claim with its scope: the level with its error, rounded up."""
         relative = "family" if isinstance(self.population, Family) else "population"
         for key, attained in self.levels.items():
             notion = CATALOGUE[key]
             size = len(self.group) if key == "group-dp" else None
+            level = min(self.exact(attained).upper, notion.largest)
             if notion.relative:
                 about = self.population.describe()
-                yield NotionClaim(key, attained.level, relative, about)  # type: ignore[arg-type]
+                yield NotionClaim(key, level, relative, about)  # type: ignore[arg-type]
             else:
-                yield NotionClaim(key, attained.level, "all", size=size)
+                yield NotionClaim(key, level, "all", size=size)
 
     def attained(self, level: AttainedLevel) -> str:
         """What attains a level, as a sentence without its full stop; empty if nothing does."""

@@ -1,0 +1,193 @@
+"""Certificates whose verdicts are known by how they were made: what a mutant is shown.
+
+Honest ones are valid. Each of them with a lower level is not, nor with a place changed that no
+written reason calls harmless, nor are the lies of `tests.kernel.mutations`.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayesdp import kernel
+from bayesdp.errors import BayesdpError
+from bayesdp.populations import parse
+from bayesdp.release.certify import conversion_certificate
+from bayesdp.theorems import LeakageReport, Question, report
+from bayesdp.theorems.with_delta import report_with_delta, stated_report
+from tests.kernel import honest, test_relations
+from tests.kernel.all_kinds import KINDS, POPULATIONS, certificate
+from tests.kernel.honest import Honest
+from tests.kernel.leaves import at, leaves, named, other_values, put, why_harmless
+from tests.kernel.mutations import ONE_PLACE, changed, lower
+from tests.kernel.test_forgeries import renewed
+
+Document = dict[str, Any]
+Rng = np.random.Generator
+HARDLY, CLEARLY = 1 - 1e-6, 0.5
+MORE = (
+    honest.calm_chain, honest.pairs_chain, honest.any_chain, honest.interval_chain, honest.tree,
+    honest.calm_graph, honest.graph, honest.network, honest.finite, honest.covariance,
+    honest.precision, honest.equal_variances, honest.vectors, honest.max_correlation,
+    honest.family,
+)  # fmt: skip
+"""Populations of random numbers, beside those of `POPULATIONS`."""
+ADVERSARIES = ("any", "uninformed")
+LIES_OF_A_REASON = 1
+PLACES, VALUES = 2, 6
+"""Lies are tried at so many places of a name, in all certificates together, and so many at each."""
+_DETAIL = re.compile(r"'[^']*'|[-\d.e+]+|\[.*\]|\{.*\}")
+
+
+class Shown(NamedTuple):
+    """A certificate and whether it is valid."""
+
+    document: Document
+    valid: bool
+
+
+def battery() -> list[Shown]:
+    """The honest certificates first, then the lies about them."""
+    rng = np.random.default_rng(94)
+    made = [Honest(certificate(kind)) for kind in KINDS]
+    specs = [*POPULATIONS.values(), *(make(rng) for make in MORE)]
+    made += [one for spec in specs for one in _conversions(rng, spec)]
+    related = list(_relations())
+    shown = [Shown(document, True) for document in (*(one.document for one in made), *related)]
+    shown += [Shown(lie, False) for one in made for lie in _less(one.document)]
+    for one in made[len(KINDS) :]:
+        shown.append(Shown(changed(rng, one, ONE_PLACE)[1], False))
+    shown += [Shown(lie, False) for document in related for lie in _unrelated(rng, document)]
+    shown += [Shown(lie, False) for lie in _declared(made)]
+    return shown + [Shown(document, False) for document in _one_place(rng)]
+
+
+def _conversions(rng: Rng, spec: Document) -> Iterator[Honest]:
+    """A certificate by every theorem about this population, with a delta and without."""
+    population = parse(spec)
+    cost = honest.random_cost(rng, population)
+    for adversary in ADVERSARIES:
+        question = Question(population, adversary, "bounded", 1.0)  # type: ignore[arg-type]
+        reports = [report(question, cost)]
+        if adversary == "any":
+            noisy = replace(cost, rho_any=0.01)
+            if cost.lipschitz > 0:
+                noisy = replace(cost, rho_any=0.005, rho_lipschitz=0.02, rho_slack=1e-4)
+            reports += [report_with_delta(question, noisy, 1e-5)]
+            reports += [stated_report(question, 0.3, 1e-7)]
+        for full in reports:
+            yield from _by_each_theorem(population, full)
+
+
+def _by_each_theorem(population: Any, full: LeakageReport) -> Iterator[Honest]:
+    for bound in full.bounds:
+        if not np.isfinite(bound.epsilon):
+            continue
+        alone = replace(full, bounds=(bound,))
+        if bound.delta:
+            alone = replace(alone, delta=bound.delta)
+        try:
+            document = json.loads(conversion_certificate(population, alone).to_json())
+        except (BayesdpError, LookupError):
+            continue  # of a family's members, one has no bound of its own
+        yield Honest(document, population, alone)
+
+
+RELATED = ("chain", "law", "tree", "network", "graph", "clusters", "covariance", "autoregressive")
+
+
+def _relations() -> Iterator[Document]:
+    for name in RELATED:
+        for given in ({"bdp": 1.0}, {"dp": 0.4, "sp": 0.5}):
+            try:
+                yield test_relations.honest_document(given, parse(POPULATIONS[name]))
+            except BayesdpError:
+                continue  # nothing follows
+
+
+def _less(document: Document) -> Iterator[Document]:
+    """A level hardly lower, a smaller delta, or a smaller point of the mechanism's curve."""
+    claim, step = document["claim"], document["derivation"]
+    notion = claim.get("notion")
+    if notion is not None and claim.get("epsilon", 0.0) > 0.0:
+        less = copy.deepcopy(document)
+        lower(less, HARDLY, notion)
+        yield less
+    if step["rule"] == "release" or not claim.get("delta"):
+        return
+    smaller = copy.deepcopy(document)
+    smaller["claim"]["delta"] *= CLEARLY
+    smaller["derivation"]["conclusion"]["delta"] = smaller["claim"]["delta"]
+    yield smaller
+    proof = step["evidence"].get("delta") or {}
+    for key in ("dp_epsilon", "dp_delta"):
+        if key in proof:
+            point = copy.deepcopy(document)
+            point["derivation"]["evidence"]["delta"][key] *= HARDLY
+            yield point
+
+
+def _unrelated(rng: Rng, document: Document) -> Iterator[Document]:
+    for change in test_relations.CHANGES:
+        lie = copy.deepcopy(document)
+        try:
+            change(rng, lie)
+        except (ValueError, AssertionError):
+            continue  # there is nothing of this kind in it
+        if lie != document:
+            yield test_relations.sealed(lie)
+
+
+def _declared(made: list[Honest]) -> Iterator[Document]:
+    """Populations that a theorem is not about, under its level, and more records than names."""
+    for one in made:
+        if (
+            one.rule in ("markov-window", "markov-recursion")
+            and "order" in one.document["population"]
+        ):
+            document = copy.deepcopy(one.document)
+            for population in (
+                document["population"],
+                document["derivation"]["evidence"]["population"],
+            ):
+                population["initial"] = [[0.99, 0.003], [0.003, 0.004]]
+            yield renewed(document)
+        if one.rule == "tree-recursion" and "parents" in str(one.document["population"]):
+            document = copy.deepcopy(one.document)
+            coin = [[[0.5, 0.5]] * 2] * 2
+            node = {"name": "coin", "states": 2, "parents": ["a", "b"], "table": coin}
+            document["population"]["nodes"].append(node)
+            document["derivation"]["evidence"]["population"]["nodes"].append(node)
+            yield renewed(document)
+    persons = certificate("person release")
+    persons["columns"]["pair"]["states"] = [1]
+    yield renewed(persons)
+
+
+def _one_place(rng: Rng) -> Iterator[Document]:
+    """Lies in one place, a few for each reason that the kernel has to refuse one."""
+    tried: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for kind in KINDS:
+        document = certificate(kind)
+        for path in leaves(document):
+            name = named(path)
+            tried[name] += 1
+            if path == ("digest",) or tried[name] > PLACES:
+                continue
+            values = list(other_values(document, path))
+            for place in rng.permutation(len(values))[:VALUES]:
+                lie = put(document, path, values[place])
+                if why_harmless(path, at(document, path), at(lie, path)) is not None:
+                    continue
+                reason = _DETAIL.sub("", kernel.check(lie).reason)
+                reasons[reason] += 1
+                if reasons[reason] <= LIES_OF_A_REASON:
+                    yield lie

@@ -52,6 +52,18 @@ class Population(BaseModel):
         except OverflowError:
             raise InputError("population", expected=WITHIN_DOUBLES, shown=False) from None
 
+    def __hash__(self) -> int:
+        """Computed once: levels are remembered by population, and one may hold a million numbers.
+
+        It stands beside the fields, as a cached property does, so that it is not compared.
+        """
+        known: int | None = self.__dict__.get("_hash")
+        if known is None:
+            fields = type(self).model_fields
+            known = hash((type(self), *(self.__dict__[name] for name in fields)))
+            self.__dict__["_hash"] = known
+        return known
+
     @field_validator("*", mode="before")
     @classmethod
     def _numbers_are_numbers(cls, value: object, field: ValidationInfo) -> object:

@@ -50,8 +50,22 @@ class Model:
         return len(self.states)
 
 
+_last: tuple[Any, Model] | None = None
+
+
 def read_model(population: Any) -> Model:
-    """The factors of a graph with factors, inline edges or a grid, of a tree or a network."""
+    """The factors of a graph with factors, inline edges or a grid, of a tree or a network.
+
+    The last one is kept: a release's own level and that of its data set are about the same.
+    """
+    global _last
+    last = _last
+    if last is None or last[0] is not population:
+        _last = last = (population, _read_model(population))
+    return last[1]
+
+
+def _read_model(population: Any) -> Model:
     if isinstance(population, Tree):
         states, factors = _tree_factors(read_tree(population))
     elif isinstance(population, NetworkNodes):
@@ -112,14 +126,20 @@ def _possible(
 ) -> list[frozenset[int]]:
     """What single factors leave, round by round: a value goes if no setting of others allows it."""
     possible = [frozenset(range(size)) for size in states]
-    zeros = [(tie, table) for tie, table in factors if min(table.weights) == 0]
+    tables = {id(table): table for _, table in factors}
+    excluding = {key for key, table in tables.items() if min(table.weights) == 0}
+    zeros = [(tie, table) for tie, table in factors if id(table) in excluding]
+    known: dict[tuple[Any, ...], list[frozenset[int]]] = {}
     changed = True
     while changed:
         changed = False
         for tie, table in zeros:
-            live = [setting for setting, _ in live_cells(tie, table, possible)]
-            for place, record in enumerate(tie):
-                left = frozenset(setting[place] for setting in live)
+            key = (id(table), *(possible[record] for record in tie))
+            if key not in known:
+                live = [setting for setting, _ in live_cells(tie, table, possible)]
+                places = range(len(tie))
+                known[key] = [frozenset(setting[place] for setting in live) for place in places]
+            for record, left in zip(tie, known[key], strict=True):
                 if left != possible[record]:
                     possible[record], changed = left, True
     require(all(possible), "no values of the records are possible")

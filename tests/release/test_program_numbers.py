@@ -96,7 +96,8 @@ def test_a_count_carries_the_error_of_its_noise(tmp_path: Path) -> None:
     (row,) = done.to_pandas().to_dict("records")
     assert row == {
         "query": "smokers", "group": None, "cell": None, "value": answer.value,
-        "error_95": law.quantile(0.95), "unit": "",
+        "error_95": law.quantile(0.95), "low_95": answer.interval()[0],
+        "high_95": answer.interval()[1], "unit": "",
     }  # fmt: skip
     (told,) = done.to_dict()["results"][0]["outputs"]
     assert told["error"] == {"confidence": 0.95, "value": law.quantile(0.95)}
@@ -135,7 +136,7 @@ def study_frame(answer: ProgramAnswer) -> list[dict[str, Any]]:
     return [
         {"name": one.name, "cell": cell, "value": value, "error": error}
         for one in answer.each()
-        for cell, value, error in one.rows()
+        for cell, value, error, _ in one.rows()
     ]
 
 
@@ -150,8 +151,11 @@ def test_pieces_are_named_by_their_labels(tmp_path: Path) -> None:
     ]
     assert [one.unit for one in answer.each()] == ["", "cm", "", "cm"]
     rows = done.to_pandas()
-    assert rows["group"].tolist() == ["north, 2", "south, 2"]
-    assert rows["error_95"].tolist() == pytest.approx([320 * 2.9957] * 2, rel=1e-3)
+    assert rows["group"].tolist() == ["north, 1", "north, 2", "south, 1", "south, 2"]
+    numbers = rows["error_95"].notna()  # the others are posteriors
+    assert numbers.tolist() == [False, True, False, True]
+    assert rows["error_95"][numbers].tolist() == pytest.approx([320 * 2.9957] * 2, rel=1e-3)
+    assert rows["value"][~numbers].tolist() == [one.mean for one in answer.outputs[::2]]
     assert [one["name"] for one in answer.to_dict()["outputs"]] == [
         one.name for one in answer.each()
     ]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from bayesdp import notebook
 from bayesdp.certificate import plain_number
 from bayesdp.notions.vocabulary import Adversary, Cost, Secrets, Tightness
 
@@ -104,6 +105,24 @@ class LeakageReport:
             f"LeakageReport({self.best.epsilon!r}{delta} by {self.best.theorem}; "
             f"{len(self.bounds)} bounds, {len(self.refused)} refused)"
         )
+
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows: the levels, lowest first, then who has none and why."""
+        rows: list[tuple[object, ...]] = [
+            (bound.theorem, repr(bound.epsilon), *self._delta(bound), bound.tight, bound.source)
+            for bound in self.bounds
+        ]
+        blank = [""] * (3 if self.delta > 0.0 else 2)
+        rows += [
+            (refused.theorem, *blank, f"doesn't apply: {refused.reason}")
+            for refused in self.refused
+        ]
+        delta = ["delta"] if self.delta > 0.0 else []
+        columns = ("theorem", "level", *delta, "kind", "source")
+        return notebook.table(f"Levels against the adversary '{self.adversary}'", columns, rows)
+
+    def _delta(self, bound: Bound) -> list[str]:
+        return [repr(bound.delta)] if self.delta > 0.0 else []
 
     @property
     def best(self) -> Bound:

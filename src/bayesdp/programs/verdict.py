@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
+from bayesdp import notebook
 from bayesdp.programs.ir import Where
 from bayesdp.programs.words import decimal, rounded_up
 
@@ -52,6 +53,10 @@ class Verdict:
 
     def __str__(self) -> str:
         return _in_words(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the words, with the caret under its place."""
+        return notebook.verbatim(str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """What `bayesdp program check --json` prints: the cost, or where and why there is none."""

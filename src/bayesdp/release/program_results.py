@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from bayesdp.accounting.rounded import up_words
 from bayesdp.certificate import Certificate
@@ -84,8 +84,8 @@ class ProgramAnswer:
                 remedy="Look at .outputs, one by one.",
             )
         if isinstance(error, tuple):
-            return tuple((x - e, x + e) for x, e in zip(value, error, strict=True))
-        return (value - error, value + error)
+            return tuple(around(x, e) for x, e in zip(value, error, strict=True))
+        return around(value, error)
 
     def samples(self, k: int) -> Any:
         """Draws of the one output, which is a distribution."""
@@ -155,6 +155,18 @@ class ProgramAnswer:
         return value
 
 
+class OutputRow(NamedTuple):
+    """One number that a program returned, or the mean of a distribution. `cell` may be empty.
+
+    `error` is that of the noise, where it is that of one release; `interval` holds 95 %.
+    """
+
+    cell: str
+    value: Any
+    error: Any
+    interval: tuple[Any, Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Output:
     """One output of a program."""
@@ -187,24 +199,41 @@ class Output:
         shown = ", ".join(f"{sign} {up_words(entry)}" for entry in error[:8])
         return f"{shown}{', ...' if len(error) > 8 else ''}"
 
+    def shown(self) -> tuple[str, str]:
+        """The value, or a distribution's mean, and its 95 % interval or error, in words."""
+        known = is_distribution(self.value)
+        return number_words(self.value.mean if known else self.value), self.spread_words()
+
     def words(self) -> str:
         """The value, with its interval or its error, in words."""
-        spread, unit = self.spread_words(), f" {self.unit}" if self.unit else ""
+        (value, spread), unit = self.shown(), f" {self.unit}" if self.unit else ""
         if is_distribution(self.value):
-            shown = f"mean {number_words(self.value.mean)}{unit}"
-            return f"{shown}, 95 % interval {spread}{unit}"
-        shown = number_words(self.value)
-        return f"{shown} {spread}{unit} (95 %)" if spread else f"{shown}{unit}"
+            return f"mean {value}{unit}, 95 % interval {spread}{unit}"
+        return f"{value} {spread}{unit} (95 %)" if spread else f"{value}{unit}"
 
-    def rows(self) -> list[tuple[str, Any, Any]]:
-        """Each number of an output that is not a distribution: its name, value and error."""
-        value, error = self.value, self.error(0.95)
+    def rows(self) -> list[OutputRow]:
+        """Each number of an output: of a distribution the mean, for each entry of a vector."""
+        value = self.value
+        if is_distribution(value):
+            means, intervals = value.mean, value.interval(0.95)
+            if not isinstance(means, tuple):
+                return [OutputRow("", means, None, intervals)]
+            cells = self._cells(means, getattr(value, "names", ()))
+            entries = zip(cells, means, intervals, strict=True)
+            return [OutputRow(cell, mean, None, interval) for cell, mean, interval in entries]
+        error = self.error(0.95)
         if not isinstance(value, tuple):
             number = isinstance(value, int | float)
-            return [("", value, error)] if number else []
+            return [OutputRow("", value, error, around(value, error))] if number else []
         errors = error if error is not None else (None,) * len(value)
-        cells = self.cells or tuple(str(i) for i in range(1, len(value) + 1))
-        return list(zip(cells, value, errors, strict=True))
+        entries = zip(self._cells(value), value, errors, strict=True)
+        return [OutputRow(cell, x, e, around(x, e)) for cell, x, e in entries]
+
+    def _cells(self, vector: Sequence[Any], names: Sequence[str] = ()) -> Sequence[str]:
+        """The names of a vector's entries: the study's, the distribution's, or numbers from 1."""
+        numbers = [str(place) for place in range(1, len(vector) + 1)]
+        given = (self.cells, names, numbers)
+        return next(cells for cells in given if len(cells) == len(vector))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -217,6 +246,11 @@ class Output:
         if error is not None:
             plain["error"] = {"confidence": 0.95, "value": _plain(error)}
         return plain
+
+
+def around(value: Any, error: Any) -> tuple[Any, Any]:
+    """The number give or take its error; nothing where the error isn't known."""
+    return (None, None) if error is None else (value - error, value + error)
 
 
 def _names(query: str, labels: Sequence[str]) -> list[str]:

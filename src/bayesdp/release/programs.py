@@ -63,9 +63,13 @@ class PlannedProgram:
     """The unit of each output, from those of the table's columns; "" where none is known."""
 
     def __str__(self) -> str:
+        return f"{self.spec.name}: {self.shown}, {self.cost_words()}, kind {self.kind}"
+
+    def cost_words(self) -> str:
+        """The pure cost and that in zCDP, whichever it has."""
         costs = [f"DP cost {up_words(self.dp_epsilon)}"] if self.dp_epsilon > 0.0 else []
         costs += [f"zCDP cost {up_words(self.dp_rho)}"] if self.dp_rho > 0.0 else []
-        return f"{self.spec.name}: {self.shown}, {' and '.join(costs)}, kind {self.kind}"
+        return " and ".join(costs)
 
     @property
     def dp_epsilon(self) -> float:

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from bayesdp import notebook
 from bayesdp.accounting.rounded import up_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, UnknownNameError, UnsupportedError, did_you_mean
 from bayesdp.release.noise import Noise, kind_of
-from bayesdp.release.program_results import ProgramAnswer
+from bayesdp.release.program_results import ProgramAnswer, around
 
 if TYPE_CHECKING:
     import pandas
     import polars
+
+COLUMNS = ("query", "group", "cell", "value", "error_95", "low_95", "high_95", "unit")
+"""The columns of a release as a table."""
+
+MOST_NAMED = 20
+"""At most this many names are listed in a message."""
+
+_SHOWN = ("query", "group or cell", "value", "95 %", "unit")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +85,40 @@ class Result:
         }
 
 
+class ResultList(list[Result]):
+    """The results of a query with groups or cells, in the order in which they were declared.
+
+    A place in the list or the name of a group or cell finds one: `results[0]`, `results["child"]`.
+    What a single result has (`value`, `error`) is refused with the names that there are. `named` is
+    the group that all of them are of, if one was named.
+    """
+
+    def __init__(self, results: Iterable[Result] = (), named: Sequence[object] = ()) -> None:
+        super().__init__(results)
+        self.named = tuple(named)
+
+    def __getitem__(self, name: Any) -> Any:
+        """The result at this place, or of this group or cell."""
+        if isinstance(name, int | slice):
+            return super().__getitem__(name)
+        parts = name if isinstance(name, tuple) else (name,)
+        return _at(self, (*self.named, *parts))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not self or not hasattr(self[0], name):
+            raise AttributeError(f"a list of results has no attribute '{name}'")
+        query = self[0].query
+        raise AttributeError(
+            f"release[{query!r}] has {counted(len(self), 'result', 'results')}, each with its "
+            f"'{name}': name one of them. Known: {_listed([_place_words(r) for r in self])}. For "
+            f"example release[{', '.join(map(repr, (query, *map(str, _places(self[0])))))}]."
+        )
+
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows."""
+        return notebook.table(self[0].query if self else "", _SHOWN, map(_shown, self))
+
+
 @dataclass(frozen=True, slots=True)
 class Release:
     """A finished release. Iterating gives its `Result`s, then the answers of its programs.
@@ -108,6 +152,15 @@ class Release:
         cost = cost_words(self.dp_epsilon, self.dp_rho)
         return f"{cost}, {notion} level {up_words(self.level)}{delta}"
 
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows: what was released, and its cost."""
+        rows = [_shown(result) for result in self.results]
+        for answer in self.programs:
+            for output in answer.each():
+                value, spread = output.shown()
+                rows.append((output.name, "", value, spread, output.unit))
+        return notebook.table("Released", _SHOWN, rows) + notebook.paragraph(self._cost())
+
     def __iter__(self) -> Any:
         return iter((*self.results, *self.programs))
 
@@ -118,11 +171,10 @@ class Release:
     def __getitem__(self, name: object) -> Any:
         """What the query of this name released: a `Result`, or the answer of a program.
 
-        A query with groups (`by`) and a histogram have a list, in the order in which they were
-        declared. One of them is `release[name, group]`, `release[name, cell]` or
-        `release[name, group, cell]`, and `release[name, group]` the cells of one group. Groups and
-        cells are named as they are, or as they are shown. Errors: `UnknownNameError`, a `KeyError`,
-        with the names that there are.
+        A query with groups (`by`) and a histogram have a `ResultList`. One of its results is
+        `release[name, group]`, `release[name, cell]` or `release[name, group, cell]`, and
+        `release[name, group]` the cells of one group. Groups and cells are named as they are, or as
+        they are shown. Errors: `UnknownNameError`, a `KeyError`, with the names that there are.
 
         >>> release["heights", "[150, 180)"].value  # doctest: +SKIP
         17.0
@@ -133,19 +185,7 @@ class Release:
         results = [result for result in self if result.query == query]
         if not results:
             raise _unknown("release", query, [str(result.query) for result in self])
-        for position, part in enumerate(parts):
-            there = [_places(result)[position : position + 1] for result in results]
-            if not all(there):
-                raise InputError(
-                    f"release[{query!r}]", part, expected=f"no more than {position + 1} names"
-                )
-            results = [r for r, (at,) in zip(results, there, strict=True) if _is_place(at, part)]
-            if not results:
-                names = [str(at) for (at,) in there]
-                raise _unknown(f"release[{query!r}]", part, names)
-        if len(_places(results[0])) > len(parts):
-            return results
-        return results[0]
+        return _at(results, parts)
 
     def __contains__(self, name: object) -> bool:
         """Whether a query of this name was released."""
@@ -167,38 +207,41 @@ class Release:
     def _columns(self) -> dict[str, list[Any]]:
         rows = [
             (
-                r.query,
-                None if r.group is None else str(r.group),
-                None if r.cell is None else str(r.cell),
-                r.value,
-                r.error(0.95),
-                r.unit,
+                result.query,
+                None if result.group is None else str(result.group),
+                None if result.cell is None else str(result.cell),
+                result.value,
+                result.error(0.95),
+                *around(result.value, result.error(0.95)),
+                result.unit,
             )
-            for r in self.results
+            for result in self.results
         ]
         for answer in self.programs:
             many = len(answer.outputs) > 1
             for output in answer.each():
                 group = output.name.removeprefix(f"{answer.query}, ") if many else None
                 rows += [
-                    (answer.query, group, cell or None, value, error, output.unit)
-                    for cell, value, error in output.rows()
-                ]
-        names = ("query", "group", "cell", "value", "error_95", "unit")
-        return {name: [row[i] for row in rows] for i, name in enumerate(names)}
+                    (answer.query, group, row.cell or None, row.value, row.error, *row.interval,
+                     output.unit)
+                    for row in output.rows()
+                ]  # fmt: skip
+        return {name: [row[i] for row in rows] for i, name in enumerate(COLUMNS)}
 
     def to_pandas(self) -> pandas.DataFrame:
-        """One row for each number: query, group, cell, value, error_95, unit.
+        """One row for each number: query, group, cell, value, error_95, low_95, high_95, unit.
 
-        Numbers that programs returned are among them, with the error of the noise where it is that
-        of one release; distributions are not.
+        `low_95` and `high_95` are the ends of the 95 % interval: of a number, `value` give or take
+        the noise's error `error_95`. What programs returned is among the rows. A distribution has
+        its mean as its value, its central 95 % interval, and no `error_95`; a vector has a row for
+        each entry.
         """
         import pandas
 
         return pandas.DataFrame(self._columns())
 
     def to_polars(self) -> polars.DataFrame:
-        """One row for each number. Needs the extra `polars`; `UnsupportedError` without it."""
+        """The rows of `to_pandas`. Needs the extra `polars`; `UnsupportedError` without it."""
         try:
             import polars
         except ImportError:
@@ -219,16 +262,50 @@ def _places(result: Result | ProgramAnswer) -> tuple[Any, ...]:
     return tuple(part for part in (result.group, result.cell) if part is not None)
 
 
+def _place_words(result: Result | ProgramAnswer) -> str:
+    """A result's group and cell, as they are shown."""
+    return ", ".join(map(str, _places(result)))
+
+
+def _at(results: Sequence[Any], parts: Sequence[object]) -> Any:
+    """Those of a query's results whose group or cell is named: one, or a list."""
+    for position, part in enumerate(parts):
+        where = f"release[{results[0].query!r}]"
+        there = [_places(result)[position : position + 1] for result in results]
+        if not all(there):
+            raise InputError(where, part, expected=f"no more than {position + 1} names")
+        named = [r for r, (at,) in zip(results, there, strict=True) if _is_place(at, part)]
+        if not named:
+            raise _unknown(where, part, [str(at) for (at,) in there])
+        results = named
+    if len(_places(results[0])) > len(parts):
+        return ResultList(results, parts)
+    return results[0]
+
+
 def _is_place(place: object, name: object) -> bool:
     """Whether a group or cell is meant: by its value, or by the text that is shown."""
     return str(place) == name if isinstance(name, str) else place == name
 
 
 def _unknown(where: str, name: object, known: list[str]) -> UnknownNameError:
-    names = list(dict.fromkeys(known))
-    return UnknownNameError(
-        where, name, expected="a name that there is", remedy=did_you_mean(str(name), names)
-    )
+    """The refusal of a name, with the names that there are and the closest of them."""
+    names = sorted(set(known))
+    listed, remedy = f"Known: {_listed(names)}.", did_you_mean(str(name), names)
+    remedy = f"{remedy} {listed}" if remedy.startswith("Did") else listed
+    return UnknownNameError(where, name, expected="a name that there is", remedy=remedy)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _shown(result: Result) -> tuple[object, ...]:
+    """A result's row in a notebook."""
+    value, error = f"{result.value:.7g}", f"+- {up_words(result.error(0.95))}"
+    return result.query, _place_words(result), value, error, result.unit
 
 
 def cost_words(dp_epsilon: float, dp_rho: float) -> str:

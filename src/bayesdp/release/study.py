@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bayesdp import notebook
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger, Preview
 from bayesdp.accounting.rounded import up_words
@@ -53,13 +54,28 @@ class Check:
 
     def __str__(self) -> str:
         queries = map(self._query, self.plan.queries)
-        left_out = [
+        programs = map(str, self.plan.programs)
+        return "\n".join([*queries, *programs, self._together(), *self._left_out()])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the price list, and what it comes to."""
+        rows: list[tuple[str, ...]] = [self._row(query) for query in self.plan.queries]
+        rows += [(program.spec.name, "", program.cost_words()) for program in self.plan.programs]
+        prices = notebook.table("Before the release", ("query", "error, 95 %", "cost"), rows)
+        return prices + "".join(map(notebook.paragraph, [self._together(), *self._left_out()]))
+
+    def _left_out(self) -> list[str]:
+        return [
             f"Left out for time: {refused.theorem} (budget.seconds = {refused.seconds:g} would do)"
             for refused in self.plan.left_out
         ]
-        return "\n".join([*queries, *map(str, self.plan.programs), self._together(), *left_out])
 
     def _query(self, query: PlannedQuery) -> str:
+        name, error, cost = self._row(query)
+        return f"{name}: {error} (95 %), {cost}"
+
+    def _row(self, query: PlannedQuery) -> tuple[str, str, str]:
+        """The name of a query, its error and its cost."""
         error = query.error(CONFIDENCE, None if query.shape.spec.by else self.plan.n)
         of_one = query.error(CONFIDENCE, 1)
         shown = (
@@ -72,7 +88,7 @@ class Check:
         column = query.shape.column if query.grid is not None else None
         unit = f" {column.unit}" if column is not None and column.unit else ""
         cost = cost_words(query.dp_epsilon, query.dp_rho)
-        return f"{query.shape.spec.name}: +- {shown}{unit} (95 %), {cost}"
+        return query.shape.spec.name, f"+- {shown}{unit}", cost
 
     def _together(self) -> str:
         plan = self.plan

@@ -12,7 +12,6 @@ from rich.console import Console
 from bayesdp.release.program_results import (
     ProgramAnswer,
     is_distribution,
-    number_words,
 )
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.report.layout import bullet, say, show_table
@@ -52,10 +51,9 @@ def program_row(answer: ProgramAnswer) -> ProgramRow:
     """What the report says of one program."""
     rows, figures, notes = [], [], []
     for part in answer.each():
-        output, known = part.value, is_distribution(part.value)
-        shown = number_words(output.mean if known else output)
+        output, (shown, _) = part.value, part.shown()
         rows.append(OutputRow(part.name, part.type, shown, part.spread_words("\xb1"), part.unit))
-        if known:
+        if is_distribution(output):
             figures.append(output.figure(f"{part.name} ({part.unit})" if part.unit else part.name))
             notes += [note for note in getattr(output, "notes", ()) if note not in notes]
     return ProgramRow(answer.query, answer.program, rows, figures, notes)

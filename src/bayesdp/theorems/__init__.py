@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from bayesdp import notebook
 from bayesdp.errors import InputError, Refusal, finite_number
 from bayesdp.leakage.approximate import converted_delta
 from bayesdp.leakage.deadline import OutOfTimeError
@@ -262,6 +263,16 @@ class ApproximateReport:
     adversary: Adversary
     bounds: tuple[ApproximateBound, ...]
     refused: tuple[Refused, ...]
+
+    def _repr_html_(self) -> str:
+        """The table that a notebook shows: the levels, lowest first, then who has none and why."""
+        rows: list[tuple[object, ...]] = [
+            (bound.theorem, repr(bound.epsilon), repr(bound.delta), bound.source)
+            for bound in self.bounds
+        ]
+        rows += [(no.theorem, "", "", f"doesn't apply: {no.reason}") for no in self.refused]
+        columns = ("theorem", "epsilon", "delta", "source")
+        return notebook.table(f"Levels against the adversary '{self.adversary}'", columns, rows)
 
     @property
     def best(self) -> ApproximateBound:

@@ -1,0 +1,38 @@
+"""What a notebook shows of a result: HTML without scripts and styles, in which all text is escaped.
+
+`_repr_html_` of results calls these. They are given what `str` of the same result shows, so nothing
+that was not released can be in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from bayesdp.errors import as_shown
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """A table; a cell that is `None` is empty."""
+    head = "".join(f'<th scope="col">{_text(name)}</th>' for name in columns)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{_text(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return (
+        f"<table><caption>{_text(title)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def paragraph(text: str) -> str:
+    """A line of text."""
+    return f"<p>{_text(text)}</p>"
+
+
+def verbatim(text: str) -> str:
+    """Lines of text as a terminal shows them."""
+    return "<pre>" + "\n".join(_text(line) for line in text.split("\n")) + "</pre>"
+
+
+def _text(cell: object) -> str:
+    return "" if cell is None else escape(as_shown(str(cell)))

@@ -1,0 +1,198 @@
+"""Results in a notebook: tables of what was released, in which all text is escaped."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import bayesdp as bdp
+from bayesdp import notebook
+from bayesdp.notions import Cost
+from bayesdp.programs.verdict import Verdict
+from bayesdp.release import Study
+from bayesdp.release.results import ResultList
+from bayesdp.theorems import Question, approximate
+from bayesdp.theorems.with_delta import report_with_delta
+from tests.release.program_studies import asks
+from tests.release.program_studies import study as program_study
+from tests.release.test_in_python import BOTH, BY, HISTOGRAM, MEAN, study
+
+EVIL = "<script>alert('x')</script>&\""
+
+
+class Outline(HTMLParser):
+    """The tags of a fragment, and the texts of its cells."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.cells: list[str] = []
+        self._inside = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        self._inside = tag == "td"
+        if self._inside:
+            self.cells.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = False
+
+    def handle_data(self, data: str) -> None:
+        if self._inside:
+            self.cells[-1] += data
+
+
+def outline(shown: Any) -> Outline:
+    parser = Outline()
+    parser.feed(shown._repr_html_())
+    parser.close()
+    assert parser.tags <= {"table", "caption", "thead", "tbody", "tr", "th", "td", "p", "pre"}
+    return parser
+
+
+def test_everything_is_escaped() -> None:
+    shown = notebook.table(EVIL, [EVIL], [[EVIL, None]]) + notebook.paragraph(EVIL)
+    shown += notebook.verbatim(f"{EVIL}\n  ^")
+    assert "<script" not in shown
+    assert shown.count("&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;&amp;&quot;") == 5
+    assert "\n  ^" in shown
+    hidden = notebook.paragraph("a\u202eb\x1b[31m")  # what turns or colours what follows
+    assert hidden == r"<p>a\u202eb\x1b[31m</p>"
+
+
+def test_a_release_is_a_table_of_what_was_released(tmp_path: Path) -> None:
+    release = study(tmp_path, MEAN, BY | {"name": EVIL}, HISTOGRAM, BOTH).release()
+    page = outline(release)
+    rows = [page.cells[i : i + 5] for i in range(0, len(page.cells), 5)]
+    assert [row[2] for row in rows] == [f"{result.value:.7g}" for result in release]
+    assert [row[0] for row in rows] == [result.query for result in release]
+    assert rows[-1][1] == "m, [170, 220]"
+    numbers = set(re.findall(r"-?\d+\.\d+", release._repr_html_()))
+    known = set(re.findall(r"-?\d+\.\d+", str(release)))
+    assert numbers <= known, "nothing but what print shows"
+    part = release["heights by sex"]
+    assert outline(part).cells == [cell for row in rows if row[0] == part[0].query for cell in row]
+    assert outline(ResultList()).cells == []
+
+
+def test_programs_are_in_the_table(tmp_path: Path) -> None:
+    budget = {"epsilon": 8.0, "delta": 1e-5}
+    release = program_study(tmp_path, asks("smokers"), asks("both"), budget=budget).release()
+    page = outline(release)
+    assert page.cells[::5] == ["smokers", "both, 1", "both, 2"]
+    assert page.cells[3] == release["smokers"].each()[0].spread_words()
+
+
+def test_a_check_is_a_price_list(tmp_path: Path) -> None:
+    made = study(tmp_path, MEAN, BY | {"name": EVIL})
+    check = made.check()
+    page = outline(check)
+    for name, error, cost in zip(*[iter(page.cells)] * 3, strict=True):
+        assert f"{name}: {error} (95 %), {cost}" in str(check)
+    assert str(check).splitlines()[-1] in check._repr_html_()
+    planned = program_study(tmp_path, asks("smokers")).check()
+    assert outline(planned).cells == ["smokers", "", "DP cost 0.25"]
+
+
+def test_levels_are_tables() -> None:
+    chain = bdp.MarkovChain(transition=((0.9, 0.1), (0.2, 0.8)), length=20)
+    report = chain.leakage(0.5)
+    cells = outline(report).cells
+    assert cells[:4] == [report.best.theorem, repr(report.best.epsilon), "exact", cells[3]]
+    assert len(cells) == 4 * (len(report.bounds) + len(report.refused))
+    question, cost = Question(bdp.Clusters(2), "any"), Cost(rho_any=0.01)
+    with_delta = report_with_delta(question, cost, 1e-6)
+    assert outline(with_delta).cells[:3] == [
+        "cluster-size",
+        repr(with_delta.best.epsilon),
+        "1e-06",
+    ]
+    pairs = outline(approximate(Question(bdp.Clusters(2), "any"), 0.5, 1e-6)).cells
+    assert pairs[0] == "cluster-size"
+    assert float(pairs[1]) >= 1.0
+
+
+def test_a_verdict_keeps_its_lines() -> None:
+    verdict = Verdict("REJECTED", code="noise", shown="x < 1\n    ^ & here", name="f")
+    assert verdict._repr_html_() == ("<pre>REJECTED f (noise)\nx &lt; 1\n    ^ &amp; here</pre>")
+
+
+# -- results by name -----------------------------------------------------------------------
+
+
+def test_a_list_of_results_tells_how_to_name_one(tmp_path: Path) -> None:
+    release = study(tmp_path, MEAN, BY, HISTOGRAM, BOTH).release()
+    groups = release["by sex"]
+    assert isinstance(groups, ResultList)
+    assert groups == [groups[0], groups[1]]
+    assert groups["m"] is groups[1] is release["by sex", "m"]
+    assert release["heights by sex"]["f"]["[120, 170)"] is release["heights by sex"][0]
+    assert release["heights by sex"]["f", "[120, 170)"] is release["heights by sex"][0]
+    assert groups[:1] == [groups[0]]
+    with pytest.raises(AttributeError) as refused:
+        _ = groups.value
+    assert str(refused.value) == (
+        "release['by sex'] has 2 results, each with its 'value': name one of them. Known: f, m. "
+        "For example release['by sex', 'f']."
+    )
+    with pytest.raises(AttributeError, match=r"Known: f, \[120, 170\), f, \[170, 220\], m"):
+        release["heights by sex"].error(0.95)
+    with pytest.raises(AttributeError, match="has no attribute 'valu'"):
+        _ = groups.valu
+    with pytest.raises(AttributeError, match="has no attribute 'value'"):
+        _ = ResultList().value
+    with pytest.raises(bdp.InputError, match="Known: f, m"):
+        groups["w"]
+
+
+def test_a_wrong_name_is_told_all_names(tmp_path: Path) -> None:
+    release = study(tmp_path, MEAN, BY, HISTOGRAM).release()
+    with pytest.raises(KeyError) as refused:
+        release["hights"]
+    message = str(refused.value)
+    assert "Did you mean 'heights'? Known: by sex, heights, mean." in message
+
+
+def test_many_names_are_cut_short(tmp_path: Path) -> None:
+    edges = [120 + 2 * i for i in range(31)]
+    release = study(tmp_path, HISTOGRAM | {"bins": edges}).release()
+    with pytest.raises(KeyError, match="and 10 more") as refused:
+        release["heights", "tall"]
+    assert len(str(refused.value)) < 500
+
+
+# -- as a table ------------------------------------------------------------------------------
+
+
+def frame(made: Study) -> tuple[Any, Any]:
+    release = made.release()
+    pandas, polars = release.to_pandas(), release.to_polars()
+    assert list(pandas.columns) == polars.columns
+    assert len(pandas) == len(polars)
+    return release, pandas
+
+
+def test_a_number_has_the_interval_of_its_error(tmp_path: Path) -> None:
+    release, rows = frame(study(tmp_path, MEAN, BY))
+    for result, row in zip(release, rows.to_dict("records"), strict=True):
+        error = result.error(0.95)
+        assert (row["low_95"], row["high_95"]) == (result.value - error, result.value + error)
+        assert row["error_95"] == error
+
+
+def test_posteriors_are_rows(tmp_path: Path) -> None:
+    release, rows = frame(program_study(tmp_path, asks("smokers"), asks("height")))
+    assert len(rows) == 2
+    for name, (_, row) in zip(("smokers", "height"), rows.iterrows(), strict=True):
+        answer = release[name]
+        assert row["query"] == name
+        assert row["value"] == answer.mean
+        assert (row["low_95"], row["high_95"]) == answer.interval(0.95)
+        assert row["low_95"] < row["value"] < row["high_95"]
+    assert rows["error_95"].isna().all(), "an interval of a belief, not an error of noise"
+    assert rows["unit"].tolist() == ["", "cm"]

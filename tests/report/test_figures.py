@@ -9,9 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesdp.report.figures import WIDTH, Interval, Panel, error_bars, ticks
+from bayesdp.report.figures import Interval, Panel, error_bars, ticks
 
 FINITE = st.floats(-1e9, 1e9)
+
+
+def percent(text: str) -> float:
+    assert text.endswith("%"), "places follow the width of the screen"
+    return float(text[:-1])
 
 
 def draw(*intervals: Interval) -> ET.Element:
@@ -21,9 +26,9 @@ def draw(*intervals: Interval) -> ET.Element:
 @given(st.lists(st.tuples(FINITE, st.floats(0.0, 1e6)), min_size=1, max_size=5))
 def test_any_finite_numbers_draw_inside_the_figure(pairs: list[tuple[float, float]]) -> None:
     svg = draw(*(Interval(f"g{i}", v, e) for i, (v, e) in enumerate(pairs)))
-    dots = [float(c.attrib["cx"]) for c in svg.iter("circle")]
+    dots = [percent(c.attrib["cx"]) for c in svg.iter("circle")]
     assert len(dots) == len(pairs)
-    assert all(0.0 <= x <= WIDTH for x in dots)
+    assert all(0.0 <= x <= 100.0 for x in dots)
     ordered = [x for _, x in sorted(zip([v for v, _ in pairs], dots, strict=True))]
     assert ordered == sorted(ordered)
 
@@ -31,11 +36,29 @@ def test_any_finite_numbers_draw_inside_the_figure(pairs: list[tuple[float, floa
 def test_bars_are_centred_and_in_proportion() -> None:
     svg = draw(Interval("a", 10.0, 1.0), Interval("b", 20.0, 3.0))
     (a, b) = [x for x in svg.iter("line") if x.attrib["class"] == "bar"]
-    length = [float(x.attrib["x2"]) - float(x.attrib["x1"]) for x in (a, b)]
+    length = [percent(x.attrib["x2"]) - percent(x.attrib["x1"]) for x in (a, b)]
     assert length[1] == pytest.approx(3 * length[0], rel=0.01)
     for line, dot in zip((a, b), svg.iter("circle"), strict=True):
-        middle = (float(line.attrib["x1"]) + float(line.attrib["x2"])) / 2
-        assert float(dot.attrib["cx"]) == pytest.approx(middle, abs=0.11)
+        middle = (percent(line.attrib["x1"]) + percent(line.attrib["x2"])) / 2
+        assert percent(dot.attrib["cx"]) == pytest.approx(middle, abs=0.011)
+
+
+@given(st.lists(st.tuples(FINITE, st.floats(0.0, 1e6)), min_size=1, max_size=5))
+def test_a_phone_has_room_for_every_line(pairs: list[tuple[float, float]]) -> None:
+    """At 420 px the figure is 330 px wide: some 45 letters, of which the widest need more."""
+    svg = draw(*(Interval("g" * 50, v, e) for v, e in pairs))
+    assert "viewBox" not in svg.attrib, "text would shrink with the figure"
+    lines: dict[str, int] = {}
+    for text in svg.iter("text"):
+        lines[text.attrib["y"]] = lines.get(text.attrib["y"], 0) + len(text.text or "") + 2
+    assert max(lines.values()) <= 60
+    titles = error_bars(
+        [Panel("word " * 30, "cm", (Interval("a", 1.0, 1.0),))], title="t", name="f"
+    )
+    heads = [e.text or "" for e in ET.fromstring(titles).iter("text") if e.get("class") == "head"]
+    assert len(heads) == 3
+    assert max(map(len, heads)) <= 38
+    assert heads[-1].endswith("…")
 
 
 def test_it_is_read_aloud_and_escaped() -> None:

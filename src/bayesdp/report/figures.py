@@ -1,13 +1,15 @@
 """Released values with their error bars, as one inline SVG; and the two leakages as curves.
 
-Written by hand, so that the base install needs no plotting library and the report no script.
-Colours come from the page's style sheet, so that the figure follows light and dark; every number is
-also text in the table beside it.
+Written by hand, so that the base install needs no plotting library and the report no script. Error
+bars lie at percentages of the width, and the text has its own size: so it can be read on a phone
+and on paper alike. Colours come from the page's style sheet, so that the figure follows light and
+dark; every number is also text in the table beside it.
 """
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -21,14 +23,14 @@ if TYPE_CHECKING:
     from bayesdp.causal import Strengths
 
 WIDTH = 760
-_LABELS = 190
-_VALUES = 190
-_ROW = 30
-_HEAD = 30
+_ROW = 40
+_LINE = 18
 _AXIS = 34
 _GAP = 18
-_LONGEST_LABEL = 26
-_LONGEST_TITLE = 70
+_SHORTEST_LABEL = 8
+_LONGEST_NAME = 26
+_LONGEST_LINE = 38
+_MOST_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def error_bars(panels: Sequence[Panel], *, title: str, name: str) -> str:
         for interval in panel.intervals
     )
     return (
-        f'<svg class="figure" viewBox="0 0 {WIDTH} {max(top - _GAP + 4, 8):.0f}" role="img" '
+        f'<svg class="figure fluid" width="100%" height="{max(top - _GAP + 4, 8):.0f}" role="img" '
         f'aria-labelledby="{escape(name)}-title {escape(name)}-desc">'
         f'<title id="{escape(name)}-title">{escape(title)}</title>'
         f'<desc id="{escape(name)}-desc">{escape(spoken)}</desc>'
@@ -91,52 +93,73 @@ def ticks(low: float, high: float, about: int = 5) -> tuple[float, ...]:
 
 
 def _height(panel: Panel) -> float:
-    return _HEAD + _ROW * len(panel.intervals) + _AXIS
+    return _head(panel) + _ROW * len(panel.intervals) + _AXIS
+
+
+def _head(panel: Panel) -> float:
+    return 10.0 + _LINE * len(_title_lines(panel))
+
+
+def _title_lines(panel: Panel) -> list[str]:
+    """The title in lines that a narrow screen has room for."""
+    unit = f" ({panel.unit})" if panel.unit else ""
+    return textwrap.wrap(
+        panel.title + unit, _LONGEST_LINE, max_lines=_MOST_LINES, placeholder=" …"
+    ) or [""]
 
 
 def _panel(panel: Panel, top: float) -> str:
     low, high = _range(panel.intervals)
-    left, right = float(_LABELS), float(WIDTH - _VALUES)
 
-    def place(x: float) -> float:
-        return left + (x - low) / (high - low) * (right - left)
+    def place(x: float) -> str:
+        return f"{(x - low) / (high - low):.2%}"
 
-    bottom = top + _HEAD + _ROW * len(panel.intervals)
-    unit = f" ({panel.unit})" if panel.unit else ""
+    start = top + _head(panel)
+    bottom = start + _ROW * len(panel.intervals)
     parts = [
-        f'<text class="head" x="0" y="{top + 14:.1f}">'
-        f"{escape(_short(panel.title + unit, _LONGEST_TITLE))}</text>",
-        f'<line class="axis" x1="{left:.1f}" x2="{right:.1f}" y1="{bottom:.1f}" '
-        f'y2="{bottom:.1f}"/>',
+        f'<text class="head" x="0" y="{top + 14 + _LINE * i:.1f}">{escape(line)}</text>'
+        for i, line in enumerate(_title_lines(panel))
     ]
-    marks = ticks(low, high)
-    spacing = marks[1] - marks[0] if len(marks) > 1 else high - low
-    for mark in marks:
+    parts.append(f'<line class="axis" x1="0" x2="100%" y1="{bottom:.1f}" y2="{bottom:.1f}"/>')
+    for mark, words in _marks(low, high):
         x = place(mark)
         parts.append(
-            f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{top + _HEAD:.1f}" '
-            f'y2="{bottom:.1f}"/>'
-            f'<text class="tick" x="{x:.1f}" y="{bottom + 17:.1f}">{_tick(mark, spacing)}</text>'
+            f'<line class="grid" x1="{x}" x2="{x}" y1="{start:.1f}" y2="{bottom:.1f}"/>'
+            f'<text class="tick" x="{x}" y="{bottom + 17:.1f}">{words}</text>'
         )
     for row, interval in enumerate(panel.intervals):
-        y = top + _HEAD + _ROW * (row + 0.5)
-        parts.append(_bar(interval, y, place, right))
+        parts.append(_bar(interval, start + _ROW * row, place))
     return f"<g>{''.join(parts)}</g>"
 
 
-def _bar(interval: Interval, y: float, place: Callable[[float], float], right: float) -> str:
-    middle = place(interval.value)
+def _marks(low: float, high: float) -> list[tuple[float, str]]:
+    """Ticks with their numbers: as many as a narrow screen has room for."""
+    marks: list[tuple[float, str]] = []
+    for about in (5, 3, 2, 1):
+        places = ticks(low, high, about)
+        spacing = places[1] - places[0] if len(places) > 1 else high - low
+        marks = [(place, _tick(place, spacing)) for place in places]
+        if sum(len(words) + 2 for _, words in marks) <= _LONGEST_LINE:
+            break
+    return marks
+
+
+def _bar(interval: Interval, top: float, place: Callable[[float], str]) -> str:
+    """The label and the number in a line, the bar under it."""
+    middle, y = place(interval.value), top + _ROW - 10
     start = place(interval.value - interval.error95)
     end = place(interval.value + interval.error95)
-    label = escape(_short(interval.label, _LONGEST_LABEL))
+    number = _plain(interval)
+    room = max(_LONGEST_LINE - len(number), _SHORTEST_LABEL)
+    label = escape(_short(interval.label, room))
     return (
         f"<g><title>{escape(interval.label)}: {_spoken(interval)}</title>"
-        f'<text class="label" x="{_LABELS - 14}" y="{y + 4:.1f}">{label}</text>'
-        f'<line class="bar" x1="{start:.1f}" x2="{end:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        f'<line class="cap" x1="{start:.1f}" x2="{start:.1f}" y1="{y - 5:.1f}" y2="{y + 5:.1f}"/>'
-        f'<line class="cap" x1="{end:.1f}" x2="{end:.1f}" y1="{y - 5:.1f}" y2="{y + 5:.1f}"/>'
-        f'<circle class="dot" cx="{middle:.1f}" cy="{y:.1f}" r="4.5"/>'
-        f'<text class="value" x="{right + 18:.1f}" y="{y + 4:.1f}">{_plain(interval)}</text></g>'
+        f'<text class="label" x="0" y="{top + 16:.1f}">{label}</text>'
+        f'<text class="value" x="100%" y="{top + 16:.1f}">{number}</text>'
+        f'<line class="bar" x1="{start}" x2="{end}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        f'<line class="cap" x1="{start}" x2="{start}" y1="{y - 5:.1f}" y2="{y + 5:.1f}"/>'
+        f'<line class="cap" x1="{end}" x2="{end}" y1="{y - 5:.1f}" y2="{y + 5:.1f}"/>'
+        f'<circle class="dot" cx="{middle}" cy="{y:.1f}" r="4.5"/></g>'
     )
 
 
@@ -200,7 +223,7 @@ def seeing_and_doing(numbers: Strengths) -> str:
     def place(x: float, y: float) -> tuple[float, float]:
         return left + x * (right - left), bottom - y / highest * (bottom - top)
 
-    name = escape(_short(numbers.record, _LONGEST_LABEL))
+    name = escape(_short(numbers.record, _LONGEST_NAME))
     cost = typeset(numbers.dp_epsilon, 3)
     seen, done = (typeset(level, 3) for level in (numbers.see[-1], numbers.do[-1]))
     spoken = (

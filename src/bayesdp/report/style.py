@@ -35,11 +35,13 @@ figure{margin:1rem 0;background:var(--card);border:1px solid var(--line);border-
 padding:1.1rem 1.2rem .8rem}
 figcaption{font-size:.85rem;color:var(--soft);border-top:1px solid var(--line);padding-top:.6rem;
 margin-top:.4rem}
-.figure{display:block;width:100%;height:auto;font:13px system-ui,sans-serif}
+.figure{display:block;width:100%;font:13px system-ui,sans-serif}
+.figure:not(.fluid){height:auto}
+.fluid{overflow:visible}
 .figure text{fill:var(--ink)}
 .figure .head{font-weight:600;font-size:14px}
-.figure .label{text-anchor:end}
-.figure .value{font-variant-numeric:tabular-nums}
+.figure .value{font-variant-numeric:tabular-nums;text-anchor:end}
+.figure .label,.figure .value{paint-order:stroke;stroke:var(--card);stroke-width:4px}
 .figure .tick{text-anchor:middle;fill:var(--soft);font-size:12px}
 .figure .grid{stroke:var(--line);stroke-width:1}
 .figure .axis{stroke:var(--soft);stroke-width:1}
@@ -69,6 +71,6 @@ code{font-family:ui-monospace,"SF Mono",Menlo,Consolas,monospace;font-size:.88em
 footer{padding-top:2rem;padding-bottom:3rem;margin-top:2.5rem;border-top:1px solid var(--line);
 color:var(--soft);font-size:.85rem}
 @media (max-width:44rem){.split{grid-template-columns:1fr;gap:.5rem}h1{font-size:1.9rem}}
-@media print{body{background:#fff;font-size:11pt}.study{break-before:page}
+@media print{body{background:#fff;font-size:11pt}.study+.study{break-before:page}
 figure,table,.cards{break-inside:avoid}}
 """

@@ -124,6 +124,7 @@ def test_diagnostics_tell_good_chains_from_bad() -> None:
         (single("beta", 1.0, 30.0), (0.0, None)),
         (single("beta", 30.0, 1.0), (None, 1.0)),
         (single("beta", 1.0, 1.0), (0.0, 1.0)),
+        (mixture("beta", [2.0, 1.0, 1.5], [1.0, 1.0, 1.0], np.log([0.1, 0.2, 0.7])), (0.0, 1.0)),
         (single("normal", 0.0, 1.0), (None, None)),
         (dirichlet(np.array([1.0, 2.0, 40.0]), ("a", "b", "c")), (0.0, 1.0)),
     ],

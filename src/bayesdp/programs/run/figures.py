@@ -1,7 +1,8 @@
 """Densities of released distributions as one SVG element, in the style of the report.
 
 Written by hand; colours are the report's, as variables with their own fallback, so that the figure
-also stands alone.
+also stands alone. Curves are as wide as there is room, and the text has its own size, so that it
+can be read on a phone and on paper alike.
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ if TYPE_CHECKING:
 
     from bayesdp.programs.run.law import Law
 
-WIDTH, ROW, HEAD, LEFT, RIGHT = 760, 96, 30, 190, 190
+ROW, HEAD, TEXT, CURVE = 132, 26, 38, 66
 MOST = 12
 _STYLE = (
     ".bd-head{font:600 14px system-ui,sans-serif;fill:var(--ink,#1d2430)}"
     ".bd-text{font:13px system-ui,sans-serif;fill:var(--ink,#1d2430)}"
-    ".bd-tick{font:12px system-ui,sans-serif;fill:var(--soft,#5b6574);text-anchor:middle}"
+    ".bd-tick{font:12px system-ui,sans-serif;fill:var(--soft,#5b6574)}"
     ".bd-axis{stroke:var(--soft,#5b6574)}.bd-curve{fill:none;stroke:var(--mark,#0f6b62);"
-    "stroke-width:2}.bd-band{fill:var(--tint,#e3f0ed)}.bd-dot{fill:var(--mark,#0f6b62)}"
+    "stroke-width:2;vector-effect:non-scaling-stroke}.bd-band{fill:var(--tint,#e3f0ed)}.bd-dot{fill:var(--mark,#0f6b62)}"
 )
 
 
@@ -48,7 +49,7 @@ def curve(name: str, law: Law) -> Panel:
     # Where the distribution has no values, the axis has none.
     if float(law.cdf(0.0)) == 0.0:
         start = max(start, 0.0)
-        if float(law.cdf(1.0)) == 1.0 and low < 1.0:
+        if float(law.cdf(1.0)) > 1.0 - 1e-12 and low < 1.0:
             end = min(end, 1.0)
     x = np.linspace(start, end, 201)
     y = np.nan_to_num(np.asarray(law.density(x)), posinf=0.0)
@@ -75,41 +76,46 @@ def svg(panels: Sequence[Panel], head: str) -> str:
         for panel in panels
     )
     return (
-        f'<svg class="figure" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
-        f'role="img"><title>{escape(head)}</title><desc>{escape(spoken)}</desc>'
+        f'<svg class="figure fluid" xmlns="http://www.w3.org/2000/svg" width="100%" '
+        f'height="{height}" role="img"><title>{escape(head)}</title><desc>{escape(spoken)}</desc>'
         f"<style>{_STYLE}</style>"
         f'<text class="bd-head" x="0" y="16">{escape(head)}</text>{drawn}</svg>'
     )
 
 
 def _drawn(panel: Panel, top: int) -> str:
+    """A panel: its name and numbers in two lines, the curve under them, then the axis."""
     x, y, mean, (low, high) = panel.x, panel.y, panel.mean, panel.interval
-    left, right, bottom = float(LEFT), float(WIDTH - RIGHT), top + ROW - 26.0
+    bottom = top + TEXT + CURVE
     start, end = float(x[0]), float(x[-1])
     tall = float(y.max()) or 1.0
 
     def across(value: Any) -> Any:
-        return left + (value - start) / ((end - start) or 1.0) * (right - left)
+        """In percent of the width."""
+        return (value - start) / ((end - start) or 1.0) * 100.0
 
-    points = _points(across(x), bottom - y / tall * (ROW - 44))
-    ends = [float(np.clip(across(end), left, right)) for end in (low, high)]
+    points = _points(across(x), CURVE - y / tall * (CURVE - 6))
+    ends = [float(np.clip(across(end), 0.0, 100.0)) for end in (low, high)]
+    anchors = {"start": start, "middle": (start + end) / 2, "end": end}
     ticks = "".join(
-        f'<text class="bd-tick" x="{across(tick):.1f}" y="{bottom + 16:.1f}">{tick:.4g}</text>'
-        for tick in (start, (start + end) / 2, end)
+        f'<text class="bd-tick" text-anchor="{anchor}" x="{across(tick):.1f}%" '
+        f'y="{bottom + 16}">{tick:.4g}</text>'
+        for anchor, tick in anchors.items()
     )
     return (
-        f'<g><rect class="bd-band" x="{ends[0]:.1f}" y="{top + 8}" '
-        f'width="{max(ends[1] - ends[0], 0):.1f}" height="{bottom - top - 8:.1f}"/>'
-        f'<polyline class="bd-curve" points="{points}"/>'
-        f'<line class="bd-axis" x1="{left}" x2="{right}" y1="{bottom}" y2="{bottom}"/>'
-        f'<circle class="bd-dot" cx="{across(mean):.1f}" cy="{bottom}" r="4"/>{ticks}'
-        f'<text class="bd-text" text-anchor="end" x="{left - 14}" y="{bottom - 12:.1f}">'
-        f"{escape(panel.name[:26])}</text>"
-        f'<text class="bd-text" x="{right + 18}" y="{bottom - 24:.1f}">{mean:.5g}</text>'
-        f'<text class="bd-text" x="{right + 18}" y="{bottom - 6:.1f}">{low:.5g} to {high:.5g}'
+        f'<g><svg x="0" y="{top + TEXT}" width="100%" height="{CURVE}" '
+        f'viewBox="0 0 100 {CURVE}" preserveAspectRatio="none">'
+        f'<rect class="bd-band" x="{ends[0]:.2f}" y="0" '
+        f'width="{max(ends[1] - ends[0], 0):.2f}" height="{CURVE}"/>'
+        f'<polyline class="bd-curve" points="{points}"/></svg>'
+        f'<line class="bd-axis" x1="0" x2="100%" y1="{bottom}" y2="{bottom}"/>'
+        f'<circle class="bd-dot" cx="{across(mean):.2f}%" cy="{bottom}" r="4"/>{ticks}'
+        f'<text class="bd-text" x="0" y="{top + 14}">{escape(panel.name[:26])}</text>'
+        f'<text class="bd-text" text-anchor="end" x="100%" y="{top + 14}">{mean:.5g}</text>'
+        f'<text class="bd-text" text-anchor="end" x="100%" y="{top + 31}">{low:.5g} to {high:.5g}'
         "</text></g>"
     )
 
 
 def _points(x: NDArray[Any], y: NDArray[Any]) -> str:
-    return " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(x, y, strict=True))
+    return " ".join(f"{a:.2f},{b:.1f}" for a, b in zip(x, y, strict=True))

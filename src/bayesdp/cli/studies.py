@@ -35,15 +35,16 @@ def check(
     refused = answer.preview.refusal is not None or bool(findings)
     if as_json:
         from bayesdp.report.plain import check_document
+        from bayesdp.report.studies import warnings
 
-        document = check_document(answer)
+        document = check_document(answer) | {"warnings": warnings(answer, loaded.spends())}
         print_json(document if findings is None else document | {"findings": findings})
     else:
         from bayesdp.report.studies import show_check
 
         for finding in findings or ():
             typer.echo(f"Curator only: {finding['message']}", err=True)
-        show_check(console(), answer, verbose=verbose)
+        show_check(console(), answer, before=loaded.spends(), verbose=verbose)
         if findings == []:
             typer.echo("The table is as the study declares it.", err=True)
     if refused:
@@ -81,11 +82,13 @@ def release(
             write_report(report, [study_section(loaded, done, saved)])
         except (OSError, ValueError) as error:
             typer.echo(f"The report could not be written: {error}", err=True)
+    from bayesdp.report.studies import release_warnings, show_release
+
     if as_json:
         print_json(done.to_dict())
+        for warning in release_warnings(done):
+            typer.echo(warning, err=True)
         return
-    from bayesdp.report.studies import show_release
-
     show_release(console(), done, loaded.spec.budget.notion)
     if saved:
         typer.echo(f"Certificate: {saved}", err=True)

@@ -106,6 +106,11 @@ def beliefs(
     return tuple(belief(before, factor) for before in priors)
 
 
+def is_empty(level: float, delta: float = 0.0) -> bool:
+    """Whether a level promises nearly nothing."""
+    return level >= EMPTY or exception(delta) >= Decimal("0.5")
+
+
 def table(level: float, delta: float = 0.0) -> tuple[tuple[str, str, str], ...]:
     """The table of beliefs in words, without its `HEADER`."""
     return tuple(row.words() for row in beliefs(level, delta))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
+from math import sqrt
 from typing import Any
 
 Spec = Mapping[str, Any]
@@ -72,6 +73,33 @@ def in_numbers(spec: Spec, groups: Grouping) -> str:
     """The probabilities of a small description; empty for a large one, or unnamed values."""
     say = {"markov": _steps, "finite": _cells}.get(str(spec.get("model")))
     return say(spec, groups) if say is not None and groups.values else ""
+
+
+def correlations(spec: Spec) -> str:
+    """The correlations of a declared covariance: of each pair, or the largest of many pairs."""
+    if members(spec):
+        each = enumerate(map(correlations, members(spec)), start=1)
+        return " ".join(f"Description {place}: {words}" for place, words in each if words)
+    covariance: Any = spec.get("covariance")
+    if _depth(covariance) != 2:
+        return ""
+    columns = [f"{clean(name)} of record " for name in spec.get("columns") or ()] or ["record "]
+    records = range(1, len(covariance) // len(columns) + 1)
+    numbered = [f"{column}{record}" for record in records for column in columns]
+    names = [clean(name) for name in spec.get("roles") or numbered]
+    pairs = [
+        (f"{names[j]} and {names[i]}", value / sqrt(covariance[i][i] * covariance[j][j]))
+        for i, row in enumerate(covariance)
+        for j, value in enumerate(row[:i])
+        if covariance[i][i] > 0.0 and covariance[j][j] > 0.0
+    ]
+    if not pairs:
+        return ""
+    if len(pairs) <= MOST_NUMBERS:
+        shown = (f"{pair} {value:.3g}" for pair, value in pairs)
+        return f"Declared correlations: {', '.join(shown)}."
+    pair, value = max(pairs, key=lambda known: abs(known[1]))
+    return f"The largest declared correlation is {value:.3g}, of {pair}."
 
 
 def members(spec: Spec) -> list[Spec]:

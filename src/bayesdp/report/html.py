@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import UTC, datetime
 from html import escape
 from pathlib import Path
 from typing import Any, Self
@@ -16,6 +16,7 @@ from typing import Any, Self
 from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Adversary, Secrets
 from bayesdp.release.assumptions import said_once
 from bayesdp.report import beliefs
+from bayesdp.report.dependence import number
 from bayesdp.report.figures import Interval, Panel, error_bars
 from bayesdp.report.numbers import budget_words, error_up, level_words, with_error
 from bayesdp.report.output import GENERATOR, replace_file
@@ -64,7 +65,10 @@ class StudySection:
     `dataset_level` are the same with all earlier releases of the data set (left out: there were
     none), `total` what that level may reach.
     `refused` and `notes` may be empty; `interval` says in words where secret values lie ("between
-    120 and 220 cm").
+    120 and 220 cm"), `outside` what holds for people whose values lie elsewhere. `time` is when the
+    release was made (ISO 8601), `n` its number of records. `record` says what one record is, `rows`
+    what that means for a person who is several, where they are; `relations` are sentences with the
+    numbers of the declared population.
     """
 
     title: str
@@ -87,6 +91,12 @@ class StudySection:
     dataset_dp_epsilon: float | None = None
     delta: float = 0.0
     programs: Sequence[ProgramRow] = ()
+    time: str = ""
+    n: int | None = None
+    record: str = ""
+    rows: str = ""
+    outside: str = ""
+    relations: Sequence[str] = ()
 
     @property
     def level_so_far(self) -> float:
@@ -174,9 +184,28 @@ def _study(study: StudySection, name: str) -> str:
     return (
         f'<section class="study" id="{name}" aria-labelledby="{name}-h">'
         f'<h2 id="{name}-h">{escape(study.title)}</h2>'
-        f"{_key_numbers(study)}{_population(study)}{_results(study, name)}{_meaning(study)}"
-        f"{_theorems(study)}{_ledger(study)}{_notes(study)}</section>\n"
+        f"{_circumstances(study)}{_key_numbers(study)}{_population(study)}"
+        f"{_results(study, name)}{_meaning(study)}{_theorems(study)}"
+        f"{_ledger(study)}{_notes(study)}</section>\n"
     )
+
+
+def _circumstances(study: StudySection) -> str:
+    """When it was, how many records there are and what one is."""
+    parts = [f"Released on {_date(study.time)}." if study.time else ""]
+    parts.append(f"The table has {number(study.n)} records." if study.n is not None else "")
+    parts.append(study.rows or study.record)
+    words = " ".join(part for part in parts if part)
+    kind = "warning" if study.rows else "about"
+    return f'<p class="{kind}">{escape(words)}</p>' if words else ""
+
+
+def _date(time: str) -> str:
+    made = datetime.fromisoformat(time)
+    if made.tzinfo is None:
+        return f"{made.day} {made:%B %Y, %H:%M}"
+    made = made.astimezone(UTC)
+    return f"{made.day} {made:%B %Y, %H:%M} UTC"
 
 
 def _key_numbers(study: StudySection) -> str:
@@ -211,7 +240,7 @@ def _population(study: StudySection) -> str:
     source = study.population_source or "Nobody is named as vouching for it."
     return (
         "<h3>Who depends on whom</h3>"
-        f"<p>{escape(_sentence(study.population_words))}</p>"
+        f"<p>{escape(' '.join([_sentence(study.population_words), *study.relations]))}</p>"
         f'<p class="{kind}"><b>Source of this population:</b> {escape(source)}</p>'
     )
 
@@ -258,6 +287,7 @@ def _meaning(study: StudySection) -> str:
     sentences = level_sentences(
         level, study.adversary, study.interval, seen=seen, delta=study.delta
     )
+    sentences += (study.outside,) if study.outside else ()
     rows = "".join(
         f'<tr><th scope="row" class="n">{before}</th>'
         f'<td class="n">{least}</td><td class="n">{most}</td></tr>'

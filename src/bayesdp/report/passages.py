@@ -141,7 +141,7 @@ def _about_several(promise: Promise) -> tuple[str, ...]:
     several = together(promise)
     if promise.joint is None or not several:
         return ()
-    empty = _promises_almost_nothing(promise.joint)
+    empty = beliefs.is_empty(promise.joint.epsilon, promise.joint.delta)
     weak = " That is almost no promise." if empty else ""
     if same_for_several(promise):
         return (f"The same holds for a fact about {several}.",)
@@ -179,7 +179,7 @@ def _strength(level: Level) -> tuple[str, ...]:
     """Plain words for levels at both ends."""
     if level.epsilon == 0.0 and level.delta == 0.0:
         return ("So nothing can be learnt about one record from what is published.",)
-    if _promises_almost_nothing(level):
+    if beliefs.is_empty(level.epsilon, level.delta):
         return (
             "This promises almost nothing. What is published may leave somebody all but certain "
             "of a fact that they thought very unlikely.",
@@ -190,10 +190,6 @@ def _strength(level: Level) -> tuple[str, ...]:
             "likely.",
         )
     return ()
-
-
-def _promises_almost_nothing(level: Level) -> bool:
-    return level.epsilon >= beliefs.EMPTY or beliefs.exception(level.delta) >= Decimal("0.5")
 
 
 def _published(promise: Promise) -> str:

@@ -74,16 +74,20 @@ def one_record(promise: Promise) -> str:
             f"One record is all rows of the table with the same '{clean(promise.unit)}', at most "
             f"{most} rows."
         )
-    groups = dependence.grouping(promise.columns)
-    row = "One record is one row of the table"
-    if groups.order:
-        of = f" of one '{groups.series}'" if groups.series else ""
-        return f"{row}: one '{groups.order}'{of}."
-    if promise.joint is not None:
+    row = _one_row(promise)
+    if promise.joint is not None or dependence.grouping(promise.columns).order:
         return f"{row}."
     return (
         f"{row}. If a person has several rows, the limits are for one row and not for the person."
     )
+
+
+def _one_row(promise: Promise) -> str:
+    """That a record is a row, and which step of which series it is."""
+    groups = dependence.grouping(promise.columns)
+    of = f" of one '{groups.series}'" if groups.series else ""
+    step = f": one '{groups.order}'{of}" if groups.order else ""
+    return f"One record is one row of the table{step}"
 
 
 def together(promise: Promise) -> str:
@@ -94,6 +98,24 @@ def together(promise: Promise) -> str:
         return ""
     what = "rows" if promise.unit == "row" else "records"
     return f"all {what} with the same '{name}' (at most {number(promise.group)} {what})"
+
+
+def several_rows(promise: Promise) -> str:
+    """A warning where a record is a step of a series, as a person is then not one record.
+
+    One sentence, with the level for all steps where there is one; empty for other records, and
+    where the same is promised for all of them.
+    """
+    groups = dependence.grouping(promise.columns)
+    if promise.unit != "row" or not (groups.series or groups.order) or same_for_several(promise):
+        return ""
+    record, joint = _one_row(promise), promise.joint
+    if joint is None:
+        return f"{record}, and the level is not for a person with several of them."
+    rows = together(promise) or f"all rows (at most {number(promise.group)} rows)"
+    empty = beliefs.is_empty(joint.epsilon, joint.delta)
+    weak = ", which is almost no promise" if empty else ""
+    return f"{record}; for a fact about {rows}, 10 % can become {becomes(joint)}{weak}."
 
 
 def same_for_several(promise: Promise) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.errors import BayesdpError, UnsupportedError
 from bayesdp.leakage.approximate import group
 from bayesdp.notions import ADVERSARIES, Adversary, ApproxDP, ColumnCost, Cost
@@ -21,6 +22,7 @@ from bayesdp.release.certify import (
     declarations,
 )
 from bayesdp.release.derivation import derive, plain_details
+from bayesdp.release.plan import Plan
 from bayesdp.release.study import Study
 from bayesdp.theorems import (
     BY_NAME,
@@ -187,6 +189,46 @@ def _cost_of(table: LeakageReport) -> Level:
     return Level(table.cost.dp_epsilon, delta)
 
 
+def of_declarations(document: Mapping[str, Any]) -> Promise:
+    """What a record is and what holds for several: from what is declared and what it costs.
+
+    Takes a release's certificate, or of it what `planned` gives before there is one. Levels of
+    single records are those that it states; nothing is derived again.
+    """
+    claim, state = document["claim"], document["data_set"]
+    notion, delta = claim["notion"], _delta(claim, state)
+    cost = _paid(claim, state, delta)
+    group, joint = _joint(document["population"], cost) if notion == "bdp" else (None, None)
+    level = Level(max(float(state.get("level", 0.0)), float(claim["epsilon"])), delta)
+    return Promise(
+        "release",
+        Standing("BEFORE RELEASE"),
+        notion,
+        level,
+        Level(float(claim["epsilon"]), delta),
+        cost,
+        _adversary(claim, notion),
+        group=group,
+        joint=_weaker(joint, level),
+        unit=str(document["unit"]),
+        rows_per_unit=document["rows_per_unit"],
+        columns=document["columns"],
+    )
+
+
+def planned(plan: Plan, before: Sequence[Spend]) -> dict[str, Any]:
+    """What a study declares, and what it would have cost together with earlier spends."""
+    spent = total_cost([*before, *plan.spends])
+    state: dict[str, Any] = {
+        "dp_epsilon": spent.dp_epsilon,
+        "total": plan.reading.total,
+        "earlier_spends": [spend.to_dict() for spend in before],
+    }
+    if spent.rho > 0.0:
+        state |= {"dp_rho": spent.rho, "delta": plan.reading.delta}
+    return plain_details(declarations(plan) | {"data_set": state})
+
+
 # -- certificates -----------------------------------------------------------------------
 
 
@@ -196,11 +238,7 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
     steps = [document["derivation"], *document["derivation"]["premises"]]
     conclusion = steps[-1]["conclusion"]
     delta = _delta(claim, *(step["conclusion"] for step in steps), state)
-    limit = state.get("total")
-    adaptive = limit if state["earlier_spends"] else None
-    cost = _dp_cost(state, delta, adaptive) or Level(
-        float(state["dp_epsilon"]), _cost_delta(claim, state)
-    )
+    limit, cost = state.get("total"), _paid(claim, state, delta)
     adversary = _adversary(claim, notion)
     columns = document["columns"]
     places = _places(state["secrets"], columns, population) if notion == "bdp" else ()
@@ -311,6 +349,13 @@ def _dp_cost(spent: Mapping[str, Any], delta: float, total: float | None = None)
         return None
     bounds = dp_bounds(Cost(any=float(spent["dp_epsilon"]), rho_any=rho), delta, total=total)
     return Level(min(bound.epsilon for bound in bounds), delta)
+
+
+def _paid(claim: Mapping[str, Any], state: Mapping[str, Any], delta: float) -> Level:
+    """The DP level of everything that was released from a data set."""
+    adaptive = state.get("total") if state["earlier_spends"] else None
+    pure = Level(float(state["dp_epsilon"]), _cost_delta(claim, state))
+    return _dp_cost(state, delta, adaptive) or pure
 
 
 def _cost_delta(*parts: Mapping[str, Any]) -> float:

@@ -11,9 +11,13 @@ from bayesdp.release.certify import secrets_place
 from bayesdp.release.derivation import provable_plan
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
+from bayesdp.report import dependence
+from bayesdp.report.circumstances import secrets
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
 from bayesdp.report.levels import best_by_theorem
+from bayesdp.report.phrases import one_record, several_rows
 from bayesdp.report.programs import program_row
+from bayesdp.report.promise import Promise, Standing, of_document
 
 
 def study_section(study: Study, release: Release, certificate_path: str) -> StudySection:
@@ -22,6 +26,8 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
     plan = provable_plan(spec, release.certificate.body["n"])
     report, interval = plan.report, plan.secrets_interval
     data_set = release.certificate.body["data_set"]
+    promise = of_document(release.certificate.to_dict(), Standing("VALID ASSUMING"))
+    values = secrets(promise)
     return StudySection(
         title=spec.data.dataset,
         population_words=spec.population.describe() if spec.population else "not declared (DP)",
@@ -54,7 +60,26 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         interval=secrets_place(interval) if interval is not None else None,
         dataset_level=data_set["level"],
         dataset_dp_epsilon=_dp_level(plan.reading, data_set, plan.spends),
+        time=release.time,
+        n=promise.n,
+        record=one_record(promise),
+        rows=several_rows(promise),
+        outside=values.paragraphs[-1] if values is not None else "",
+        relations=_relations(promise),
     )
+
+
+def _relations(promise: Promise) -> list[str]:
+    """The numbers that the population declares, as sentences."""
+    spec = promise.population
+    if spec is None:
+        return []
+    groups = dependence.grouping(promise.columns, spec.get("covers") or ())
+    numbers = [dependence.in_numbers(member, groups) for member in dependence.members(spec)]
+    if numbers and all(numbers):
+        numbers = [f"Description {i}: {words}" for i, words in enumerate(numbers, start=1)]
+    numbers += [dependence.in_numbers(spec, groups), dependence.correlations(spec)]
+    return [words for words in numbers if words]
 
 
 def _dp_level(reading: Reading, data_set: Mapping[str, Any], own: Sequence[Spend]) -> float:

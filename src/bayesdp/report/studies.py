@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from rich.console import Console
 
+from bayesdp.accounting.spend import Spend
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
 from bayesdp.release.results import Release
 from bayesdp.release.study import Check
@@ -11,14 +15,19 @@ from bayesdp.report.layout import say, show_table
 from bayesdp.report.ledgers import show_readings
 from bayesdp.report.levels import level_sentence, show_leakage, show_left_out
 from bayesdp.report.numbers import budget_words, error_words, level_words, rough
+from bayesdp.report.phrases import several_rows
 from bayesdp.report.programs import show_answers, show_planned
+from bayesdp.report.promise import of_declarations, planned
 from bayesdp.report.words import at_delta, cost_words, delta_sentence
 
 
-def show_check(console: Console, check: Check, *, verbose: bool = False) -> None:
+def show_check(
+    console: Console, check: Check, *, before: Sequence[Spend] = (), verbose: bool = False
+) -> None:
     """The price list of a study: why it would be refused, the level, then what each query costs.
 
-    `verbose` adds what every theorem says of the level.
+    `before` is what the data set has spent so far. `verbose` adds what every theorem says of the
+    level.
     """
     plan = check.plan
     if check.preview.refusal:
@@ -31,6 +40,8 @@ def show_check(console: Console, check: Check, *, verbose: bool = False) -> None
     )
     if plan.report is not None:
         say(console, level_sentence(plan.report))
+    for warning in warnings(check, before):
+        say(console, warning)
     show_left_out(console, plan.left_out)
     if plan.unproved:
         say(
@@ -44,6 +55,30 @@ def show_check(console: Console, check: Check, *, verbose: bool = False) -> None
     show_readings(console, check.preview.readings)
     if plan.report is not None and verbose:
         show_leakage(console, plan.report)
+
+
+def warnings(check: Check, before: Sequence[Spend] = ()) -> list[str]:
+    """What the author of a study may not have meant: the level is about records as declared."""
+    roles = {column.role for column in check.plan.study.columns.values()}
+    if not roles & STEPS:
+        return []
+    return _about_rows(planned(check.plan, before))
+
+
+def release_warnings(release: Release) -> list[str]:
+    """The same of a release."""
+    body = release.certificate.body
+    roles = {column.get("role") for column in body["columns"].values()}
+    return _about_rows(body) if roles & STEPS else []
+
+
+STEPS = {"series", "order"}
+"""Roles of columns that make a record a step of a series."""
+
+
+def _about_rows(document: Mapping[str, Any]) -> list[str]:
+    warning = several_rows(of_declarations(document))
+    return [warning] if warning else []
 
 
 def _show_queries(console: Console, plan: Plan) -> None:
@@ -133,6 +168,8 @@ def show_release(console: Console, release: Release, notion: str) -> None:
     )
     if release.delta > 0.0:
         say(console, delta_sentence(release.level, release.delta))
+    for warning in release_warnings(release):
+        say(console, warning)
 
 
 def _show_numbers(console: Console, release: Release) -> None:

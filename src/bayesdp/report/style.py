@@ -27,6 +27,7 @@ padding:.8rem 1rem}
 .cards dt{font-size:.82rem;color:var(--soft)}
 .cards dd{margin:0;font-size:1.55rem;font-weight:600;font-variant-numeric:tabular-nums}
 .cards dd.small{font-size:.82rem;font-weight:400;color:var(--soft);line-height:1.35}
+.about{color:var(--soft)}
 .quote,.warning{padding:.6rem 1rem;border-left:4px solid var(--mark);background:var(--tint);
 border-radius:0 .4rem .4rem 0}
 .warning{border-color:var(--warn);background:var(--warnbg)}
@@ -72,5 +73,6 @@ footer{padding-top:2rem;padding-bottom:3rem;margin-top:2.5rem;border-top:1px sol
 color:var(--soft);font-size:.85rem}
 @media (max-width:44rem){.split{grid-template-columns:1fr;gap:.5rem}h1{font-size:1.9rem}}
 @media print{body{background:#fff;font-size:11pt}.study+.study{break-before:page}
-figure,table,.cards{break-inside:avoid}}
+figure,tr,.cards,.warning{break-inside:avoid}h2,h3,caption{break-after:avoid}
+.scroll{overflow:visible}tbody th code{white-space:normal}}
 """

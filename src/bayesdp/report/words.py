@@ -13,6 +13,10 @@ DEMONSTRATION = "for demonstration only"
 """Occurs in the `source` of a population that was estimated from the data that it protects."""
 
 
+OUTSIDE = "the level is the size of the group times the DP cost"
+"""What holds for values outside the secrets interval, in the words of a certificate."""
+
+
 def cost_words(pure: float, rho: float = 0.0) -> str:
     """A DP cost, rounded up: the pure sum, the sum in zCDP, or both."""
     parts = [level_words(pure)] if pure > 0.0 or rho == 0.0 else []
@@ -62,7 +66,10 @@ def level_sentences(
 def not_promised(secrets: Secrets | None = None) -> tuple[str, ...]:
     """What no level promises, whatever it is; `docs/limits.md` says more."""
     bounded = (
-        ("Nothing is promised about people whose values lie outside the secrets interval.",)
+        (
+            "People whose values lie outside the secrets interval don't have the full promise: for "
+            f"them {OUTSIDE}.",
+        )
         if secrets == "bounded"
         else ()
     )

@@ -35,6 +35,7 @@ from bayesdp.release.reading import parse_study, read_toml
 from bayesdp.release.results import Release, Result, cost_words, counted
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
+from bayesdp.release.wide import wide_warnings
 from bayesdp.tables.checks import Finding, count_records, inspect, mismatch
 from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
@@ -55,20 +56,26 @@ class Check:
     def __str__(self) -> str:
         queries = map(self._query, self.plan.queries)
         programs = map(str, self.plan.programs)
-        return "\n".join([*queries, *programs, self._together(), *self._left_out()])
+        return "\n".join([*queries, *programs, self._together(), *self._remarks()])
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the price list, and what it comes to."""
         rows: list[tuple[str, ...]] = [self._row(query) for query in self.plan.queries]
         rows += [(program.spec.name, "", program.cost_words()) for program in self.plan.programs]
         prices = notebook.table("Before the release", ("query", "error, 95 %", "cost"), rows)
-        return prices + "".join(map(notebook.paragraph, [self._together(), *self._left_out()]))
+        return prices + "".join(map(notebook.paragraph, [self._together(), *self._remarks()]))
 
-    def _left_out(self) -> list[str]:
-        return [
+    @property
+    def warnings(self) -> list[str]:
+        """What the study's author may not have meant."""
+        return wide_warnings(self.plan.study)
+
+    def _remarks(self) -> list[str]:
+        left_out = [
             f"Left out for time: {refused.theorem} (budget.seconds = {refused.seconds:g} would do)"
             for refused in self.plan.left_out
         ]
+        return [*left_out, *self.warnings]
 
     def _query(self, query: PlannedQuery) -> str:
         name, error, cost = self._row(query)

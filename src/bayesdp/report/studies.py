@@ -60,9 +60,8 @@ def show_check(
 def warnings(check: Check, before: Sequence[Spend] = ()) -> list[str]:
     """What the author of a study may not have meant: the level is about records as declared."""
     roles = {column.role for column in check.plan.study.columns.values()}
-    if not roles & STEPS:
-        return []
-    return _about_rows(planned(check.plan, before))
+    about_rows = _about_rows(planned(check.plan, before)) if roles & STEPS else []
+    return [*about_rows, *check.warnings]
 
 
 def release_warnings(release: Release) -> list[str]:

@@ -1,0 +1,138 @@
+"""Wide tables: a row that holds both members of a pair is told before anything is released."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from bayesdp.cli import app
+from bayesdp.release import Study
+
+WIDE = pd.DataFrame({"pair": [1, 2, 3], "left": [171.0, 158, 182], "right": [168.0, 175, 180]})
+CM: dict[str, Any] = {"bounds": [120, 220], "unit": "cm"}
+PAIRS: dict[str, Any] = {"model": "clusters", "size": 2}
+
+
+def study(
+    population: dict[str, Any] = PAIRS, covers: tuple[str, ...] = ("left", "right"), **more: Any
+) -> Study:
+    columns = more.pop("columns", {"left": CM, "right": CM})
+    given: dict[str, Any] = {
+        "dataset": "pairs",
+        "n": 3,
+        "columns": {"pair": {"role": "cluster"}, **columns},
+        "population": population | {"covers": list(covers)},
+        "budget": {"epsilon": 1.0},
+        "queries": [{"name": "left", "kind": "sum", "column": covers[0]}],
+        "ledger": "no-such-ledger.db",
+    }
+    return Study(WIDE, **given | more)
+
+
+def test_a_pair_in_a_row_is_told() -> None:
+    check = study().check()
+    (warning,) = check.warnings
+    assert warning.startswith("The columns 'left' and 'right' look alike.")
+    assert "a record is here the whole row, and the population relates up to 2 rows" in warning
+    assert "pandas.melt" in warning
+    assert str(check).endswith(warning)
+    assert "&#x27;left&#x27; and &#x27;right&#x27; look alike" in check._repr_html_()
+
+
+TWO = {"a": {"states": [0, 1]}, "b": {"states": [1, 0]}}
+ALIKE: dict[str, Any] = {
+    "the same unit": {"a": CM, "b": CM | {"bounds": [130, 210]}},
+    "the same bounds": {"a": {"bounds": [0, 1]}, "b": {"bounds": [0, 1], "unit": "m"}},
+    "the same states": TWO,
+    "readings of two columns": {
+        "a": {"from": "left", "cuts": [170]},
+        "b": {"from": "right", "cuts": [160]},
+    },
+}
+DIFFERENT: dict[str, Any] = {
+    "other units": {"a": CM, "b": CM | {"unit": "kg"}},
+    "other bounds": {"a": {"bounds": [0, 1]}, "b": {"bounds": [0, 2]}},
+    "other states": {"a": {"states": [0, 1]}, "b": {"states": [0, 2]}},
+    "numbers and states": {"a": {"bounds": [0, 1]}, "b": {"states": [0, 1]}},
+    "two readings of a column": {
+        "a": {"from": "left", "cuts": [170]},
+        "b": {"from": "left", "cuts": [160]},
+    },
+    "a column and its reading": {"a": CM, "b": {"from": "a", "cuts": [170]}},
+}
+
+
+def asked(columns: dict[str, Any], **more: Any) -> list[str]:
+    queries = [{"name": "q", "kind": "histogram", "column": "a"}]
+    if "bounds" in columns["a"]:
+        queries = [{"name": "q", "kind": "sum", "column": "a"}]
+    return study(covers=("a", "b"), columns=columns, queries=queries, **more).check().warnings
+
+
+@pytest.mark.parametrize("kind", ALIKE)
+def test_columns_that_look_alike(kind: str) -> None:
+    assert len(asked(ALIKE[kind])) == 1
+
+
+@pytest.mark.parametrize("kind", DIFFERENT)
+def test_columns_that_are_different_things(kind: str) -> None:
+    assert asked(DIFFERENT[kind]) == []
+
+
+def test_several_columns_are_all_named() -> None:
+    columns = {"a": CM, "b": CM, "c": CM}
+    (warning,) = study(covers=("a", "b", "c"), columns=columns).check().warnings
+    assert "The columns 'a', 'b' and 'c' look alike" in warning
+
+
+UNKNOWN = {"model": "unknown", "records": 3}
+FAMILY = {"model": "family", "members": [PAIRS, {"model": "clusters", "size": 3}]}
+
+
+@pytest.mark.parametrize("population", [UNKNOWN, FAMILY])
+def test_other_populations_that_say_nothing_of_columns(population: dict[str, Any]) -> None:
+    assert len(study(population).check().warnings) == 1
+
+
+def test_where_records_are_as_declared_nothing_is_said() -> None:
+    assert study(covers=("left",)).check().warnings == []
+    assert study({"model": "independent"}).check().warnings == []
+    assert study({"model": "clusters", "size": 1}).check().warnings == []
+    unit = {"pair": {"role": "cluster"}, "id": {"public": True}, "left": CM, "right": CM}
+    assert study(columns=unit, unit="id", rows_per_unit=1).check().warnings == []
+    # Laws that speak of both columns of a record.
+    joint = [[0.25, 0.0, 0.0, 0.25], [0.0, 0.0, 0.0, 0.0], [0.0] * 4, [0.25, 0.0, 0.0, 0.25]]
+    assert asked(TWO, population={"model": "finite", "probabilities": joint}) == []
+    vectors = {
+        "model": "gaussian",
+        "size": 1,
+        "covariance": [[1.0, 0.5], [0.5, 1.0]],
+        "bounds": [[120, 220], [120, 220]],
+    }
+    assert study(vectors).check().warnings == []
+
+
+def test_the_command_warns_with_data_and_without(tmp_path: Path) -> None:
+    WIDE.to_csv(tmp_path / "t.csv", index=False)
+    file = tmp_path / "study.toml"
+    cm = '{bounds = [120, 220], unit = "cm"}'
+    file.write_text(
+        '[data]\nsource = "t.csv"\ndataset = "d"\nn = 3\n[data.columns]\n'
+        f'pair = {{role = "cluster"}}\nleft = {cm}\nright = {cm}\n'
+        '[population]\nmodel = "clusters"\nsize = 2\ncovers = ["left", "right"]\n'
+        '[budget]\nepsilon = 1.0\n[[query]]\nname = "q"\nkind = "mean"\ncolumn = "left"\n'
+    )
+    run = CliRunner().invoke
+    for more in ([], ["--data"]):
+        done = run(app, ["check", str(file), *more])
+        assert done.exit_code == 0
+        assert "'left' and 'right' look alike" in " ".join(done.stdout.split())
+    (warning,) = json.loads(run(app, ["check", str(file), "--json"]).stdout)["warnings"]
+    assert "look alike" in warning
+    text = (Path(__file__).parents[2] / "docs" / "study-files.md").read_text()
+    assert "### Wide and long tables" in text, "where the warning points"

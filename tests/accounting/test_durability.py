@@ -216,11 +216,12 @@ def other_database(path: Path) -> None:
 
 
 DAMAGES = {
-    "newer": (change("UPDATE meta SET value = '2' WHERE key = 'version'"), "version 1.*'2'"),
-    "no version": (change("DELETE FROM meta WHERE key = 'version'"), "version 1.*None"),
+    "newer": (change("UPDATE meta SET value = '3' WHERE key = 'version'"), "version 2.*'3'"),
+    "older": (change("UPDATE meta SET value = '1' WHERE key = 'version'"), "version 2.*'1'"),
+    "no version": (change("DELETE FROM meta WHERE key = 'version'"), "version 2.*None"),
     "other": (other_database, "something else"),
     "no format": (change("UPDATE meta SET value = 'x' WHERE key = 'format'"), "something else"),
-    "text": (lambda path: path.write_text("not a database" * 500), "no SQLite database"),
+    "text": (lambda path: path.write_text("not a database" * 500), "is not a SQLite database"),
     "short text": (lambda path: path.write_text("x"), "something else"),
     "empty": (lambda path: path.write_bytes(b""), "empty"),
     "cut": (cut, "damaged"),

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from bayesdp.accounting import Ledger, Reading, Spend, total_cost
+from bayesdp.accounting.analysts import login_name
 from bayesdp.accounting.rounded import keeps, left_words, up_words
 from bayesdp.errors import BudgetExceededError, InputError, LedgerError, UnsupportedError
 from bayesdp.numbers import float_above
@@ -342,11 +343,14 @@ def test_a_release_is_shown_with_everything(path: Path) -> None:
     noon = datetime(2026, 1, 2, 14, 0, tzinfo=timezone(timedelta(hours=2)))
     book = ledger(path, clock=lambda: noon)
     book.register("d", "row", DP)
-    release = book.debit("d", "row", [spend()], study="heights", request={"queries": [1]})
+    release = book.debit(
+        "d", "row", [spend()], study="heights", request={"queries": [1]}, analyst="ada"
+    )
     book.store(release, {"value": 1})
     expected = {
         "id": release,
         "time": "2026-01-02T12:00:00.000000+00:00",
+        "analyst": "ada",
         "study": "heights",
         "status": "released",
         "spends": [spend().to_dict()],
@@ -451,14 +455,59 @@ def test_a_refused_registration_declares_nothing(tmp_path: Path) -> None:
 
 def test_refusals_are_kept(tmp_path: Path) -> None:
     book = ledger(tmp_path / "l.db")
-    book.refused("d", "a.toml")
+    book.refused("d", "a.toml", "table")
     assert book.show() == []
     book.ensure("d", "row", DP)
-    book.refused("d", "b.toml")
-    book.refused("e", "b.toml")
+    book.refused("d", "b.toml", "table")
+    book.refused("e", "b.toml", "table")
     assert [(one["dataset"], one["study"]) for one in book.refusals()] == [
         ("d", "a.toml"),
         ("d", "b.toml"),
         ("e", "b.toml"),
     ]
     assert book.show()[0]["refusals"] == 2
+
+
+# --- whose release it is --------------------------------------------------------------------------
+
+
+def test_each_release_and_each_refused_attempt_has_its_analyst(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOGNAME", "grace")
+    book = ledger(tmp_path / "l.db")
+    book.ensure("d", "row", DP)
+    ask = {"study": "s.toml", "request": {}}
+    first = book.debit("d", "row", [spend(0.75)], analyst="Ada L.", **ask)
+    second = book.debit("d", "row", [spend(0.25)], **ask)
+    with pytest.raises(BudgetExceededError):
+        book.debit("d", "row", [spend(0.5)], analyst="Ada L.", **ask)
+    book.refused("d", "t.toml", "table")
+    assert [(one["id"], one["analyst"]) for one in book.show()[0]["releases"]] == [
+        (first, "Ada L."),
+        (second, "grace"),
+    ]
+    assert book.release(first)["analyst"] == "Ada L."
+    kept = [tuple(one[key] for key in ("analyst", "study", "reason")) for one in book.refusals()]
+    assert kept == [("Ada L.", "s.toml", "budget"), ("grace", "t.toml", "table")]
+    assert book.show()[0]["spent"] == 1.0  # a refused attempt costs nothing
+
+
+@pytest.mark.parametrize("name", ["", " ", "two\nlines", "turned \u202e", "bell\a"])
+def test_a_name_that_is_not_shown_as_it_stands_is_refused(name: str, book: Ledger) -> None:
+    with pytest.raises(InputError, match=r"budget\.analyst"):
+        book.debit("d", "row", [spend()], study="s.toml", request={}, analyst=name)
+    with pytest.raises(InputError, match=r"budget\.analyst"):
+        book.refused("d", "s.toml", "table", analyst=name)
+    assert (spent(book), book.refusals()) == (0.0, [])
+
+
+def test_a_process_without_a_login_name_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOGNAME", "a\x1b[2Jb")
+    assert login_name() == "a\\x1b[2Jb"
+
+    def none() -> str:
+        raise OSError("no username set")
+
+    monkeypatch.setattr("getpass.getuser", none)
+    assert login_name() == "unknown"

@@ -67,14 +67,22 @@ def prepare(folder: Path, case: Case) -> None:
     write(folder, "study.toml", case.raw if case.raw is not None else study)
 
 
-def state(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
+def state(folder: Path, *, attempts: bool = False) -> dict[str, object]:
+    """Every file. With `attempts` the ledger counts without its list of refused attempts."""
+    files: dict[str, object] = {
+        str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()
+    }
+    if attempts:
+        shown = json.loads(run("ledger", "show", "--json").stdout)["datasets"]
+        files["ledger.db"] = [{**dataset, "refusals": None} for dataset in shown]
+    return files
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_wrong_input(case: Case, folder: Path) -> None:
     prepare(folder, case)
-    before = state(folder)
+    used_up = "used up" in case.prepare  # the ledger then writes down whose attempt it was
+    before = state(folder, attempts=used_up)
     result = run(*case.command)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
     assert result.exit_code == case.status
@@ -100,8 +108,12 @@ def test_wrong_input(case: Case, folder: Path) -> None:
         assert shown["datasets"] == []
         assert [one["study"] for one in shown["refusals"]] == ["study.toml"] * 2
         (folder / "ledger.db").unlink()
+    if used_up:  # the attempt that showed it to be used up, and a release with and without --json
+        shown = json.loads(run("ledger", "show", "--json").stdout)
+        attempts = 3 if case.command[0] == "release" else 1
+        assert [one["reason"] for one in shown["refusals"]] == ["budget"] * attempts
     # Nothing released, nothing spent: every file is as it was, and there is no new one.
-    assert state(folder) == before
+    assert state(folder, attempts=used_up) == before
     if case.curator:
         assert message == SAME_FOR_ALL.read_text(encoding="utf-8")
         curator = run("check", "study.toml", "--data", "--json")

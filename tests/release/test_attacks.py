@@ -322,7 +322,7 @@ EDITS = [
     "UPDATE readings SET reading = replace(reading, '\"total\":3', '\"total\":300')",
     "UPDATE datasets SET unit = 'x'",
     "DROP TABLE spends",
-    "UPDATE meta SET value = '2' WHERE key = 'version'",
+    "UPDATE meta SET value = '1' WHERE key = 'version'",
 ]
 
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NewType
+from typing import Any, Literal, NewType
 
 from sqlalchemy import Connection, func, select
 
@@ -32,6 +32,7 @@ from .account import (
     is_registered,
     new_columns,
 )
+from .analysts import checked_analyst
 from .lookalikes import lookalike
 from .rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
 from .spend import (
@@ -46,6 +47,9 @@ from .storage import LedgerFile
 
 ReleaseId = NewType("ReleaseId", str)
 """The name of a release in its ledger: 32 hexadecimal digits."""
+
+RefusalReason = Literal["table", "budget"]
+"""Why an attempt was refused: what is in the table, or a reading that would break."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,23 +127,32 @@ class Ledger:
         """
         self._add(dataset, unit, reading, declared(private, public), only_if_first=True)
 
-    def refused(self, dataset: str, study: str) -> None:
-        """Write that a release was refused because of what is in the table.
+    def refused(
+        self, dataset: str, study: str, reason: RefusalReason, *, analyst: str | None = None
+    ) -> None:
+        """Write that a release was refused, why, and whose attempt it was.
 
-        Such a refusal tells something about the data, and costs nothing: it must leave a trace.
+        A refusal because of the table tells something about the data, and costs nothing: it must
+        leave a trace. `analyst` is the login name if it is left out, here and in `debit`.
         """
         check_text("data.dataset", dataset)
-        row = {"dataset": dataset, "study": study, "time": self._now()}
+        row = {"dataset": dataset, "analyst": checked_analyst(analyst), "study": study}
         with self._file.writing(create=True) as connection:
-            connection.execute(schema.refusals.insert(), row)
+            self._refuse(connection, row, reason)
+
+    def _refuse(self, connection: Connection, row: dict[str, str], reason: RefusalReason) -> None:
+        connection.execute(schema.refusals.insert(), row | {"reason": reason, "time": self._now()})
 
     def refusals(self) -> list[dict[str, Any]]:
-        """Every such refusal, oldest first: `dataset`, `study` and `time`."""
+        """Every such refusal, oldest first: `dataset`, `analyst`, `study`, `reason`, `time`."""
         with self._file.reading() as connection:
+            table = schema.refusals
             rows = connection.execute(
-                select(schema.refusals).order_by(schema.refusals.c.sequence)
-            ).all()
-            return [{"dataset": r.dataset, "study": r.study, "time": r.time} for r in rows]
+                select(
+                    table.c.dataset, table.c.analyst, table.c.study, table.c.reason, table.c.time
+                ).order_by(table.c.sequence)
+            )
+            return [dict(row) for row in rows.mappings()]
 
     def debit(
         self,
@@ -149,8 +162,9 @@ class Ledger:
         *,
         study: str,
         request: dict[str, Any],
+        analyst: str | None = None,
     ) -> ReleaseId:
-        """Write the spends of one release, durably, or refuse and write nothing.
+        """Write the spends of one release, durably, or refuse and write only whose attempt it was.
 
         One transaction checks every reading over all spends, old and new, and inserts. Raises
         `BudgetExceededError` (which reading breaks, what is left, what would fit) or `LedgerError`
@@ -158,6 +172,7 @@ class Ledger:
         """
         check_spends(dataset, unit, spends)
         text = canonical_json(request)
+        who = {"dataset": dataset, "analyst": checked_analyst(analyst), "study": study}
         release = ReleaseId(uuid.uuid4().hex)
         with self._file.writing(create=False) as connection:
             account = self._account(connection, dataset)
@@ -166,10 +181,12 @@ class Ledger:
             check_unit(dataset, account.unit, unit)
             refusal = self._broken(account, spends)
             if not refusal:
-                row = {"id": release, "dataset": dataset, "study": study, "request": text}
-                connection.execute(schema.releases.insert(), {**row, "time": self._now()})
+                row = who | {"id": release, "request": text, "time": self._now()}
+                connection.execute(schema.releases.insert(), row)
                 for spend in spends:
                     schema.insert_spend(connection, spend, release)
+            else:
+                self._refuse(connection, who, "budget")
         if refusal:
             # Outside the transaction: the search for what fits needn't hold up other processes.
             raise BudgetExceededError(self._refusal(dataset, account, spends, refusal))
@@ -182,8 +199,8 @@ class Ledger:
         """
         text = _json(result)
         with self._file.writing(create=False) as connection:
-            _release_row(connection, release_id)
-            if _result_of(connection, release_id) is not None:
+            schema.release_row(connection, release_id)
+            if schema.result_of(connection, release_id) is not None:
                 raise LedgerError(
                     "release",
                     release_id,
@@ -196,8 +213,8 @@ class Ledger:
     def release(self, release_id: str) -> dict[str, Any]:
         """One release as in `show`, with its `dataset`, `unit` and `request` too."""
         with self._file.reading() as connection:
-            row = _release_row(connection, release_id)
-            unit = _unit(connection, row.dataset)
+            row = schema.release_row(connection, release_id)
+            unit = schema.unit_of(connection, row.dataset)
             release = self._release(connection, row, str(unit))
             request = self._decode(json.loads, row.request)
             return {"dataset": row.dataset, "unit": unit, **release, "request": request}
@@ -299,7 +316,7 @@ class Ledger:
     def _account(
         self, connection: Connection, dataset: str, *, before: str | None = None
     ) -> Account | None:
-        unit = _unit(connection, dataset)
+        unit = schema.unit_of(connection, dataset)
         if unit is None:
             return None
         readings, releases, spends = schema.readings, schema.releases, schema.spends
@@ -313,7 +330,9 @@ class Ledger:
             .order_by(spends.c.sequence)
         )
         if before is not None:
-            written = written.where(releases.c.sequence < _release_row(connection, before).sequence)
+            written = written.where(
+                releases.c.sequence < schema.release_row(connection, before).sequence
+            )
         spent = connection.execute(written).all()
         columns = connection.execute(
             select(schema.columns).where(schema.columns.c.dataset == dataset)
@@ -430,10 +449,11 @@ class Ledger:
             .where(spends.c.release == row.id)
             .order_by(spends.c.sequence)
         ).all()
-        result = _result_of(connection, row.id)
+        result = schema.result_of(connection, row.id)
         release: dict[str, Any] = {
             "id": row.id,
             "time": row.time,
+            "analyst": row.analyst,
             "study": row.study,
             "status": "debited" if result is None else "released",
             "spends": [
@@ -471,24 +491,6 @@ def _require_new_name(connection: Connection, dataset: str) -> None:
             remedy="If the same people are meant, use that name. If not, "
             "'bayesdp ledger register STUDY' registers another data set of this name.",
         )
-
-
-def _unit(connection: Connection, dataset: str) -> str | None:
-    datasets = schema.datasets
-    return connection.scalar(select(datasets.c.unit).where(datasets.c.name == dataset))
-
-
-def _release_row(connection: Connection, release_id: str) -> Any:
-    releases = schema.releases
-    row = connection.execute(select(releases).where(releases.c.id == release_id)).one_or_none()
-    if row is None:
-        raise LedgerError("release", release_id, expected="the id of a release in this ledger")
-    return row
-
-
-def _result_of(connection: Connection, release_id: str) -> str | None:
-    results = schema.results
-    return connection.scalar(select(results.c.result).where(results.c.release == release_id))
 
 
 def _json(value: dict[str, Any]) -> str:

@@ -33,7 +33,7 @@ from ..errors import LedgerError
 from .spend import Reading, Spend, canonical_json
 
 FORMAT = "bayesdp-ledger"
-VERSION = "1"
+VERSION = "2"
 
 metadata = MetaData()
 
@@ -66,6 +66,7 @@ releases = Table(
     Column("sequence", Integer, primary_key=True),
     Column("id", String(32), nullable=False, unique=True),
     Column("dataset", ForeignKey("datasets.name"), nullable=False),
+    Column("analyst", Text, nullable=False),
     Column("study", Text, nullable=False),
     Column("request", Text, nullable=False),
     Column("time", String(40), nullable=False),
@@ -116,7 +117,9 @@ refusals = Table(
     metadata,
     Column("sequence", Integer, primary_key=True),
     Column("dataset", Text, nullable=False),
+    Column("analyst", Text, nullable=False),
     Column("study", Text, nullable=False),
+    Column("reason", String(32), nullable=False),
     Column("time", String(40), nullable=False),
 )
 
@@ -198,6 +201,24 @@ def spend_of(row: Row[Any], dataset: str, unit: str) -> Spend:
         dp_delta=row.dp_delta,
         reads=tuple(json.loads(row.reads)),
     )
+
+
+def release_row(connection: Connection, release_id: str) -> Any:
+    """The row of a release; `LedgerError` for one that isn't in the ledger."""
+    row = connection.execute(select(releases).where(releases.c.id == release_id)).one_or_none()
+    if row is None:
+        raise LedgerError("release", release_id, expected="the id of a release in this ledger")
+    return row
+
+
+def unit_of(connection: Connection, dataset: str) -> str | None:
+    """The protected unit of a data set; `None` for one that isn't in the ledger."""
+    return connection.scalar(select(datasets.c.unit).where(datasets.c.name == dataset))
+
+
+def result_of(connection: Connection, release: str) -> str | None:
+    """The text of a release's result; `None` before it is stored."""
+    return connection.scalar(select(results.c.result).where(results.c.release == release))
 
 
 def reading_row(dataset: str, reading: Reading, time: str) -> dict[str, Any]:

@@ -29,7 +29,7 @@ class Entry:
     """What a ledger records of a release before anything is drawn.
 
     `private` and `public` are the columns that the release declares so; `study` and `request` say
-    who asked for what.
+    what asked for what, and `analyst` who did: the login name if it is `None`.
     """
 
     dataset: str
@@ -40,6 +40,7 @@ class Entry:
     request: Mapping[str, Any]
     private: Sequence[str] = ()
     public: Sequence[str] = ()
+    analyst: str | None = None
 
     def preview(self, ledger: Ledger) -> Preview:
         """What the debit would do, without writing."""
@@ -58,7 +59,12 @@ class Entry:
             self.dataset, self.unit, self.reading, private=self.private, public=self.public
         )
         return ledger.debit(
-            self.dataset, self.unit, self.spends, study=self.study, request=dict(self.request)
+            self.dataset,
+            self.unit,
+            self.spends,
+            study=self.study,
+            request=dict(self.request),
+            analyst=self.analyst,
         )
 
 
@@ -192,7 +198,9 @@ def error_words(error: Exception, *, quoted: bool) -> str:
 
 
 @contextmanager
-def refusals_noted(ledger: Ledger, dataset: str, study: str) -> Iterator[None]:
+def refusals_noted(
+    ledger: Ledger, dataset: str, study: str, analyst: str | None = None
+) -> Iterator[None]:
     """Write in the ledger that a table was refused because of what is in it.
 
     Such a refusal is one bit about the data, free of charge: it must at least leave a trace.
@@ -200,7 +208,7 @@ def refusals_noted(ledger: Ledger, dataset: str, study: str) -> Iterator[None]:
     try:
         yield
     except TableMismatchError:
-        ledger.refused(dataset, study)
+        ledger.refused(dataset, study, "table", analyst=analyst)
         raise
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from bayesdp.accounting.analysts import checked_analyst
 from bayesdp.errors import InputError, did_you_mean, require_shown
 from bayesdp.populations import Population, parse
 from bayesdp.populations.base import explain_validation
@@ -64,7 +65,9 @@ def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec
             raise InputError(key, expected="a table", remedy="It is missing.", shown=False)
     data = dict(raw["data"])
     columns = parse_columns(data.pop("columns", {}))
-    budget = _part(BudgetSpec, raw["budget"], "budget")
+    budget: BudgetSpec = _part(BudgetSpec, raw["budget"], "budget")
+    if budget.analyst is not None:
+        checked_analyst(budget.analyst)
     queries = _queries(raw.get("query"))
     return consistent(
         StudySpec(

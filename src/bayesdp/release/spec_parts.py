@@ -33,7 +33,8 @@ class BudgetSpec(_Part):
     """`[budget]`: the notion, its total for the data set, and what this study may spend of it.
 
     With a `delta` the total is an epsilon at this delta, and `noise` may be Gaussian. `seconds` is
-    the time that a theorem may take for one level, by its estimate.
+    the time that a theorem may take for one level, by its estimate. `analyst` is the name under
+    which the ledger keeps who released; the login name if it is left out.
     """
 
     notion: Notion = "bdp"
@@ -45,6 +46,7 @@ class BudgetSpec(_Part):
     ledger: str | None = None
     spend: float | None = Field(default=None, gt=0)
     seconds: float = Field(default=1.0, gt=0)
+    analyst: str | None = None
 
 
 class QuerySpec(_Part):

@@ -226,7 +226,9 @@ class Study:
         drawn until then is kept in the ledger.
         """
         ledger = self.ledger()
-        with self._naming_inspect(), refusals_noted(ledger, self.spec.data.dataset, self.name):
+        who = self.spec.data.dataset, self.name
+        analyst = self.spec.budget.analyst
+        with self._naming_inspect(), refusals_noted(ledger, *who, analyst):
             plan, exact = self._exact(ledger)
         # The kernel must prove the levels before anything is spent.
         within_total(plan, derive(plan, self.spends()))
@@ -251,6 +253,7 @@ class Study:
             plan.spends,
             study=self.name,
             request={"queries": [query.name for query in self.spec.queries]},
+            analyst=self.spec.budget.analyst,
             **declared_columns(self.spec),
         )
 
@@ -295,6 +298,8 @@ class Study:
     def _require_budget(self, ledger: Ledger, plan: Plan) -> None:
         preview = self._entry(plan).preview(ledger)
         if preview.refusal is not None:
+            data, analyst = self.spec.data, self.spec.budget.analyst
+            ledger.refused(data.dataset, self.name, "budget", analyst=analyst)
             raise BudgetExceededError(preview.refusal)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from bayesdp.accounting.rounded import left_words
 from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.report.layout import item, say, show_table
 from bayesdp.report.numbers import budget_words, level_words
-from bayesdp.report.words import at_delta
+from bayesdp.report.words import at_delta, cost_words
 
 
 def show_ledger(
@@ -20,22 +19,27 @@ def show_ledger(
     datasets: Sequence[Mapping[str, Any]],
     refusals: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Every data set's budget, and how often a table was refused."""
+    """Every data set's budget, then who released what at which cost, and whose attempt was refused.
+
+    Releases and refused attempts stand in the order of time.
+    """
     if not datasets and not refusals:
         say(console, "The ledger is empty.")
+    refused: dict[str, list[Mapping[str, Any]]] = {}
+    for refusal in refusals:
+        refused.setdefault(refusal["dataset"], []).append(refusal)
     for dataset in datasets:
-        _show_dataset(console, dataset)
-    for name, count in Counter(refusal["dataset"] for refusal in refusals).items():
-        times = "once" if count == 1 else f"{count} times"
-        say(console, f"Refused {times} because of what is in the table: {name}")
+        _show_budget(console, dataset)
+        _show_attempts(console, dataset["releases"], refused.pop(dataset["dataset"], ()))
+    for name, attempts in refused.items():
+        say(console, f"{name}: nothing was released", style="bold")
+        _show_attempts(console, (), attempts)
 
 
-def _show_dataset(console: Console, dataset: Mapping[str, Any]) -> None:
+def _show_budget(console: Console, dataset: Mapping[str, Any]) -> None:
     rows = [("DP spent", level_words(dataset["spent"]), "", "")]
-    spends = [Spend.from_dict(spend) for done in dataset["releases"] for spend in done["spends"]]
-    rho = total_cost(spends).rho
-    if rho > 0.0:
-        rows.append(("zCDP spent (Gaussian noise)", level_words(rho), "", ""))
+    if dataset["spent_rho"] > 0.0:
+        rows.append(("zCDP spent (Gaussian noise)", level_words(dataset["spent_rho"]), "", ""))
     rows += [
         (
             reading["words"],
@@ -47,25 +51,54 @@ def _show_dataset(console: Console, dataset: Mapping[str, Any]) -> None:
     ]
     title = f"{dataset['dataset']} (one record: {dataset['unit']})"
     show_table(console, title, ("reading", "level", "total", "left"), rows)
-    for release in dataset["releases"]:
-        item(
-            console, f"{release['time']}  {release['status']:9} {release['study']}  {release['id']}"
+
+
+def _show_attempts(
+    console: Console,
+    releases: Sequence[Mapping[str, Any]],
+    refusals: Sequence[Mapping[str, Any]],
+) -> None:
+    """A line for each release and each refused attempt; then how often the table was refused."""
+    lines = [
+        *(
+            (release["time"], _line(release, release["status"], _paid(release)))
+            for release in releases
+        ),
+        *(
+            (r["time"], _line(r, "refused", f"because of {_REASONS[r['reason']]}"))
+            for r in refusals
+        ),
+    ]
+    for _, line in sorted(lines):
+        item(console, line)
+    count = sum(refusal["reason"] == "table" for refusal in refusals)
+    if count:
+        times = "once" if count == 1 else f"{count} times"
+        say(
+            console,
+            f"Refused {times} because of {_REASONS['table']}: {refusals[0]['dataset']}",
         )
 
 
+_REASONS = {"table": "what is in the table", "budget": "the budget"}
+
+
+def _line(entry: Mapping[str, Any], status: str, what: str) -> str:
+    return f"{entry['time']}  {status:8}  {entry['analyst']}  {entry['study']}  {what}"
+
+
+def _paid(release: Mapping[str, Any]) -> str:
+    """The cost of a release, and its name in the ledger."""
+    cost = total_cost([Spend.from_dict(spend) for spend in release["spends"]])
+    return f"DP cost {cost_words(cost.dp_epsilon, cost.rho)}  {release['id']}"
+
+
 def show_readings(console: Console, readings: Sequence[Mapping[str, Any]]) -> None:
-    """The budget of one data set before and after a release."""
-    show_table(
-        console,
-        "Budget of the data set, now and after a release",
-        ("notion", "now", "after", "total"),
-        [
-            (
-                reading["notion"] + at_delta(reading.get("delta", 0.0)),
-                level_words(reading["level"]),
-                level_words(reading["level_after"]),
-                budget_words(reading["total"]),
-            )
-            for reading in readings
-        ],
-    )
+    """The budget of one data set before and after a release, a line for each reading."""
+    for reading in readings:
+        say(
+            console,
+            f"Budget of the data set: {reading['notion'].upper()} level "
+            f"{level_words(reading['level'])} now, {level_words(reading['level_after'])} after a "
+            f"release, of {budget_words(reading['total'])}{at_delta(reading.get('delta', 0.0))}.",
+        )

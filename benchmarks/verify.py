@@ -259,7 +259,7 @@ def released(times: int, other: Plain) -> str:
         ledger = str(Path(folder) / "ledger.db")
         told = {"dataset": "people", "n": len(PEOPLE), "ledger": ledger}
         study = bdp.Study(pd.DataFrame(PEOPLE), **(BASE | told | other))
-        releases = [study.release() for _ in range(times)]
+        releases = [study.release(again=True) for _ in range(times)]
     return releases[-1].certificate.to_json()
 
 

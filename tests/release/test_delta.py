@@ -374,7 +374,7 @@ def test_two_releases_on_one_ledger_with_certificates_that_hold(kind: str, tmp_p
     made = study(kind, tmp_path / "l.db", noise="gaussian")
     levels = []
     for _ in range(2):
-        done = made.release()
+        done = made.release(again=True)
         document = json.loads(done.certificate.to_json())
         found = check(document)
         assert found.verdict == "VALID ASSUMING", found
@@ -411,7 +411,7 @@ def test_random_studies_with_a_delta(case: int, tmp_path: Path) -> None:
     done = None
     for _ in range(2):
         try:
-            done = made.release()
+            done = made.release(again=True)
         except (BudgetExceededError, TableMismatchError):
             break  # wanted errors cost too much, or a mean of no rows
         document = json.loads(done.certificate.to_json())
@@ -429,7 +429,7 @@ def test_a_budget_is_used_up(tmp_path: Path) -> None:
     assert made.check().plan.noise == "gaussian"
     made.release()
     with pytest.raises(BudgetExceededError, match=r"At 0\.\d+ times their costs"):
-        made.release()
+        made.release(again=True)
 
 
 def test_laplace_and_gaussian_releases_on_one_ledger(tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_a_frame_is_as_good_as_a_file(kind: str, tmp_path: Path) -> None:
     assert exact[0].totals == exact[1].totals
     assert exact[0].rows == exact[1].rows == 6
     for one in (study, file):
-        one.release()
+        one.release(again=True)
     (shown,) = study.ledger().show()
     assert len(shown["releases"]) == 2
     assert len(shown["readings"]) == 1
@@ -126,9 +126,9 @@ def test_check_never_touches_the_table(tmp_path: Path) -> None:
     # Nor is it touched by a release for which there is no budget.
     write(tmp_path)
     for _ in range(3):
-        Study.load(tmp_path / "study.toml").release()
+        Study.load(tmp_path / "study.toml").release(again=True)
     with pytest.raises(BudgetExceededError):
-        study.release()
+        study.release(again=True)
 
 
 def test_no_table_at_all(tmp_path: Path) -> None:

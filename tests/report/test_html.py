@@ -188,7 +188,7 @@ def test_what_it_says_of_beliefs_is_what_explain_says(
     study = make(tmp_path, spend=0.4)
     for _ in range(earlier):
         study.release()
-    release = study.release()
+    release = study.release(again=True)
     found, section = explain(release), study_section(study, release, "")
     table = found.section("promise").table
     text = " ".join(render([section]).split())

@@ -71,7 +71,7 @@ def release(
 
     loaded = Study.load(study)
     _check_outputs(loaded, certificate, report)
-    done = loaded.release()
+    done = loaded.release(again=True)  # whoever types the command again means it
     path = certificate or study.with_name(f"{study.stem}-{done.id[:8]}.certificate.json")
     saved = write(path, done.certificate.to_json() + "\n")
     if report is not None:

@@ -32,6 +32,7 @@ from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, program_findings, program_rows, run_program
 from bayesdp.release.queries import shape
 from bayesdp.release.reading import parse_study, read_toml
+from bayesdp.release.repeats import remember, require_new
 from bayesdp.release.results import Release, Result, cost_words, counted
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
@@ -216,16 +217,23 @@ class Study:
             findings += program_findings(program, table, self.spec.columns)
         return findings
 
-    def release(self, *, clock: Callable[[], datetime] | None = None) -> Release:
+    def release(
+        self, *, again: bool = False, clock: Callable[[], datetime] | None = None
+    ) -> Release:
         """Release once: debit, then noise. See the module for the order of things.
 
-        `clock` tells the time that the certificate has; now, if it is left out.
+        `again` allows what running a notebook's cell again must not do: to release a study that is
+        identical to one that this process has released with this ledger. `clock` tells the time
+        that the certificate has; now, if it is left out.
 
-        Raises `BudgetExceededError` or `TableMismatchError` with nothing spent, `InputError` and
+        Raises `Refusal` (`BudgetExceededError`, `TableMismatchError`, or for an identical study
+        without `again`) with nothing spent, `InputError` and
         its kin for wrong input, and `FailedError` for what goes wrong after the debit: what was
         drawn until then is kept in the ledger.
         """
         ledger = self.ledger()
+        if not again:
+            require_new(self.spec, ledger)
         who = self.spec.data.dataset, self.name
         analyst = self.spec.budget.analyst
         with self._naming_inspect(), refusals_noted(ledger, *who, analyst):
@@ -330,6 +338,7 @@ class _Drawing:
 
     def draw(self, release: str) -> tuple[Release, dict[str, Any]]:
         """The release with its certificate."""
+        remember(self._plan.study, release)
         time = self._clock() if self._clock is not None else datetime.now(UTC)
         self._time = time.isoformat(timespec="seconds")
         for query in self._plan.queries:

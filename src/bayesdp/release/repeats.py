@@ -1,0 +1,71 @@
+"""What this process has released: an identical study is released again on purpose only.
+
+Running the cell of a notebook again must not spend a budget again. Two studies are identical if
+they declare the same data set, columns, population, budget and queries, whatever table, ledger,
+analyst and name they have: nothing here depends on what is in a table.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+from bayesdp.accounting.ledger import Ledger
+from bayesdp.accounting.spend import Spend, canonical_json, total_cost
+from bayesdp.errors import LedgerError, Refusal
+from bayesdp.release.results import cost_words
+from bayesdp.release.spec import StudySpec, describe_column
+
+_RELEASED: dict[str, list[str]] = {}
+"""The releases of this process in their order, by the digest of their study."""
+
+
+def remember(study: StudySpec, release: str) -> None:
+    """The study has been paid for."""
+    _RELEASED.setdefault(digest(study), []).append(release)
+
+
+def require_new(study: StudySpec, ledger: Ledger) -> None:
+    """`Refusal` if this process has paid for an identical study in this ledger."""
+    for release in reversed(_RELEASED.get(digest(study), ())):
+        kept = _kept(ledger, release)
+        if kept is not None:
+            raise Refusal(_words(kept))
+
+
+def digest(study: StudySpec) -> str:
+    """The same for identical studies."""
+    plain = {
+        "data": study.data.model_dump(exclude={"source"}),
+        "columns": {name: describe_column(column) for name, column in study.columns.items()},
+        "population": None if study.population is None else study.population.spec(),
+        "budget": study.budget.model_dump(exclude={"ledger", "analyst"}),
+        "queries": [query.model_dump(mode="json") for query in study.queries],
+        "programs": {name: file.text for name, file in study.programs.items()},
+    }
+    return hashlib.sha256(canonical_json(plain).encode()).hexdigest()
+
+
+def _kept(ledger: Ledger, release: str) -> dict[str, Any] | None:
+    """The release as the ledger keeps it; `None` where another ledger does."""
+    if not ledger.path.exists():
+        return None
+    try:
+        return ledger.release(release)
+    except LedgerError as error:
+        if error.key != "release":
+            raise
+        return None
+
+
+def _words(kept: dict[str, Any]) -> str:
+    cost = total_cost([Spend.from_dict(spend) for spend in kept["spends"]])
+    names = ", ".join(f"'{name}'" for name in kept["request"]["queries"])
+    done = "released" if kept["status"] == "released" else "paid for, and not finished"
+    return (
+        f"In this session an identical study was {done} before: {names} of the data set "
+        f"'{kept['dataset']}', {cost_words(cost.dp_epsilon, cost.rho)}, at {kept['time']}. "
+        f"What it released is in the ledger: study.ledger().release('{kept['id']}'). To spend as "
+        "much again on new noise, say study.release(again=True). Nothing was released and nothing "
+        "was spent."
+    )

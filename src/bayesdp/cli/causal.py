@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesdp.cli.common import Json, app, console, guarded, print_json
+from bayesdp.cli.common import Json, app, command, console, print_json
 from bayesdp.errors import InputError
 
 
-@app.command()
-@guarded
+@command(app, "bayesdp causal relatives.toml")
 def causal(
     model: Annotated[
         str,

@@ -7,14 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesdp.cli.common import CertificatePath, Json, app, guarded, print_json, text_of
+from bayesdp.cli.common import CertificatePath, Json, app, command, group, print_json, text_of
 
-key_app = typer.Typer(help="Keys to sign certificates with.", no_args_is_help=True)
-app.add_typer(key_app, name="key")
+key_app = group("key", "bayesdp key new me.key", "Keys to sign certificates with.")
 
 
-@app.command()
-@guarded
+@command(app, "bayesdp verify heights.certificate.json")
 def verify(
     cert: CertificatePath,
     public_key: Annotated[
@@ -64,8 +62,7 @@ def _origin(document: dict[str, Any], public_key: Path | None) -> str:
         return f"not checked ({error})"
 
 
-@app.command()
-@guarded
+@command(app, "bayesdp sign heights.certificate.json --key me.key")
 def sign(
     cert: CertificatePath,
     key: Annotated[Path, typer.Option(metavar="FILE", help="The private key (see key new).")],
@@ -77,8 +74,7 @@ def sign(
     typer.echo(f"Signed: {cert}")
 
 
-@key_app.command("new")
-@guarded
+@command(key_app, "bayesdp key new me.key", "new")
 def key_new(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The public key goes to FILE.pub.")],
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import json
 import sys
 from collections.abc import Callable, Mapping
@@ -10,14 +11,50 @@ from pathlib import Path
 from typing import Annotated, Any, ParamSpec
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from bayesdp.errors import BayesdpError, InputError, Refusal, finite_number
 from bayesdp.notions import Adversary, Kind, Secrets
 
+
+class _Flags:
+    """A command whose flags have no type in its help: they take no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The parameters, each flag without a metavar."""
+        params: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class _Command(_Flags, TyperCommand):
+    """One command."""
+
+
+class _Group(_Flags, TyperGroup):
+    """Several commands under one name."""
+
+
+def _help(example: str, text: str) -> str:
+    """What help says: an example first."""
+    return f"Example: {example}\n\n{text}"
+
+
+def group(name: str, example: str, text: str) -> typer.Typer:
+    """Commands under one name."""
+    commands = typer.Typer(no_args_is_help=True)
+    app.add_typer(commands, name=name, cls=_Group, help=_help(example, text), short_help=text)
+    return commands
+
+
 app = typer.Typer(
-    help="Bayesian differential privacy for records that depend on each other.",
+    cls=_Group,
+    help=_help(
+        "bayesdp demo", "Bayesian differential privacy for records that depend on each other."
+    ),
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
@@ -59,6 +96,20 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
             raise typer.Exit(status) from None
 
     return run
+
+
+def command(
+    of: typer.Typer, example: str, name: str | None = None
+) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """A command of this name, or of its function's; its help starts with the example."""
+
+    def added(function: Callable[P, None]) -> Callable[P, None]:
+        text = inspect.getdoc(function) or ""
+        short = " ".join(text.split("\n\n", maxsplit=1)[0].split())
+        add = of.command(name, cls=_Command, help=_help(example, text), short_help=short)
+        return add(guarded(function))
+
+    return added
 
 
 _OPTIONS = {

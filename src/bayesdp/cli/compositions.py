@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from bayesdp.cli.common import AdversaryOption, Json, app, console, guarded, print_json
+from bayesdp.cli.common import AdversaryOption, Json, app, command, console, print_json
 
 
-@app.command()
-@guarded
+@command(app, "bayesdp compose releases.json")
 def compose(
     file: Annotated[
         Path,

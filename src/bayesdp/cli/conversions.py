@@ -14,8 +14,8 @@ from bayesdp.cli.common import (
     PopulationText,
     SecretsOption,
     app,
+    command,
     console,
-    guarded,
     positive,
     print_json,
     progress,
@@ -25,8 +25,7 @@ from bayesdp.errors import InputError
 from bayesdp.notions import Adversary, Kind, Secrets
 
 
-@app.command()
-@guarded
+@command(app, """bayesdp leakage '{"model":"clusters","size":3}' --epsilon 0.5""")
 def leakage(
     population: PopulationText,
     epsilon: Annotated[
@@ -213,8 +212,7 @@ def _gaussian_leakage(
     show_leakage(console(), report)
 
 
-@app.command()
-@guarded
+@command(app, """bayesdp calibrate '{"model":"clusters","size":3}' --target 1""")
 def calibrate(
     population: PopulationText,
     target: Annotated[float, typer.Option(help="The BDP level that must not be exceeded.")],

@@ -7,11 +7,10 @@ from typing import Annotated
 
 import typer
 
-from bayesdp.cli.common import Json, app, console, guarded, print_json
+from bayesdp.cli.common import Json, app, command, console, print_json
 
 
-@app.command()
-@guarded
+@command(app, "bayesdp explain heights.toml")
 def explain(
     what: Annotated[
         Path, typer.Argument(metavar="CERT|STUDY", help="A certificate (JSON) or a study (TOML).")

@@ -9,23 +9,21 @@ import typer
 from bayesdp.cli.common import (
     Json,
     StudyPath,
-    app,
+    command,
     console,
-    guarded,
+    group,
     positive_seconds,
     print_json,
 )
 
-ledger_app = typer.Typer(help="The durable budget.", no_args_is_help=True)
-app.add_typer(ledger_app, name="ledger")
+ledger_app = group("ledger", "bayesdp ledger show", "The durable budget.")
 
 LedgerOption = Annotated[
     str, typer.Option("--ledger", metavar="URL", help="The ledger: a path or sqlite:///PATH.")
 ]
 
 
-@ledger_app.command("show")
-@guarded
+@command(ledger_app, "bayesdp ledger show --ledger ledger.db", "show")
 def ledger_show(
     ledger: LedgerOption = "ledger.db",
     seconds: Annotated[
@@ -51,8 +49,7 @@ def ledger_show(
     show_ledger(console(), datasets, refusals)
 
 
-@ledger_app.command("register")
-@guarded
+@command(ledger_app, "bayesdp ledger register heights.toml", "register")
 def ledger_register(study: StudyPath, as_json: Json = False) -> None:
     """Add a study's reading (population, adversary, total) to its data set's budget."""
     from bayesdp.release import Study

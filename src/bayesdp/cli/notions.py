@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesdp.cli.common import AdversaryOption, Json, app, console, guarded, print_json, written
+from bayesdp.cli.common import AdversaryOption, Json, app, command, console, print_json, written
 from bayesdp.errors import InputError
 
 
-@app.command()
-@guarded
+@command(app, "bayesdp notions --given bdp=1.0")
 def notions(
     given: Annotated[
         list[str],

@@ -7,12 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesdp.cli.common import Json, app, console, guarded, positive, print_json
+from bayesdp.cli.common import Json, app, command, console, positive, print_json
 from bayesdp.errors import InputError
 
 
-@app.command()
-@guarded
+@command(app, "bayesdp profile model.json")
 def profile(
     model: Annotated[
         Path,

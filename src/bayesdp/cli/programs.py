@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayesdp.cli.common import Json, app, guarded, print_json
+from bayesdp.cli.common import Json, command, group, print_json
 from bayesdp.errors import InputError
 
 if TYPE_CHECKING:
     from bayesdp.programs.source.module import SourceFile
     from bayesdp.programs.verdict import Verdict
 
-program_app = typer.Typer(
-    help="Programs of private Bayesian inference: checked before they touch data.",
-    no_args_is_help=True,
+program_app = group(
+    "program",
+    "bayesdp program check coin.py",
+    "Programs of private Bayesian inference: checked before they touch data.",
 )
-app.add_typer(program_app, name="program")
 
 ProgramText = Annotated[
     str, typer.Argument(metavar="FILE[:NAME]", help="A program file, and a program in it.")
@@ -41,8 +41,7 @@ COLOURS = {
 }
 
 
-@program_app.command("check")
-@guarded
+@command(program_app, "bayesdp program check coin.py", "check")
 def program_check(
     program: ProgramText,
     n: SizeOption = None,
@@ -79,8 +78,7 @@ def program_check(
         raise typer.Exit(1)
 
 
-@program_app.command("falsify")
-@guarded
+@command(program_app, "bayesdp program falsify coin.py", "falsify")
 def program_falsify(
     program: ProgramText,
     n: SizeOption = None,

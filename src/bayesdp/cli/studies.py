@@ -7,11 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesdp.cli.common import Json, StudyPath, app, console, guarded, print_json
+from bayesdp.cli.common import Json, StudyPath, app, command, console, print_json
 
 
-@app.command()
-@guarded
+@command(app, "bayesdp check heights.toml")
 def check(
     study: StudyPath,
     data: Annotated[
@@ -51,8 +50,7 @@ def check(
         raise typer.Exit(1)
 
 
-@app.command()
-@guarded
+@command(app, "bayesdp release heights.toml --report report.html")
 def release(
     study: StudyPath,
     report: Annotated[
@@ -118,8 +116,7 @@ def write(path: Path, text: str) -> str:
     return str(path)
 
 
-@app.command()
-@guarded
+@command(app, "bayesdp demo")
 def demo(
     report: Annotated[Path, typer.Option(metavar="FILE", help="Where to write the report.")] = Path(
         "demo-report.html"

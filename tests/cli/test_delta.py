@@ -57,7 +57,7 @@ def words(text: str) -> str:
 def test_check_says_which_noise_and_what_the_other_would_give() -> None:
     shown = words(run("check", "study.toml").stdout)
     assert "Noise: gaussian. With laplace noise the errors would be 1.5" in shown
-    assert "with the other noise" in shown
+    assert "with the other noise" in words(run("check", "study.toml", "--verbose").stdout)
     assert "zCDP cost" in shown
     assert "BDP level 0.4 of 0.4 at delta = 1e-06 that this study may spend" in shown
     assert "plus delta = 1e-06." in shown

@@ -8,9 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from bayesdp.cli.common import Json, StudyPath, app, command, console, print_json
+from bayesdp.errors import InputError
 
 
-@command(app, "bayesdp check heights.toml")
+@command(app, "bayesdp check heights.toml --target 0.1,0.3,1,3")
 def check(
     study: StudyPath,
     data: Annotated[
@@ -19,12 +20,25 @@ def check(
     verbose: Annotated[
         bool, typer.Option("--verbose", help="Also what every theorem says of the level.")
     ] = False,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LEVELS",
+            help="Several levels side by side, such as 0.1,0.3,1,3, to choose one.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Price a study without reading data: costs, noise, errors, what is left of the budget."""
     from bayesdp.release import Study
 
     loaded = Study.load(study)
+    if target is not None:
+        for option, given in {"--data": data, "--verbose": verbose}.items():
+            if given:
+                raise InputError(option, shown=False, expected="nothing beside --target")
+        _sweep(loaded, target, as_json)
+        return
     findings = None
     if data:
         findings = [
@@ -47,6 +61,29 @@ def check(
         if findings == []:
             typer.echo("The table is as the study declares it.", err=True)
     if refused:
+        raise typer.Exit(1)
+
+
+def _sweep(study: Any, targets: str, as_json: bool) -> None:
+    """The study at several levels; status 1 where none of them can be released."""
+    try:
+        levels = [float(part) for part in targets.split(",")]
+    except ValueError:
+        expected = "levels with commas between them, such as 0.1,0.3,1,3"
+        raise InputError("--target", targets, expected=expected) from None
+    try:
+        swept = study.sweep(levels)
+    except InputError as error:
+        raise (error.at("--target") if error.key.startswith("targets") else error) from None
+    if as_json:
+        from bayesdp.report.plain import sweep_document
+
+        print_json(sweep_document(study.spec.data.dataset, swept))
+    else:
+        from bayesdp.report.studies import show_sweep
+
+        show_sweep(console(), swept)
+    if all(row.refusal for row in swept):
         raise typer.Exit(1)
 
 

@@ -16,94 +16,36 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from bayesdp import notebook
 from bayesdp.accounting.composition import level
-from bayesdp.accounting.ledger import Ledger, Preview
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.spend import Spend
 from bayesdp.accounting.transaction import Entry, SoFar, Transaction, refusals_noted
 from bayesdp.errors import BudgetExceededError, InputError, TableError, TableMismatchError
 from bayesdp.populations import Population
 from bayesdp.release.certify import certify
+from bayesdp.release.check import Check
 from bayesdp.release.derivation import derive, provable_plan, within_total
-from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, declared_columns, structure_of
+from bayesdp.release.plan import (
+    Plan,
+    PlannedQuery,
+    declared_columns,
+    reading_of,
+    structure_of,
+)
 from bayesdp.release.program_files import file_and_name, require_unchanged
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, program_findings, program_rows, run_program
 from bayesdp.release.queries import shape
 from bayesdp.release.reading import parse_study, read_toml
 from bayesdp.release.repeats import remember, require_new
-from bayesdp.release.results import Release, Result, cost_words, counted
+from bayesdp.release.results import Release, Result, cost_words
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
-from bayesdp.release.wide import wide_warnings
+from bayesdp.release.sweep import Sweep, spending, sweep
 from bayesdp.tables.checks import Finding, count_records, inspect, mismatch
 from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError
 from bayesdp.tables.source import Table, open_table
 from bayesdp.tables.sums import Total, Totals, run
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """What `Study.check` says: the priced plan, and what a release would do to the budget."""
-
-    plan: Plan
-    preview: Preview
-
-    def __repr__(self) -> str:
-        count = len(self.plan.queries) + len(self.plan.programs)
-        return f"Check({counted(count, 'query', 'queries')}, {self._together()})"
-
-    def __str__(self) -> str:
-        queries = map(self._query, self.plan.queries)
-        programs = map(str, self.plan.programs)
-        return "\n".join([*queries, *programs, self._together(), *self._remarks()])
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: the price list, and what it comes to."""
-        rows: list[tuple[str, ...]] = [self._row(query) for query in self.plan.queries]
-        rows += [(program.spec.name, "", program.cost_words()) for program in self.plan.programs]
-        prices = notebook.table("Before the release", ("query", "error, 95 %", "cost"), rows)
-        return prices + "".join(map(notebook.paragraph, [self._together(), *self._remarks()]))
-
-    @property
-    def warnings(self) -> list[str]:
-        """What the study's author may not have meant."""
-        return wide_warnings(self.plan.study)
-
-    def _remarks(self) -> list[str]:
-        left_out = [
-            f"Left out for time: {refused.theorem} (budget.seconds = {refused.seconds:g} would do)"
-            for refused in self.plan.left_out
-        ]
-        return [*left_out, *self.warnings]
-
-    def _query(self, query: PlannedQuery) -> str:
-        name, error, cost = self._row(query)
-        return f"{name}: {error} (95 %), {cost}"
-
-    def _row(self, query: PlannedQuery) -> tuple[str, str, str]:
-        """The name of a query, its error and its cost."""
-        error = query.error(CONFIDENCE, None if query.shape.spec.by else self.plan.n)
-        of_one = query.error(CONFIDENCE, 1)
-        shown = (
-            "?"
-            if of_one is None
-            else f"{up_words(of_one)} / rows"
-            if error is None
-            else up_words(error)
-        )
-        column = query.shape.column if query.grid is not None else None
-        unit = f" {column.unit}" if column is not None and column.unit else ""
-        cost = cost_words(query.dp_epsilon, query.dp_rho)
-        return query.shape.spec.name, f"+- {shown}{unit}", cost
-
-    def _together(self) -> str:
-        plan = self.plan
-        level = f"{plan.reading.notion.upper()} level {up_words(plan.level)} of {plan.target:g}"
-        delta = f" at delta {plan.delta:g}" if plan.delta > 0.0 else ""
-        fits = "it fits" if self.preview.refusal is None else "it does not fit"
-        return f"{cost_words(plan.dp_epsilon, plan.dp_rho)}, {level}{delta}: {fits}"
 
 
 class Study:
@@ -202,6 +144,25 @@ class Study:
         self._require_programs()
         plan = provable_plan(self.spec)
         return Check(plan, self._entry(plan).preview(self.ledger()))
+
+    def sweep(self, targets: Sequence[float]) -> Sweep:
+        """Check the study at several levels, to choose one: costs and errors side by side.
+
+        Each row is what `check` says if the study spends that level (`budget.spend`) in the place
+        of its own; a level above the study's total (`budget.epsilon`) is priced too, as if that
+        were the total. A level that can't be met, or that the budget of the data set doesn't allow,
+        is a row that says why. Reads no data, and writes nothing.
+        """
+        self._require_programs()
+        ledger = self.ledger()
+
+        def check(target: float) -> Check:
+            plan = provable_plan(spending(self.spec, target))
+            # What it does to the budget is asked of the reading that the study declares.
+            declared = replace(plan, reading=reading_of(self.spec))
+            return Check(plan, self._entry(declared).preview(ledger))
+
+        return sweep(check, targets)
 
     def inspect(self) -> list[Finding]:
         """Hold the table against the study. What is found is private: for the curator only."""

@@ -84,11 +84,12 @@ def _knows(bound: Bound) -> str:
     return f"uses {theorem.uses}{left}"
 
 
-def level_sentence(report: LeakageReport) -> str:
+def level_sentence(report: LeakageReport, *, in_odds: bool = True) -> str:
     """Which theorem proves the level, and what the level promises in odds."""
     count = len(best_by_theorem(report)) + len(report.refused)
     others = f" (of {count} asked; --verbose shows them)" if count > 1 else ""
-    return f"The level is by the theorem {report.best.theorem}{others}. {_in_odds(report)}"
+    said = f"The level is by the theorem {report.best.theorem}{others}."
+    return f"{said} {_in_odds(report)}" if in_odds else said
 
 
 def _in_odds(report: LeakageReport) -> str:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from bayesdp.release.certify import assumptions, claim
+from bayesdp.release.check import Check
 from bayesdp.release.noise import kind_of
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, describe_query
-from bayesdp.release.study import Check
+from bayesdp.release.sweep import Sweep, SweepRow
 from bayesdp.report.programs import plain_program
 
 
@@ -34,6 +35,29 @@ def check_document(check: Check) -> dict[str, Any]:
         },
         "assumptions": assumptions(plan),
     }
+
+
+def sweep_document(dataset: str, sweep: Sweep) -> dict[str, Any]:
+    """A study at several levels. What has no price is `None`; `refusal` says why."""
+    return {"dataset": dataset, "targets": [_target(row) for row in sweep]}
+
+
+def _target(row: SweepRow) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "target": row.target,
+        "claim": None,
+        "queries": None,
+        "noise": None,
+        "fits": not row.refusal,
+        "refusal": row.refusal or None,
+    }
+    if row.check is None:
+        return document
+    plan = row.check.plan
+    document |= {"claim": claim(plan), "queries": [_query(plan, query) for query in plan.queries]}
+    if plan.programs:
+        document["programs"] = [plain_program(program) for program in plan.programs]
+    return document | {"noise": _noise(plan)}
 
 
 def _noise(plan: Plan) -> dict[str, Any]:

@@ -8,9 +8,10 @@ from typing import Any
 from rich.console import Console
 
 from bayesdp.accounting.spend import Spend
+from bayesdp.release.check import Check
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
 from bayesdp.release.results import Release
-from bayesdp.release.study import Check
+from bayesdp.release.sweep import Sweep
 from bayesdp.report.layout import say, show_table
 from bayesdp.report.ledgers import show_readings
 from bayesdp.report.levels import level_sentence, show_leakage, show_left_out
@@ -24,10 +25,10 @@ from bayesdp.report.words import at_delta, cost_words, delta_sentence
 def show_check(
     console: Console, check: Check, *, before: Sequence[Spend] = (), verbose: bool = False
 ) -> None:
-    """The price list of a study: why it would be refused, the level, then what each query costs.
+    """A study's price on one screen: its level, each query's error and cost, what is left.
 
-    `before` is what the data set has spent so far. `verbose` adds what every theorem says of the
-    level.
+    Before that, why a release would be refused. `before` is what the data set has spent so far;
+    `verbose` adds the noise, what programs release, and what every theorem says of the level.
     """
     plan = check.plan
     if check.preview.refusal:
@@ -39,22 +40,24 @@ def show_check(
         "that this study may spend.",
     )
     if plan.report is not None:
-        say(console, level_sentence(plan.report))
+        say(console, level_sentence(plan.report, in_odds=check.preview.refusal is None))
     for warning in warnings(check, before):
         say(console, warning)
-    show_left_out(console, plan.left_out)
+    if plan.left_out:
+        names = ", ".join(dict.fromkeys(refused.theorem for refused in plan.left_out))
+        say(console, f"Left out for time: {names}. With more budget.seconds the noise may be less.")
     if plan.unproved:
         say(
             console,
             "Its certificate would verify as UNKNOWN: nothing but the theorem itself vouches for "
             f"the level ({plan.unproved}).",
         )
-    show_planned(console, plan.programs)
-    if plan.queries:
-        _show_queries(console, plan)
+    _show_queries(console, plan)
+    if plan.choice is not None:
+        say(console, plan.choice.words())
     show_readings(console, check.preview.readings)
-    if plan.report is not None and verbose:
-        show_leakage(console, plan.report)
+    if verbose:
+        _show_details(console, plan)
 
 
 def warnings(check: Check, before: Sequence[Spend] = ()) -> list[str]:
@@ -81,43 +84,102 @@ def _about_rows(document: Mapping[str, Any]) -> list[str]:
 
 
 def _show_queries(console: Console, plan: Plan) -> None:
-    """The queries that release numbers with noise."""
-    others = plan.choice.other_errors if plan.choice is not None else ()
+    """What each query costs, and the errors of those that release numbers with noise."""
     show_table(
         console,
         "Queries",
-        (
-            "query",
-            "kind",
-            "zCDP cost" if plan.noise == "gaussian" else "DP cost",
-            "noise scale",
-            f"error at {CONFIDENCE:.0%}",
-            *(["with the other noise"] if others else []),
-            "unit",
-        ),
+        ("query", "kind", _cost_name(plan), f"error at {CONFIDENCE:.0%}", "unit"),
         [
-            (
-                query.shape.spec.name,
-                query.shape.spec.kind,
-                level_words(query.dp_rho or query.dp_epsilon),
-                _scale(query, plan),
-                _error(query, plan),
-                *([_other(others[position])] if others else []),
-                _unit(query),
-            )
-            for position, query in enumerate(plan.queries)
+            *(
+                (
+                    query.shape.spec.name,
+                    query.shape.spec.kind,
+                    level_words(query.dp_rho or query.dp_epsilon),
+                    _error(query, plan),
+                    _unit(query),
+                )
+                for query in plan.queries
+            ),
+            *(
+                (
+                    program.spec.name,
+                    f"{program.shown} {program.verdict.verdict}",
+                    cost_words(program.dp_epsilon, program.dp_rho),
+                    "its own",
+                    "",
+                )
+                for program in plan.programs
+            ),
         ],
     )
-    if plan.choice is not None:
-        say(console, plan.choice.words())
 
 
-def _error(query: PlannedQuery, plan: Plan) -> str:
+def _show_details(console: Console, plan: Plan) -> None:
+    """What does not fit one screen."""
+    others = plan.choice.other_errors if plan.choice is not None else ()
+    if plan.queries:
+        show_table(
+            console,
+            "Noise",
+            ("query", "noise scale", *(["error with the other noise"] if others else []), "unit"),
+            [
+                (
+                    query.shape.spec.name,
+                    _scale(query, plan),
+                    *([_other(others[position])] if others else []),
+                    _unit(query),
+                )
+                for position, query in enumerate(plan.queries)
+            ],
+        )
+    show_planned(console, plan.programs)
+    show_left_out(console, plan.left_out)
+    if plan.report is not None:
+        show_leakage(console, plan.report)
+
+
+def _cost_name(plan: Plan) -> str:
+    return "zCDP cost" if plan.noise == "gaussian" else "DP cost"
+
+
+def show_sweep(console: Console, sweep: Sweep) -> None:
+    """A study at several levels: cost and errors side by side, and why some would be refused."""
+    priced = [row.check.plan for row in sweep if row.check is not None]
+    if priced:
+        _show_levels(console, sweep, priced[0])
+    for row in sweep:
+        if row.refusal:
+            say(console, f"At {budget_words(row.target)} a release would be refused: {row.refusal}")
+
+
+def _show_levels(console: Console, sweep: Sweep, like: Plan) -> None:
+    heads = [
+        f"{query.shape.spec.name} ({unit})" if (unit := _unit(query)) else query.shape.spec.name
+        for query in like.queries
+    ]
+    rows = []
+    for row in sweep:
+        cells = ["-"] * (2 + len(heads))
+        if row.check is not None:
+            plan = row.check.plan
+            errors = [_error(query, plan, rows="rows") for query in plan.queries]
+            cells = [level_words(plan.level), cost_words(plan.dp_epsilon, plan.dp_rho), *errors]
+        rows.append((budget_words(row.target), *cells, "refused" if row.refusal else "fits"))
+    show_table(
+        console,
+        f"{like.reading.notion.upper()} levels{at_delta(like.reading.delta)}, with the error of "
+        f"each query at {CONFIDENCE:.0%}; no data were read",
+        ("target", "level", "DP cost", *heads, "budget"),
+        rows,
+    )
+
+
+def _error(query: PlannedQuery, plan: Plan, rows: str = "") -> str:
     """The error of one number, divided by the count of rows where only the data tell that."""
     error = query.error(CONFIDENCE, _rows(query, plan))
     if error is not None:
         return error_words(error)
-    rows = "the rows of the group" if query.shape.spec.by else "n"
+    rows = rows or ("the rows of the group" if query.shape.spec.by else "n")
     return f"{error_words(query.error(CONFIDENCE, 1))} / {rows}"
 
 

@@ -1,0 +1,82 @@
+"""What a check says of a study, before any data are read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bayesdp import notebook
+from bayesdp.accounting.ledger import Preview
+from bayesdp.accounting.rounded import up_words
+from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
+from bayesdp.release.results import cost_words, counted
+from bayesdp.release.wide import wide_warnings
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What `Study.check` says: the priced plan, and what a release would do to the budget."""
+
+    plan: Plan
+    preview: Preview
+
+    def __repr__(self) -> str:
+        count = len(self.plan.queries) + len(self.plan.programs)
+        return f"Check({counted(count, 'query', 'queries')}, {self._together()})"
+
+    def __str__(self) -> str:
+        queries = map(self._query, self.plan.queries)
+        programs = map(str, self.plan.programs)
+        return "\n".join([*queries, *programs, self._together(), *self._remarks()])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the price list, and what it comes to."""
+        rows: list[tuple[str, ...]] = [self._row(query) for query in self.plan.queries]
+        rows += [(program.spec.name, "", program.cost_words()) for program in self.plan.programs]
+        prices = notebook.table("Before the release", ("query", "error, 95 %", "cost"), rows)
+        return prices + "".join(map(notebook.paragraph, [self._together(), *self._remarks()]))
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the study's author may not have meant."""
+        return wide_warnings(self.plan.study)
+
+    def _remarks(self) -> list[str]:
+        left_out = [
+            f"Left out for time: {refused.theorem} (budget.seconds = {refused.seconds:g} would do)"
+            for refused in self.plan.left_out
+        ]
+        return [*left_out, *self.warnings]
+
+    def _query(self, query: PlannedQuery) -> str:
+        name, error, cost = self._row(query)
+        return f"{name}: {error} (95 %), {cost}"
+
+    def _row(self, query: PlannedQuery) -> tuple[str, str, str]:
+        """The name of a query, its error and its cost."""
+        cost = cost_words(query.dp_epsilon, query.dp_rho)
+        return query.shape.spec.name, f"+- {self.error(query)}", cost
+
+    def error(self, query: PlannedQuery) -> str:
+        """The error of one number of a query, rounded up, with its unit.
+
+        It is divided by the number of rows where only the data tell that.
+        """
+        error = query.error(CONFIDENCE, None if query.shape.spec.by else self.plan.n)
+        of_one = query.error(CONFIDENCE, 1)
+        shown = (
+            "?"
+            if of_one is None
+            else f"{up_words(of_one)} / rows"
+            if error is None
+            else up_words(error)
+        )
+        column = query.shape.column if query.grid is not None else None
+        unit = f" {column.unit}" if column is not None and column.unit else ""
+        return shown + unit
+
+    def _together(self) -> str:
+        plan = self.plan
+        level = f"{plan.reading.notion.upper()} level {up_words(plan.level)} of {plan.target:g}"
+        delta = f" at delta {plan.delta:g}" if plan.delta > 0.0 else ""
+        fits = "it fits" if self.preview.refusal is None else "it does not fit"
+        return f"{cost_words(plan.dp_epsilon, plan.dp_rho)}, {level}{delta}: {fits}"

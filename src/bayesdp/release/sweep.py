@@ -1,0 +1,98 @@
+"""A study at several levels, side by side: what more privacy costs in error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from bayesdp.accounting.rounded import up_words
+from bayesdp.errors import InputError, Refusal, finite_number
+from bayesdp.release.check import Check
+from bayesdp.release.program_files import ProgramRefusedError
+from bayesdp.release.results import cost_words
+from bayesdp.release.spec import StudySpec
+
+LARGEST = 1e6
+"""The largest level, as of a study's budget."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepRow:
+    """What a check says at one level: `check` is `None` where the study has no price at it.
+
+    `refusal` says why a release would be refused; it is empty where none would.
+    """
+
+    target: float
+    check: Check | None
+    refusal: str = ""
+
+    def __str__(self) -> str:
+        parts = []
+        if self.check is not None:
+            plan = self.check.plan
+            parts = [
+                f"level {up_words(plan.level)}, {cost_words(plan.dp_epsilon, plan.dp_rho)}",
+                *(f"{q.shape.spec.name} +- {self.check.error(q)}" for q in plan.queries),
+            ]
+        if self.refusal:
+            parts.append(f"refused: {self.refusal}")
+        return f"{self.target:g}: {'; '.join(parts)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sweep:
+    """The rows of a sweep, in the order of the levels that were asked for. Errors are at 95 %."""
+
+    rows: tuple[SweepRow, ...]
+
+    def __iter__(self) -> Iterator[SweepRow]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.rows))
+
+
+def spending(study: StudySpec, target: float) -> StudySpec:
+    """The study with this level in place of what it may spend, under a total that allows it."""
+    total = max(study.budget.epsilon, target)
+    budget = study.budget.model_copy(update={"epsilon": total, "spend": target})
+    return study.model_copy(update={"budget": budget})
+
+
+def sweep(check: Callable[[float], Check], targets: Sequence[float]) -> Sweep:
+    """The check at each level.
+
+    Raises `InputError` for what is not a level, and where the study is wrong at every level.
+    """
+    if isinstance(targets, str) or not targets:
+        raise InputError("targets", targets, expected="at least one level, as in [0.1, 0.3, 1, 3]")
+    levels = [_level(f"targets[{i}]", target) for i, target in enumerate(targets)]
+    rows: list[SweepRow] = []
+    wrong: list[InputError] = []
+    for level in levels:
+        try:
+            answer = check(level)
+        except ProgramRefusedError:
+            raise  # whatever the level is
+        except Refusal as error:
+            rows.append(SweepRow(level, None, str(error)))
+        except InputError as error:
+            wrong.append(error)
+            rows.append(SweepRow(level, None, str(error)))
+        else:
+            rows.append(SweepRow(level, answer, answer.preview.refusal or ""))
+    if len(wrong) == len(rows):
+        raise wrong[0]
+    return Sweep(tuple(rows))
+
+
+def _level(key: str, value: object) -> float:
+    expected = f"a level above 0, in nats, of at most {LARGEST:g}"
+    level = finite_number(key, value, expected=expected)
+    if level > LARGEST:
+        raise InputError(key, value, expected=expected)
+    return level

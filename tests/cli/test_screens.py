@@ -1,0 +1,210 @@
+"""What stands on one screen, and several levels side by side."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from bayesdp.cli import app
+from tests.golden.cases import FILES, PEOPLE
+from tests.release.program_studies import HEAD
+from tests.release.program_studies import PEOPLE as PROGRAMS
+
+LINES = 24
+LONG = "the mean height of everybody who was measured in the year of the survey, in centimetres"
+THREE = (
+    '\n[[query]]\nname = "by role"\nkind = "mean"\ncolumn = "height"\nby = "role"\n'
+    '\n[[query]]\nname = "smokers"\nkind = "proportion"\nwhere = "smokes == \'yes\'"\n'
+)
+OF_PROGRAMS = """[data]
+dataset = "people"
+source = "people.csv"
+n = 8
+
+[data.columns]
+height = { bounds = [150, 190], unit = "cm" }
+smokes = { states = [false, true] }
+region = { public = true, states = ["north", "south"] }
+
+[population]
+model = "independent"
+covers = ["height", "smokes"]
+
+[budget]
+epsilon = 4.0
+"""
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    for name, content in FILES.items():
+        Path(name).write_text(str(content))
+
+
+def run(*arguments: str, status: int = 0) -> Any:
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == status, result.output
+    return result
+
+
+def document(*arguments: str, status: int = 0) -> Any:
+    return json.loads(run(*arguments, "--json", status=status).stdout)
+
+
+def on_a_screen(study: str, *, status: int = 0) -> list[str]:
+    """What `check` shows: at most a screen, the level before the table with the errors."""
+    shown = run("check", study, status=status).stdout.splitlines()
+    assert len(shown) <= LINES, "\n".join(shown)
+    assert all(len(line) <= 80 for line in shown)
+    text = "\n".join(shown)
+    assert text.index(" level ") < text.index("error at 95%") < text.index("Budget of the data set")
+    longer = run("check", study, "--verbose", status=status).stdout
+    assert longer.startswith(text)
+    assert "noise scale" in longer
+    assert "what it says and knows" in longer
+    assert not any("noise scale" in line or "says and knows" in line for line in shown)
+    return shown
+
+
+@pytest.mark.parametrize("name", ["galton", "wheeze"])
+def test_the_demo_studies_fit_a_screen(name: str) -> None:
+    demo = Path(str(files("bayesdp").joinpath("demo_data")))
+    shutil.copytree(demo, ".", dirs_exist_ok=True)
+    on_a_screen(f"{name}.toml")
+
+
+@pytest.mark.parametrize("delta", ["", "\ndelta = 1e-6"])
+@pytest.mark.parametrize("name", ["mean height", LONG])
+def test_a_study_of_three_queries_fits_a_screen(delta: str, name: str) -> None:
+    text = PEOPLE.replace("mean height", name).replace("spend = 1.0", f"spend = 1.0{delta}")
+    Path("people.toml").write_text(text + THREE)
+    shown = on_a_screen("people.toml")
+    budget = "Budget of the data set: BDP level 0 now, 1 after a release, of 3"
+    assert budget in " ".join(shown)
+
+
+def test_a_study_of_three_programs_fits_a_screen() -> None:
+    Path("people.py").write_text(HEAD + PROGRAMS)
+    asked = "".join(
+        f'\n[[query]]\nname = "{name} of all"\nkind = "program"\nprogram = "people.py:{name}"\n'
+        for name in ("smokers", "height", "northern")
+    )
+    Path("people.toml").write_text(OF_PROGRAMS + asked)
+    shown = run("check", "people.toml").stdout
+    assert len(shown.splitlines()) <= LINES, shown
+    assert shown.count("ACCEPTED") == 3
+    longer = run("check", "people.toml", "--verbose").stdout
+    assert longer.startswith(shown)
+    assert "It reads" in longer
+
+
+def test_a_study_over_its_budget_fits_a_screen_and_begins_with_why() -> None:
+    Path("people.toml").write_text(PEOPLE + THREE)
+    for _ in range(3):
+        run("release", "people.toml")
+    shown = on_a_screen("people.toml", status=1)
+    assert shown[0].startswith("A release would be refused: ")
+
+
+def test_targets_stand_side_by_side() -> None:
+    Path("people.csv").unlink()  # no data are read
+    Path("people.toml").write_text(PEOPLE + THREE)
+    shown = run("check", "people.toml", "--target", "0.1,0.3,1,9").stdout
+    rows = [
+        [cell.strip() for cell in line.strip("│").split("│")]
+        for line in shown.splitlines()
+        if line.startswith("│") and line.strip("│ ")[0].isdigit()
+    ]
+    assert [row[0] for row in rows] == ["0.1", "0.3", "1", "9"]
+    assert [row[1] for row in rows] == ["0.1", "0.3", "1", "9"]
+    assert [row[-1] for row in rows] == ["fits", "fits", "fits", "refused"]
+    errors = [float(row[3]) for row in rows]
+    assert errors == sorted(errors, reverse=True)
+    assert "At 9 a release would be refused: The budget of the data set" in shown
+    assert not Path("ledger.db").exists()
+    found = document("check", "people.toml", "--target", "0.1,0.3,1,9")
+    assert found["dataset"] == "people"
+    assert [one["fits"] for one in found["targets"]] == [True, True, True, False]
+    # The one that the study spends is what a plain check says, query by query.
+    plain, same = document("check", "people.toml"), found["targets"][2]
+    assert {key: same[key] for key in ("claim", "queries", "noise")} == {
+        key: plain[key] for key in ("claim", "queries", "noise")
+    }
+    assert same["target"] == plain["budget"]["spend"]
+    assert found["targets"][3]["refusal"].startswith("The budget of the data set")
+
+
+def test_a_target_without_a_price_is_a_row_that_says_why() -> None:
+    wanted = (
+        '\n[[query]]\nname = "wanted"\nkind = "count"\nwhere = "smokes == \'yes\'"\nerror = 9\n'
+    )
+    Path("people.toml").write_text(PEOPLE + wanted)
+    shown = " ".join(run("check", "people.toml", "--target", "0.1,3").stdout.split())
+    assert "│ 0.1 │ - │ - │ - │ - │ refused │" in shown
+    assert "At 0.1 a release would be refused: The wanted errors alone reach" in shown
+    low, high = document("check", "people.toml", "--target", "0.1,3")["targets"]
+    assert (low["claim"], low["queries"], low["fits"]) == (None, None, False)
+    assert high["fits"]
+    assert document("check", "people.toml", "--target", "0.1", status=1)["targets"] == [low]
+
+
+@pytest.mark.parametrize("levels", ["", "1,,2", "0", "nan", "1,-1", "a", "1;2", "1e7"])
+def test_what_is_not_a_list_of_levels_is_refused(levels: str) -> None:
+    Path("people.toml").write_text(PEOPLE)
+    told = run("check", "people.toml", "--target", levels, status=2).stderr
+    assert re.match(r"Error: --target is .*: expected (levels with commas|a level above 0)", told)
+
+
+@pytest.mark.parametrize("option", ["--data", "--verbose"])
+def test_targets_stand_alone(option: str) -> None:
+    Path("people.toml").write_text(PEOPLE)
+    told = run("check", "people.toml", "--target", "1", option, status=2).stderr
+    assert told == f"Error: {option}: expected nothing beside --target.\n"
+
+
+def test_the_ledger_says_who_released_what_at_which_cost_and_who_was_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LOGNAME", "grace")
+    monkeypatch.setenv("COLUMNS", "160")
+    Path("people.toml").write_text(PEOPLE)
+    Path("ada.toml").write_text(PEOPLE.replace("spend = 1.0", 'spend = 1.9\nanalyst = "Ada L."'))
+    found = document("release", "people.toml")
+    second = document("release", "ada.toml")
+    run("release", "ada.toml", status=1)  # only 0.1 of 3 is left
+    Path("people.csv").write_text(str(FILES["people.csv"]).replace("150", "much"))
+    refused = PEOPLE.replace("spend = 1.0", "spend = 0.05")
+    Path("late.toml").write_text(refused)
+    run("release", "late.toml", status=1)
+    lines = run("ledger", "show").stdout.splitlines()
+    attempts = [re.split("  +", line.strip())[1:] for line in lines if line.startswith("  20")]
+    assert attempts == [
+        ["released", "grace", "people.toml", "DP cost 0.333334", found["release"]],
+        ["released", "Ada L.", "ada.toml", "DP cost 0.633334", second["release"]],
+        ["refused", "Ada L.", "ada.toml", "because of the budget"],
+        ["refused", "grace", "late.toml", "because of what is in the table"],
+    ]
+    assert lines[-1] == "Refused once because of what is in the table: people"
+    shown = document("ledger", "show")
+    (dataset,) = shown["datasets"]
+    assert [one["analyst"] for one in dataset["releases"]] == ["grace", "Ada L."]
+    assert dataset["refusals"] == 2
+    assert [(one["analyst"], one["reason"]) for one in shown["refusals"]] == [
+        ("Ada L.", "budget"),
+        ("grace", "table"),
+    ]
+
+
+@pytest.mark.parametrize("name", ['""', '"  "', '"a\\u202eb"', "7"])
+def test_an_analyst_is_a_name(name: str) -> None:
+    Path("people.toml").write_text(PEOPLE.replace("spend = 1.0", f"analyst = {name}"))
+    assert run("check", "people.toml", status=2).stderr.startswith("Error: budget.analyst is ")

@@ -123,6 +123,15 @@ def test_it_is_self_contained(section: StudySection) -> None:
     assert not re.search(r"url\(|@import|https?:", render([section]))
 
 
+def test_paper_is_light_and_loses_nothing(section: StudySection) -> None:
+    text = render([section, section])
+    assert "@media screen and (prefers-color-scheme:dark)" in text
+    assert "@media (prefers-color-scheme:dark)" not in text
+    paper = text[text.index("@media print") : text.index("</style>")]
+    assert ".scroll{overflow:visible}" in paper, "paper can't be scrolled"
+    assert ".study+.study{break-before:page}" in paper, "no page with the title alone"
+
+
 def test_everything_is_escaped(section: StudySection) -> None:
     evil = "<script>alert('x')</script>&\""
     hostile = replace(

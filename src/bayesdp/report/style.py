@@ -3,7 +3,7 @@
 STYLE = """
 :root{--paper:#fbfaf7;--card:#fff;--ink:#1d2430;--soft:#5b6574;--line:#dfdcd3;--mark:#0f6b62;
 --tint:#e3f0ed;--warn:#8a4b00;--warnbg:#fdf1de}
-@media (prefers-color-scheme:dark){:root{--paper:#14181f;--card:#1b212b;
+@media screen and (prefers-color-scheme:dark){:root{--paper:#14181f;--card:#1b212b;
 --ink:#e8e6e0;--soft:#a3adba;--line:#333c49;--mark:#5cc8b8;--tint:#173533;--warn:#f3bd72;--warnbg:#33270f}}
 *{box-sizing:border-box}
 body{margin:0;background:var(--paper);color:var(--ink);
@@ -74,5 +74,5 @@ color:var(--soft);font-size:.85rem}
 @media (max-width:44rem){.split{grid-template-columns:1fr;gap:.5rem}h1{font-size:1.9rem}}
 @media print{body{background:#fff;font-size:11pt}.study+.study{break-before:page}
 figure,tr,.cards,.warning{break-inside:avoid}h2,h3,caption{break-after:avoid}
-.scroll{overflow:visible}tbody th code{white-space:normal}}
+.split{display:block}.scroll{overflow:visible}tbody th code{white-space:normal}}
 """

@@ -83,7 +83,7 @@ def exact_leakage(joint: np.ndarray, process: np.ndarray, adversary: str) -> flo
 
 
 @dataclass(frozen=True)
-class World:
+class AdjacencyContext:
     """A population as the package knows it, its law over all records, and who is independent.
 
     `names` are the records as expressions name them, `groups` the dependent group of each.
@@ -95,19 +95,21 @@ class World:
     groups: tuple[Hashable, ...]
 
 
-def random_world(rng: np.random.Generator) -> World:
+def random_world(rng: np.random.Generator) -> AdjacencyContext:
     kind = rng.integers(6)
     if kind == 0:
         shape = [(2, 2), (2, 2, 2), (3, 2), (3, 3)][rng.integers(4)]
         joint = random_joint(rng, shape, zeros=float(rng.choice([0.0, 0.2])))
         population: Population = Finite(probabilities=joint.tolist())
-        return World(population, population.array, tuple(range(len(shape))), (0,) * len(shape))
+        return AdjacencyContext(
+            population, population.array, tuple(range(len(shape))), (0,) * len(shape)
+        )
     if kind == 1:
         shape = [(2,), (2, 2), (3,)][rng.integers(3)]
         one = Finite(probabilities=random_joint(rng, shape).tolist())
         joint = np.multiply.outer(one.array, one.array)
         names = tuple((which, i) for which in "ab" for i in range(len(shape)))
-        return World(one, joint, names, tuple(which for which, _ in names))
+        return AdjacencyContext(one, joint, names, tuple(which for which, _ in names))
     if kind == 2:
         a, b = rng.uniform(0.02, 0.98, 2)
         rows, length = np.array([[1 - a, a], [b, 1 - b]]), int(rng.integers(2, 5))
@@ -115,7 +117,7 @@ def random_world(rng: np.random.Generator) -> World:
         joint = np.array([b, a]) / (a + b)
         for _ in range(length - 1):
             joint = joint[..., None] * rows
-        return World(chain, joint / joint.sum(), tuple(range(length)), (0,) * length)
+        return AdjacencyContext(chain, joint / joint.sum(), tuple(range(length)), (0,) * length)
     if kind == 3:
         tables = [rng.gamma(1.0, size=(2, 2)) + 1e-3 for _ in range(2)]
         factors = [
@@ -124,7 +126,7 @@ def random_world(rng: np.random.Generator) -> World:
         ]
         graph = Graph(records=4, states=2, factors=factors)
         joint = np.multiply.outer(tables[0], tables[1])
-        return World(graph, joint / joint.sum(), (0, 1, 2, 3), (0, 0, 1, 1))
+        return AdjacencyContext(graph, joint / joint.sum(), (0, 1, 2, 3), (0, 0, 1, 1))
     records = int(rng.integers(2, 4))
     if kind == 4:
         laws = [rng.dirichlet(np.ones(2)) for _ in range(records)]
@@ -132,13 +134,13 @@ def random_world(rng: np.random.Generator) -> World:
         for law in laws[1:]:
             joint = np.multiply.outer(joint, law)
         names = tuple(range(records))
-        return World(Independent(), joint / joint.sum(), names, names)
+        return AdjacencyContext(Independent(), joint / joint.sum(), names, names)
     joint = random_joint(rng, (2,) * records)
     if rng.random() < 0.5:  # nearly identical records, where the bound is nearly attained
         joint = joint * 1e-6
         joint[(0,) * records] = joint[(1,) * records] = 1.0
         joint /= joint.sum()
-    return World(Clusters(size=records), joint, tuple(range(records)), (0,) * records)
+    return AdjacencyContext(Clusters(size=records), joint, tuple(range(records)), (0,) * records)
 
 
 # -- processes ---------------------------------------------------------------------------------
@@ -157,7 +159,7 @@ class Grower:
     """Grows an expression and, answer by answer, a process that it must cover."""
 
     rng: np.random.Generator
-    world: World
+    world: AdjacencyContext
     adversary: str
     regions: tuple[str, ...] = ()
     leaves: int = 0

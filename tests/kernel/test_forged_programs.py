@@ -14,7 +14,7 @@ from bayesdp.certificate import content_of, digest
 from bayesdp.kernel.programs import distances
 from bayesdp.kernel.programs.moves import _furthest
 from bayesdp.kernel.programs.obligations import moves_at_most, never_widens
-from bayesdp.kernel.programs.ranges import World, admitted
+from bayesdp.kernel.programs.ranges import AdjacencyContext, admitted
 from bayesdp.kernel.programs.reading import read_program
 from bayesdp.programs.certificate import program_certificate
 from bayesdp.programs.check.derive import rounded_up
@@ -102,7 +102,7 @@ def test_a_column_is_not_another_row(honest: Any) -> None:
 
     document = lied(honest["folded"], forged)
     read = read_program(program_of(document))
-    world, fold = World(read, admitted(()), "replace-one"), read.body[0].args[0]  # type: ignore
+    world, fold = AdjacencyContext(read, admitted(()), "replace-one"), read.body[0].args[0]  # type: ignore
     problems = [never_widens(fold, world), moves_at_most(fold, Fraction(1, 1000), world)]
     for problem, fields in zip(problems, (2, 3), strict=True):
         accumulators = 2 if fields == 2 else 1
@@ -240,7 +240,7 @@ def test_furthest_is_exact() -> None:
         {tuple(Fraction(rng.randint(-9, 9), rng.randint(1, 9)) for _ in range(3)) for _ in range(9)}
         for _ in range(2)
     )
-    world = World(read_program(json.loads(BARE)), admitted(()), "replace-one")
+    world = AdjacencyContext(read_program(json.loads(BARE)), admitted(()), "replace-one")
     l1 = max(sum(abs(a - b) for a, b in zip(x, y, strict=True)) for x in some for y in others)
     l2 = max(sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) for x in some for y in others)
     assert _furthest(some, others, "l1", world) == l1

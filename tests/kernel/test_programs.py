@@ -17,9 +17,9 @@ from bayesdp.kernel.programs.document import derive
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.moves import Means, moves
 from bayesdp.kernel.programs.obligations import read_text
-from bayesdp.kernel.programs.ranges import Range, World, admitted, folded
+from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, admitted, folded
 from bayesdp.kernel.programs.reading import Node, const, read_program
-from bayesdp.kernel.programs.sizes import never_less, value
+from bayesdp.kernel.programs.sizes import holds_for_all_sizes, value
 from bayesdp.kernel.stated import stated_derivation
 from bayesdp.programs.certificate import derivation_of, program_certificate
 from bayesdp.programs.check.verdict import check
@@ -84,7 +84,7 @@ def test_random_programs() -> None:
 def brute_force(program: Program, step: dict[str, Any], cost: Fraction, rng: Any) -> None:
     """No pair of neighbours moves a value further, or is told apart better, than derived."""
     read = read_program(json.loads(json.dumps(plain(program))))
-    world = World(read, admitted(read.requires), read.adjacency)
+    world = AdjacencyContext(read, admitted(read.requires), read.adjacency)
     by_name = {one.name: one for one in _releases(read.body)}
     known: dict[str, Node] = {}
 
@@ -204,7 +204,7 @@ def test_moments(d: int) -> None:
     fields = [["field", [], [f"x{i}"]] for i in range(d)]
     moments = ["moments", [["tuple", fields, []]], []]
     total = ["sum", [["data", [["const", [], [True]], moments], [[]]]], []]
-    world = World(read_program(bare_program(record)), admitted(()), "replace-one")
+    world = AdjacencyContext(read_program(bare_program(record)), admitted(()), "replace-one")
     node, means = read_expression(total), Means(_no_folds)
     rng = np.random.default_rng(d)
     corners = np.array(np.meshgrid(*[[-1.0, 0.0, 1.0]] * d)).reshape(d, -1).T
@@ -279,7 +279,7 @@ LEAST = Node("min", (N, c(9)))
 )
 def test_never_less(greater: Node, smaller: Node, sizes: Any, holds: bool) -> None:
     high = math.inf if sizes[1] is None else Fraction(sizes[1])
-    assert never_less(greater, smaller, Range(Fraction(sizes[0]), high), Effort()) is holds
+    assert holds_for_all_sizes(greater, smaller, Range(Fraction(sizes[0]), high), Effort()) is holds
 
 
 def test_reading_obligations() -> None:
@@ -307,7 +307,7 @@ def test_a_number_added_to_every_entry() -> None:
     total = ["sum", [["data", [["const", [], [True]], ["field", [], [""]]], [[]]]], []]
     clipped = ["clip", [total, *([["const", [], [{"number": n}]] for n in ("0", "5")])], []]
     zeros = ["tuple", [["const", [], [{"number": "0"}]]] * 3, []]
-    world = World(read_program(bare_program(record)), admitted(()), "replace-one")
+    world = AdjacencyContext(read_program(bare_program(record)), admitted(()), "replace-one")
     for one in (total, clipped):
         node = read_expression(["add", [one, zeros], []])
         assert folded(moves(node, "l1", world, Means(_no_folds)).value) == 3

@@ -14,7 +14,7 @@ import pytest
 
 from bayesdp.kernel.programs.cases import MOST_BRANCHES, branches, cases
 from bayesdp.kernel.programs.moves import box
-from bayesdp.kernel.programs.ranges import World, admitted
+from bayesdp.kernel.programs.ranges import AdjacencyContext, admitted
 from bayesdp.kernel.programs.reading import read_program
 from bayesdp.kernel.programs.rows import Entry, linear
 from bayesdp.programs.check.verdict import check
@@ -26,7 +26,7 @@ from tests.effort import runs
 from tests.kernel.programs import True_, number, pick
 from tests.oracles.program_checker import cases as oracle
 from tests.oracles.program_checker.intervals import Context
-from tests.oracles.program_checker.sensitivity import World as OracleWorld
+from tests.oracles.program_checker.sensitivity import AdjacencyContext as OracleWorld
 from tests.oracles.program_checker.sensitivity import entries as oracle_entries
 from tests.programs.probes import core
 from tests.programs.run.helpers import accepted, seen
@@ -130,12 +130,14 @@ def program(value: Expr, adjacency: str, names: Any = COLUMNS) -> Program:
     )  # fmt: skip
 
 
-def world(adjacency: str) -> World:
+def world(adjacency: str) -> AdjacencyContext:
     nothing = Expr("const", (), (Fraction(0),))
-    return World(read_program(plain(program(nothing, adjacency))), admitted(()), adjacency)
+    return AdjacencyContext(
+        read_program(plain(program(nothing, adjacency))), admitted(()), adjacency
+    )
 
 
-def entries(value: Expr, at: World) -> list[Entry]:
+def entries(value: Expr, at: AdjacencyContext) -> list[Entry]:
     found = linear(value, at)
     assert found is not None
     return found
@@ -429,7 +431,7 @@ def test_a_whole_number_lies_between_literals_of_one_double(first: str) -> None:
     value = total(number(5), of("and", of(first, *sides), of("le", column("x"), high)))
     kind = Type("int", Fraction(0), Fraction(2**60))
     made = replace(program(value, "replace-one"), record=(("x", kind),))
-    at = World(read_program(plain(made)), admitted(()), "replace-one")
+    at = AdjacencyContext(read_program(plain(made)), admitted(()), "replace-one")
     # The row 2^53 + 1 in the place of the row 0.
     assert cases(entries(value, at), "l1", at) == 5
 

@@ -9,7 +9,7 @@ import pytest
 
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.programs.levels import Scope, whole_row
-from bayesdp.kernel.programs.ranges import Range, World
+from bayesdp.kernel.programs.ranges import AdjacencyContext, Range
 from bayesdp.kernel.programs.reading import read_program
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.ir import Expr, plain
@@ -101,7 +101,7 @@ def test_a_number_that_may_be_broken_is_not_a_cell() -> None:
     """Hand-made, as no front end makes it: half of a column, a Real, a clip at 1/2."""
     core, _ = accepted(TEXT.replace("TYPE", "Int[0, 4]").replace("VALUE", "a"))
     program = read_program(plain(core))
-    world = World(program, Range(), "replace-one")
+    world = AdjacencyContext(program, Range(), "replace-one")
     two = Expr("const", (), (Fraction(2),))
     field = Expr("field", (), ("",))
     for value, whole in (
@@ -119,7 +119,7 @@ def test_hand_made_cells_that_there_are_not() -> None:
     """The rules rely on no front end."""
     core, _ = accepted(TEXT.replace("TYPE", "Int[0, 4]").replace("VALUE", "a"))
     program = read_program(plain(core))
-    scope = Scope(World(program, Range(), "replace-one"), {}, step=True)
+    scope = Scope(AdjacencyContext(program, Range(), "replace-one"), {}, step=True)
     field, two = Expr("field", (), ("",)), Expr("const", (), (Fraction(2),))
     assert scope.row(Expr("onehot", (field,), (Fraction(5),))).size == 5
     for value, cells in (

@@ -12,7 +12,7 @@ import pytest
 
 from bayesdp.kernel.programs import distances
 from bayesdp.kernel.programs.levels import Scope
-from bayesdp.kernel.programs.ranges import Range, World
+from bayesdp.kernel.programs.ranges import AdjacencyContext, Range
 from bayesdp.kernel.programs.releases import Setting, hellinger
 from bayesdp.programs.check.reading import read
 from bayesdp.programs.check.verdict import Verdict, check
@@ -152,7 +152,7 @@ def test_a_dirichlet_posterior_behind_a_private_filter_still_trades_counts() -> 
     prior = Expr("prior", (number(1),) * 3, ("dirichlet",))
     model = Expr("observe", (data, Expr("likelihood", (), ("categorical",)), prior))
     program = read(core("laplace(sum(r.b for r in db), epsilon=1)"))
-    world = World(program, Range(Fraction(1)), "replace-one")
+    world = AdjacencyContext(program, Range(Fraction(1)), "replace-one")
     moves = hellinger(model, Setting(Scope(world, {}), lambda _: Fraction(0)), world)
     assert float(moves) == float(distances.of_labels([Fraction(1)] * 3, True))
     assert float(moves) == pytest.approx(0.463251375, abs=1e-9)

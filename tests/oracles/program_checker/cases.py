@@ -28,7 +28,7 @@ from tests.oracles.program_checker.rows import (
 )
 
 if TYPE_CHECKING:
-    from tests.oracles.program_checker.sensitivity import Norm, World
+    from tests.oracles.program_checker.sensitivity import AdjacencyContext, Norm
 
 MOST_LEAVES, MOST_CASES, MOST_EVALUATED, MOST_PAIRED = 16, 4096, 20_000, 200_000
 TRUTHS = ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not")
@@ -221,7 +221,7 @@ class Term:
     exact: bool
 
 
-def _terms(entry: Entry, world: World) -> list[Term]:
+def _terms(entry: Entry, world: AdjacencyContext) -> list[Term]:
     context, found = world.context, []
     for part in entry:
         value = _place_of(part, context)
@@ -313,7 +313,7 @@ State = tuple[tuple[Fraction, Fraction, tuple[tuple[int, Fraction], ...]], ...]
 """For each entry: where it lies apart from shared values, and the factors of these."""
 
 
-def cases(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | None:
+def cases(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """The largest move over all pairs of cases: columns fixed, other comparisons true or false."""
     entries = [_terms(entry, world) for entry in found]
     terms = [one for entry in entries for one in entry]
@@ -334,7 +334,9 @@ def cases(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | None:
 class _Table:
     """All cases of some terms. `loose`: comparisons of numbers are not looked into."""
 
-    def __init__(self, entries: Sequence[Sequence[Term]], world: World, loose: bool) -> None:
+    def __init__(
+        self, entries: Sequence[Sequence[Term]], world: AdjacencyContext, loose: bool
+    ) -> None:
         self.entries, self.world, self.kinds = entries, world, world.context.columns
         terms = [one for entry in entries for one in entry]
         fixed: set[str] = set()

@@ -7,13 +7,13 @@ from fractions import Fraction
 from bayesdp.programs.ir import Expr
 from tests.oracles.program_checker.intervals import Context, Interval, of_type, one_bound
 from tests.oracles.program_checker.rows import whole_row
-from tests.oracles.program_checker.sensitivity import World, constant_of, is_private
+from tests.oracles.program_checker.sensitivity import AdjacencyContext, constant_of, is_private
 
 Kind = tuple[str, str, tuple[Fraction, Fraction] | None]
 ANY: Kind = ("any", "", None)
 
 
-def lipschitz(expr: Expr, world: World) -> tuple[str, tuple[Fraction, Fraction]] | None:
+def lipschitz(expr: Expr, world: AdjacencyContext) -> tuple[str, tuple[Fraction, Fraction]] | None:
     """The column and interval if the value is a multiple of sum(clip(column)) over all records."""
     if world.adjacency != "replace-one":
         return None
@@ -62,7 +62,7 @@ def candidate_bounds(candidates: Expr, context: Context) -> Interval:
     return Interval()
 
 
-def whole(expr: Expr, world: World) -> bool:
+def whole(expr: Expr, world: AdjacencyContext) -> bool:
     """Whether the value is a whole number: sums of Bool and Int columns."""
     if expr.op == "count":
         return True

@@ -18,9 +18,9 @@ from tests.oracles.program_checker.refusals import Rejected, Stopped, Unknown
 from tests.oracles.program_checker.rows import check_row
 from tests.oracles.program_checker.scores import inside_score, score_moves, size_of
 from tests.oracles.program_checker.sensitivity import (
+    AdjacencyContext,
     Norm,
     Sensitivity,
-    World,
     constant_of,
     is_private,
     number,
@@ -46,7 +46,7 @@ class Price:
 class Prices:
     """Prices releases. `world` knows what has been released so far; `kinds` collects theirs."""
 
-    def __init__(self, world: World, refinements: Refinements) -> None:
+    def __init__(self, world: AdjacencyContext, refinements: Refinements) -> None:
         self.world, self.refinements = world, refinements
         self.kinds: list[Kind] = []
         self.facts: tuple[Fact, ...] = ()
@@ -55,7 +55,7 @@ class Prices:
         """What is said of an accepted program."""
         self._known: dict[tuple[Expr, Norm, Adjacency], Sensitivity] = {}
 
-    def moves(self, expr: Expr, norm: Norm, world: World) -> Sensitivity:
+    def moves(self, expr: Expr, norm: Norm, world: AdjacencyContext) -> Sensitivity:
         """`sensitivity`, asked once where no released value is read."""
         if not names_of(expr) <= {"db.size"}:
             return sensitivity(expr, norm, world)
@@ -79,7 +79,12 @@ class Prices:
         self.well_formed(expr, self.world, noted=noted)
 
     def well_formed(
-        self, expr: Expr, world: World, known: tuple[Fact, ...] = (), *, noted: bool = False
+        self,
+        expr: Expr,
+        world: AdjacencyContext,
+        known: tuple[Fact, ...] = (),
+        *,
+        noted: bool = False,
     ) -> None:
         """Names have values, and what is computed of one record can't fail (see `check_row`).
 

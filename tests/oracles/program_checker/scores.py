@@ -17,7 +17,7 @@ from tests.oracles.program_checker.lemmas import (
 )
 from tests.oracles.program_checker.refusals import Rejected, Unknown
 from tests.oracles.program_checker.sensitivity import (
-    World,
+    AdjacencyContext,
     constant_of,
     number,
     pieces_of,
@@ -28,7 +28,7 @@ PARAMETERS = {"beta": 2, "normal": 2, "gamma": 2}
 COUNTED = ("bernoulli", "categorical", "poisson")
 
 
-def score_moves(score: Expr, candidates: Expr, world: World) -> tuple[Expr, str]:
+def score_moves(score: Expr, candidates: Expr, world: AdjacencyContext) -> tuple[Expr, str]:
     """How far the score of any candidate moves, and by which rule."""
     if score.op == "hellinger":
         model = score.args[0].args[0]
@@ -51,7 +51,7 @@ def _of_one_family(candidates: Expr, prior: Expr) -> None:
         )
 
 
-def inside_score(score: Expr, candidates: Expr, world: World) -> World:
+def inside_score(score: Expr, candidates: Expr, world: AdjacencyContext) -> AdjacencyContext:
     """What is known inside a score: where the candidates lie."""
     name = str(score.data[0])
     if name in world.context.public:
@@ -59,7 +59,7 @@ def inside_score(score: Expr, candidates: Expr, world: World) -> World:
     return world.knowing(name, candidate_bounds(candidates, world.context))
 
 
-def hellinger(model: Expr, world: World) -> Fraction:
+def hellinger(model: Expr, world: AdjacencyContext) -> Fraction:
     """The largest distance of posteriors of neighbours. Raises `Rejected` or `Unknown`."""
     data, likelihood, prior = model.args
     family = str(likelihood.data[0])
@@ -89,7 +89,7 @@ def hellinger(model: Expr, world: World) -> Fraction:
     )
 
 
-def size_of(data: Expr, world: World) -> Size:
+def size_of(data: Expr, world: AdjacencyContext) -> Size:
     """Whether the number of rows is public; the admitted sizes are of the whole database only."""
     read = columns(data.args[0]) | {column for column, _ in pieces_of(data)}
     public = world.adjacency == "replace-one" and read <= world.public

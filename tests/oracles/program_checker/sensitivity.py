@@ -58,7 +58,7 @@ class Sensitivity:
 
 
 @dataclass(frozen=True)
-class World:
+class AdjacencyContext:
     """What the rules need to know."""
 
     adjacency: Adjacency
@@ -72,13 +72,13 @@ class World:
             return frozenset()
         return frozenset(one for one, kind in self.context.columns.items() if kind.public)
 
-    def entering(self) -> World:
+    def entering(self) -> AdjacencyContext:
         """The same world where a record enters or leaves. A public size stays what it is."""
-        return World("add-remove", self.context, self.fold)
+        return AdjacencyContext("add-remove", self.context, self.fold)
 
-    def knowing(self, name: str, found: Bounds | None) -> World:
+    def knowing(self, name: str, found: Bounds | None) -> AdjacencyContext:
         """The same with one more public value."""
-        return World(self.adjacency, self.context.knowing(name, found), self.fold)
+        return AdjacencyContext(self.adjacency, self.context.knowing(name, found), self.fold)
 
 
 def constant_of(expr: Expr) -> Fraction | None:
@@ -106,7 +106,7 @@ def number(value: Fraction) -> Expr:
     return Expr("const", (), (value,))
 
 
-def is_private(expr: Expr, world: World) -> bool:
+def is_private(expr: Expr, world: AdjacencyContext) -> bool:
     """Whether a value moves when a record changes, as far as its syntax says."""
     if expr.op in ("sum", "count"):
         _, data = expr.op, expr.args[0]
@@ -131,7 +131,7 @@ def pieces_of(data: Expr) -> tuple[tuple[str, str], ...]:
 # -- from a private value to row functions -----------------------------------------------------
 
 
-def entries(expr: Expr, world: World) -> list[Entry] | None:
+def entries(expr: Expr, world: AdjacencyContext) -> list[Entry] | None:
     """The value as sums of one row function, if it is linear with constant factors."""
     op = expr.op
     if not is_private(expr, world):
@@ -158,7 +158,7 @@ def entries(expr: Expr, world: World) -> list[Entry] | None:
     return None
 
 
-def _summed(expr: Expr, world: World) -> list[Entry]:
+def _summed(expr: Expr, world: AdjacencyContext) -> list[Entry]:
     data = expr.args[0]
     group = ONE if expr.op == "count" else data.args[1]
     check_row(group, world.context)
@@ -169,7 +169,7 @@ def _summed(expr: Expr, world: World) -> list[Entry]:
     return [(Part(pieces, data.args[0], group, i, Fraction(1)),) for i in range(size)]
 
 
-def _joined(expr: Expr, world: World) -> list[Entry] | None:
+def _joined(expr: Expr, world: AdjacencyContext) -> list[Entry] | None:
     left, right = (entries(one, world) for one in expr.args)
     if expr.op == "sub":
         right = _scaled(right, Fraction(-1))
@@ -194,7 +194,7 @@ def _scaled(parts: list[Entry] | None, factor: Fraction) -> list[Entry] | None:
     ]
 
 
-def _multiplied(expr: Expr, world: World) -> list[Entry] | None:
+def _multiplied(expr: Expr, world: AdjacencyContext) -> list[Entry] | None:
     left, right = expr.args
     if expr.op == "div":
         factor = constant_of(right)
@@ -211,7 +211,7 @@ def _multiplied(expr: Expr, world: World) -> list[Entry] | None:
 # -- the rules -----------------------------------------------------------------------------------
 
 
-def sensitivity(expr: Expr, norm: Norm, world: World) -> Sensitivity:
+def sensitivity(expr: Expr, norm: Norm, world: AdjacencyContext) -> Sensitivity:
     """The least bound that the rules give. Raises `Rejected` or `Unknown`."""
     bounds(expr, world.context)  # names are known and vectors fit, or `Rejected`
     if not is_private(expr, world):
@@ -223,7 +223,7 @@ def sensitivity(expr: Expr, norm: Norm, world: World) -> Sensitivity:
     return _structural(expr, norm, world)
 
 
-def _structural(expr: Expr, norm: Norm, world: World) -> Sensitivity:
+def _structural(expr: Expr, norm: Norm, world: AdjacencyContext) -> Sensitivity:
     """Scaling by public values, 1-Lipschitz operations, sums of the parts' bounds."""
     op = expr.op
     if op == "fold":
@@ -265,7 +265,7 @@ def _together(parts: Sequence[Sensitivity]) -> str:
     return "sum of " + ", ".join(dict.fromkeys(words))
 
 
-def _spread(part: Expr, whole: Expr, world: World) -> Sensitivity:
+def _spread(part: Expr, whole: Expr, world: AdjacencyContext) -> Sensitivity:
     """The l1 bound of a part; a number that is added to every entry of a vector counts for each."""
     found = sensitivity(part, "l1", world)
     length, own = bounds(whole, world.context), bounds(part, world.context)
@@ -275,7 +275,7 @@ def _spread(part: Expr, whole: Expr, world: World) -> Sensitivity:
     return Sensitivity(_simple(times), found.by)
 
 
-def _by_public(expr: Expr, norm: Norm, world: World) -> Sensitivity:
+def _by_public(expr: Expr, norm: Norm, world: AdjacencyContext) -> Sensitivity:
     left, right = expr.args
     if expr.op == "mul" and is_private(left, world) and is_private(right, world):
         raise Rejected("nonlinear", "A product of two private values.", expr)
@@ -294,7 +294,7 @@ def _by_public(expr: Expr, norm: Norm, world: World) -> Sensitivity:
     return Sensitivity(_simple(value), _together([inner]))
 
 
-def _bounded_factor(factor: Expr, op: str, world: World) -> Expr:
+def _bounded_factor(factor: Expr, op: str, world: AdjacencyContext) -> Expr:
     """The factor itself if it is known when the noise is drawn, else the worst that it can be."""
     _divides_by_no_0(factor, world)
     found = one_bound(factor, world.context)
@@ -312,7 +312,7 @@ def _bounded_factor(factor: Expr, op: str, world: World) -> Expr:
     return number(found.largest)
 
 
-def _divides_by_no_0(factor: Expr, world: World) -> None:
+def _divides_by_no_0(factor: Expr, world: AdjacencyContext) -> None:
     """Also a divisor inside a factor is bounded away from 0."""
     if factor.op == "div" and not nonzero(one_bound(factor.args[1], world.context)):
         raise Rejected("division", "The divisor may be 0.", factor.args[1], NOT_ZERO)
@@ -338,7 +338,7 @@ def _simple(expr: Expr) -> Expr:
     return expr if found is None else number(found)
 
 
-def joint(found: Sequence[Entry], norm: Norm, world: World) -> tuple[Fraction, str]:
+def joint(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> tuple[Fraction, str]:
     """The sensitivity of a vector of row functions: the least of the rules that apply."""
     rules = (box, onehot, moments, enumerated, cases)
     answers = [
@@ -347,7 +347,7 @@ def joint(found: Sequence[Entry], norm: Norm, world: World) -> tuple[Fraction, s
     return min(answers, key=lambda one: one[0])
 
 
-def box(found: Sequence[Entry], norm: Norm, world: World) -> Fraction:
+def box(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction:
     """Entry by entry: the width of its interval."""
     total = Fraction(0)
     for entry in found:
@@ -356,7 +356,7 @@ def box(found: Sequence[Entry], norm: Norm, world: World) -> Fraction:
     return total
 
 
-def _part_width(part: Part, world: World) -> Fraction:
+def _part_width(part: Part, world: AdjacencyContext) -> Fraction:
     inside = part_bounds(part, world.context)
     if world.adjacency == "add-remove":
         assert inside.largest is not None
@@ -386,7 +386,7 @@ def _one_group(found: Sequence[Entry], op: str) -> tuple[Part, Fraction] | None:
     return (first, abs(first.factor)) if same and distinct and first.group.op == op else None
 
 
-def onehot(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | None:
+def onehot(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """Cells of a table: a record leaves one and enters another."""
     group = _one_group(found, "onehot")
     if group is None:
@@ -396,7 +396,7 @@ def onehot(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | None:
     return cells * (factor if norm == "l1" else factor * factor)
 
 
-def moments(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | None:
+def moments(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """Products of pairs of entries in [-1, 1], jointly (theory 8.3)."""
     group = _one_group(found, "moments")
     if group is None:
@@ -425,7 +425,7 @@ def _corners(d: int, base: Sequence[Interval]) -> Fraction:
     return Fraction(1) if d == 1 and not constant_one else Fraction(4 * (d * d // 4))
 
 
-def enumerated(found: Sequence[Entry], norm: Norm, world: World) -> Fraction | None:
+def enumerated(found: Sequence[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """All pairs of settings of the columns involved, where these are finite and few."""
     names = frozenset().union(*(part_columns(p) for entry in found for p in entry))
     kinds = {one: world.context.columns[one] for one in names}

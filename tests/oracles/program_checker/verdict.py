@@ -14,7 +14,7 @@ from tests.oracles.program_checker.divisors import facts
 from tests.oracles.program_checker.intervals import Context, Interval
 from tests.oracles.program_checker.refine import Refinements
 from tests.oracles.program_checker.refusals import Rejected, Stopped, Unknown
-from tests.oracles.program_checker.sensitivity import World, constant_of
+from tests.oracles.program_checker.sensitivity import AdjacencyContext, constant_of
 from tests.oracles.program_checker.sizes import admitted
 
 
@@ -42,7 +42,7 @@ def _check(program: Program, n: int | None) -> Verdict:
     known = {"db.size": size} if program.adjacency == "replace-one" else {}
     context = Context(dict(program.record), known)
     refinements = Refinements(context, program.requires)
-    world = World(program.adjacency, context, refinements.fold)
+    world = AdjacencyContext(program.adjacency, context, refinements.fold)
     costs = Costs(world, refinements)
     for one in program.requires:
         if constant_of(one) == 0:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 
-from bayesdp.kernel.programs.ranges import ZERO, End, Range, World
+from bayesdp.kernel.programs.ranges import ZERO, AdjacencyContext, End, Range
 from bayesdp.kernel.programs.reading import ONE, TRUE, Node, Values, columns_of, const
 from bayesdp.kernel.programs.rows import Entry, Row, Term, Value, evaluate, values_of
 
@@ -93,7 +93,7 @@ def _shorter(op: str, args: tuple[Node, ...]) -> Node:
 # -- what is computed exactly --------------------------------------------------------------------
 
 
-def _whole(node: Node, world: World) -> bool:
+def _whole(node: Node, world: AdjacencyContext) -> bool:
     """Whole numbers all the way, small enough for doubles."""
     if node.op == "field":
         fits = world.program.columns[str(node.data[0])].kind in ("bool", "int")
@@ -109,7 +109,7 @@ def _whole(node: Node, world: World) -> bool:
     return small and all(_whole(one, world) for one in node.args)
 
 
-def _double(node: Node, world: World) -> bool:
+def _double(node: Node, world: AdjacencyContext) -> bool:
     """A whole number, or a literal p/q: its double is off by less than 1/q, and compares alike."""
     value = node.data[0] if node.op == "const" else None
     if isinstance(value, Fraction) and not isinstance(value, bool):
@@ -117,13 +117,13 @@ def _double(node: Node, world: World) -> bool:
     return _whole(node, world)
 
 
-def _text(node: Node, world: World) -> bool:
+def _text(node: Node, world: AdjacencyContext) -> bool:
     if node.op == "field":
         return world.program.columns[str(node.data[0])].kind == "category"
     return node.op == "const" and isinstance(node.data[0], str)
 
 
-def _cell(node: Node, world: World) -> bool:
+def _cell(node: Node, world: AdjacencyContext) -> bool:
     """An entry of a one-hot vector of columns."""
     if node.op != "item" or node.args[0].op != "onehot":
         return False
@@ -179,7 +179,7 @@ Threshold = tuple[str, Fraction, bool]
 """A column of numbers, a literal, and whether the column stands on the left of <=."""
 
 
-def _threshold(atom: Node, world: World) -> Threshold | None:
+def _threshold(atom: Node, world: AdjacencyContext) -> Threshold | None:
     if atom.op != "le":
         return None
     left, right = atom.args
@@ -225,7 +225,7 @@ def _nothing_between(low: Fraction, high: Fraction, closed: bool) -> bool:
 class Cases:
     """Which columns are fixed, which comparisons are open, and where values lie."""
 
-    world: World
+    world: AdjacencyContext
     fixed: set[str] = field(default_factory=set)
     open: set[Node] = field(default_factory=set)
     known: dict[tuple[object, ...], Value] = field(default_factory=dict)
@@ -302,7 +302,7 @@ class Cases:
         return all(parts) if test.op == "and" else any(parts)
 
 
-def _summands(entry: Entry, world: World) -> list[Summand]:
+def _summands(entry: Entry, world: AdjacencyContext) -> list[Summand]:
     found = []
     for term, factor in entry.items():
         always = [_in_piece(*one, world) for one in term.pieces]
@@ -319,7 +319,7 @@ def _summands(entry: Entry, world: World) -> list[Summand]:
     return found
 
 
-def _key(value: Node, exact: bool, term: Term, world: World) -> tuple[object, ...]:
+def _key(value: Node, exact: bool, term: Term, world: AdjacencyContext) -> tuple[object, ...]:
     """Exact values are what they are; others are rounded alike where all sums compute them alike.
 
     That is: where none is looked up, and none is taken from a vector.
@@ -333,7 +333,7 @@ def _has_item(value: Node) -> bool:
     return value.op == "item" or any(_has_item(one) for one in value.args)
 
 
-def _in_piece(column: str, label: str, world: World) -> Condition:
+def _in_piece(column: str, label: str, world: AdjacencyContext) -> Condition:
     held = Node("field", (), (column,))
     if world.program.columns[column].kind == "bool":
         return held, label == "True"
@@ -344,7 +344,7 @@ Sum = tuple[Fraction, Fraction, frozenset[tuple[tuple[object, ...], Fraction]]]
 """Where a number lies apart from values that neighbours share, and the factors of these."""
 
 
-def cases(entries: Sequence[Entry], norm: str, world: World) -> Fraction | None:
+def cases(entries: Sequence[Entry], norm: str, world: AdjacencyContext) -> Fraction | None:
     """The largest move over all pairs of cases that agree in what is public."""
     summands = [_summands(one, world) for one in entries]
     for one in (one for entry in summands for one in entry):
@@ -362,7 +362,7 @@ def cases(entries: Sequence[Entry], norm: str, world: World) -> Fraction | None:
     return None
 
 
-def _cases(summands: Sequence[Sequence[Summand]], world: World, *, loose: bool) -> Cases:
+def _cases(summands: Sequence[Sequence[Summand]], world: AdjacencyContext, *, loose: bool) -> Cases:
     found = Cases(world)
     for one in (one for entry in summands for one in entry):
         for test, _ in one.conditions:

@@ -24,8 +24,8 @@ from bayesdp.kernel.judgement import ROUNDING
 from bayesdp.kernel.programs.costs import Kinds, Spent, Walk
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.levels import TRUTH, Scope
-from bayesdp.kernel.programs.obligations import Discharged
-from bayesdp.kernel.programs.ranges import Range, World, admitted
+from bayesdp.kernel.programs.obligations import SolverObligations
+from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, admitted
 from bayesdp.kernel.programs.reading import (
     SIZE,
     Derive,
@@ -93,9 +93,9 @@ def derive(derivation: ProgramDerivation, effort: Effort | None = None) -> Deriv
 
 def _derive(evidence: ProgramEvidence, effort: Effort) -> Derived:
     program, n = program_of(evidence.program), evidence.n
-    world = World(program, _sizes(program, n), program.adjacency, effort=effort)
+    world = AdjacencyContext(program, _sizes(program, n), program.adjacency, effort=effort)
     scope = Scope(world, {})
-    discharged = Discharged(evidence.obligations)
+    discharged = SolverObligations(evidence.obligations)
     check_start(program, scope, n)
     walk = Walk(Setting(scope, discharged.folds(world).__getitem__))
     spent = walk.sequence(program.body, evidence.derivation, {})
@@ -170,12 +170,12 @@ def check_admitted(derived: Derived, n: int) -> None:
     """`InvalidError` unless the preconditions hold for a table of n records."""
     sizes = admitted(derived.program.requires)
     require(sizes.low <= n <= sizes.high, "n is not admitted", "requires")
-    world = World(derived.program, sizes, derived.program.adjacency)
+    world = AdjacencyContext(derived.program, sizes, derived.program.adjacency)
     for one in derived.program.requires:
         _check_holds(one, n, world)
 
 
-def _check_holds(node: Node, n: int, world: World) -> None:
+def _check_holds(node: Node, n: int, world: AdjacencyContext) -> None:
     """A precondition about public columns is the interpreter's to check, and is told of."""
     found = _decided(node, n, world)
     require(found is not False, "a precondition is false", "requires")
@@ -187,7 +187,7 @@ def _asks_table(node: Node) -> bool:
     return any(one.op in ("sum", "count") for one in node.walk())
 
 
-def _decided(node: Node, n: int, world: World) -> bool | None:
+def _decided(node: Node, n: int, world: AdjacencyContext) -> bool | None:
     """Whether it holds at this number of records; None where that depends on anything else."""
     if node.op in ("and", "or"):
         parts = [_decided(one, n, world) for one in node.args]

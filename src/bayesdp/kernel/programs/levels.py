@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from bayesdp.kernel.arithmetic import UnknownError, require
-from bayesdp.kernel.programs.ranges import World
+from bayesdp.kernel.programs.ranges import AdjacencyContext
 from bayesdp.kernel.programs.reading import (
     MOST_ENTRIES,
     SIZE,
@@ -49,7 +49,7 @@ _ARITHMETIC = ("add", "sub", "mul", "div", "neg", "abs", "min", "max", "clip")
 class Scope:
     """The kinds of public names, and whether this is a step of a fold."""
 
-    world: World
+    world: AdjacencyContext
     names: Mapping[str, Kind]
     step: bool = False
 
@@ -280,7 +280,7 @@ def _combined(node: Node, kinds: list[Kind]) -> Kind:
     return Kind("vector", vectors.pop())
 
 
-def whole_row(node: Node, world: World) -> bool:
+def whole_row(node: Node, world: AdjacencyContext) -> bool:
     """Whether a row's value is always a whole number; a truth value is 0 or 1."""
     if node.op == "field":
         column = world.program.columns.get(str(node.data[0]))

@@ -15,7 +15,7 @@ from typing import Literal
 
 from bayesdp.kernel.programs.cases import cases
 from bayesdp.kernel.programs.effort import bounded
-from bayesdp.kernel.programs.ranges import Range, World, folded
+from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, folded
 from bayesdp.kernel.programs.reading import SIZE, Node, const
 from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError, allow
 from bayesdp.kernel.programs.rows import Entry, NotExactError, Term, added, linear, rows
@@ -45,7 +45,7 @@ class Bound:
     by: str
 
 
-def moves(node: Node, norm: Norm, world: World, means: Means) -> Bound:
+def moves(node: Node, norm: Norm, world: AdjacencyContext, means: Means) -> Bound:
     """The least bound of all rules. `InvalidError` where none applies."""
     if not world.moved(node):
         return Bound(const(Fraction(0)), "public")
@@ -56,7 +56,9 @@ def moves(node: Node, norm: Norm, world: World, means: Means) -> Bound:
     return _by_structure(node, norm, world, means)
 
 
-def joint(entries: list[Entry], norm: Norm, world: World, means: Means) -> tuple[Fraction, str]:
+def joint(
+    entries: list[Entry], norm: Norm, world: AdjacencyContext, means: Means
+) -> tuple[Fraction, str]:
     """The least bound on a vector of sums over rows, and its rule; of equal ones the first."""
     found = [
         (value, name)
@@ -82,7 +84,7 @@ def _power(value: Fraction, norm: Norm) -> Fraction:
     return value if norm == "l1" else value * value
 
 
-def box(entries: list[Entry], norm: Norm, world: World) -> Fraction | None:
+def box(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """Each entry by the widths of its terms."""
     total = Fraction(0)
     seen: dict[Node, tuple[Range, ...]] = {}
@@ -99,7 +101,7 @@ def box(entries: list[Entry], norm: Norm, world: World) -> Fraction | None:
     return total
 
 
-def _width(term: Term, place: Range, world: World) -> Fraction | None:
+def _width(term: Term, place: Range, world: AdjacencyContext) -> Fraction | None:
     if world.adjacency == "replace-one" and term.columns <= world.public:
         return Fraction(0)
     if not place.finite:
@@ -122,7 +124,7 @@ def _one_vector(entries: list[Entry], op: str) -> tuple[Term, list[Fraction]] | 
     return first, [abs(factor) for _, factor in terms]
 
 
-def onehot(entries: list[Entry], norm: Norm, world: World) -> Fraction | None:
+def onehot(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """A record lies in one cell: it leaves one and enters another."""
     found = _one_vector(entries, "onehot")
     if found is None:
@@ -131,7 +133,7 @@ def onehot(entries: list[Entry], norm: Norm, world: World) -> Fraction | None:
     return sum(factors[: 1 if world.adjacency == "add-remove" else 2], Fraction(0))
 
 
-def moments(entries: list[Entry], norm: Norm, world: World) -> Fraction | None:
+def moments(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """Products of pairs of d numbers in [-1, 1] (theory 8.3)."""
     found = _one_vector(entries, "moments")
     if found is None:
@@ -150,7 +152,7 @@ def moments(entries: list[Entry], norm: Norm, world: World) -> Fraction | None:
     return bound * _power(max(factors), norm)
 
 
-def enumerated(entries: list[Entry], norm: Norm, world: World) -> Fraction | None:
+def enumerated(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """All pairs of rows that agree in the public columns, where these are few."""
     names: frozenset[str] = frozenset().union(*(t.columns for entry in entries for t in entry))
     settings = rows(world.program.columns, names)
@@ -182,7 +184,7 @@ def _furthest(
     some: set[tuple[Fraction, ...]],
     others: set[tuple[Fraction, ...]],
     norm: Norm,
-    world: World,
+    world: AdjacencyContext,
 ) -> Fraction | None:
     if all(len(one) == 1 for one in some):
         ends = [one[0] for one in some], [one[0] for one in others]
@@ -204,7 +206,7 @@ def _furthest(
     return Fraction(furthest, under * under)
 
 
-Rule = Callable[[list[Entry], Norm, World], Fraction | None]
+Rule = Callable[[list[Entry], Norm, AdjacencyContext], Fraction | None]
 JOINT: Mapping[str, Rule] = {
     "box": box, "onehot": onehot, "moments": moments, "enumerated": enumerated,
     "cases": cases,
@@ -215,7 +217,7 @@ JOINT: Mapping[str, Rule] = {
 # -- rules by structure ------------------------------------------------------------------------
 
 
-def _by_structure(node: Node, norm: Norm, world: World, means: Means) -> Bound:
+def _by_structure(node: Node, norm: Norm, world: AdjacencyContext, means: Means) -> Bound:
     """Operations that move no further than their arguments, public factors, sums of bounds."""
     op = node.op
     if op == "fold":
@@ -259,7 +261,7 @@ def _together(parts: list[Bound]) -> str:
     return "sum of " + ", ".join(dict.fromkeys(words))
 
 
-def _scaled(node: Node, norm: Norm, world: World, means: Means) -> Bound:
+def _scaled(node: Node, norm: Norm, world: AdjacencyContext, means: Means) -> Bound:
     left, right = node.args
     several = node.op == "mul" and world.moved(left) and world.moved(right)
     if node.op == "div":
@@ -275,7 +277,7 @@ def _scaled(node: Node, norm: Norm, world: World, means: Means) -> Bound:
     return Bound(_simple(value), _together([inner]))
 
 
-def _known_factor(factor: Node, op: str, world: World) -> Node:
+def _known_factor(factor: Node, op: str, world: AdjacencyContext) -> Node:
     """The factor itself where it is known with the size, else the worst that it can be."""
     parts = list(factor.walk())
     for one in parts:

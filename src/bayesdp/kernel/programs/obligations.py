@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from bayesdp.kernel.arithmetic import UnknownError, require
-from bayesdp.kernel.programs.ranges import Range, World
+from bayesdp.kernel.programs.ranges import AdjacencyContext, Range
 from bayesdp.kernel.programs.reading import SIZE, TRUE, Node, number, pieces
 from bayesdp.kernel.programs.refusals import UnprovedError
 from bayesdp.statements.program_steps import Obligation
@@ -32,7 +32,7 @@ def written(tree: Tree) -> str:
 class Problem:
     """One negated obligation: variables with their sorts, and assertions."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: AdjacencyContext) -> None:
         self.world = world
         self.sorts: dict[str, str] = {}
         self.said: list[Tree] = []
@@ -178,7 +178,7 @@ def _step(fold: Node) -> Node:
     return step if data.args[0] == TRUE else Node("if", (data.args[0], step, Node("acc")))
 
 
-def never_widens(fold: Node, world: World) -> Problem:
+def never_widens(fold: Node, world: AdjacencyContext) -> Problem:
     """The same row, two values so far: their gap grows."""
     problem, step = Problem(world), _step(fold)
     problem.requires()
@@ -190,7 +190,7 @@ def never_widens(fold: Node, world: World) -> Problem:
     return problem
 
 
-def moves_at_most(fold: Node, bound: Fraction, world: World) -> Problem:
+def moves_at_most(fold: Node, bound: Fraction, world: AdjacencyContext) -> Problem:
     """The same value so far, two rows: a gap of more than `bound`."""
     problem, step = Problem(world), _step(fold)
     problem.requires()
@@ -235,7 +235,7 @@ def _trees(text: str) -> Iterable[Tree]:
     return stack[0]
 
 
-class Discharged:
+class SolverObligations:
     """The obligations of a certificate: each must be one that the program needs."""
 
     def __init__(self, stated: Sequence[Obligation]) -> None:
@@ -244,7 +244,7 @@ class Discharged:
         self.derived: dict[str, str] = {}
         """What each is about, and its text as it is derived here: not as it is quoted."""
 
-    def folds(self, world: World) -> Mapping[Node, Fraction]:
+    def folds(self, world: AdjacencyContext) -> Mapping[Node, Fraction]:
         """Kept between calls: how far each fold moves."""
         return _Folds(self, world)
 
@@ -267,7 +267,7 @@ MOVES = "one record moves the fold by at most "
 
 
 class _Folds(dict[Node, Fraction]):
-    def __init__(self, discharged: Discharged, world: World) -> None:
+    def __init__(self, discharged: SolverObligations, world: AdjacencyContext) -> None:
         super().__init__()
         self.discharged, self.world = discharged, world
 

@@ -59,7 +59,7 @@ ANY = Range()
 
 
 @dataclass(frozen=True)
-class World:
+class AdjacencyContext:
     """The program, which sizes are admitted, where public values lie, and the adjacency."""
 
     program: Program
@@ -74,7 +74,7 @@ class World:
         """The columns that two neighbours share."""
         return self.program.public if self.adjacency == "replace-one" else frozenset()
 
-    def entering(self) -> World:
+    def entering(self) -> AdjacencyContext:
         """The same where one record enters or leaves."""
         return replace(self, adjacency="add-remove")
 

@@ -16,11 +16,11 @@ from bayesdp.kernel.arithmetic import InvalidError, TooSlowError, UnknownError, 
 from bayesdp.kernel.programs import distances, noise
 from bayesdp.kernel.programs.levels import NUMBER, TRUTH, Kind, Scope, whole_row
 from bayesdp.kernel.programs.moves import JOINT, Bound, Folds, Means, Norm, moves
-from bayesdp.kernel.programs.ranges import Range, World, folded
+from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, folded
 from bayesdp.kernel.programs.reading import TRUE, Node, Release, columns_of, const, pieces
 from bayesdp.kernel.programs.refusals import UnprovedError, allow
 from bayesdp.kernel.programs.rows import linear
-from bayesdp.kernel.programs.sizes import never_less
+from bayesdp.kernel.programs.sizes import holds_for_all_sizes
 from bayesdp.statements.program import names_of
 from bayesdp.statements.program_steps import ReleaseNode
 
@@ -60,7 +60,7 @@ class Setting:
     seen: dict[tuple[Node, str, str, bool], Bound] = field(default_factory=dict, compare=False)
 
     @property
-    def world(self) -> World:
+    def world(self) -> AdjacencyContext:
         """The world of the program."""
         return self.scope.world
 
@@ -71,7 +71,13 @@ class Setting:
         return -((-Fraction(low).numerator) // Fraction(low).denominator)
 
     def enough_for(
-        self, greater: Node, node: Node, norm: Norm, world: World, what: str, times: Fraction = ONE_
+        self,
+        greater: Node,
+        node: Node,
+        norm: Norm,
+        world: AdjacencyContext,
+        what: str,
+        times: Fraction = ONE_,
     ) -> None:
         """`greater` is at least `times` how far a value moves. All rows are tried where needed."""
         known = (node, norm, world.adjacency, True) in self.seen
@@ -87,10 +93,12 @@ class Setting:
             smaller = moved if times == 1 else Node("mul", (const(times), moved))
             if thorough:
                 self.enough(greater, smaller, what)
-            elif never_less(greater, smaller, world.size, world.effort):
+            elif holds_for_all_sizes(greater, smaller, world.size, world.effort):
                 return
 
-    def moved(self, node: Node, norm: Norm, world: World, thorough: bool = True) -> Bound:
+    def moved(
+        self, node: Node, norm: Norm, world: AdjacencyContext, thorough: bool = True
+    ) -> Bound:
         """How far a value moves; asked once for each value that reads no name."""
         key = (node, norm, world.adjacency, thorough)
         lasting = names_of(node) <= {"db.size"}
@@ -118,7 +126,7 @@ class Setting:
         """`greater >= smaller` for every admitted number of records."""
         a, b = folded(greater), folded(smaller)
         if a is None or b is None:
-            certain = never_less(greater, smaller, self.world.size, self.world.effort)
+            certain = holds_for_all_sizes(greater, smaller, self.world.size, self.world.effort)
         else:
             certain = a >= b
         told = f": {float(a):g} is stated, {float(b):g} derived" if a is not None and b else ""
@@ -246,7 +254,9 @@ def _share(
 ANY_KIND: tuple[str, str | None, tuple[Fraction, Fraction] | None] = ("any", None, None)
 
 
-def lipschitz(node: Node, world: World) -> tuple[str, str | None, tuple[Fraction, Fraction] | None]:
+def lipschitz(
+    node: Node, world: AdjacencyContext
+) -> tuple[str, str | None, tuple[Fraction, Fraction] | None]:
     """Whether this is a multiple of the sum of one clipped private column over all records."""
     if world.adjacency != "replace-one":
         return ANY_KIND
@@ -268,7 +278,7 @@ def lipschitz(node: Node, world: World) -> tuple[str, str | None, tuple[Fraction
     return ("lipschitz", str(value.data[0]), (low, high)) if low < high else ANY_KIND
 
 
-def whole(node: Node, world: World) -> bool:
+def whole(node: Node, world: AdjacencyContext) -> bool:
     """Whether a private number is always whole."""
     if node.op == "count":
         return True
@@ -347,7 +357,7 @@ def candidates_of(node: Node, scope: Scope) -> Range | None:
     return Range(min(one.low for one in ends), max(one.high for one in ends))
 
 
-def hellinger(model: Node, setting: Setting, world: World) -> arb:
+def hellinger(model: Node, setting: Setting, world: AdjacencyContext) -> arb:
     """How far the posterior of one model moves (theory 8.4)."""
     family = setting.scope.observed(model)
     data, likelihood, prior = model.args

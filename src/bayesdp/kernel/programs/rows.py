@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from bayesdp.kernel.programs.effort import bounded
-from bayesdp.kernel.programs.ranges import World, folded
+from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
 from bayesdp.kernel.programs.reading import ONE, TRUE, ColumnType, Node, Values, columns_of, pieces
 
 Value = Fraction | bool | str | tuple[Fraction, ...]
@@ -51,7 +51,7 @@ Entry = Mapping[Term, Fraction]
 # -- private numbers as sums over rows -------------------------------------------------------
 
 
-def linear(node: Node, world: World) -> list[Entry] | None:
+def linear(node: Node, world: AdjacencyContext) -> list[Entry] | None:
     """The entries of a private value, if all are sums over rows up to public values."""
     if not world.moved(node):
         return [{} for _ in world.ranges(node)]
@@ -77,7 +77,7 @@ def linear(node: Node, world: World) -> list[Entry] | None:
     return _together(known[0], known[1], Fraction(1 if op == "add" else -1))
 
 
-def _terms(node: Node, world: World) -> list[Entry]:
+def _terms(node: Node, world: AdjacencyContext) -> list[Entry]:
     data = node.args[0]
     if node.op == "count":
         return [{Term(pieces(data), data.args[0], ONE, 0, ONE): Fraction(1)}]
@@ -149,7 +149,7 @@ def rows(columns: Mapping[str, ColumnType], names: frozenset[str]) -> list[Row] 
     return None if total > MOST_SETTINGS else list(settings(columns, names))
 
 
-def added(entries: list[Entry], row: Row, world: World) -> tuple[Fraction, ...]:
+def added(entries: list[Entry], row: Row, world: AdjacencyContext) -> tuple[Fraction, ...]:
     """What a row adds to each entry."""
     seen: dict[Node, Value] = {}
 

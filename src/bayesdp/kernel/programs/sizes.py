@@ -27,7 +27,7 @@ class NotThisError(Exception):
     """The expression is nothing that is compared here."""
 
 
-def never_less(greater: Node, smaller: Node, sizes: Range, effort: Effort) -> bool:
+def holds_for_all_sizes(greater: Node, smaller: Node, sizes: Range, effort: Effort) -> bool:
     """Whether `greater >= smaller` for every admitted number of records, certainly."""
     numbers = folded(greater), folded(smaller)
     if numbers[0] is not None and numbers[1] is not None:

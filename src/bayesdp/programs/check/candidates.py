@@ -10,7 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import ceil
 
-from bayesdp.kernel.programs.ranges import Range, World, folded
+from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, folded
 from bayesdp.programs.check.refusals import Rejected
 from bayesdp.programs.ir import Expr, names_of
 
@@ -18,7 +18,7 @@ MOST_CANDIDATES = 2**20
 """No release chooses among more: they are listed, and each has a score."""
 
 
-def check_candidates(candidates: Expr, world: World) -> Range:
+def check_candidates(candidates: Expr, world: AdjacencyContext) -> Range:
     """How many there are; `Rejected` where there may be none, or too many to be listed."""
     many = _how_many(candidates, world)
     if many.low < 1:
@@ -62,7 +62,7 @@ def fixed_size(axis: Expr) -> int:
     return len(axis.args) if axis.op == "values" else 1
 
 
-def _how_many(candidates: Expr, world: World) -> Range:
+def _how_many(candidates: Expr, world: AdjacencyContext) -> Range:
     op = candidates.op
     if op == "grid-of":
         return _grid(candidates, world)
@@ -79,7 +79,7 @@ def _how_many(candidates: Expr, world: World) -> Range:
     return Range(Fraction(many), Fraction(many))
 
 
-def _held(name: str, size: Expr, least: int, candidates: Expr, world: World) -> Range:
+def _held(name: str, size: Expr, least: int, candidates: Expr, world: AdjacencyContext) -> Range:
     """A whole number of at least `least`; one that depends on a released value has an upper end."""
     found, value, later = world.range(size), folded(size), _later(size)
     at = size if size.where is not None else candidates
@@ -112,7 +112,7 @@ def _whole_end(end: Expr, candidates: Expr) -> Fraction:
     return value
 
 
-def _grid(candidates: Expr, world: World) -> Range:
+def _grid(candidates: Expr, world: AdjacencyContext) -> Range:
     """Points that are no parameters of the family are left out: some point must stay."""
     axes = [check_candidates(one, world) for one in candidates.args]
     family = str(candidates.data[0])
@@ -136,7 +136,7 @@ def _grid(candidates: Expr, world: World) -> Range:
     return many
 
 
-def _some_positive(axis: Expr, world: World) -> bool:
+def _some_positive(axis: Expr, world: AdjacencyContext) -> bool:
     """Whether some point is certainly above 0; also where that is known before anything is spent.
 
     The ends are among the points.

@@ -18,7 +18,7 @@ from bayesdp.kernel.programs.costs import Spent, Walk
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.levels import Kind
 from bayesdp.kernel.programs.moves import Bound, Norm
-from bayesdp.kernel.programs.ranges import World, folded
+from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
 from bayesdp.kernel.programs.refusals import UnprovedError
 from bayesdp.kernel.programs.releases import (
     Setting,
@@ -281,7 +281,7 @@ def rounded_up(distance: arb) -> Expr:
     return number(min(rounded, Fraction(1)))
 
 
-def _least(setting: Setting, value: Expr, norm: Norm, world: World) -> Bound:
+def _least(setting: Setting, value: Expr, norm: Norm, world: AdjacencyContext) -> Bound:
     """The least bound of all rules, or of the quick ones where the others would take too long."""
     try:
         return setting.moved(value, norm, world)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from bayesdp.kernel.programs.ranges import World
+from bayesdp.kernel.programs.ranges import AdjacencyContext
 from bayesdp.programs.check.refusals import Rejected
 from bayesdp.programs.ir import Expr
 
@@ -36,7 +36,7 @@ def facts(test: Expr, holds: bool = True) -> tuple[Fact, ...]:
 _INSTEAD = "Write total / max(n, 1), or divide where `if n > 0:` holds."
 
 
-def check_divisor(divisor: Expr, world: World, known: Iterable[Fact]) -> None:
+def check_divisor(divisor: Expr, world: AdjacencyContext, known: Iterable[Fact]) -> None:
     """Raise `Rejected` for a public divisor that may be 0, given what is known to hold."""
     if not _not_zero(divisor, world, tuple(known)):
         raise Rejected(
@@ -48,7 +48,7 @@ def check_divisor(divisor: Expr, world: World, known: Iterable[Fact]) -> None:
         )
 
 
-def divisor_note(divisor: Expr, world: World, known: Iterable[Fact]) -> str | None:
+def divisor_note(divisor: Expr, world: AdjacencyContext, known: Iterable[Fact]) -> str | None:
     """What is said of a divisor after the releases that may be 0; None where it can't be."""
     if _not_zero(divisor, world, tuple(known)):
         return None
@@ -59,7 +59,7 @@ def divisor_note(divisor: Expr, world: World, known: Iterable[Fact]) -> str | No
     )
 
 
-def _not_zero(divisor: Expr, world: World, known: tuple[Fact, ...]) -> bool:
+def _not_zero(divisor: Expr, world: AdjacencyContext, known: tuple[Fact, ...]) -> bool:
     if all(one.nonzero for one in world.ranges(divisor)):
         return True
     if divisor.op in ("neg", "abs") or divisor.op == "div":
@@ -69,7 +69,7 @@ def _not_zero(divisor: Expr, world: World, known: tuple[Fact, ...]) -> bool:
     return any(_apart(divisor, one, world) for one in known)
 
 
-def _apart(divisor: Expr, fact: Fact, world: World) -> bool:
+def _apart(divisor: Expr, fact: Fact, world: AdjacencyContext) -> bool:
     """Whether a comparison keeps the divisor away from 0."""
     op, left, right = fact
     if divisor == Expr("sub", (left, right)):

@@ -7,7 +7,7 @@ of this is about privacy: it keeps a run from failing when it is paid for.
 from __future__ import annotations
 
 from bayesdp.kernel.programs.levels import Scope
-from bayesdp.kernel.programs.ranges import World
+from bayesdp.kernel.programs.ranges import AdjacencyContext
 from bayesdp.programs.check.divisors import Fact, check_divisor, divisor_note, facts
 from bayesdp.programs.check.parameters import check_parameters
 from bayesdp.programs.check.refusals import Rejected
@@ -41,7 +41,9 @@ class Explanations:
                 scope.public(part)
         self._look(expr, scope.world, (), noted)
 
-    def _look(self, expr: Expr, world: World, known: tuple[Fact, ...], noted: bool) -> None:
+    def _look(
+        self, expr: Expr, world: AdjacencyContext, known: tuple[Fact, ...], noted: bool
+    ) -> None:
         """`known` are comparisons that hold beside the program's own."""
         if expr.op in ("data", "row-score"):
             return

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from bayesdp.kernel.arithmetic import UnknownError
-from bayesdp.kernel.programs.ranges import World, folded
+from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
 from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError
 from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
 from bayesdp.programs.words import decimal
@@ -76,37 +76,37 @@ MESSAGES: dict[str, Message] = {
 }
 
 
-def _name(at: Any, world: World) -> Message:
+def _name(at: Any, world: AdjacencyContext) -> Message:
     return "name", f"'{at.data[0]}' has no value here.", ""
 
 
-def _column(at: Any, world: World) -> Message:
+def _column(at: Any, world: AdjacencyContext) -> Message:
     return "attribute", f"The record has no column '{at.data[0]}'.", ""
 
 
-def _partition(at: Any, world: World) -> Message:
+def _partition(at: Any, world: AdjacencyContext) -> Message:
     return "attribute", f"The record has no column '{at.column}'.", ""
 
 
-def _taken(at: Any, world: World) -> Message:
+def _taken(at: Any, world: AdjacencyContext) -> Message:
     return "name", f"'{at.data[0]}' already has a value here.", ""
 
 
-def _twice(at: Any, world: World) -> Message:
+def _twice(at: Any, world: AdjacencyContext) -> Message:
     return "name", f"'{at.name}' already has a value.", ""
 
 
-def _row_op(at: Any, world: World) -> Message:
+def _row_op(at: Any, world: AdjacencyContext) -> Message:
     return "type", f"'{at.op}' is no operation on one record.", ""
 
 
-def _divisor(at: Any, world: World) -> Message:
+def _divisor(at: Any, world: AdjacencyContext) -> Message:
     if folded(at) == 0:
         return "division", "This divides by 0.", ""
     return "division", "The divisor may be 0.", NOT_ZERO
 
 
-def _cells(at: Any, world: World) -> Message:
+def _cells(at: Any, world: AdjacencyContext) -> Message:
     place, last = world.range(at.args[0]), int(at.data[0]) - 1
     ends = [decimal(end) if not isinstance(end, float) else "any number" for end in _ends(place)]
     return (
@@ -120,11 +120,11 @@ def _ends(place: Any) -> tuple[Any, Any]:
     return place.low, place.high
 
 
-def _public(at: Any, world: World) -> Message:
+def _public(at: Any, world: AdjacencyContext) -> Message:
     return "type", f"'{at.column}' is public or not.", ""
 
 
-def _moving(at: Any, world: World) -> Message:
+def _moving(at: Any, world: AdjacencyContext) -> Message:
     return (
         "type",
         f"'{at.column}' is private: a record that changes it leaves one piece and enters another, "
@@ -133,11 +133,11 @@ def _moving(at: Any, world: World) -> Message:
     )
 
 
-def _no_rule(at: Any, world: World) -> Message:
+def _no_rule(at: Any, world: AdjacencyContext) -> Message:
     return "unproved", f"No rule bounds how far '{at.op}' moves.", ""
 
 
-def _family(at: Any, world: World) -> Message:
+def _family(at: Any, world: AdjacencyContext) -> Message:
     return (
         "unproved",
         f"No bound is known on how far a {at.args[1].data[0]} posterior moves when the number of "
@@ -146,7 +146,7 @@ def _family(at: Any, world: World) -> Message:
     )
 
 
-def _piece(at: Any, world: World) -> Message:
+def _piece(at: Any, world: AdjacencyContext) -> Message:
     column = at.args[0].data[0][-1][0]
     return (
         "unproved",
@@ -155,7 +155,7 @@ def _piece(at: Any, world: World) -> Message:
     )
 
 
-def _solver(at: Any, world: World) -> Message:
+def _solver(at: Any, world: AdjacencyContext) -> Message:
     if at.op not in ("sum", "count"):
         return "unproved", f"Solvers are not asked about '{at.op}'.", ""
     return (
@@ -165,7 +165,7 @@ def _solver(at: Any, world: World) -> Message:
     )
 
 
-_SAID: dict[str, Callable[[Any, World], Message]] = {
+_SAID: dict[str, Callable[[Any, AdjacencyContext], Message]] = {
     "name": _name,
     "column": _column,
     "partition": _partition,
@@ -184,7 +184,7 @@ _SAID: dict[str, Callable[[Any, World], Message]] = {
 """Messages that name what is refused."""
 
 
-def explained(error: RefusedError | UnprovedError, world: World) -> Stopped | None:
+def explained(error: RefusedError | UnprovedError, world: AdjacencyContext) -> Stopped | None:
     """The refusal in words; `None` for a code that has none."""
     if error.code in _SAID:
         code, message, remedy = _SAID[error.code](error.at, world)

@@ -5,7 +5,7 @@ Privacy doesn't hang on it; but a prior that doesn't exist would be met after th
 
 from __future__ import annotations
 
-from bayesdp.kernel.programs.ranges import World
+from bayesdp.kernel.programs.ranges import AdjacencyContext
 from bayesdp.programs.check.refusals import Rejected
 from bayesdp.programs.ir import Expr
 
@@ -17,7 +17,7 @@ POSITIVE = {
 """What a prior's parameters are called where they must be above 0."""
 
 
-def check_parameters(expr: Expr, world: World) -> None:
+def check_parameters(expr: Expr, world: AdjacencyContext) -> None:
     """Refuse a `prior` or `likelihood` with a parameter that may lie where the law has none.
 
     An exposure may be 0: then the posterior is the prior. Any other is above 0, but for means.

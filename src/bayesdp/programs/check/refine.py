@@ -17,7 +17,7 @@ from bayesdp.kernel.programs.obligations import (
     moves_at_most,
     never_widens,
 )
-from bayesdp.kernel.programs.ranges import World, folded
+from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
 from bayesdp.programs.check.refusals import Rejected, Unknown
 from bayesdp.programs.check.sizes import some_size
 from bayesdp.programs.check.solvers import KNOWN, ask
@@ -28,7 +28,7 @@ from bayesdp.programs.words import formula
 class Refinements:
     """Asks the solvers, and keeps what they were asked and who agreed."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: AdjacencyContext) -> None:
         self.world, self.requires = world, world.program.requires
         self.obligations: list[dict[str, object]] = []
         self.folds: dict[Expr, Fraction] = {}

@@ -8,7 +8,7 @@ from fractions import Fraction
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.programs.document import check_end, check_start, one_kind
 from bayesdp.kernel.programs.levels import Scope
-from bayesdp.kernel.programs.ranges import Range, World, admitted, folded
+from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, admitted, folded
 from bayesdp.kernel.programs.reading import Program as Read
 from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError
 from bayesdp.kernel.programs.releases import Setting
@@ -51,7 +51,7 @@ def _check(program: Program, n: int | None) -> Verdict:
     # A private number of records is nothing that a run may be held to.
     n = n if program.adjacency == "replace-one" else None
     size = admitted(core.requires) if n is None else Range(Fraction(n), Fraction(n))
-    world = World(core, size, core.adjacency)
+    world = AdjacencyContext(core, size, core.adjacency)
     try:
         return _derived(program, core, world, n)
     except (RefusedError, UnprovedError) as error:
@@ -59,7 +59,7 @@ def _check(program: Program, n: int | None) -> Verdict:
         return unconfirmed(error.step, error.reason) if stopped is None else _refusal(stopped)
 
 
-def _derived(program: Program, core: Read, world: World, n: int | None) -> Verdict:
+def _derived(program: Program, core: Read, world: AdjacencyContext, n: int | None) -> Verdict:
     refinements = Refinements(world)
     scope = Scope(world, {})
     walk = Derivation(Setting(scope, refinements.fold), refinements, Explanations())

@@ -210,7 +210,7 @@ class _Search:
 
     def _bounds(self, path: Path, at: Evaluator) -> None:
         """Every row value lies inside the bounds that the checker works with."""
-        from bayesdp.kernel.programs.ranges import ANY, World
+        from bayesdp.kernel.programs.ranges import ANY, AdjacencyContext
         from bayesdp.programs.check.reading import read
 
         places = {
@@ -218,7 +218,7 @@ class _Search:
             for name, value in path.names.items()
         }
         core = read(self.program)
-        world = World(core, ANY, core.adjacency, places)
+        world = AdjacencyContext(core, ANY, core.adjacency, places)
         for release, _ in path.releases:
             for data in (n for arg in release.args for n in nodes(arg) if n.op == "data"):
                 if any(node.op == "public" for node in nodes(data)):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesdp.errors import InputError
-from bayesdp.kernel.programs.ranges import ANY, Range, World
+from bayesdp.kernel.programs.ranges import ANY, AdjacencyContext, Range
 from bayesdp.programs.check.reading import read
 from bayesdp.programs.ir import Constant, Expr, Program
 from bayesdp.programs.run.rows import RowValues
@@ -37,7 +37,7 @@ class Values:
         size = Fraction(rows.size)
         # The size is known only where it is public; nothing else needs to be.
         known = Range(size, size) if program.adjacency == "replace-one" else ANY
-        self.world = World(read(program), known, program.adjacency)
+        self.world = AdjacencyContext(read(program), known, program.adjacency)
         self.row_values = RowValues(rows, self.kinds)
         self.names: dict[str, Public] = {}
         for name, _, value in program.parameters:

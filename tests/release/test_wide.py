@@ -110,8 +110,8 @@ def test_where_records_are_as_declared_nothing_is_said() -> None:
     assert asked(TWO, population={"model": "finite", "probabilities": joint}) == []
     vectors = {
         "model": "gaussian",
-        "size": 1,
-        "covariance": [[1.0, 0.5], [0.5, 1.0]],
+        "size": 2,
+        "covariance": [[1.0 if i == j else 0.2 for i in range(4)] for j in range(4)],
         "bounds": [[120, 220], [120, 220]],
     }
     assert study(vectors).check().warnings == []

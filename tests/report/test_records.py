@@ -52,7 +52,7 @@ def told(study: Study) -> str:
     found = warnings(study.check(), before)
     shown = io.StringIO()
     show_check(Console(file=shown, width=1000), study.check(), before=before)
-    release = study.release()
+    release = study.release(again=True)
     assert release_warnings(release) == found
     show_release(Console(file=shown, width=1000), release, study.spec.budget.notion)
     page = render([study_section(study, release, "")])
@@ -71,7 +71,7 @@ def test_the_level_for_all_rows_of_a_series_is_that_of_explain(
 ) -> None:
     study = chain_study(tmp_path, **budget)
     for _ in range(earlier):
-        study.release()
+        study.release(again=True)
     joint = explain(study).facts["joint"]
     limits = becomes(Level(joint["level"], joint["delta"]))
     warning = told(study)
@@ -142,8 +142,8 @@ def test_the_report_states_the_level_outside_the_secrets_interval(
 ) -> None:
     study = gaussian_study(tmp_path, spend=1.0)
     for _ in range(earlier):
-        study.release()
-    release = study.release()
+        study.release(again=True)
+    release = study.release(again=True)
     section = study_section(study, release, "")
     text = " ".join(render([section]).split())
     assert "Nothing is promised about people" not in text
@@ -161,7 +161,7 @@ def test_the_report_states_the_level_outside_the_secrets_interval(
 
 def test_the_report_says_when_and_of_how_many(tmp_path: Path) -> None:
     study = gaussian_study(tmp_path)
-    release = study.release()
+    release = study.release(again=True)
     section = replace(study_section(study, release, ""), time="2026-07-01T23:05:09+02:00")
     text = render([section])
     assert "Released on 1 July 2026, 21:05 UTC. The table has 120 records. One record is" in text

@@ -16,7 +16,7 @@ from tests.oracles.program_checker.refusals import Rejected
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """All numbers from `low` to `high`; None is no bound."""
+    """All numbers from `low` to `high`; None is not a bound."""
 
     low: Fraction | None = None
     high: Fraction | None = None
@@ -127,7 +127,7 @@ def _known(expr: Expr, context: Context) -> Bounds:
         raise Rejected("name", f"'{name}' has no value here.", expr)
     found = context.public[name]
     if found is None:
-        raise Rejected("type", "A released distribution is no number.", expr)
+        raise Rejected("type", "A released distribution is not a number.", expr)
     return found
 
 

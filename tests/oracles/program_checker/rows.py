@@ -79,7 +79,7 @@ def check_row(expr: Expr, context: Context, *, step: bool = False) -> None:
     one name. An exception would be a channel. `step`: the step of a fold, which may read `acc`.
     """
     if expr.op not in ROW or (expr.op == "acc" and not step):
-        raise Rejected("type", f"'{expr.op}' is no operation on one record.", expr)
+        raise Rejected("type", f"'{expr.op}' is not an operation on one record.", expr)
     if expr.op in ("field", "public", "item", "moments"):
         bounds(expr, context)
     if expr.op == "cross":

@@ -233,7 +233,7 @@ class Walk:
 
 
 def _either(spent: Sequence[Spent]) -> Mapping[str, Kind]:
-    """Names after a branch: of both sides alike, or something that is no plain number."""
+    """Names after a branch: of both sides alike, or something that is not a plain number."""
     first, second = spent[0].names, spent[1].names
     found = dict.fromkeys((*first, *second), NOWHERE)
     for name in set(first) & set(second):

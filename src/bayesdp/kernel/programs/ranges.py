@@ -189,7 +189,7 @@ def _entry(node: Node, op: str, of: list[Range]) -> Range:
         )
     if op == "if":
         return Range(min(of[1].low, of[2].low), max(of[1].high, of[2].high))
-    raise RefusedError("no-number", f"'{op}' is no number", node)
+    raise RefusedError("no-number", f"'{op}' is not a number", node)
 
 
 def _minus(one: Range) -> Range:
@@ -197,7 +197,7 @@ def _minus(one: Range) -> Range:
 
 
 def _product(a: End, b: End) -> End:
-    """With 0 times infinity 0: an infinite end is no value, it only stands for large ones."""
+    """With 0 times infinity 0: an infinite end is not a value, it only stands for large ones."""
     if a == 0 or b == 0:
         return ZERO
     if isinstance(a, Fraction) and isinstance(b, Fraction):

@@ -148,7 +148,7 @@ def release_cost(release: Release, stated: ReleaseNode, setting: Setting) -> Cos
         # Noise is scaled by it, and what it scales by can be seen: `100 * db.size` where that is
         # private would be released with the noise.
         public = setting.scope.public(stated.sensitivity.value) == NUMBER
-        require(public, "a sensitivity that is no public number")
+        require(public, "a sensitivity that is not a public number")
         cost = RULES[release.op](release, stated, setting)
         require((stated.kind, stated.column) == cost.kind[:2], "another kind or column")
         require(stated.interval == cost.kind[2], "another interval")
@@ -164,7 +164,7 @@ def _check_options(release: Release, scope: Scope) -> None:
     require(len(release.args) == many, "another number of arguments")
     require(needed <= given <= needed | possible, "options")
     for one in dict(release.options).values():
-        require(scope.public(one) in (NUMBER, TRUTH), "an option is no number")
+        require(scope.public(one) in (NUMBER, TRUTH), "an option is not a number")
 
 
 def _option(release: Release, name: str) -> Fraction:
@@ -210,7 +210,7 @@ def _gaussian(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     if "sigma" in dict(release.options):
         sigma, squared = _option(release, "sigma"), folded(stated.sensitivity.value)
         if squared is None:
-            raise UnknownError("an asserted sigma where the sensitivity is no constant")
+            raise UnknownError("an asserted sigma where the sensitivity is not a constant")
         exact = kind.name == "number" and whole(release.args[0], setting.world)
         held = noise.delta_at_most(sigma, squared, epsilon, delta, exact)
         require(held, "this noise is not shown to have the stated delta")

@@ -113,7 +113,7 @@ def _whole_end(end: Expr, candidates: Expr) -> Fraction:
 
 
 def _grid(candidates: Expr, world: AdjacencyContext) -> Range:
-    """Points that are no parameters of the family are left out: some point must stay."""
+    """Points that are not parameters of the family are left out: some point must stay."""
     axes = [check_candidates(one, world) for one in candidates.args]
     family = str(candidates.data[0])
     for axis, name in zip(candidates.args, "ab", strict=True):

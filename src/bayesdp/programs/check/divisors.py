@@ -1,8 +1,8 @@
 """Divisors of public and released values: where they are proved not to be 0.
 
-Such a division tells nothing about anybody, so after the releases it is no matter of privacy. But
-noise may bring a released count to 0, and the program then fails when it is paid for: a note says
-so. In what a release reads, a divisor that may be 0 is refused.
+Such a division tells nothing about anybody, so after the releases it is not a matter of privacy.
+But noise may bring a released count to 0, and the program then fails when it is paid for: a note
+says so. In what a release reads, a divisor that may be 0 is refused.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ def _twice(at: Any, world: AdjacencyContext) -> Message:
 
 
 def _row_op(at: Any, world: AdjacencyContext) -> Message:
-    return "type", f"'{at.op}' is no operation on one record.", ""
+    return "type", f"'{at.op}' is not an operation on one record.", ""
 
 
 def _divisor(at: Any, world: AdjacencyContext) -> Message:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src" / "bayesdp"
@@ -32,3 +35,24 @@ def test_the_table_of_rooms_is_the_tree() -> None:
             assert (PACKAGE / name).is_dir() == name.endswith("/"), name
         for name in re.findall(r"`(\w+(?:/|\.py))`", inside):
             assert (room / name).exists(), f"{room.name}/ has no {name}"
+
+
+MAPPED = (
+    "accounting",
+    "kernel",
+    "leakage",
+    "programs/check",
+    "programs/run",
+    "programs/source",
+    "release",
+)
+
+
+@pytest.mark.parametrize("room", MAPPED)
+def test_a_large_room_begins_with_its_map(room: str) -> None:
+    """Each of its files and rooms is named where a newcomer enters."""
+    folder = PACKAGE / room
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))) or ""
+    inside = {path.name.removesuffix(".py") for path in folder.iterdir()}
+    named = set(re.findall(r"`(\w+)/?`", text))
+    assert inside - {"__init__", "__pycache__"} <= named

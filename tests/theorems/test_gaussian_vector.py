@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from bayesdp.notions import ColumnCost, Cost
 from bayesdp.populations import Gaussian
 from bayesdp.theorems import Question, report
+from bayesdp.theorems.gaussian import largest_correlation
 from tests.effort import runs
 from tests.oracles import gaussian
 from tests.oracles.gaussian import Read
@@ -156,3 +159,11 @@ def test_one_column_is_the_covariance_theorem():
     assert level(given, [Read(0, 0, 1, 1.0)])["gaussian-vector"] == pytest.approx(
         next(b.epsilon for b in single.bounds if b.theorem == "gaussian-covariance"), abs=1e-9
     )
+
+
+def test_a_correlation_that_no_double_holds_is_rounded_up() -> None:
+    """1/3 lies above the nearest double: a factor by that one would be too small."""
+    population = Gaussian(covariance=((3.0, 1.0), (1.0, 3.0)))
+    size, largest, equal = largest_correlation(population)
+    assert (size, equal) == (2, True)
+    assert Fraction(largest) >= Fraction(1, 3) > Fraction(1.0 / 3.0)

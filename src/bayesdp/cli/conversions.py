@@ -21,8 +21,10 @@ from bayesdp.cli.common import (
     progress,
     written,
 )
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, finite_number
 from bayesdp.notions import Adversary, Kind, Secrets
+
+_EPSILON = "Add --epsilon 1.0, for example, or --rho with --delta for Gaussian noise."
 
 
 @command(app, """bayesdp leakage '{"model":"clusters","size":3}' --epsilon 0.5""")
@@ -77,7 +79,7 @@ def leakage(
         _gaussian_leakage(question, costs, certificate, as_json)
         return
     if epsilon is None:
-        raise InputError("--epsilon", expected="a DP cost, in nats", remedy="Missing.", shown=False)
+        raise InputError("--epsilon", expected="a DP cost, in nats", remedy=_EPSILON, shown=False)
     positive(epsilon, "--epsilon", zero=True)
     if delta is not None:
         if kind != "any":
@@ -190,12 +192,12 @@ def _gaussian_leakage(
 
     (population, adversary, kind, secrets, seconds), (epsilon, rho, delta) = about, costs
     positive(epsilon, "--epsilon", zero=True)
-    positive(rho, "--rho")
+    finite_number("--rho", rho, expected="a finite zCDP cost above 0")
     if delta is None:
         raise InputError(
             "--delta",
             expected="a probability beside --rho: Gaussian noise has no level without one",
-            remedy="Missing.",
+            remedy="Add --delta 1e-6, for example.",
             shown=False,
         )
     question = Question(population, adversary, secrets, seconds)
@@ -240,12 +242,9 @@ def calibrate(
     if delta is None and sensitivity != 1:
         raise InputError("--sensitivity", sensitivity, expected="nothing here: it is for --delta")
     if delta is not None:
-        if (kind, secrets) != ("any", "bounded"):
-            raise InputError(
-                "--kind",
-                kind,
-                expected="nothing beside --delta, and no --secrets",
-            )
+        for option, value, usual in (("--kind", kind, "any"), ("--secrets", secrets, "bounded")):
+            if value != usual:
+                raise InputError(option, value, expected=f"'{usual}', or no --delta beside it")
         from bayesdp.calibration import calibrate_gaussian
 
         noise = calibrate_gaussian(

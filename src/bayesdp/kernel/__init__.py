@@ -13,6 +13,10 @@ it can all be so), `queries` (what a query reads and how far one record moves it
 and `program_results` (those that are programs), `programs` (what a program costs), `releases`
 (claims, the data set), `results`, `row_counts`, `populations` (sizes), `described` (numbers that no
 rule reads), `relations` and `hypotheses` (what one notion says of another).
+
+What rules share: `approximate` (deltas); `chains`, `orders`, `moves` and `fixed_points` (chains);
+`graphs`, `joints`, `components`, `ratios` and `dependence` (finite laws and graphs); `gaussian` and
+`walks` (Gaussian records); `blocks` (of public columns); `tails` (of noise).
 """
 
 from __future__ import annotations

@@ -1,1 +1,11 @@
-"""The numerical methods that theorems call. They know numbers, not populations."""
+"""The numerical methods that theorems call. They know numbers, not populations.
+
+* Finite laws: `worst_case` and `reveal` (all mechanisms of a cost), `tensor` and `channel` (one
+  mechanism); `program`, `lipschitz` and `domain` are what the first stand on.
+* Chains: `chain` and `positive_chain` (two states), `states` (more), `tuples` and `windows` (order
+  k), `closing` (long ones), `stationary` (the laws that they start in).
+* Trees and graphs: `tree`, `contraction`, `influence`.
+* Gaussian records: `normal` (clusters), `walk` (fields); `normal_curve` is that of Gaussian noise.
+* Levels with a delta: `approximate`, `zcdp`. Time limits of all of them: `deadline`.
+* Every notion at once, for small laws: the room `profile`.
+"""

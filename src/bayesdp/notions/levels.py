@@ -118,7 +118,7 @@ class LeakageReport:
             for refused in self.refused
         ]
         delta = ["delta"] if self.delta > 0.0 else []
-        columns = ("theorem", "level", *delta, "kind", "source")
+        columns = ("theorem", "level", *delta, "tight", "source")
         return notebook.table(f"Levels against the adversary '{self.adversary}'", columns, rows)
 
     def _delta(self, bound: Bound) -> list[str]:

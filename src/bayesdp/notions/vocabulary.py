@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from bayesdp.statements.assumptions import ADVERSARY_WORDS
+
 Notion = Literal["dp", "bdp"]
 Adversary = Literal["any", "uninformed", "informed"]
 Kind = Literal["any", "lipschitz"]
@@ -21,14 +23,11 @@ ADVERSARIES: tuple[Adversary, ...] = get_args(Adversary)
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SECRETS: tuple[Secrets, ...] = get_args(Secrets)
 
-ADVERSARY_MEANING: dict[Adversary, str] = {
-    "any": "whoever they are: any set of the other records may be known to them exactly",
-    "uninformed": "they know the population, and none of the records",
-    "informed": "they know every record except the one they attack",
-}
+ADVERSARY_MEANING: dict[Adversary, str] = {name: ADVERSARY_WORDS[name] for name in ADVERSARIES}
+"""Who attacks, in the words of certificates."""
 
 ROUNDING = "double precision, rounded outward; certificates are re-proved in ball arithmetic"
-"""How certified levels are rounded. The certificate repeats it."""
+"""How computed levels are rounded, as reports say it; a certificate says what the kernel does."""
 
 
 @dataclass(frozen=True, slots=True)

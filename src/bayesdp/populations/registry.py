@@ -25,7 +25,10 @@ def parse(spec: Mapping[str, Any], key: str = "population") -> Population:
     model = spec.get("model")
     if model is None:
         raise InputError(
-            f"{key}.model", expected="one of " + ", ".join(MODELS), shown=False, remedy="Missing."
+            f"{key}.model",
+            expected="one of " + ", ".join(MODELS),
+            shown=False,
+            remedy='Add one, such as model = "markov".',
         )
     if not isinstance(model, str) or model not in MODELS:
         raise InputError(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import bayesdp
 from bayesdp.certificate import Certificate, Step
 from bayesdp.errors import InputError, Refusal
+from bayesdp.kernel import ROUNDING
 from bayesdp.numbers import float_above
 from bayesdp.programs.ir import Program, plain
 
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bayesdp.programs.verdict import Verdict
-
-ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
-"""What the kernel asks every certificate to say."""
 
 
 def claim_of(program: Program, verdict: Verdict) -> dict[str, Any]:

@@ -20,11 +20,12 @@ outputs for two secrets mix such pairs with the same weights.
 from __future__ import annotations
 
 from abc import abstractmethod
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from bayesdp.leakage.zcdp import group_renyi, shifted
 from bayesdp.notions import Bound, Cost
-from bayesdp.numbers import up
+from bayesdp.numbers import float_above, up
 from bayesdp.populations import Gaussian, Population
 from bayesdp.theorems.base import Question, Theorem
 
@@ -128,7 +129,8 @@ def largest_correlation(population: Gaussian) -> tuple[int, float, bool]:
     variances = [rows[i][i] for i in range(len(rows))]
     equal = max(variances) <= min(variances) * (1.0 + EQUAL_VARIANCES)
     covariances = [abs(rows[i][j]) for i in range(len(rows)) for j in range(len(rows)) if i != j]
-    return len(rows), max(covariances, default=0.0) / min(variances), equal
+    largest = float_above(Fraction(max(covariances, default=0.0)) / Fraction(min(variances)))
+    return len(rows), largest, equal
 
 
 class EqualVariancesTheorem(ClusterTheorem):

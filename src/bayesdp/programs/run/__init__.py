@@ -1,6 +1,14 @@
 """Running a checked program: the interpreter, its noise, exact inference, and results.
 
 `run` is the whole way: check, debit, run once, store.
+
+* Before the debit: `readiness`, `table` (columns as the program's record declares them).
+* The interpreter: `machine`, with `public` and `private` values, `rows`, `folds` and `sizes`.
+* Noise: `noise`, `gaussian`, `choose` (exponential mechanism, answers of records), `distances`;
+  `spends` is what the ledger keeps.
+* Inference: `observed` into `posteriors`, `latent`, `regression` and `quadrature`; `diagnostics`.
+* Results: `result`, `distributions` (each with a `law`), `spread`, `divergences`, `figures`.
+* The way through the ledger: `session`. A sign at the terminal meanwhile: `waiting`.
 """
 
 from __future__ import annotations

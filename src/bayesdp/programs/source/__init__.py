@@ -1,4 +1,14 @@
-"""The front end: program files are parsed, typed and lowered; never imported, never executed."""
+"""The front end: program files are parsed, typed and lowered; never imported, never executed.
+
+* A file: `module` reads it, `syntax` is the whitelist, `signature` and `annotations` its types,
+  `lower` makes the representation, `diagnostics` say what is wrong and where.
+* The table of the language is `handlers`; each handler is given a `context` with a `scope` of
+  `values`.
+* Statements and expressions: `statements`, `loops`, `branches` (with `conditions` and `joins`),
+  `access`, `literals`, `arithmetic`, `generators`, `helpers`, `calls` (with `arguments`).
+* Functions: `rows`, `aggregates`, `clipping`, `categories`; `releases`, `choices` and `candidates`;
+  `models` and `after` (posteriors); `results`. How large values grow: `sizes`.
+"""
 
 from __future__ import annotations
 

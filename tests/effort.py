@@ -13,6 +13,11 @@ def runs(full: int, least: int = 1) -> int:
     `least` is for tests that also ask whether every kind of case has occurred: fewer are too few.
     """
     share = float(os.environ.get("BAYESDP_PROVE_SHARE", "1.0"))
-    if os.environ.get("BAYESDP_PROVE") != "1":
+    if not in_full():
         share = SHARE_OF_TESTS
     return max(least, round(full * share))
+
+
+def in_full() -> bool:
+    """Whether nothing is left out: in `make prove`."""
+    return os.environ.get("BAYESDP_PROVE") == "1"

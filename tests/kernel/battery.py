@@ -22,7 +22,7 @@ from bayesdp.populations import parse
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.theorems import LeakageReport, Question, report
 from bayesdp.theorems.with_delta import report_with_delta, stated_report
-from tests.kernel import honest, test_relations
+from tests.kernel import honest, stories, test_relations
 from tests.kernel.all_kinds import KINDS, POPULATIONS, certificate
 from tests.kernel.honest import Honest
 from tests.kernel.leaves import at, leaves, named, other_values, put, why_harmless
@@ -53,20 +53,23 @@ class Shown(NamedTuple):
     valid: bool
 
 
-def battery() -> list[Shown]:
-    """The honest certificates first, then the lies about them."""
+def battery(*, whole: bool) -> list[Shown]:
+    """The honest certificates first, then the lies about them; fewer of both, or the `whole`."""
     rng = np.random.default_rng(94)
     made = [Honest(certificate(kind)) for kind in KINDS]
-    specs = [*POPULATIONS.values(), *(make(rng) for make in MORE)]
+    specs = [*POPULATIONS.values(), *(make(rng) for make in MORE if whole)]
     made += [one for spec in specs for one in _conversions(rng, spec)]
     related = list(_relations())
-    shown = [Shown(document, True) for document in (*(one.document for one in made), *related)]
-    shown += [Shown(lie, False) for one in made for lie in _less(one.document)]
-    for one in made[len(KINDS) :]:
-        shown.append(Shown(changed(rng, one, ONE_PLACE)[1], False))
-    shown += [Shown(lie, False) for document in related for lie in _unrelated(rng, document)]
-    shown += [Shown(lie, False) for lie in _declared(made)]
-    return shown + [Shown(document, False) for document in _one_place(rng)]
+    told = (*(one.document for one in made), *related, *stories.valid())
+    shown = [Shown(document, True) for document in told]
+    lies = [*stories.told(), *stories.from_tables()]
+    lies += [lie for one in made for lie in _less(one.document)]
+    lies += [changed(rng, one, ONE_PLACE)[1] for one in made[len(KINDS) :]]
+    lies += [lie for document in related for lie in _unrelated(rng, document)]
+    lies += [*_declared(made), *_one_place(rng)]
+    if whole:
+        lies += stories.slow()
+    return shown + [Shown(lie, False) for lie in lies]
 
 
 def _conversions(rng: Rng, spec: Document) -> Iterator[Honest]:

@@ -96,15 +96,30 @@ def _words(node: ast.AST) -> str:
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
+def _unworded(node: ast.AST) -> str:
+    """A check without its messages: other words in them make no other mutant."""
+    if isinstance(node, ast.Raise):
+        return f"raise {_unworded(node.exc)}" if node.exc is not None else "raise"
+    if not isinstance(node, ast.Call):
+        return _words(node)
+    conditions = [part for part in node.args if not _is_message(part)]
+    return _words(ast.Call(node.func, conditions, node.keywords))
+
+
+def _is_message(node: ast.AST) -> bool:
+    text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return text or isinstance(node, ast.JoinedStr)
+
+
 def _changes(node: ast.AST) -> Iterator[_Place]:
     """The changes of this node alone."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         called = node.value.func
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         if name not in HARMLESS_CALLS:
-            yield _Place(node, ast.Pass(), "dropped", f"without {_words(node)}")
+            yield _Place(node, ast.Pass(), "dropped", f"without {_unworded(node.value)}")
     elif isinstance(node, ast.Raise):
-        yield _Place(node, ast.Pass(), "dropped", f"without {_words(node)}")
+        yield _Place(node, ast.Pass(), "dropped", f"without {_unworded(node)}")
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:
         shifted = ORDERED.get(type(node.ops[0]))
         if shifted is not None:

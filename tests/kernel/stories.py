@@ -19,6 +19,7 @@ import pandas as pd
 
 from bayesdp.errors import BayesdpError
 from bayesdp.notions import Cost
+from bayesdp.notions.vocabulary import Adversary
 from bayesdp.populations import parse
 from bayesdp.release import Study
 from bayesdp.release.certify import conversion_certificate
@@ -357,14 +358,16 @@ NO_POPULATION: tuple[tuple[Document, Document], ...] = (
 )  # fmt: skip
 """Populations, and what makes of each a declaration that no population meets."""
 ENOUGH = 99.0
+ADVERSARIES: tuple[Adversary, ...] = ("any", "informed")
 
 
 def _no_populations() -> Iterator[Document]:
     """By every theorem, under a level that is large enough for any."""
     for spec, told_of_it in NO_POPULATION:
-        for adversary in ("any", "informed"):
+        for adversary in ADVERSARIES:
             population = parse({"source": "us", **spec})
-            full = population.leakage(0.5, adversary=adversary)
+            cost = Cost(lipschitz=0.5) if spec["model"] == "gaussian" else HALF
+            full = report(Question(population, adversary, "bounded", 1.0), cost)
             for bound in full.bounds:
                 try:
                     alone = replace(full, bounds=(bound,))

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from bayesdp import kernel
+from bayesdp.accounting import Ledger
 from bayesdp.certificate import content_of, digest
 from bayesdp.errors import BudgetExceededError
 from bayesdp.kernel import check
@@ -142,3 +143,24 @@ def test_nothing_is_spent_where_no_certificate_could_hold(
         made.release(again=True)
     derivation._certified.cache_clear()
     assert len(made.ledger().spends("pairs")) == 1
+
+
+def test_others_may_spend_between_the_look_and_the_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then the ledger says so, in its own words."""
+    made = study(tmp_path, *POPULATIONS[0], epsilon=2.0, spend=1.5)
+    other = study(tmp_path, *POPULATIONS[0], epsilon=2.0, spend=1.5)
+    look = Study._exact
+
+    def looked(self: Study, ledger: Ledger) -> Any:
+        exact = look(self, ledger)
+        if self is made:
+            other.release()
+        return exact
+
+    monkeypatch.setattr(Study, "_exact", looked)
+    with pytest.raises(BudgetExceededError, match="Nothing was released and nothing was spent"):
+        made.release()
+    (data_set,) = made.ledger().show()
+    assert len(data_set["releases"]) == 1

@@ -97,13 +97,18 @@ def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
     )
 
 
+def fits_total(plan: Plan, derivation: Step) -> bool:
+    """Whether the data set's level in the derivation is within its total."""
+    return bool(derivation.premises[-1].conclusion["epsilon"] <= plan.reading.total)
+
+
 def within_total(plan: Plan, derivation: Step) -> Step:
     """The derivation, if the data set's level in it is within its total.
 
     Else `BudgetExceededError`: the kernel would refuse its certificate.
     """
-    level, total = derivation.premises[-1].conclusion["epsilon"], plan.reading.total
-    if not level <= total:
+    if not fits_total(plan, derivation):
+        level, total = derivation.premises[-1].conclusion["epsilon"], plan.reading.total
         raise BudgetExceededError(
             f"With this release the data set's proved level is {level!r}, above its total of "
             f"{total!r}: the ledger's level is lower, but no certificate can claim it. Spend less."

@@ -24,7 +24,7 @@ from bayesdp.errors import BudgetExceededError, InputError, TableError, TableMis
 from bayesdp.populations import Population
 from bayesdp.release.certify import certify
 from bayesdp.release.check import Check
-from bayesdp.release.derivation import derive, provable_plan, within_total
+from bayesdp.release.derivation import derive, fits_total, provable_plan, within_total
 from bayesdp.release.plan import (
     Plan,
     PlannedQuery,
@@ -200,7 +200,10 @@ class Study:
         with self._naming_inspect(), refusals_noted(ledger, *who, analyst):
             plan, exact = self._exact(ledger)
         # The kernel must prove the levels before anything is spent.
-        within_total(plan, derive(plan, self.spends()))
+        derivation = derive(plan, self.spends())
+        if not fits_total(plan, derivation):
+            self._require_budget(ledger, plan)  # others may have spent in the meantime
+        within_total(plan, derivation)
         return Transaction(ledger, self._entry(plan), _Drawing(ledger, plan, exact, clock)).run()
 
     @contextmanager

@@ -174,10 +174,8 @@ class Release:
         A query with groups (`by`) and a histogram have a `ResultList`. One of its results is
         `release[name, group]`, `release[name, cell]` or `release[name, group, cell]`, and
         `release[name, group]` the cells of one group. Groups and cells are named as they are, or as
-        they are shown. Errors: `UnknownNameError`, a `KeyError`, with the names that there are.
-
-        >>> release["heights", "[150, 180)"].value  # doctest: +SKIP
-        17.0
+        they are shown, as in `release["heights", "[150, 180)"]`. Errors: `UnknownNameError`, a
+        `KeyError`, with the names that there are.
         """
         if name == ():
             raise InputError("release[()]", expected="the name of a query", shown=False)

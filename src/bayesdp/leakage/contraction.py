@@ -242,7 +242,7 @@ class Messages:
         """
         incoming = self.others((self.degree[self.record] - 1).astype(float))
         arity = max(block.arity for block in self.blocks)
-        most = math.floor(np.max(incoming))  # a count that was rounded up
+        most = round(float(np.max(incoming)))  # a count, whichever way it was rounded
         ratio = self.log_ratio.max(keepdims=True)
         weights = _Weights.of(ratio)
         y = ratio if math.isfinite(ratio[0]) else np.full(1, 1e6 * dp_epsilon)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +13,9 @@ import pytest
 
 from bayesdp import kernel
 from bayesdp.certificate import content_of, digest
+from bayesdp.kernel import stated as reading
+from bayesdp.populations import parse
+from bayesdp.release.certify import conversion_certificate
 from bayesdp.verification import check
 from tests.kernel.all_kinds import certificate
 from tests.kernel.leaves import at, leaves
@@ -227,3 +233,33 @@ def test_no_number_is_a_truth_value(kind: str) -> None:
             assert not kernel.check(renewed(document)), path
             tried += 1
     assert tried > 0
+
+
+def test_what_a_verdict_has_read_does_not_change_in_the_callers_hands(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Populations are kept for the steps that repeat them: as copies, not as the caller's lists."""
+
+    def stated(*, tied: bool) -> dict[str, Any]:
+        table = [[2.0, 1.0], [1.0, 2.0]] if tied else [[1.0, 1.0], [1.0, 1.0]]
+        graph = parse({"model": "graph", "records": 3, "edges": [[0, 1], [1, 2]], "table": table})
+        report = graph.leakage(0.5)
+        bound = next(b for b in report.bounds if b.theorem == "graph-contraction")
+        made = conversion_certificate(graph, replace(report, bounds=(bound,)))
+        plain: dict[str, Any] = json.loads(made.to_json())
+        return plain
+
+    def populations(document: dict[str, Any]) -> list[dict[str, Any]]:
+        return [document["population"], document["derivation"]["evidence"]["population"]]
+
+    tied, untied = stated(tied=True), stated(tied=False)
+    forged = copy.deepcopy(untied)
+    forged["population"], forged["derivation"]["evidence"]["population"] = populations(tied)
+    text = json.dumps(renewed(forged))
+    monkeypatch.setattr(reading, "_READ", {})  # as in a process that has read nothing yet
+    changed = copy.deepcopy(tied)
+    assert check(changed)
+    for population in populations(changed):
+        population["table"][0][0] = population["table"][1][1] = 1.0
+    assert check(untied)
+    assert not check(json.loads(text))

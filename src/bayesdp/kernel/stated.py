@@ -87,7 +87,7 @@ def stated_population(plain: Any) -> Any:
     text = as_text(law)
     if len(law) == len(plain) and text in _READ:
         return _READ[text]
-    population = _read(plain)
+    population = _read(json.loads(as_text(plain)))  # what is kept can't change in anybody's hands
     while len(_READ) >= MOST_KEPT:
         del _READ[next(iter(_READ))]
     _READ[text] = population.model_copy(update={"source": "", "covers": ()})

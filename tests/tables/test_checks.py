@@ -201,3 +201,13 @@ def test_records_are_counted_once_for_each_unit() -> None:
     )
     assert records == 3
     assert [finding.code for finding in found] == ["unit-missing"]
+
+
+@pytest.mark.parametrize("cell", ["", '""', "NA", "  "])
+def test_rows_of_nobody_are_no_record_of_a_file(cell: str, tmp_path: Path) -> None:
+    """However nothing is written, such rows belong to no record, and not to one together."""
+    (tmp_path / "visits.csv").write_text(f"pid,x\na,0\na,1\n{cell},1\n{cell},0\n")
+    table = open_table("visits.csv", tmp_path)
+    columns = parse_columns({"pid": {"public": True}, "x": {"states": [0, 1]}})
+    found = inspect(table, columns, Structure(n=2, unit="pid", rows_per_unit=2))
+    assert "unit-missing" in {finding.code for finding in found}

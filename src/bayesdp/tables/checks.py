@@ -220,7 +220,7 @@ def _records(
     count, without, most, *split = table.numbers(
         records,
         records.count(),
-        records.count(where=records.unit_.isnull()),
+        records.count(where=reading.is_missing(table, records.unit_)),
         records.rows_.max(),
         *mixed,
     )

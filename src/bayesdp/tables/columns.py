@@ -343,8 +343,8 @@ def _states(name: str, value: object) -> tuple[Value, ...]:
             refuse(name, "states", value, "all texts, all numbers or all booleans")
         if value_kind(state) == "number":
             number = _number(name, "states", state)
-            if abs(number) > _MOST_EXACT:
-                refuse(name, "states", state, "numbers of at most 2^53", "Write them as texts.")
+            if abs(number) >= _MOST_EXACT:
+                refuse(name, "states", state, "numbers below 2^53", "Write them as texts.")
         if isinstance(state, str):
             require_shown(state, f"data.columns.{name}.states")
         if state == "":

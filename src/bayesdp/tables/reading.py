@@ -256,6 +256,11 @@ _DURATIONS = "Store a duration as a number of the unit that is meant, such as se
 _BOOLEANS = "The column holds booleans: declare states = [true, false], without quotes."
 
 
+def is_missing(table: Table, raw: Any) -> Any:
+    """Whether a cell of a column without declared states holds nothing."""
+    return raw.isnull() | raw.strip().isin(("", "NA")) if table.text_cells else raw.isnull()
+
+
 def _text_cells(raw: Any, kind: Reads, column: Column) -> _Cells:
     """CSV: everything is text. Empty is missing, and so is NA unless it is a declared state."""
     import ibis

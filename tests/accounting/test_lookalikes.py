@@ -27,6 +27,7 @@ SAME = [
     "he1ghts",
     "ℎeights",
 ]
+CAPITALS = {"NAMES": "ΝAMES", "DAYS": "DAΥS", "HAM": "ΗΑΜ", "BH": "ВН"}
 
 
 @pytest.mark.parametrize("name", SAME)
@@ -52,6 +53,11 @@ def test_other_names_are_other_data_sets(tmp_path: Path) -> None:
         ledger.ensure(name, "row", READING)
         ledger.ensure(name, "row", READING)
     assert len(ledger.show()) == 8
+
+
+@pytest.mark.parametrize("name", CAPITALS)
+def test_capitals_of_other_alphabets_look_like_latin_ones(name: str) -> None:
+    assert lookalike(CAPITALS[name], [name]) == name
 
 
 def test_letters_are_their_own_shape_but_for_those_that_look_alike() -> None:

@@ -223,3 +223,13 @@ def test_a_large_population_is_written_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert reading.key() == key
     monkeypatch.setattr("bayesdp.accounting.spend.canonical_json", None)
     assert level(reading, [Spend("d", "row", "q", "any", 0.5)]) == pytest.approx(1.5)
+
+
+def test_what_a_caller_changes_in_a_reading_changes_nothing_that_is_kept() -> None:
+    reading = Reading("bdp", 9.0, {"model": "clusters", "size": 3}, covers=("x",))
+    before = reading.key(), reading.to_dict()
+    assert reading.population is not None
+    reading.population["size"] = 4
+    assert (reading.key(), reading.to_dict()) == before
+    odd = Reading("bdp", 9.0, {"model": "clusters", "source": '"population":null', "size": 3})
+    assert odd.key() != Reading("bdp", 9.0, {"model": "clusters", "size": 3}).key()

@@ -18,6 +18,8 @@ _TWINS = (
     "ıi ɩi ɑa ɪi ʟl ɴn ʀr ʏy øo łl đd ħh ŧt 0o 1l il |l"
 )
 """Letters, as they are when folded, and the Latin letter that each is taken for."""
+_CAPITALS = str.maketrans({"Ν": "n", "Υ": "y"})
+"""Greek capitals that look like a Latin letter whose small one they don't look like."""
 _TABLE = str.maketrans({pair[0]: pair[1] for pair in _TWINS.split()})
 
 
@@ -27,7 +29,8 @@ def shape(name: str) -> str:
     Letters of other alphabets that look like Latin ones count as those, and `0`, `1`, `I` and `l`
     as `o` and `l`.
     """
-    folded = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", name).casefold())
+    plain = unicodedata.normalize("NFKC", name).translate(_CAPITALS)
+    folded = unicodedata.normalize("NFKD", plain.casefold())
     kept = (letter for letter in folded if unicodedata.category(letter)[0] in "LNS")
     return "".join(kept).translate(_TABLE).translate(_TABLE)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from bayesdp.errors import InputError
@@ -49,3 +51,16 @@ def test_a_wrong_member_is_named() -> None:
     ):
         with pytest.raises(InputError, match=rf"population\.members\[1\]\.{place}"):
             parse({"model": "family", "members": [CHAIN, CHAIN | change]})
+
+
+def test_equal_populations_have_equal_hashes_however_they_were_made() -> None:
+    """A hash is kept with its population, and neither copied with changes nor written to files."""
+    short, long = (
+        parse({"model": "markov", "transition": [[0.5, 0.5], [0.2, 0.8]], "length": length})
+        for length in (4, 5)
+    )
+    assert hash(short) != hash(long)
+    copied = short.model_copy(update={"length": 5})
+    assert (copied, hash(copied)) == (long, hash(long))
+    assert b"_hash" not in pickle.dumps(short)
+    assert hash(pickle.loads(pickle.dumps(short))) == hash(short)

@@ -10,7 +10,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Mapping
 from numbers import Integral
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
@@ -63,6 +63,18 @@ class Population(BaseModel):
             known = hash((type(self), *(self.__dict__[name] for name in fields)))
             self.__dict__["_hash"] = known
         return known
+
+    def __getstate__(self) -> dict[Any, Any]:
+        """Without the hash: those of texts differ from process to process."""
+        state = super().__getstate__()
+        fields = {name: value for name, value in state["__dict__"].items() if name != "_hash"}
+        return {**state, "__dict__": fields}
+
+    def model_copy(self, **changes: Any) -> Self:
+        """The population with these changes, which has a hash of its own."""
+        copied = super().model_copy(**changes)
+        copied.__dict__.pop("_hash", None)
+        return copied
 
     @field_validator("*", mode="before")
     @classmethod

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import bayesdp as bdp
+from bayesdp.release.results import cost_words
 
 TABLE = pd.DataFrame(
     {
@@ -259,3 +260,16 @@ def test_what_is_missing_or_quoted_is_told(tmp_path: Path) -> None:
     with pytest.raises(bdp.TableError, match=r"states = \[true, false\]"):
         made(table, texts, ["ill"], "ill == 'yes'").release()
     assert made(table, {"ill": {"states": [True, False]}}, ["ill"], "ill == True").inspect() == []
+
+
+@pytest.mark.parametrize(
+    ("pure", "rho", "words"),
+    [
+        (1.0, 0.0, "DP cost 1"),
+        (0.0, 0.5, "zCDP cost 0.5"),
+        (1.0, 0.5, "DP cost 1 and zCDP cost 0.5"),
+        (0.0, 0.0, "DP cost 0"),
+    ],
+)
+def test_a_cost_is_said_with_all_its_parts(pure: float, rho: float, words: str) -> None:
+    assert cost_words(pure, rho) == words

@@ -143,6 +143,8 @@ def test_nothing_is_spent_where_no_certificate_could_hold(
         made.release(again=True)
     derivation._certified.cache_clear()
     assert len(made.ledger().spends("pairs")) == 1
+    (refused,) = made.ledger().refusals()
+    assert refused["reason"] == "budget"
 
 
 def test_others_may_spend_between_the_look_and_the_proof(

@@ -110,8 +110,8 @@ def within_total(plan: Plan, derivation: Step) -> Step:
     if not fits_total(plan, derivation):
         level, total = derivation.premises[-1].conclusion["epsilon"], plan.reading.total
         raise BudgetExceededError(
-            f"With this release the data set's proved level is {level!r}, above its total of "
-            f"{total!r}: the ledger's level is lower, but no certificate can claim it. Spend less."
+            f"With this release the data set's proved level would be {level!r}, above its total of "
+            f"{total!r}: no certificate can claim it. Spend less."
         )
     return derivation
 

@@ -16,7 +16,6 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from bayesdp import kernel
-from bayesdp.accounting.rounded import up_words
 from bayesdp.accounting.spend import Spend
 from bayesdp.certificate import Step
 from bayesdp.errors import InputError, UnsupportedError
@@ -25,6 +24,7 @@ from bayesdp.release.program_fields import agreed, fields_read
 from bayesdp.release.program_files import ProgramFile, ProgramRefusedError, file_and_name
 from bayesdp.release.program_outputs import output_units
 from bayesdp.release.queries import label, labels
+from bayesdp.release.results import cost_words
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
 
@@ -67,9 +67,7 @@ class PlannedProgram:
 
     def cost_words(self) -> str:
         """The pure cost and that in zCDP, whichever it has."""
-        costs = [f"DP cost {up_words(self.dp_epsilon)}"] if self.dp_epsilon > 0.0 else []
-        costs += [f"zCDP cost {up_words(self.dp_rho)}"] if self.dp_rho > 0.0 else []
-        return " and ".join(costs)
+        return cost_words(self.dp_epsilon, self.dp_rho)
 
     @property
     def dp_epsilon(self) -> float:

@@ -307,8 +307,9 @@ def _shown(result: Result) -> tuple[object, ...]:
 
 
 def cost_words(dp_epsilon: float, dp_rho: float) -> str:
-    """A pure cost, or one in zCDP, rounded up."""
-    return f"zCDP cost {up_words(dp_rho)}" if dp_rho > 0.0 else f"DP cost {up_words(dp_epsilon)}"
+    """A pure cost, one in zCDP, or both; each is rounded up."""
+    pure = [f"DP cost {up_words(dp_epsilon)}"] if dp_epsilon > 0.0 or dp_rho == 0.0 else []
+    return " and ".join([*pure, *([f"zCDP cost {up_words(dp_rho)}"] if dp_rho > 0.0 else [])])
 
 
 def counted(count: int, singular: str, plural: str) -> str:

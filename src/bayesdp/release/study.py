@@ -203,6 +203,7 @@ class Study:
         derivation = derive(plan, self.spends())
         if not fits_total(plan, derivation):
             self._require_budget(ledger, plan)  # others may have spent in the meantime
+            ledger.refused(self.spec.data.dataset, self.name, "budget", analyst=analyst)
         within_total(plan, derivation)
         return Transaction(ledger, self._entry(plan), _Drawing(ledger, plan, exact, clock)).run()
 

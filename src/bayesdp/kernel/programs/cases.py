@@ -48,19 +48,23 @@ def _branches(node: Node, columns: Mapping[str, Values]) -> list[tuple[frozenset
         return [(frozenset({(node, True)}), ONE), (frozenset({(node, False)}), NOTHING)]
     if node.op == "if":
         test, yes, no = node.args
-        found = [
+        combined = [
             (conditions | {(test, so)}, value)
             for so, side in ((True, yes), (False, no))
             for conditions, value in _branches(side, columns)
         ]
     elif node.op in ARITHMETIC:
-        found = []
-        for chosen in product(*_few(_branches(one, columns) for one in node.args)):
-            conditions = frozenset[Condition]().union(*(one for one, _ in chosen))
-            found.append((conditions, _shorter(node.op, tuple(value for _, value in chosen))))
+        combined = []
+        for chosen in product(*_few(_branches(arg, columns) for arg in node.args)):
+            conditions = frozenset[Condition]().union(*(under for under, _ in chosen))
+            combined.append((conditions, _shorter(node.op, tuple(value for _, value in chosen))))
     else:
         return [(frozenset(), node)]
-    possible = [one for one in found if not any((test, not so) in one[0] for test, so in one[0])]
+    possible = [
+        branch
+        for branch in combined
+        if not any((test, not so) in branch[0] for test, so in branch[0])
+    ]
     if len(possible) > MOST_BRANCHES:
         raise NotThisRuleError
     return possible
@@ -69,12 +73,12 @@ def _branches(node: Node, columns: Mapping[str, Values]) -> list[tuple[frozenset
 def _few(
     lists: Iterable[list[tuple[frozenset[Condition], Node]]],
 ) -> list[list[tuple[frozenset[Condition], Node]]]:
-    found, total = list(lists), 1
-    for one in found:
-        total *= len(one)
+    choices, total = list(lists), 1
+    for options in choices:
+        total *= len(options)
     if total > MOST_BRANCHES * MOST_BRANCHES:
         raise NotThisRuleError
-    return found
+    return choices
 
 
 def _shorter(op: str, args: tuple[Node, ...]) -> Node:
@@ -106,7 +110,7 @@ def _whole(node: Node, world: AdjacencyContext) -> bool:
         return False
     place = world.range(node)
     small = max(-place.low, place.high) < 2**53
-    return small and all(_whole(one, world) for one in node.args)
+    return small and all(_whole(arg, world) for arg in node.args)
 
 
 def _double(node: Node, world: AdjacencyContext) -> bool:
@@ -130,14 +134,14 @@ def _cell(node: Node, world: AdjacencyContext) -> bool:
     vector = node.args[0]
     inner = vector.args[0]
     fields = inner.args if inner.op == "cross" else (inner,)
-    if not all(one.op == "field" for one in fields):
+    if not all(part.op == "field" for part in fields):
         return False
-    kinds = [world.program.columns[str(one.data[0])] for one in fields]
+    kinds = [world.program.columns[str(part.data[0])] for part in fields]
     if inner.op == "field" and kinds[0].kind == "int":
         size = vector.data[0]
         assert isinstance(size, Fraction)
         return bool(kinds[0].low >= 0 and kinds[0].high < size)
-    return all(one.kind in ("bool", "category") for one in kinds)
+    return all(column.kind in ("bool", "category") for column in kinds)
 
 
 def _comparison(node: Node) -> Condition:
@@ -155,8 +159,8 @@ def _decided_by(test: Node) -> Iterator[Node]:
     elif test.op == "field":
         yield test
     elif test.op in ("and", "or", "not", "if"):
-        for one in test.args:
-            yield from _decided_by(one)
+        for part in test.args:
+            yield from _decided_by(part)
     elif not (test.op == "const" and isinstance(test.data[0], bool)):
         raise NotThisRuleError
 
@@ -183,11 +187,11 @@ def _threshold(atom: Node, world: AdjacencyContext) -> Threshold | None:
     if atom.op != "le":
         return None
     left, right = atom.args
-    for one, other, is_left in ((left, right, True), (right, left, False)):
+    for side, other, is_left in ((left, right, True), (right, left, False)):
         value = other.data[0] if other.op == "const" else None
-        if one.op != "field" or isinstance(value, bool) or not isinstance(value, Fraction):
+        if side.op != "field" or isinstance(value, bool) or not isinstance(value, Fraction):
             continue
-        column = str(one.data[0])
+        column = str(side.data[0])
         if world.program.columns[column].kind in ("int", "real") and abs(value) < 10**300:
             return column, value, is_left
     return None
@@ -233,26 +237,26 @@ class Cases:
 
     def listed(self, names: Iterable[str]) -> bool:
         """Whether all these columns have few values."""
-        return all(values_of(self.world.program.columns[one]) is not None for one in names)
+        return all(values_of(self.world.program.columns[name]) is not None for name in names)
 
     def decide(self, test: Node, *, loose: bool) -> None:
         """Find out what decides a condition."""
-        for one in _decided_by(test):
-            if one.op == "field":
-                if self.world.program.columns[str(one.data[0])].kind != "bool":
+        for atom in _decided_by(test):
+            if atom.op == "field":
+                if self.world.program.columns[str(atom.data[0])].kind != "bool":
                     raise NotThisRuleError
-                self.fixed |= columns_of(one)
+                self.fixed |= columns_of(atom)
                 continue
-            texts = one.op == "eq" and all(_text(side, self.world) for side in one.args)
-            whole = any(_whole(side, self.world) for side in one.args)
-            exact = texts or (whole and all(_double(side, self.world) for side in one.args))
-            listed = self.listed(columns_of(one))
+            texts = atom.op == "eq" and all(_text(side, self.world) for side in atom.args)
+            whole = any(_whole(side, self.world) for side in atom.args)
+            exact = texts or (whole and all(_double(side, self.world) for side in atom.args))
+            listed = self.listed(columns_of(atom))
             if listed and not exact:
                 raise NotThisRuleError  # where sums look rows up, doubles may decide otherwise
             if listed and (texts or not loose):
-                self.fixed |= columns_of(one)
+                self.fixed |= columns_of(atom)
             else:
-                self.open.add(one)
+                self.open.add(atom)
 
     def number(self) -> int:
         """How many cases there are."""
@@ -264,22 +268,22 @@ class Cases:
     def all(self, *, public: bool) -> Iterator[tuple[dict[str, Value], dict[Node, bool]]]:
         """The settings of what neighbours share, or of the rest."""
         shared = self.world.public
-        names = sorted(one for one in self.fixed if (one in shared) is public)
-        open_ = [one for one in self.open if (columns_of(one) <= shared) is public]
-        lists = [values_of(self.world.program.columns[one]) or () for one in names]
-        limits = [_threshold(one, self.world) for one in open_]
+        names = sorted(name for name in self.fixed if (name in shared) is public)
+        open_ = [atom for atom in self.open if (columns_of(atom) <= shared) is public]
+        lists = [values_of(self.world.program.columns[name]) or () for name in names]
+        limits = [_threshold(atom, self.world) for atom in open_]
         possible = [
             dict(zip(open_, truths, strict=True))
             for truths in product((False, True), repeat=len(open_))
             if not _contradicted(limits, truths)
         ]
         for values in product(*lists):
-            for found in possible:
-                yield dict(zip(names, values, strict=True)), found
+            for decided in possible:
+                yield dict(zip(names, values, strict=True)), decided
 
     def value(self, node: Node, row: Row) -> Value:
         """A value that the fixed columns decide."""
-        key = (node, *(row[one] for one in sorted(columns_of(node))))
+        key = (node, *(row[name] for name in sorted(columns_of(node))))
         if key not in self.known:
             self.known[key] = evaluate(node, row, self.world.program.columns)
         return self.known[key]
@@ -294,7 +298,7 @@ class Cases:
             return row[str(test.data[0])] is True
         if test.op == "const":
             return test.data[0] is True
-        parts = [self.true(one, row, truths) for one in test.args]
+        parts = [self.true(part, row, truths) for part in test.args]
         if test.op == "if":
             return parts[1] if parts[0] else parts[2]
         if test.op == "not":
@@ -303,20 +307,22 @@ class Cases:
 
 
 def _summands(entry: Entry, world: AdjacencyContext) -> list[Summand]:
-    found = []
+    summands = []
     for term, factor in entry.items():
-        always = [_in_piece(*one, world) for one in term.pieces]
+        always = [_in_piece(*piece, world) for piece in term.pieces]
         if term.filter != TRUE:
             always.append((term.filter, True))
         value = term.value
         if value.op in ("onehot", "moments") or len(world.ranges(value)) > 1:
             value = Node("item", (value,), (Fraction(term.index),))
-        for conditions, one in branches(value, world.program.columns):
-            if one != NOTHING:
+        for conditions, branch in branches(value, world.program.columns):
+            if branch != NOTHING:
                 under = (*always, *conditions)
-                exact = _whole(one, world) or _cell(one, world)
-                found.append(Summand(under, _key(one, exact, term, world), one, factor, exact))
-    return found
+                exact = _whole(branch, world) or _cell(branch, world)
+                summands.append(
+                    Summand(under, _key(branch, exact, term, world), branch, factor, exact)
+                )
+    return summands
 
 
 def _key(value: Node, exact: bool, term: Term, world: AdjacencyContext) -> tuple[object, ...]:
@@ -324,13 +330,13 @@ def _key(value: Node, exact: bool, term: Term, world: AdjacencyContext) -> tuple
 
     That is: where none is looked up, and none is taken from a vector.
     """
-    wide = any(values_of(world.program.columns[one]) is None for one in columns_of(value))
+    wide = any(values_of(world.program.columns[name]) is None for name in columns_of(value))
     alike = exact or (wide and not _has_item(value))
     return (value,) if alike else (value, term.pieces, term.filter, term.group)
 
 
 def _has_item(value: Node) -> bool:
-    return value.op == "item" or any(_has_item(one) for one in value.args)
+    return value.op == "item" or any(_has_item(arg) for arg in value.args)
 
 
 def _in_piece(column: str, label: str, world: AdjacencyContext) -> Condition:
@@ -346,31 +352,31 @@ Sum = tuple[Fraction, Fraction, frozenset[tuple[tuple[object, ...], Fraction]]]
 
 def cases(entries: Sequence[Entry], norm: str, world: AdjacencyContext) -> Fraction | None:
     """The largest move over all pairs of cases that agree in what is public."""
-    summands = [_summands(one, world) for one in entries]
-    for one in (one for entry in summands for one in entry):
-        if not world.range(one.value).finite:
+    summands = [_summands(entry, world) for entry in entries]
+    for summand in (summand for entry in summands for summand in entry):
+        if not world.range(summand.value).finite:
             return None
     for loose in (False, True):
         try:
-            found = _cases(summands, world, loose=loose)
+            cases_ = _cases(summands, world, loose=loose)
         except NotThisRuleError:
             return None
-        steps = found.number() * sum(len(one) for one in summands)
-        if found.number() <= MOST_CASES and steps <= MOST_STEPS:
+        steps = cases_.number() * sum(len(entry) for entry in summands)
+        if cases_.number() <= MOST_CASES and steps <= MOST_STEPS:
             world.effort.take("values of single rows", 4 * steps)
-            return _furthest(found, summands, norm)
+            return _furthest(cases_, summands, norm)
     return None
 
 
 def _cases(summands: Sequence[Sequence[Summand]], world: AdjacencyContext, *, loose: bool) -> Cases:
-    found = Cases(world)
-    for one in (one for entry in summands for one in entry):
-        for test, _ in one.conditions:
-            found.decide(test, loose=loose)
-        if one.exact and one.value.op == "item":
-            found.fixed |= {name for name in columns_of(one.value) if found.listed([name])}
-        found.places[one.key] = world.range(one.value)
-    return found
+    cases_ = Cases(world)
+    for summand in (summand for entry in summands for summand in entry):
+        for test, _ in summand.conditions:
+            cases_.decide(test, loose=loose)
+        if summand.exact and summand.value.op == "item":
+            cases_.fixed |= {name for name in columns_of(summand.value) if cases_.listed([name])}
+        cases_.places[summand.key] = world.range(summand.value)
+    return cases_
 
 
 def _furthest(cases_: Cases, summands: Sequence[Sequence[Summand]], norm: str) -> Fraction | None:
@@ -378,7 +384,7 @@ def _furthest(cases_: Cases, summands: Sequence[Sequence[Summand]], norm: str) -
     nothing: Sum = (ZERO, ZERO, frozenset())
     for columns, truths in cases_.all(public=True):
         rows = {
-            tuple(_added(one, columns | own, truths | open_, cases_) for one in summands)
+            tuple(_added(entry, columns | own, truths | open_, cases_) for entry in summands)
             for own, open_ in cases_.all(public=False)
         }
         enters = cases_.world.adjacency == "add-remove"
@@ -388,8 +394,8 @@ def _furthest(cases_: Cases, summands: Sequence[Sequence[Summand]], norm: str) -
             return None
         effort.take("differences of pairs of rows", len(rows) * len(against) * len(summands))
         for x, y in product(rows, against):
-            moved = [_apart(a, b, cases_) for a, b in zip(x, y, strict=True)]
-            total = sum((one if norm == "l1" else one * one for one in moved), ZERO)
+            shifts = [_apart(a, b, cases_) for a, b in zip(x, y, strict=True)]
+            total = sum((shift if norm == "l1" else shift * shift for shift in shifts), ZERO)
             worst = max(worst, total)
     return worst
 
@@ -401,18 +407,18 @@ def _added(
     exactly = ZERO
     factors: dict[tuple[object, ...], Fraction] = defaultdict(Fraction)
     shared: set[tuple[object, ...]] = set()
-    for one in summands:
-        if any(cases_.true(test, row, truths) is not so for test, so in one.conditions):
+    for summand in summands:
+        if any(cases_.true(test, row, truths) is not so for test, so in summand.conditions):
             continue
-        read = columns_of(one.value)
-        if one.exact and read <= row.keys():
-            value = cases_.value(one.value, row)
+        read = columns_of(summand.value)
+        if summand.exact and read <= row.keys():
+            value = cases_.value(summand.value, row)
             assert isinstance(value, bool | Fraction)
-            exactly += one.factor * value
+            exactly += summand.factor * value
             continue
-        factors[one.key] += one.factor
+        factors[summand.key] += summand.factor
         if read <= cases_.world.public:
-            shared.add(one.key)
+            shared.add(summand.key)
     low = high = exactly
     for key in factors.keys() - shared:
         down, up = _times(cases_.places[key], factors[key])
@@ -425,13 +431,13 @@ def _times(place: Range, factor: Fraction) -> tuple[Fraction, Fraction]:
     return min(ends), max(ends)
 
 
-def _apart(one: Sum, other: Sum, cases_: Cases) -> Fraction:
+def _apart(first: Sum, second: Sum, cases_: Cases) -> Fraction:
     """The largest distance of two numbers."""
-    down, up = one[0] - other[1], one[1] - other[0]
+    down, up = first[0] - second[1], first[1] - second[0]
     factors: dict[tuple[object, ...], Fraction] = defaultdict(Fraction)
-    for key, factor in one[2]:
+    for key, factor in first[2]:
         factors[key] += factor
-    for key, factor in other[2]:
+    for key, factor in second[2]:
         factors[key] -= factor
     for key, factor in factors.items():
         least, most = _times(cases_.places[key], factor)

@@ -69,7 +69,7 @@ def dearest(pairs: Sequence[Pair]) -> Pair:
 
 
 def _known(spent: Sequence[Spent]) -> list[Pair] | None:
-    known = [one.entering for one in spent if one.entering is not None]
+    known = [spend.entering for spend in spent if spend.entering is not None]
     return known if len(known) == len(spent) else None
 
 
@@ -107,8 +107,8 @@ class Walk:
             spent.append(done)
         known = _known(spent)
         entering = None if known is None else added(known)
-        made = {"sequence": [one.made for one in spent]}
-        return Spent(added([one.cost for one in spent]), entering, new, made)
+        made = {"sequence": [spend.made for spend in spent]}
+        return Spent(added([spend.cost for spend in spent]), entering, new, made)
 
     def scope(self, names: Mapping[str, Kind]) -> Scope:
         """What may be read where these names have values."""
@@ -154,7 +154,9 @@ class Walk:
         """A name that both sides of a branch give lies where either puts it."""
         before = self.places.get(name, places)
         if len(before) == len(places):
-            places = tuple(one.hull(other) for one, other in zip(before, places, strict=True))
+            places = tuple(
+                earlier.hull(later) for earlier, later in zip(before, places, strict=True)
+            )
         self.places[name] = places
 
     def _kind(self, release: Release, scope: Scope) -> Kind:
@@ -174,8 +176,8 @@ class Walk:
         ]
         known = _known(spent)
         entering = None if known is None else dearest(known)
-        made = {"branch": [one.made for one in spent]}
-        return Spent(dearest([one.cost for one in spent]), entering, _either(spent), made)
+        made = {"branch": [spend.made for spend in spent]}
+        return Spent(dearest([spend.cost for spend in spent]), entering, _either(spent), made)
 
     def side(
         self, command: Branch, holds: bool, node: SequenceNode | None, names: Mapping[str, Kind]
@@ -186,13 +188,13 @@ class Walk:
     def parts(self, command: Parts, stated: Pieces | None, names: Mapping[str, Kind]) -> Spent:
         """Pieces of a partition, in parallel if each part reads its own piece only."""
         column = self.setting.world.program.columns.get(command.column)
-        told = f"a partition by no column {command.column!r}"
-        allow(column is not None, "partition", told, command, "parts")
+        reason = f"a partition by no column {command.column!r}"
+        allow(column is not None, "partition", reason, command, "parts")
         assert column is not None
         labels = [label for label, _ in command.parts]
         known_labels = set(labels) <= set(column.parts) and len(set(labels)) == len(labels)
-        told = "a piece that there isn't, or a piece twice"
-        allow(known_labels, "labels", told, command, "parts")
+        reason = "a piece that there isn't, or a piece twice"
+        allow(known_labels, "labels", reason, command, "parts")
         known_public = command.public is column.public
         allow(known_public, "public-parts", "public or not", command, "parts")
         confined = all(_confined(part, command.column, label) for label, part in command.parts)
@@ -210,24 +212,24 @@ class Walk:
         for (_, part), under in zip(command.parts, nodes, strict=True):
             spent.append(self.sequence(part, under, {**names, **new}))
             new |= spent[-1].names
-        tree = {"parts": {**made, "of": [one.made for one in spent]}}
+        tree = {"parts": {**made, "of": [spend.made for spend in spent]}}
         cost, entering = self._together(spent, confined, command)
         return Spent(cost, entering, new, tree)
 
     def _together(
         self, spent: list[Spent], confined: bool, command: Parts
     ) -> tuple[Pair, Pair | None]:
-        known, costs = _known(spent), [one.cost for one in spent]
+        known, costs = _known(spent), [spend.cost for spend in spent]
         if not confined:
             return added(costs), None if known is None else added(known)
         entering = None if known is None else dearest(known)
         if command.public or self.setting.world.adjacency == "add-remove":
             return dearest(costs), entering
         if known is None:
-            told = "a record that changes its piece has no known cost"
-            raise RefusedError("moving", told, command, "parts")
+            reason = "a record that changes its piece has no known cost"
+            raise RefusedError("moving", reason, command, "parts")
         two = [
-            sum(sorted((one[i] for one in known), reverse=True)[:2], Fraction(0)) for i in (0, 1)
+            sum(sorted((pair[i] for pair in known), reverse=True)[:2], Fraction(0)) for i in (0, 1)
         ]
         return dearest([*costs, (two[0], two[1])]), entering
 
@@ -235,12 +237,12 @@ class Walk:
 def _either(spent: Sequence[Spent]) -> Mapping[str, Kind]:
     """Names after a branch: of both sides alike, or something that is not a plain number."""
     first, second = spent[0].names, spent[1].names
-    found = dict.fromkeys((*first, *second), NOWHERE)
+    kinds = dict.fromkeys((*first, *second), NOWHERE)
     for name in set(first) & set(second):
         same = first[name] == second[name]
         numeric = {first[name], second[name]} <= {NUMBER, TRUTH}
-        found[name] = first[name] if same else NUMBER if numeric else OTHER
-    return found
+        kinds[name] = first[name] if same else NUMBER if numeric else OTHER
+    return kinds
 
 
 def _confined(commands: Sequence[Command], column: str, label: str) -> bool:
@@ -254,12 +256,12 @@ def _confined(commands: Sequence[Command], column: str, label: str) -> bool:
 
 
 def _read(commands: Sequence[Command]) -> Iterator[Expression]:
-    for one in commands:
-        if isinstance(one, Release):
-            yield from one.args
-        elif isinstance(one, Branch):
-            for side in one.sides:
+    for command in commands:
+        if isinstance(command, Release):
+            yield from command.args
+        elif isinstance(command, Branch):
+            for side in command.sides:
                 yield from _read(side)
-        elif isinstance(one, Parts):
-            for _, part in one.parts:
+        elif isinstance(command, Parts):
+            for _, part in command.parts:
                 yield from _read(part)

@@ -54,8 +54,8 @@ def of_labels(prior: Sequence[Fraction], replaced: bool) -> arb:
     """Beta or Dirichlet prior, any number of records: two counts change, or one does."""
     low = sorted(prior)
     require(len(low) >= 2, "one category")
-    one = gained(low[0])
-    return largest([one, traded(low[0], low[1])]) if replaced else one
+    gain = gained(low[0])
+    return largest([gain, traded(low[0], low[1])]) if replaced else gain
 
 
 def of_counts(shape: Fraction, move: Fraction) -> arb:

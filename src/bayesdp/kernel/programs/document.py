@@ -67,8 +67,8 @@ def check_program(certificate: ProgramCertificate) -> tuple[str, ...]:
     check_claim(certificate.claim, derived)
     require(certificate.claim == certificate.derivation.conclusion, "two claims", "claim")
     assuming = tuple(assumptions_from(derived))
-    told = "they are not those that the cost rests on"
-    require(certificate.assumptions == assuming, told, "assumptions")
+    reason = "they are not those that the cost rests on"
+    require(certificate.assumptions == assuming, reason, "assumptions")
     return assuming
 
 
@@ -114,8 +114,8 @@ def check_start(program: Program, scope: Scope, n: int | None) -> None:
 def check_end(program: Program, walk: Walk, spent: Spent) -> None:
     """What is asked of it after them: what it returns, and what it declares."""
     scope = walk.scope(spent.names)
-    for one in program.returns:
-        scope.public(one)
+    for returned in program.returns:
+        scope.public(returned)
     _check_declared(program, spent.cost)
     require(spent.cost[1] < 1, "a delta of 1 or more promises nothing", "delta")
 
@@ -129,12 +129,12 @@ def obligations_of(plain: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _sizes(program: Program, n: int | None) -> Range:
-    found = admitted(program.requires)
-    require(found.low <= found.high, "no number of records is admitted", "requires")
+    sizes = admitted(program.requires)
+    require(sizes.low <= sizes.high, "no number of records is admitted", "requires")
     if n is None:
-        return found
+        return sizes
     require(program.adjacency == "replace-one", "n is private", "n")
-    require(found.low <= n <= found.high, "n is not admitted", "n")
+    require(sizes.low <= n <= sizes.high, "n is not admitted", "n")
     return Range(Fraction(n), Fraction(n))
 
 
@@ -144,15 +144,15 @@ def _check_names(program: Program) -> None:
     `db.size` is the name of the number of records.
     """
     commands = list(flat(program.body))
-    derived = {one.name for one in commands if isinstance(one, Derive)}
+    derived = {command.name for command in commands if isinstance(command, Derive)}
     released: set[str] = set()
-    for one in commands:
-        if isinstance(one, Release):
-            free = one.name not in derived
-            allow(free, "twice", "a derived value has the name of a release", one, "name")
-            free = one.name not in released
-            allow(free, "twice", "two releases of one name", one, "name")
-            released.add(one.name)
+    for command in commands:
+        if isinstance(command, Release):
+            free = command.name not in derived
+            allow(free, "twice", "a derived value has the name of a release", command, "name")
+            free = command.name not in released
+            allow(free, "twice", "two releases of one name", command, "name")
+            released.add(command.name)
     taken = derived | released
     require("db.size" not in taken, "the name of the number of records", "name")
     require(not taken & set(program.parameters), "the name of a parameter", "name")
@@ -160,10 +160,10 @@ def _check_names(program: Program) -> None:
 
 def _check_requires(program: Program, scope: Scope, n: int | None) -> None:
     """Preconditions are about public values; one that is certainly false would prove anything."""
-    for one in program.requires:
-        require(scope.public(one) == TRUTH, "a precondition is true or false", "requires")
-        if n is not None or not any(part.op == "public" for part in one.walk()):
-            _check_holds(one, n or 1, scope.world)
+    for precondition in program.requires:
+        require(scope.public(precondition) == TRUTH, "a precondition is true or false", "requires")
+        if n is not None or not any(part.op == "public" for part in precondition.walk()):
+            _check_holds(precondition, n or 1, scope.world)
 
 
 def check_admitted(derived: Derived, n: int) -> None:
@@ -171,57 +171,57 @@ def check_admitted(derived: Derived, n: int) -> None:
     sizes = admitted(derived.program.requires)
     require(sizes.low <= n <= sizes.high, "n is not admitted", "requires")
     world = AdjacencyContext(derived.program, sizes, derived.program.adjacency)
-    for one in derived.program.requires:
-        _check_holds(one, n, world)
+    for precondition in derived.program.requires:
+        _check_holds(precondition, n, world)
 
 
 def _check_holds(node: Node, n: int, world: AdjacencyContext) -> None:
     """A precondition about public columns is the interpreter's to check, and is told of."""
-    found = _decided(node, n, world)
-    require(found is not False, "a precondition is false", "requires")
-    if found is None and not _asks_table(node):
+    holds = _decided(node, n, world)
+    require(holds is not False, "a precondition is false", "requires")
+    if holds is None and not _asks_table(node):
         raise UnknownError("it is not decided whether a precondition holds", "requires")
 
 
 def _asks_table(node: Node) -> bool:
-    return any(one.op in ("sum", "count") for one in node.walk())
+    return any(part.op in ("sum", "count") for part in node.walk())
 
 
 def _decided(node: Node, n: int, world: AdjacencyContext) -> bool | None:
     """Whether it holds at this number of records; None where that depends on anything else."""
     if node.op in ("and", "or"):
-        parts = [_decided(one, n, world) for one in node.args]
+        parts = [_decided(arg, n, world) for arg in node.args]
         decides = node.op == "or"
         return decides if decides in parts else None if None in parts else not decides
     if node.op == "not":
         inner = _decided(node.args[0], n, world)
         return None if inner is None else not inner
     try:
-        found = evaluate(_at(node, n), {}, world.program.columns)
+        value = evaluate(_at(node, n), {}, world.program.columns)
     except (NotExactError, ZeroDivisionError):
         return None
-    return found if isinstance(found, bool) else None
+    return value if isinstance(value, bool) else None
 
 
 def _at(node: Node, n: int) -> Node:
     if node == SIZE:
         return const(Fraction(n))
-    return replace(node, args=tuple(_at(one, n) for one in node.args))
+    return replace(node, args=tuple(_at(arg, n) for arg in node.args))
 
 
 def _check_declared(program: Program, cost: Pair) -> None:
     for what, declared, derived in zip(
         ("epsilon", "delta"), (program.epsilon, program.delta), cost, strict=True
     ):
-        told = declared is None or declared >= derived
-        require(told, f"the declared {what} is below the derived one", "declared")
+        enough = declared is None or declared >= derived
+        require(enough, f"the declared {what} is below the derived one", "declared")
     silent = program.epsilon is not None and program.delta is None
     require(not silent or cost[1] == 0, "a delta that is not declared", "declared")
 
 
 def one_kind(kinds: Kinds) -> tuple[str, str | None, tuple[Fraction, Fraction] | None]:
     """Lipschitz only where every release is, in the same column and interval."""
-    same = bool(kinds) and all(one == kinds[0] for one in kinds)
+    same = bool(kinds) and all(kind == kinds[0] for kind in kinds)
     return kinds[0] if same else ("any", None, None)
 
 
@@ -241,8 +241,8 @@ def check_claim(claim: ProgramClaim, derived: Derived) -> None:
         at_least(double, ball(claimed), f"claim: {what}")
         require(double == double_up(ball(claimed)), "another double", f"claim: {what}")
     if claim.kind == "any":
-        told = (claim.column, claim.interval) == (None, None)
-        require(told, "a column or interval of kind any", "claim")
+        bare = (claim.column, claim.interval) == (None, None)
+        require(bare, "a column or interval of kind any", "claim")
         return
     kind, column, place = derived.kind
     require(kind == "lipschitz", "another kind", "claim")
@@ -259,14 +259,14 @@ def assumptions_from(derived: Derived) -> list[str]:
     said = []
     if program.adjacency == "replace-one":
         said.append("adjacency is: replace one record; the number of records is public")
-        public = [name or "the record" for name, one in program.columns.items() if one.public]
+        public = [name or "the record" for name, column in program.columns.items() if column.public]
         if public:
             said.append(f"not protected, because declared public: {', '.join(public)}")
     else:
         said.append("adjacency is: one record enters or leaves; the number of records is private")
     if derived.n is not None:
         said.append(f"the table has exactly {derived.n} records")
-    if any(derived.n is None or _asks_table(one) for one in program.requires):
+    if any(derived.n is None or _asks_table(precondition) for precondition in program.requires):
         said.append(
             "the preconditions of the program hold: they are checked before anything is released, "
             "and nothing is said of other tables"

@@ -76,8 +76,8 @@ class Scope:
             return self._onehot(node)
         if node.op == "cross":
             labels: tuple[str, ...] = ("",)
-            for i, one in enumerate(node.args):
-                words = _words(self.row(one))
+            for i, part in enumerate(node.args):
+                words = _words(self.row(part))
                 require(len(labels) * len(words) <= MOST_ENTRIES, "too many cells")
                 labels = tuple(f"{a}|{b}" if i else b for a in labels for b in words)
             distinct = len(set(labels)) == len(labels)
@@ -89,7 +89,7 @@ class Scope:
             size = of.size * (of.size + 1) // 2
             require(size <= MOST_ENTRIES, "too many moments")
             return Kind("vector", size)
-        return self._plain(node, [self.row(one) for one in node.args])
+        return self._plain(node, [self.row(arg) for arg in node.args])
 
     def _column(self, name: object, at: Node) -> ColumnType:
         allow(name in self.world.program.columns, "column", f"no column {name!r}", at)
@@ -119,14 +119,14 @@ class Scope:
 
     def exact_divisors(self, node: Node) -> None:
         """No division by 0, and no clip with its ends in the wrong order, whatever the row."""
-        for one in node.walk():
-            if one.op == "div":
-                nonzero = self.world.range(one.args[1]).nonzero
-                allow(nonzero, "row-divisor", "a divisor may be 0", one.args[1])
-            if one.op == "clip":
-                low, high = (self.world.range(end) for end in one.args[1:])
+        for part in node.walk():
+            if part.op == "div":
+                nonzero = self.world.range(part.args[1]).nonzero
+                allow(nonzero, "row-divisor", "a divisor may be 0", part.args[1])
+            if part.op == "clip":
+                low, high = (self.world.range(end) for end in part.args[1:])
                 ordered = low.high <= high.low
-                allow(ordered, "clip", "the ends of a clip may be in the wrong order", one)
+                allow(ordered, "clip", "the ends of a clip may be in the wrong order", part)
 
     # -- private numbers -----------------------------------------------------------------------
 
@@ -147,7 +147,7 @@ class Scope:
         require(
             node.op in (*_ARITHMETIC, "tuple", "item"), f"'{node.op}' of values that are private"
         )
-        return self._plain(node, [self.private(one) for one in node.args])
+        return self._plain(node, [self.private(arg) for arg in node.args])
 
     # -- public values -------------------------------------------------------------------------
 
@@ -156,35 +156,35 @@ class Scope:
         if node.op == "public":
             name = str(node.data[0])
             if node == SIZE:
-                told = self.world.adjacency == "replace-one"
-                allow(told, "name", "the number of records is private", node)
+                is_public = self.world.adjacency == "replace-one"
+                allow(is_public, "name", "the number of records is private", node)
                 return NUMBER
             known = self.names.get(name, NOWHERE) != NOWHERE
             allow(known, "name", f"{name!r} is not released before it is used", node)
             return self.names[name]
         if node.op in ("sum", "count"):
-            told = not self.world.moved(node)
-            allow(told, "unreleased", "a private value is used without a release", node)
+            is_public = not self.world.moved(node)
+            allow(is_public, "unreleased", "a private value is used without a release", node)
             return self.private(node)
-        told = node.op not in ("field", "acc", "data", "fold")
-        allow(told, "unreleased", "a private value is used without a release", node)
-        return self._plain(node, [self.public(one) for one in node.args])
+        is_public = node.op not in ("field", "acc", "data", "fold")
+        allow(is_public, "unreleased", "a private value is used without a release", node)
+        return self._plain(node, [self.public(arg) for arg in node.args])
 
     def after(self, node: Node) -> Kind:
         """The kind of what is computed from released values."""
         if node.op not in ("plug-in", "noise-aware", "nuts"):
             return self.public(node)
         require(1 <= len(node.args) <= 2, f"'{node.op}' of something else")
-        for one in node.args:
-            if one.op == "observe":
-                data = one.args[0]
+        for part in node.args:
+            if part.op == "observe":
+                data = part.args[0]
                 require(data.op in ("nothing", "public"), "a model of unreleased data")
                 if data.op == "public":
                     self.public(data)
-                self.likelihood(one)
+                self.likelihood(part)
             else:
-                require(one.op == "public", f"'{node.op}' of something else")
-                self.public(one)
+                require(part.op == "public", f"'{node.op}' of something else")
+                self.public(part)
         return OTHER
 
     def likelihood(self, model: Node) -> str:
@@ -240,18 +240,18 @@ class Scope:
                 return Kind("text")
             return TRUTH if isinstance(value, bool) else NUMBER
         if op in ("and", "or", "not"):
-            require(all(one.name == "truth" for one in kinds), f"'{op}' of no truth values")
+            require(all(kind.name == "truth" for kind in kinds), f"'{op}' of no truth values")
             return TRUTH
         if op in ("eq", "ne"):
-            words = [one.name in ("label", "text") for one in kinds]
-            require(all(words) or all(one in (TRUTH, NUMBER) for one in kinds), "a comparison")
+            words = [kind.name in ("label", "text") for kind in kinds]
+            require(all(words) or all(kind in (TRUTH, NUMBER) for kind in kinds), "a comparison")
             return TRUTH
         if op == "if":
             require(kinds[0].name == "truth", "a condition is true or false")
-            require(all(one in (TRUTH, NUMBER) for one in kinds[1:]), "a choice of numbers")
+            require(all(kind in (TRUTH, NUMBER) for kind in kinds[1:]), "a choice of numbers")
             return TRUTH if kinds[1] == kinds[2] == TRUTH else NUMBER
         if op == "tuple":
-            require(all(one in (TRUTH, NUMBER) for one in kinds), "a vector of numbers")
+            require(all(kind in (TRUTH, NUMBER) for kind in kinds), "a vector of numbers")
             return Kind("vector", len(kinds))
         if op == "item":
             place = node.data[0]
@@ -260,7 +260,7 @@ class Scope:
             allow(known, "entry", "the vector has no such entry", node)
             return NUMBER
         if op in _COMPARISONS:
-            require(all(one in (TRUTH, NUMBER) for one in kinds), "a comparison of numbers")
+            require(all(kind in (TRUTH, NUMBER) for kind in kinds), "a comparison of numbers")
             return TRUTH
         if op not in _ARITHMETIC:
             raise UnknownError(f"no rule for '{op}' here", "program")
@@ -269,9 +269,9 @@ class Scope:
 
 def _combined(node: Node, kinds: list[Kind]) -> Kind:
     op = node.op
-    vectors = {one.size for one in kinds if one.name == "vector"}
+    vectors = {kind.size for kind in kinds if kind.name == "vector"}
     require(
-        all(one.name in ("truth", "number", "vector") for one in kinds), f"'{op}' of no numbers"
+        all(kind.name in ("truth", "number", "vector") for kind in kinds), f"'{op}' of no numbers"
     )
     allow(len(vectors) <= 1, "lengths", "vectors of different lengths", node)
     if not vectors:
@@ -292,7 +292,7 @@ def whole_row(node: Node, world: AdjacencyContext) -> bool:
         return True
     args = node.args[1:] if node.op == "if" else node.args
     closed = node.op in ("if", *_ARITHMETIC) and node.op != "div"
-    return closed and all(whole_row(one, world) for one in args)
+    return closed and all(whole_row(arg, world) for arg in args)
 
 
 def _words(kind: Kind) -> tuple[str, ...]:

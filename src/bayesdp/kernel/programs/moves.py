@@ -60,21 +60,21 @@ def joint(
     entries: list[Entry], norm: Norm, world: AdjacencyContext, means: Means
 ) -> tuple[Fraction, str]:
     """The least bound on a vector of sums over rows, and its rule; of equal ones the first."""
-    found = [
+    answers = [
         (value, name)
         for name, rule in JOINT.items()
         if means.thorough or rule not in (enumerated, cases)
         if (value := rule(entries, norm, world)) is not None
     ]
-    if not found:
+    if not answers:
         unlimited = [
             term.group
             for entry in entries
             for term in entry
-            if not all(one.finite for one in world.ranges(term.value))
+            if not all(place.finite for place in world.ranges(term.value))
         ]
         raise RefusedError("limit", "one record can change this without limit", unlimited[0])
-    return min(found, key=lambda answer: answer[0])
+    return min(answers, key=lambda answer: answer[0])
 
 
 # -- rules for sums over rows ------------------------------------------------------------------
@@ -117,8 +117,8 @@ def _one_vector(entries: list[Entry], op: str) -> tuple[Term, list[Fraction]] | 
         return None
     terms = [next(iter(entry.items())) for entry in entries]
     first = terms[0][0]
-    same = {(one.pieces, one.filter, one.value) for one, _ in terms}
-    distinct = {one.index for one, _ in terms}
+    same = {(term.pieces, term.filter, term.value) for term, _ in terms}
+    distinct = {term.index for term, _ in terms}
     if len(same) > 1 or len(distinct) < len(terms) or first.value.op != op:
         return None
     return first, [abs(factor) for _, factor in terms]
@@ -126,21 +126,21 @@ def _one_vector(entries: list[Entry], op: str) -> tuple[Term, list[Fraction]] | 
 
 def onehot(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """A record lies in one cell: it leaves one and enters another."""
-    found = _one_vector(entries, "onehot")
-    if found is None:
+    vector = _one_vector(entries, "onehot")
+    if vector is None:
         return None
-    factors = sorted((_power(one, norm) for one in found[1]), reverse=True)
+    factors = sorted((_power(factor, norm) for factor in vector[1]), reverse=True)
     return sum(factors[: 1 if world.adjacency == "add-remove" else 2], Fraction(0))
 
 
 def moments(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
     """Products of pairs of d numbers in [-1, 1] (theory 8.3)."""
-    found = _one_vector(entries, "moments")
-    if found is None:
+    vector = _one_vector(entries, "moments")
+    if vector is None:
         return None
-    term, factors = found
+    term, factors = vector
     places = world.ranges(term.value.args[0])
-    if any(one.low < -1 or one.high > 1 for one in places):
+    if any(place.low < -1 or place.high > 1 for place in places):
         return None
     d = len(places)
     enters = Fraction(d * (d + 1), 2)
@@ -171,9 +171,9 @@ def enumerated(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fra
         return None
     nothing = {(Fraction(0),) * len(entries)}
     worst = Fraction(0)
-    for found in groups.values():
-        against = nothing if world.adjacency == "add-remove" else found
-        moved = _furthest(found, against, norm, world)
+    for group in groups.values():
+        against = nothing if world.adjacency == "add-remove" else group
+        moved = _furthest(group, against, norm, world)
         if moved is None:
             return None
         worst = max(worst, moved)
@@ -186,8 +186,8 @@ def _furthest(
     norm: Norm,
     world: AdjacencyContext,
 ) -> Fraction | None:
-    if all(len(one) == 1 for one in some):
-        ends = [one[0] for one in some], [one[0] for one in others]
+    if all(len(row) == 1 for row in some):
+        ends = [row[0] for row in some], [row[0] for row in others]
         return _power(max(max(ends[0]) - min(ends[1]), max(ends[1]) - min(ends[0])), norm)
     work = len(some) * len(others) * len(next(iter(some)))
     if work > MOST_WORK:
@@ -235,15 +235,15 @@ def _by_structure(node: Node, norm: Norm, world: AdjacencyContext, means: Means)
         inner = moves(node.args[0], norm, world, means)
         return Bound(inner.value, _together([inner]))
     if op == "tuple" and norm == "l2":
-        parts = [moves(one, "l2", world, means) for one in node.args]
-        return Bound(_sum([one.value for one in parts]), _together(parts))
+        parts = [moves(arg, "l2", world, means) for arg in node.args]
+        return Bound(_sum([part.value for part in parts]), _together(parts))
     if op in ("add", "sub", "min", "max", "tuple"):
         length = len(world.ranges(node))
         parts, values = [], []
-        for one in node.args:
-            parts.append(moves(one, "l1", world, means))
+        for arg in node.args:
+            parts.append(moves(arg, "l1", world, means))
             value = parts[-1].value
-            if op in ("add", "sub") and len(world.ranges(one)) < length:
+            if op in ("add", "sub") and len(world.ranges(arg)) < length:
                 # One number that is added to every entry moves all of them.
                 value = _simple(Node("mul", (const(Fraction(length)), value)))
             values.append(value)
@@ -257,7 +257,7 @@ def _by_structure(node: Node, norm: Norm, world: AdjacencyContext, means: Means)
 
 def _together(parts: list[Bound]) -> str:
     """The rules behind a bound that is made of others."""
-    words = [word for one in parts for word in one.by.removeprefix("sum of ").split(", ")]
+    words = [word for part in parts for word in part.by.removeprefix("sum of ").split(", ")]
     return "sum of " + ", ".join(dict.fromkeys(words))
 
 
@@ -280,18 +280,18 @@ def _scaled(node: Node, norm: Norm, world: AdjacencyContext, means: Means) -> Bo
 def _known_factor(factor: Node, op: str, world: AdjacencyContext) -> Node:
     """The factor itself where it is known with the size, else the worst that it can be."""
     parts = list(factor.walk())
-    for one in parts:
-        if one.op == "div":
-            nonzero = world.range(one.args[1]).nonzero
-            allow(nonzero, "divisor", "a divisor may be 0", one.args[1])
+    for part in parts:
+        if part.op == "div":
+            nonzero = world.range(part.args[1]).nonzero
+            allow(nonzero, "divisor", "a divisor may be 0", part.args[1])
     place = world.range(factor)
-    known = all(one.op != "public" or one == SIZE for one in parts)
-    if known and not any(one.op in ("sum", "count") for one in parts):
+    known = all(part.op != "public" or part == SIZE for part in parts)
+    if known and not any(part.op in ("sum", "count") for part in parts):
         return factor
     if op == "div":
-        return const(min(abs(one) for one in (place.low, place.high) if isinstance(one, Fraction)))
-    told = "a private value is scaled by a public one without bounds"
-    allow(place.finite, "factor", told, factor)
+        return const(min(abs(end) for end in (place.low, place.high) if isinstance(end, Fraction)))
+    reason = "a private value is scaled by a public one without bounds"
+    allow(place.finite, "factor", reason, factor)
     return const(place.largest())
 
 
@@ -300,8 +300,8 @@ def _known_factor(factor: Node, op: str, world: AdjacencyContext) -> Node:
 
 def _sum(parts: list[Node]) -> Node:
     total = parts[0]
-    for one in parts[1:]:
-        total = Node("add", (total, one))
+    for part in parts[1:]:
+        total = Node("add", (total, part))
     return _simple(total)
 
 

@@ -102,7 +102,7 @@ def by_zcdp(rho: Fraction, epsilon: Fraction) -> arb:
             continue
         a = ball(order)
         log = (a - 1) * (a * ball(rho) - ball(epsilon)) + a * (1 - 1 / a).log() - (a - 1).log()
-        found = log.exp()
-        if found.upper() < best.upper():
-            best = found
+        delta = log.exp()
+        if delta.upper() < best.upper():
+            best = delta
     return best

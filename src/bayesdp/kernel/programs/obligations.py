@@ -26,7 +26,7 @@ _NAMES = {
 
 def written(tree: Tree) -> str:
     """A tree as SMT-LIB."""
-    return tree if isinstance(tree, str) else f"({' '.join(written(one) for one in tree)})"
+    return tree if isinstance(tree, str) else f"({' '.join(written(part) for part in tree)})"
 
 
 class Problem:
@@ -52,7 +52,9 @@ class Problem:
 
     def requires(self) -> None:
         """All preconditions of the program."""
-        self.said += [self.term(one, "public", "") for one in self.world.program.requires]
+        self.said += [
+            self.term(precondition, "public", "") for precondition in self.world.program.requires
+        ]
 
     def term(self, node: Node, row: str, so_far: Tree) -> Tree:
         """A row or public expression; `row` tells two rows apart, `so_far` is `acc`."""
@@ -79,9 +81,9 @@ class Problem:
                 raise UnprovedError("solver-vector", "solvers are not asked about vectors", node)
             return self.variable(("public", name), places[0])
         if op in ("eq", "ne") and (labels := self._labels(node)) is not None:
-            args = [self._label(one, row, labels) for one in node.args]
+            args = [self._label(arg, row, labels) for arg in node.args]
         else:
-            args = [self.term(one, row, so_far) for one in node.args]
+            args = [self.term(arg, row, so_far) for arg in node.args]
         return self._operation(node, args)
 
     def _column(self, name: str, row: str) -> Tree:
@@ -97,17 +99,17 @@ class Problem:
     def _labels(self, node: Node) -> tuple[str, ...] | None:
         """The labels of the one category column that is compared."""
         fields = [
-            self.world.program.columns[str(one.data[0])].labels
-            for one in node.args
-            if one.op == "field" and self._is_category(one)
+            self.world.program.columns[str(arg.data[0])].labels
+            for arg in node.args
+            if arg.op == "field" and self._is_category(arg)
         ]
-        words = [one for one in node.args if one.op == "const" and isinstance(one.data[0], str)]
+        words = [arg for arg in node.args if arg.op == "const" and isinstance(arg.data[0], str)]
         if not fields and not words:
             return None
         # Places are compared, so two columns must have the same labels in the same order.
         if not fields or len(set(fields)) > 1 or len(fields) + len(words) < 2:
-            told = "a comparison of labels that have no common places"
-            raise UnprovedError("solver-labels", told, node, "fold")
+            reason = "a comparison of labels that have no common places"
+            raise UnprovedError("solver-labels", reason, node, "fold")
         return fields[0]
 
     def _is_category(self, node: Node) -> bool:
@@ -145,7 +147,9 @@ class Problem:
     def text(self) -> str:
         """The whole problem in SMT-LIB."""
         declared = [f"(declare-const {name} {sort})" for name, sort in self.sorts.items()]
-        return "\n".join([*declared, *(f"(assert {written(one)})" for one in self.said)])
+        return "\n".join(
+            [*declared, *(f"(assert {written(assertion)})" for assertion in self.said)]
+        )
 
 
 def _is_truth(tree: Tree) -> bool:
@@ -155,10 +159,10 @@ def _is_truth(tree: Tree) -> bool:
 
 
 def _extreme(relation: str, terms: list[Tree]) -> Tree:
-    found = terms[0]
-    for one in terms[1:]:
-        found = ("ite", (relation, found, one), found, one)
-    return found
+    extreme = terms[0]
+    for term in terms[1:]:
+        extreme = ("ite", (relation, extreme, term), extreme, term)
+    return extreme
 
 
 def numeral(value: Fraction) -> Tree:
@@ -210,7 +214,9 @@ def read_text(text: str) -> tuple[dict[str, str], frozenset[Tree]]:
     for command in _trees(text):
         require(isinstance(command, tuple) and len(command) > 1, "an obligation's command")
         if command[0] == "declare-const":
-            require(len(command) == 3 and all(isinstance(one, str) for one in command), "declared")
+            require(
+                len(command) == 3 and all(isinstance(word, str) for word in command), "declared"
+            )
             require(command[1] not in sorts, "declared twice")
             sorts[str(command[1])] = str(command[2])
         else:
@@ -251,11 +257,11 @@ class SolverObligations:
     def find(self, problem: Problem, what: str) -> bool:
         """Whether solvers were asked this, under this name."""
         tree = problem.tree()
-        found = [i for i, one in enumerate(self.texts) if one == (what, tree)]
-        self.used.update(found)
-        if found:
+        matches = [i for i, stated in enumerate(self.texts) if stated == (what, tree)]
+        self.used.update(matches)
+        if matches:
             self.derived.setdefault(problem.text(), what)
-        return bool(found)
+        return bool(matches)
 
     def finish(self) -> None:
         """Every obligation is one that the program needs."""

@@ -81,19 +81,19 @@ class AdjacencyContext:
     def moved(self, node: Node) -> bool:
         """Whether neighbours may differ in it."""
         return any(
-            one.op == "fold"
+            part.op == "fold"
             or (
-                one.op in ("sum", "count")
-                and (self.adjacency == "add-remove" or not columns_of(one) <= self.public)
+                part.op in ("sum", "count")
+                and (self.adjacency == "add-remove" or not columns_of(part) <= self.public)
             )
-            for one in node.walk()
+            for part in node.walk()
         )
 
     def range(self, node: Node) -> Range:
         """Where one number lies."""
-        found = self.ranges(node)
-        allow(len(found) == 1, "vector", "a vector stands where one number is wanted", node)
-        return found[0]
+        places = self.ranges(node)
+        allow(len(places) == 1, "vector", "a vector stands where one number is wanted", node)
+        return places[0]
 
     def ranges(self, node: Node) -> tuple[Range, ...]:
         """Where each entry lies; a number is a vector of one."""
@@ -105,7 +105,7 @@ class AdjacencyContext:
         if op == "onehot":
             return (UNIT,) * _whole(node)
         if op == "tuple":
-            return tuple(self.range(one) for one in node.args)
+            return tuple(self.range(arg) for arg in node.args)
         if op == "item":
             whole = self.ranges(node.args[0])
             allow(_whole(node) < len(whole), "entry", "the vector has no such entry", node)
@@ -113,8 +113,8 @@ class AdjacencyContext:
         if op == "moments":
             entries = self.ranges(node.args[0])
             return tuple(
-                _squared(one) if i == j else _times(one, entries[j])
-                for i, one in enumerate(entries)
+                _squared(entry) if i == j else _times(entry, entries[j])
+                for i, entry in enumerate(entries)
                 for j in range(i, len(entries))
             )
         if op in ("sum", "count"):
@@ -138,25 +138,25 @@ class AdjacencyContext:
         every = data.args[0] == TRUE and not pieces(data) and self.adjacency == "replace-one"
         rows = self.size if every else Range(ZERO, self.size.high)
         each = (_point(Fraction(1)),) if node.op == "count" else self.ranges(data.args[1])
-        return tuple(_times(rows, one) for one in each)
+        return tuple(_times(rows, place) for place in each)
 
     def _computed(self, node: Node) -> tuple[Range, ...]:
         op = node.op
-        args = [self.ranges(one) for one in node.args]
-        length = max(len(one) for one in args)
-        fits = all(len(one) in (1, length) for one in args)
+        args = [self.ranges(arg) for arg in node.args]
+        length = max(len(arg) for arg in args)
+        fits = all(len(arg) in (1, length) for arg in args)
         allow(fits, "lengths", "vectors of different lengths", node)
-        spread = [one * length if len(one) == 1 else one for one in args]
-        return tuple(_entry(node, op, [one[i] for one in spread]) for i in range(length))
+        spread = [arg * length if len(arg) == 1 else arg for arg in args]
+        return tuple(_entry(node, op, [arg[i] for arg in spread]) for i in range(length))
 
 
 _LEAVES = ("const", "field", "public", "acc")
 
 
 def _whole(node: Node) -> int:
-    found = node.data[0]
-    assert isinstance(found, Fraction)
-    return int(found)
+    value = node.data[0]
+    assert isinstance(value, Fraction)
+    return int(value)
 
 
 def _point(value: object) -> Range:
@@ -169,7 +169,7 @@ def _entry(node: Node, op: str, of: list[Range]) -> Range:
         return _minus(of[0])
     if op == "abs":
         inside = of[0].low <= 0 <= of[0].high
-        ends: list[End] = [max(one, -one) for one in (of[0].low, of[0].high)]
+        ends: list[End] = [max(end, -end) for end in (of[0].low, of[0].high)]
         return Range(ZERO if inside else min(ends), max(ends))
     if op == "add":
         return Range(_sum(of[0].low, of[1].low), _sum(of[0].high, of[1].high))
@@ -179,7 +179,7 @@ def _entry(node: Node, op: str, of: list[Range]) -> Range:
         return _squared(of[0]) if node.args[0] == node.args[1] else _times(of[0], of[1])
     if op == "div":
         return _times(of[0], _inverse(of[1]))
-    lows, highs = [one.low for one in of], [one.high for one in of]
+    lows, highs = [place.low for place in of], [place.high for place in of]
     if op in ("min", "max"):
         return Range(min(lows), min(highs)) if op == "min" else Range(max(lows), max(highs))
     if op == "clip":
@@ -192,8 +192,8 @@ def _entry(node: Node, op: str, of: list[Range]) -> Range:
     raise RefusedError("no-number", f"'{op}' is not a number", node)
 
 
-def _minus(one: Range) -> Range:
-    return Range(-one.high, -one.low)
+def _minus(place: Range) -> Range:
+    return Range(-place.high, -place.low)
 
 
 def _product(a: End, b: End) -> End:
@@ -221,29 +221,31 @@ def _times(a: Range, b: Range) -> Range:
     return Range(min(ends), max(ends))
 
 
-def _squared(one: Range) -> Range:
-    ends = (_product(one.low, one.low), _product(one.high, one.high))
-    return Range(ZERO if one.low <= 0 <= one.high else min(ends), max(ends))
+def _squared(place: Range) -> Range:
+    ends = (_product(place.low, place.low), _product(place.high, place.high))
+    return Range(ZERO if place.low <= 0 <= place.high else min(ends), max(ends))
 
 
-def _inverse(one: Range) -> Range:
-    if not one.nonzero:
+def _inverse(place: Range) -> Range:
+    if not place.nonzero:
         return ANY
-    low, high = (ZERO if not isinstance(end, Fraction) else 1 / end for end in (one.high, one.low))
+    low, high = (
+        ZERO if not isinstance(end, Fraction) else 1 / end for end in (place.high, place.low)
+    )
     return Range(low, high)
 
 
 def admitted(requires: tuple[Node, ...]) -> Range:
     """The sizes that the preconditions leave, or more; at least one row."""
     low, high = Fraction(1), inf
-    found: End = high
-    for one in requires:
-        for op, bound in _said_of_size(one):
+    top: End = high
+    for precondition in requires:
+        for op, bound in _said_of_size(precondition):
             if op in (">=", ">", "="):
                 low = max(low, bound if op != ">" or bound.denominator > 1 else bound + 1)
             if op in ("<=", "<", "="):
-                found = min(found, bound)
-    return Range(low, found)
+                top = min(top, bound)
+    return Range(low, top)
 
 
 _RELATIONS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<", "eq": "="}
@@ -252,7 +254,7 @@ _TURNED = {">=": "<=", ">": "<", "<=": ">=", "<": ">", "=": "="}
 
 def _said_of_size(node: Node) -> list[tuple[str, Fraction]]:
     if node.op == "and":
-        return [one for part in node.args for one in _said_of_size(part)]
+        return [said for part in node.args for said in _said_of_size(part)]
     if node.op not in _RELATIONS:
         return []
     left, right = node.args
@@ -271,8 +273,8 @@ def folded(node: Node) -> Fraction | None:
         return Fraction(value) if isinstance(value, bool | Fraction) else None
     if node.op not in ("add", "sub", "mul", "div", "neg", "abs", "min", "max"):
         return None
-    numbers = [folded(one) for one in node.args]
-    known = [one for one in numbers if one is not None]
+    numbers = [folded(arg) for arg in node.args]
+    known = [number for number in numbers if number is not None]
     if len(known) < len(numbers):
         return None
     if node.op in ("min", "max"):

@@ -91,7 +91,7 @@ class Program:
         """The columns that a neighbouring database shares."""
         if self.adjacency != "replace-one":
             return frozenset()
-        return frozenset(name for name, one in self.columns.items() if one.public)
+        return frozenset(name for name, column in self.columns.items() if column.public)
 
 
 def program_of(stated: ProgramDocument) -> Program:

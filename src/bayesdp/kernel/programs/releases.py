@@ -104,10 +104,10 @@ class Setting:
         lasting = names_of(node) <= {"db.size"}
         if lasting and key in self.seen:
             return self.seen[key]
-        found = moves(node, norm, world, Means(self.folds, thorough))
+        bound = moves(node, norm, world, Means(self.folds, thorough))
         if lasting:
-            self.seen[key] = found
-        return found
+            self.seen[key] = bound
+        return bound
 
     def by_rule(self, name: str, node: Node, norm: Norm) -> Node:
         """How far one rule for sums over rows says that a value moves."""
@@ -117,10 +117,10 @@ class Setting:
         entries = linear(node, self.world)
         require(entries is not None, "by a rule that doesn't apply")
         assert entries is not None
-        found = JOINT[name](entries, norm, self.world)
-        require(found is not None, "by a rule that doesn't apply")
-        assert found is not None
-        return const(found)
+        value = JOINT[name](entries, norm, self.world)
+        require(value is not None, "by a rule that doesn't apply")
+        assert value is not None
+        return const(value)
 
     def enough(self, greater: Node, smaller: Node, what: str) -> None:
         """`greater >= smaller` for every admitted number of records."""
@@ -129,8 +129,8 @@ class Setting:
             certain = holds_for_all_sizes(greater, smaller, self.world.size, self.world.effort)
         else:
             certain = a >= b
-        told = f": {float(a):g} is stated, {float(b):g} derived" if a is not None and b else ""
-        require(certain, f"{what} is below what is derived{told}", self.step)
+        values = f": {float(a):g} is stated, {float(b):g} derived" if a is not None and b else ""
+        require(certain, f"{what} is below what is derived{values}", self.step)
 
 
 def release_cost(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
@@ -163,16 +163,16 @@ def _check_options(release: Release, scope: Scope) -> None:
     given = set(dict(release.options))
     require(len(release.args) == many, "another number of arguments")
     require(needed <= given <= needed | possible, "options")
-    for one in dict(release.options).values():
-        require(scope.public(one) in (NUMBER, TRUTH), "an option is not a number")
+    for option in dict(release.options).values():
+        require(scope.public(option) in (NUMBER, TRUTH), "an option is not a number")
 
 
 def _option(release: Release, name: str) -> Fraction:
-    found = folded(dict(release.options)[name])
-    require(found is not None, f"{name} is not known beforehand")
-    assert found is not None
-    require(name in ("low", "high") or found > 0, f"{name} is not above 0")
-    return found
+    value = folded(dict(release.options)[name])
+    require(value is not None, f"{name} is not known beforehand")
+    assert value is not None
+    require(name in ("low", "high") or value > 0, f"{name} is not above 0")
+    return value
 
 
 # -- noise on numbers ------------------------------------------------------------------------------
@@ -261,7 +261,7 @@ def lipschitz(
     if world.adjacency != "replace-one":
         return ANY_KIND
     if node.op in ("mul", "div", "neg"):
-        private = [one for one in node.args if world.moved(one)]
+        private = [arg for arg in node.args if world.moved(arg)]
         return lipschitz(private[0], world) if len(private) == 1 else ANY_KIND
     if node.op != "sum" or node.args[0].args[0] != TRUE or pieces(node.args[0]):
         return ANY_KIND
@@ -285,9 +285,9 @@ def whole(node: Node, world: AdjacencyContext) -> bool:
     if node.op == "sum":
         return whole_row(node.args[0].args[1], world)
     if node.op in ("add", "sub", "neg", "mul"):
-        return all(whole(one, world) for one in node.args)
-    found = folded(node)
-    return found is not None and found.denominator == 1
+        return all(whole(arg, world) for arg in node.args)
+    number = folded(node)
+    return number is not None and number.denominator == 1
 
 
 # -- scores ----------------------------------------------------------------------------------------
@@ -342,19 +342,19 @@ def candidates_of(node: Node, scope: Scope) -> Range | None:
     if node.op == "posteriors-of":
         prior, size = node.args
         require(prior.op in ("prior", "public"), "candidates of no prior")
-        for one in (prior,) if prior.op == "public" else prior.args:
-            scope.public(one)
+        for parameter in (prior,) if prior.op == "public" else prior.args:
+            scope.public(parameter)
         require(scope.public(size) == NUMBER, "a number of records")
         return None
     if node.op == "grid-of":
         require(node.data[0] in ("beta", "gamma", "normal"), "a grid of no distributions")
-        require(all(candidates_of(one, scope) is not None for one in node.args), "a grid")
+        require(all(candidates_of(axis, scope) is not None for axis in node.args), "a grid")
         return None
     require(node.op in ("values", "linspace", "range"), "no candidates")
-    require(all(scope.public(one) in (NUMBER, TRUTH) for one in node.args), "no candidates")
-    ends = [scope.world.range(one) for one in node.args]
+    require(all(scope.public(arg) in (NUMBER, TRUTH) for arg in node.args), "no candidates")
+    ends = [scope.world.range(arg) for arg in node.args]
     ends = ends if node.op == "values" else ends[:2]
-    return Range(min(one.low for one in ends), max(one.high for one in ends))
+    return Range(min(place.low for place in ends), max(place.high for place in ends))
 
 
 def hellinger(model: Node, setting: Setting, world: AdjacencyContext) -> arb:
@@ -364,11 +364,11 @@ def hellinger(model: Node, setting: Setting, world: AdjacencyContext) -> arb:
     read = columns_of(data.args[0]) | {column for column, _ in pieces(data)}
     entering = world.adjacency == "add-remove"
     fixed = not entering and read <= world.public
-    known = [folded(one) for one in prior.args] if prior.op == "prior" else [None]
-    numbers = [one for one in known if one is not None]
+    known = [folded(parameter) for parameter in prior.args] if prior.op == "prior" else [None]
+    numbers = [number for number in known if number is not None]
     if len(numbers) < len(known):
-        told = "the prior's parameters are not known beforehand"
-        raise UnprovedError("prior-unknown", told, prior)
+        reason = "the prior's parameters are not known beforehand"
+        raise UnprovedError("prior-unknown", reason, prior)
     records = setting.least if fixed and not read else 1
     if family == "bernoulli" and fixed:
         return distances.replaced_of(numbers[0], numbers[1], records)
@@ -382,11 +382,11 @@ def hellinger(model: Node, setting: Setting, world: AdjacencyContext) -> arb:
     if family == "normal" and fixed:
         sd = folded(likelihood.args[0])
         if sd is None:
-            told = "the standard deviation is not known beforehand"
-            raise UnprovedError("sd-unknown", told, likelihood)
+            reason = "the standard deviation is not known beforehand"
+            raise UnprovedError("sd-unknown", reason, likelihood)
         return distances.of_means(place.width(), numbers[1], sd, records)
-    told = f"no bound on how far a {family} posterior moves here"
-    raise UnprovedError("family", told, model)
+    reason = f"no bound on how far a {family} posterior moves here"
+    raise UnprovedError("family", reason, model)
 
 
 def _upper(distance: arb) -> Node:
@@ -405,9 +405,9 @@ def _answer(release: Release, stated: ReleaseNode, setting: Setting, width: Frac
     """Each record answers by itself: neighbours differ in one answer's law."""
     epsilon, data = _option(release, "epsilon"), release.args[0]
     read = columns_of(data.args[0]) | {column for column, _ in pieces(data)}
-    told = setting.world.adjacency != "replace-one" or not read <= setting.world.public
+    tells_size = setting.world.adjacency != "replace-one" or not read <= setting.world.public
     private = "one answer for each record tells how many there are"
-    allow(not told, "answers", private, release)
+    allow(not tells_size, "answers", private, release)
     require(stated.sensitivity.norm == "score" and stated.entering is None, "a cost of entering")
     require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
     setting.enough(stated.sensitivity.value, const(width), "the sensitivity")

@@ -60,14 +60,14 @@ def linear(node: Node, world: AdjacencyContext) -> list[Entry] | None:
         return _terms(node, world)
     if op not in ("tuple", "item", "add", "sub", "neg", "mul", "div"):
         return None
-    parts = [linear(one, world) for one in node.args]
-    known = [one for one in parts if one is not None]
+    parts = [linear(arg, world) for arg in node.args]
+    known = [part for part in parts if part is not None]
     if op in ("mul", "div"):
         return _by_number(node, parts)
     if len(known) < len(parts):
         return None
     if op == "tuple":
-        return [entry for one in known for entry in one]
+        return [entry for entries in known for entry in entries]
     if op == "item":
         place = node.data[0]
         assert isinstance(place, Fraction)
@@ -84,8 +84,8 @@ def _terms(node: Node, world: AdjacencyContext) -> list[Entry]:
     value = data.args[1]
     places = [(value, i) for i in range(len(world.ranges(value)))]
     if value.op == "tuple":
-        places = [(one, 0) for one in value.args]
-    return [{Term(pieces(data), data.args[0], one, i, value): Fraction(1)} for one, i in places]
+        places = [(part, 0) for part in value.args]
+    return [{Term(pieces(data), data.args[0], part, i, value): Fraction(1)} for part, i in places]
 
 
 def _by_number(node: Node, parts: list[list[Entry] | None]) -> list[Entry] | None:
@@ -102,19 +102,19 @@ def _by_number(node: Node, parts: list[list[Entry] | None]) -> list[Entry] | Non
 
 
 def _times(entries: list[Entry], factor: Fraction) -> list[Entry]:
-    return [{term: factor * one for term, one in entry.items()} for entry in entries]
+    return [{term: factor * weight for term, weight in entry.items()} for entry in entries]
 
 
-def _together(one: list[Entry], other: list[Entry], sign: Fraction) -> list[Entry]:
-    length = max(len(one), len(other))
-    a, b = (part * length if len(part) == 1 else part for part in (one, other))
-    found: list[Entry] = []
+def _together(first: list[Entry], second: list[Entry], sign: Fraction) -> list[Entry]:
+    length = max(len(first), len(second))
+    a, b = (part * length if len(part) == 1 else part for part in (first, second))
+    entries: list[Entry] = []
     for x, y in zip(a, b, strict=True):
         summed = dict(x)
         for term, factor in y.items():
             summed[term] = summed.get(term, Fraction(0)) + sign * factor
-        found.append({term: factor for term, factor in summed.items() if factor})
-    return found
+        entries.append({term: factor for term, factor in summed.items() if factor})
+    return entries
 
 
 # -- exact values ------------------------------------------------------------------------------
@@ -130,22 +130,22 @@ def values_of(column: Values) -> tuple[Value, ...] | None:
         return None
     if column.high - column.low >= MOST_WHOLE:
         return None
-    return tuple(Fraction(one) for one in range(int(column.low), int(column.high) + 1))
+    return tuple(Fraction(number) for number in range(int(column.low), int(column.high) + 1))
 
 
 def settings(columns: Mapping[str, Values], names: Iterable[str]) -> Iterator[Row]:
     """All settings of these columns, in the order of their names; none where values are many."""
     names = sorted(names)
     lists = [values_of(columns[name]) or () for name in names]
-    return (dict(zip(names, one, strict=True)) for one in product(*lists))
+    return (dict(zip(names, row, strict=True)) for row in product(*lists))
 
 
 def rows(columns: Mapping[str, ColumnType], names: frozenset[str]) -> list[Row] | None:
     """All settings of these columns, if there are at most `MOST_SETTINGS`."""
     total = 1
     for name in names:
-        found = values_of(columns[name])
-        total *= MOST_SETTINGS + 1 if found is None else len(found)
+        values = values_of(columns[name])
+        total *= MOST_SETTINGS + 1 if values is None else len(values)
     return None if total > MOST_SETTINGS else list(settings(columns, names))
 
 
@@ -158,16 +158,16 @@ def added(entries: list[Entry], row: Row, world: AdjacencyContext) -> tuple[Frac
             seen[node] = evaluate(node, row, world.program.columns)
         return seen[node]
 
-    def one(term: Term) -> Fraction:
+    def contribution(term: Term) -> Fraction:
         if any(_word(row[column]) != label for column, label in term.pieces):
             return Fraction(0)
         if term.filter != TRUE and not evaluated(term.filter):
             return Fraction(0)
-        found = evaluated(term.value)
-        return found[term.index] if isinstance(found, tuple) else _number(found)
+        value = evaluated(term.value)
+        return value[term.index] if isinstance(value, tuple) else _number(value)
 
     return tuple(
-        sum((factor * one(term) for term, factor in entry.items()), Fraction(0))
+        sum((factor * contribution(term) for term, factor in entry.items()), Fraction(0))
         for entry in entries
     )
 
@@ -176,9 +176,9 @@ def evaluate(node: Node, row: Row, columns: Mapping[str, Values]) -> Value:
     """The value of a row expression at one row."""
     op = node.op
     if op == "const":
-        found = node.data[0]
-        assert isinstance(found, bool | Fraction | str)
-        return found
+        constant = node.data[0]
+        assert isinstance(constant, bool | Fraction | str)
+        return constant
     if op == "field":
         return row[str(node.data[0])]
     if op == "if":
@@ -190,19 +190,19 @@ def evaluate(node: Node, row: Row, columns: Mapping[str, Values]) -> Value:
         place, size = _place(node.args[0], row, columns), node.data[0]
         assert isinstance(size, Fraction)
         return tuple(Fraction(i == place) for i in range(int(size)))
-    args = [evaluate(one, row, columns) for one in node.args]
-    found_by: Value = _OPERATIONS[op](node, args)
-    return found_by
+    args = [evaluate(arg, row, columns) for arg in node.args]
+    result: Value = _OPERATIONS[op](node, args)
+    return result
 
 
 def _place(node: Node, row: Row, columns: Mapping[str, Values]) -> int:
     """The place of a category, a truth value or a whole number."""
     if node.op == "cross":
-        found = 0
-        for one in node.args:
-            labels = labels_of(one, columns)
-            found = found * len(labels) + _place(one, row, columns)
-        return found
+        place = 0
+        for part in node.args:
+            labels = labels_of(part, columns)
+            place = place * len(labels) + _place(part, row, columns)
+        return place
     value = evaluate(node, row, columns)
     return labels_of(node, columns).index(value) if isinstance(value, str) else int(_number(value))
 
@@ -212,8 +212,8 @@ def labels_of(node: Node, columns: Mapping[str, Values]) -> tuple[str, ...]:
     if node.op == "field":
         return columns[str(node.data[0])].labels or ("False", "True")
     if node.op == "cross":
-        parts = [labels_of(one, columns) for one in node.args]
-        return tuple("|".join(one) for one in product(*parts))
+        parts = [labels_of(part, columns) for part in node.args]
+        return tuple("|".join(words) for words in product(*parts))
     return ("False", "True")
 
 
@@ -234,18 +234,18 @@ def _moments(args: list[Value]) -> tuple[Fraction, ...]:
 
 
 def _equal(args: list[Value]) -> bool:
-    if any(isinstance(one, str) for one in args):
+    if any(isinstance(arg, str) for arg in args):
         return _word(args[0]) == _word(args[1])
     return _number(args[0]) == _number(args[1])
 
 
 def _entrywise(args: list[Value], combine: Callable[..., Fraction]) -> Value:
     """Numbers combined, or vectors entry by entry."""
-    lengths = [len(one) for one in args if isinstance(one, tuple)]
+    lengths = [len(arg) for arg in args if isinstance(arg, tuple)]
     if not lengths:
-        return bounded(Fraction(combine(*(_number(one) for one in args))))
-    spread = [one if isinstance(one, tuple) else (_number(one),) * lengths[0] for one in args]
-    return tuple(bounded(Fraction(combine(*one))) for one in zip(*spread, strict=True))
+        return bounded(Fraction(combine(*(_number(arg) for arg in args))))
+    spread = [arg if isinstance(arg, tuple) else (_number(arg),) * lengths[0] for arg in args]
+    return tuple(bounded(Fraction(combine(*numbers))) for numbers in zip(*spread, strict=True))
 
 
 def _item(node: Node, args: list[Value]) -> Value:
@@ -256,7 +256,7 @@ def _item(node: Node, args: list[Value]) -> Value:
 
 
 def _numbers(args: list[Value]) -> Iterator[Fraction]:
-    return (_number(one) for one in args)
+    return (_number(arg) for arg in args)
 
 
 _OPERATIONS: Mapping[str, Callable[[Node, list[Value]], Any]] = {
@@ -279,7 +279,7 @@ _OPERATIONS: Mapping[str, Callable[[Node, list[Value]], Any]] = {
     "mul": lambda node, args: _entrywise(args, lambda x, y: x * y),
     "div": lambda node, args: _entrywise(args, lambda x, y: x / y),
     "tuple": lambda node, args: tuple(_numbers(args)),
-    "cross": lambda node, args: "|".join(_word(one) for one in args),
+    "cross": lambda node, args: "|".join(_word(arg) for arg in args),
     "moments": lambda node, args: _moments(args),
     "item": _item,
 }

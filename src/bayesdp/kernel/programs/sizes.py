@@ -37,7 +37,7 @@ def holds_for_all_sizes(greater: Node, smaller: Node, sizes: Range, effort: Effo
         a, b = _pieces(greater, critical), _pieces(smaller, critical)
         _differences(a, b, critical)
         low = max(1, -floor(-Fraction(sizes.low)))
-        top = max([low, *(floor(_root_bound(one)) + 1 for one in critical)])
+        top = max([low, *(floor(_root_bound(poly)) + 1 for poly in critical)])
         if isinstance(sizes.high, Fraction):
             top = min(top, floor(sizes.high))
         if top - low > MOST_SIZES:
@@ -54,11 +54,11 @@ def value(node: Node, n: int) -> Fraction:
     if node == SIZE:
         return Fraction(n)
     if node.op == "const":
-        found = node.data[0]
-        if isinstance(found, bool | Fraction):
-            return Fraction(found)
+        constant = node.data[0]
+        if isinstance(constant, bool | Fraction):
+            return Fraction(constant)
         raise NotThisError
-    args = [value(one, n) for one in node.args]
+    args = [value(arg, n) for arg in node.args]
     if node.op in ("min", "max"):
         return min(args) if node.op == "min" else max(args)
     if node.op == "clip":
@@ -82,30 +82,30 @@ def _pieces(node: Node, critical: list[Poly]) -> list[Ratio]:
         return [((Fraction(0), Fraction(1)), (Fraction(1),))]
     if node.op == "const":
         return [((value(node, 0),) if value(node, 0) else (), (Fraction(1),))]
-    args = [_pieces(one, critical) for one in node.args]
+    args = [_pieces(arg, critical) for arg in node.args]
     if node.op == "clip":
         _differences(args[0], args[1], critical)
         _differences([*args[0], *args[1]], args[2], critical)
-        found = [*args[0], *args[1], *args[2]]
+        pieces = [*args[0], *args[1], *args[2]]
     elif node.op in ("min", "max"):
-        for i, one in enumerate(args):
-            for other in args[i + 1 :]:
-                _differences(one, other, critical)
-        found = [piece for one in args for piece in one]
+        for i, first in enumerate(args):
+            for second in args[i + 1 :]:
+                _differences(first, second, critical)
+        pieces = [piece for arg in args for piece in arg]
     elif node.op in ("neg", "abs"):
-        found = [(_scaled(top, Fraction(-1)), under) for top, under in args[0]]
+        pieces = [(_scaled(top, Fraction(-1)), under) for top, under in args[0]]
         if node.op == "abs":
             critical += [top for top, _ in args[0]]
-            found = [*args[0], *found]
+            pieces = [*args[0], *pieces]
     elif node.op in ("add", "sub", "mul", "div"):
-        found = [_joined(node.op, x, y) for x in args[0] for y in args[1]]
+        pieces = [_joined(node.op, x, y) for x in args[0] for y in args[1]]
     else:
         raise NotThisError
-    found = list(dict.fromkeys(found))
-    if len(found) > MOST_PIECES or any(len(p) > MOST_DEGREE for one in found for p in one):
+    pieces = list(dict.fromkeys(pieces))
+    if len(pieces) > MOST_PIECES or any(len(p) > MOST_DEGREE for piece in pieces for p in piece):
         raise NotThisError
-    critical += [under for _, under in found]
-    return found
+    critical += [under for _, under in pieces]
+    return pieces
 
 
 def _joined(op: str, x: Ratio, y: Ratio) -> Ratio:
@@ -120,8 +120,8 @@ def _joined(op: str, x: Ratio, y: Ratio) -> Ratio:
     return _plus(_times(a, d), _scaled(_times(c, b), sign)), _times(b, d)
 
 
-def _differences(one: list[Ratio], other: list[Ratio], critical: list[Poly]) -> None:
-    critical += [_joined("sub", x, y)[0] for x in one for y in other]
+def _differences(first: list[Ratio], second: list[Ratio], critical: list[Poly]) -> None:
+    critical += [_joined("sub", x, y)[0] for x in first for y in second]
 
 
 def _trimmed(coefficients: list[Fraction]) -> Poly:
@@ -132,24 +132,24 @@ def _trimmed(coefficients: list[Fraction]) -> Poly:
 
 def _plus(a: Poly, b: Poly) -> Poly:
     length = max(len(a), len(b))
-    padded = [[*one, *(Fraction(0),) * (length - len(one))] for one in (a, b)]
+    padded = [[*poly, *(Fraction(0),) * (length - len(poly))] for poly in (a, b)]
     return _trimmed([bounded(x + y) for x, y in zip(*padded, strict=True)])
 
 
 def _scaled(a: Poly, factor: Fraction) -> Poly:
-    return _trimmed([bounded(factor * one) for one in a])
+    return _trimmed([bounded(factor * coefficient) for coefficient in a])
 
 
 def _times(a: Poly, b: Poly) -> Poly:
-    found = [Fraction(0)] * (len(a) + len(b))
+    product = [Fraction(0)] * (len(a) + len(b))
     for i, x in enumerate(a):
         for j, y in enumerate(b):
-            found[i + j] = bounded(found[i + j] + x * y)
-    return _trimmed(found)
+            product[i + j] = bounded(product[i + j] + x * y)
+    return _trimmed(product)
 
 
 def _root_bound(poly: Poly) -> Fraction:
     """Cauchy's: no root is larger in size. 0 for constants."""
     if len(poly) < 2:
         return Fraction(0)
-    return 1 + max(abs(one / poly[-1]) for one in poly[:-1])
+    return 1 + max(abs(coefficient / poly[-1]) for coefficient in poly[:-1])

@@ -5,7 +5,7 @@ each place that binds such a name: assignments, loops, comprehensions, arguments
 `import`, `match`, functions and classes. Read from the text of the files; nothing is imported.
 
     python tools/check_names.py            # what `make check` runs
-    python tools/check_names.py report     # each binding in the room `report`, cleaned or not
+    python tools/check_names.py report     # the room `report` alone
 """
 
 from __future__ import annotations
@@ -18,12 +18,6 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "bayesdp"
 EMPTY = frozenset({"one", "found"})
 """Names that fit every value, and so name none."""
-TO_CLEAN = (
-    "kernel",
-    "programs/check",
-    "theorems/__init__.py",
-)
-"""Folders and files of the package that still bind them. A place that is clean leaves the list."""
 
 
 def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -65,25 +59,11 @@ def bindings_of(package: Path, place: str = "") -> list[str]:
     ]
 
 
-def faults(package: Path, to_clean: tuple[str, ...]) -> list[str]:
-    """Bindings outside the places that are still to be cleaned, and places that need no entry."""
-    listed = [
-        path for place in to_clean for path in (package / place, *(package / place).rglob("*"))
-    ]
-    allowed = {path.relative_to(package).as_posix() for path in listed if path.is_file()}
-    new = [line for line in bindings_of(package) if line.partition(":")[0] not in allowed]
-    clean = [place for place in to_clean if not bindings_of(package, place)]
-    return [
-        *(f"{line}: name the thing (`row`, `term`, `command`, `bound`)" for line in new),
-        *(f"{place} is clean: take it off TO_CLEAN in tools/check_names.py" for place in clean),
-    ]
-
-
 def main(places: list[str]) -> int:
-    """Print what is wrong, or every binding in these places; 1 if there is any."""
-    lines = [line for place in places for line in bindings_of(PACKAGE, place)]
-    lines = lines if places else faults(PACKAGE, TO_CLEAN)
-    print("\n".join(lines) or "every name says what it holds")
+    """Print every binding in these places, or in the whole package; 1 if there is any."""
+    lines = [line for place in places or [""] for line in bindings_of(PACKAGE, place)]
+    advice = "name the thing (`row`, `term`, `command`, `bound`)"
+    print("\n".join(f"{line}: {advice}" for line in lines) or "every name says what it holds")
     return 1 if lines else 0
 
 

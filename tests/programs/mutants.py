@@ -268,8 +268,8 @@ MUTANTS = (
     Mutant("releases", "if fixed and not read else 1", "if fixed else 1", "coins of pieces"),
     Mutant("releases", 'allow(place.low >= 0, "counts"', 'allow(True, "counts"', "counts below 0"),
     # -- how many candidates
-    Mutant("candidates", "if found.low < least:", "if False:", "a grid of one point"),
-    Mutant("candidates", "    if later and not found.finite:", "    if False:",
+    Mutant("candidates", "if place.low < least:", "if False:", "a grid of one point"),
+    Mutant("candidates", "    if later and not place.finite:", "    if False:",
            "as many points as noise says"),
     Mutant("candidates", "    if most > MOST_CANDIDATES:", "    if False:", "too many points"),
     Mutant("candidates", "if _later(candidates) and many.finite else many.low",

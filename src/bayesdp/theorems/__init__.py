@@ -147,7 +147,7 @@ def report(question: Question, cost: Cost) -> LeakageReport:
             refused[theorem.name] = answer
         else:
             bounds[theorem.name] = _settled(answer, cost, secret)
-            refused |= {one.theorem: one for one in answer.evidence.get("left_out", ())}
+            refused |= {refusal.theorem: refusal for refusal in answer.evidence.get("left_out", ())}
     return LeakageReport(
         cost,
         question.adversary,
@@ -295,7 +295,7 @@ class ApproximateReport:
                 }
                 for bound in self.bounds
             ],
-            "refused": [one.to_dict() for one in self.refused],
+            "refused": [refusal.to_dict() for refusal in self.refused],
             "best": {
                 "theorem": self.best.theorem,
                 "epsilon": self.best.epsilon,
@@ -316,9 +316,9 @@ def approximate(question: Question, dp_epsilon: float, dp_delta: float) -> Appro
     dp_epsilon = require_question(dp_epsilon, question.adversary, "any", question.secrets)
     if not (isinstance(dp_delta, int | float) and 0.0 <= dp_delta < 1.0):
         raise InputError("dp_delta", dp_delta, expected="a probability below 1")
-    found = report(question, Cost(any=dp_epsilon))
-    bounds, refused = [], list(found.refused)
-    for bound in found.bounds:
+    pure = report(question, Cost(any=dp_epsilon))
+    bounds, refused = [], list(pure.refused)
+    for bound in pure.bounds:
         delta = delta_at(question, bound.epsilon, dp_epsilon, dp_delta)
         if delta < 1.0 and math.isfinite(bound.epsilon):
             converted = (bound.theorem, bound.epsilon, delta, bound.source, bound.evidence)

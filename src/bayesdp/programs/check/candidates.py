@@ -51,14 +51,14 @@ def sizes_of(candidates: Expr) -> list[tuple[str, Expr, int]]:
     if candidates.op == "linspace":
         return [("k", candidates.args[2], 2)]
     if candidates.op == "grid-of":
-        return [one for axis in candidates.args for one in sizes_of(axis)]
+        return [size for axis in candidates.args for size in sizes_of(axis)]
     return []
 
 
 def fixed_size(axis: Expr) -> int:
     """How many points an axis of a grid has that is written out; 1 where `sizes_of` says it."""
     if axis.op == "range":
-        return range_size(*(_whole_end(one, axis) for one in axis.args))
+        return range_size(*(_whole_end(end, axis) for end in axis.args))
     return len(axis.args) if axis.op == "values" else 1
 
 
@@ -70,10 +70,10 @@ def _how_many(candidates: Expr, world: AdjacencyContext) -> Range:
         many = fixed_size(candidates)
     elif op in ("linspace", "posteriors-of"):
         ((name, size, least),) = sizes_of(candidates)
-        found = _held(name, size, least, candidates, world)
+        number = _held(name, size, least, candidates, world)
         if op == "linspace":
-            return found
-        return Range(found.low + 1, found.high + 1)
+            return number
+        return Range(number.low + 1, number.high + 1)
     else:
         raise Rejected("type", "Candidates are wanted here.", candidates)
     return Range(Fraction(many), Fraction(many))
@@ -81,11 +81,11 @@ def _how_many(candidates: Expr, world: AdjacencyContext) -> Range:
 
 def _held(name: str, size: Expr, least: int, candidates: Expr, world: AdjacencyContext) -> Range:
     """A whole number of at least `least`; one that depends on a released value has an upper end."""
-    found, value, later = world.range(size), folded(size), _later(size)
+    place, value, later = world.range(size), folded(size), _later(size)
     at = size if size.where is not None else candidates
     if value is not None and value.denominator != 1:
         raise Rejected("arguments", f"{name} is a whole number.", at)
-    if found.low < least:
+    if place.low < least:
         said = "is" if value is not None else "may be"
         ways = f"{name}=max(..., {least})"
         if later:
@@ -95,14 +95,14 @@ def _held(name: str, size: Expr, least: int, candidates: Expr, world: AdjacencyC
         raise Rejected(
             "arguments", f"{name} {said} below {least} here.", at, f"Hold it above: {ways}."
         )
-    if later and not found.finite:
+    if later and not place.finite:
         raise Rejected(
             "size",
             f"{name} depends on a released value, and noise has no upper end.",
             at,
             f"Write {name}=clip(..., {least}, 1000).",
         )
-    return found
+    return place
 
 
 def _whole_end(end: Expr, candidates: Expr) -> Fraction:
@@ -114,7 +114,7 @@ def _whole_end(end: Expr, candidates: Expr) -> Fraction:
 
 def _grid(candidates: Expr, world: AdjacencyContext) -> Range:
     """Points that are not parameters of the family are left out: some point must stay."""
-    axes = [check_candidates(one, world) for one in candidates.args]
+    axes = [check_candidates(axis, world) for axis in candidates.args]
     family = str(candidates.data[0])
     for axis, name in zip(candidates.args, "ab", strict=True):
         if (name == "b" or family != "normal") and not _some_positive(axis, world):
@@ -142,12 +142,12 @@ def _some_positive(axis: Expr, world: AdjacencyContext) -> bool:
     The ends are among the points.
     """
     if axis.op == "range":
-        start, _, step = (_whole_end(one, axis) for one in axis.args)
+        start, _, step = (_whole_end(end, axis) for end in axis.args)
         return max(start, start + (fixed_size(axis) - 1) * step) > 0
     ends = axis.args if axis.op == "values" else axis.args[:2]
-    if any(world.range(one).low > 0 for one in ends):
+    if any(world.range(end).low > 0 for end in ends):
         return True
-    return not any(_later(one) for one in ends) and any(folded(one) is None for one in ends)
+    return not any(_later(end) for end in ends) and any(folded(end) is None for end in ends)
 
 
 def _later(expr: Expr) -> bool:

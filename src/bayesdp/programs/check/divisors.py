@@ -25,7 +25,7 @@ def facts(test: Expr, holds: bool = True) -> tuple[Fact, ...]:
     if test.op == "not":
         return facts(test.args[0], not holds)
     if test.op == ("and" if holds else "or"):
-        return tuple(fact for one in test.args for fact in facts(one, holds))
+        return tuple(fact for part in test.args for fact in facts(part, holds))
     if test.op not in NEGATED:
         return ()
     left, right = test.args
@@ -60,13 +60,13 @@ def divisor_note(divisor: Expr, world: AdjacencyContext, known: Iterable[Fact]) 
 
 
 def _not_zero(divisor: Expr, world: AdjacencyContext, known: tuple[Fact, ...]) -> bool:
-    if all(one.nonzero for one in world.ranges(divisor)):
+    if all(place.nonzero for place in world.ranges(divisor)):
         return True
     if divisor.op in ("neg", "abs") or divisor.op == "div":
         return _not_zero(divisor.args[0], world, known)
     if divisor.op == "mul":
-        return all(_not_zero(one, world, known) for one in divisor.args)
-    return any(_apart(divisor, one, world) for one in known)
+        return all(_not_zero(part, world, known) for part in divisor.args)
+    return any(_apart(divisor, fact, world) for fact in known)
 
 
 def _apart(divisor: Expr, fact: Fact, world: AdjacencyContext) -> bool:

@@ -36,11 +36,11 @@ class Refinements:
     @property
     def solvers(self) -> tuple[str, ...]:
         """Who agreed on every obligation; empty if there was none."""
-        agreed = [one["solvers"] for one in self.obligations]
+        agreed = [obligation["solvers"] for obligation in self.obligations]
         return tuple(
-            one
-            for one in KNOWN
-            if agreed and all(isinstance(said, list) and one in said for said in agreed)
+            solver
+            for solver in KNOWN
+            if agreed and all(isinstance(said, list) and solver in said for said in agreed)
         )
 
     def prove(self, what: str, problem: Problem, at: Expr | None) -> None:
@@ -86,7 +86,7 @@ class Refinements:
         """An asserted sensitivity >= the derived one for every admitted size."""
         what = "the asserted sensitivity is enough"
         problem = self._problem()
-        left, right = (problem.term(one, "public", "") for one in (asserted, derived))
+        left, right = (problem.term(side, "public", "") for side in (asserted, derived))
         problem.said.append(("<", left, right))
         answer = ask(problem.text(), "unsat")
         if answer.holds:
@@ -138,19 +138,19 @@ class Refinements:
 
     def _candidates(self, fold: Expr) -> list[Fraction]:
         """Bounds to try, least first: widths in the step, their sums, products and quotients."""
-        found = {Fraction(1)}
+        widths = {Fraction(1)}
         data, step = fold.args
-        for one in (*nodes(data.args[0]), *nodes(step)):
-            if one.op == "field":
-                column = self.world.program.columns[str(one.data[0])]
-                found.add(column.high - column.low)
-            if one.op == "clip":
-                ends = [folded(end) for end in one.args[1:]]
+        for node in (*nodes(data.args[0]), *nodes(step)):
+            if node.op == "field":
+                column = self.world.program.columns[str(node.data[0])]
+                widths.add(column.high - column.low)
+            if node.op == "clip":
+                ends = [folded(end) for end in node.args[1:]]
                 if ends[0] is not None and ends[1] is not None:
-                    found.add(ends[1] - ends[0])
-            if one.op == "const" and isinstance(one.data[0], Fraction):
-                found.add(abs(one.data[0]))
-        base = sorted(one for one in found if one > 0)
+                    widths.add(ends[1] - ends[0])
+            if node.op == "const" and isinstance(node.data[0], Fraction):
+                widths.add(abs(node.data[0]))
+        base = sorted(width for width in widths if width > 0)
         base = base if len(base) <= 10 else base[:5] + base[-5:]
         more = {made for x in base for y in base for made in (x + y, x * y, x / y)}
         return sorted({*base, *more})

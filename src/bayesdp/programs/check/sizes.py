@@ -16,16 +16,16 @@ TURNED = {"ge": "le", "gt": "lt", "le": "ge", "lt": "gt", "eq": "eq"}
 def about_size(expr: Expr) -> tuple[list[Bound], bool]:
     """What a precondition says of the size plainly, and whether that is all that it says."""
     if expr.op == "and":
-        parts = [about_size(one) for one in expr.args]
-        return [found for some, _ in parts for found in some], all(whole for _, whole in parts)
+        parts = [about_size(part) for part in expr.args]
+        return [bound for some, _ in parts for bound in some], all(whole for _, whole in parts)
     if expr.op == "const":
         return [], expr.data[0] is True
     if expr.op not in TURNED:
         return [], False
     left, right = expr.args
-    for one, other, op in ((left, right, expr.op), (right, left, TURNED[expr.op])):
+    for side, other, op in ((left, right, expr.op), (right, left, TURNED[expr.op])):
         bound = folded(other)
-        if one.op == "public" and one.data == ("db.size",) and bound is not None:
+        if side.op == "public" and side.data == ("db.size",) and bound is not None:
             return [(op, bound)], True
     return [], False
 
@@ -33,11 +33,11 @@ def about_size(expr: Expr) -> tuple[list[Bound], bool]:
 def some_size(requires: Sequence[Expr], size: Range) -> bool | None:
     """Whether some whole number is admitted; None where comparisons with numbers don't say it."""
     low, high = Fraction(max(size.low, 1)), size.high
-    for one in requires:
-        found, whole = about_size(one)
+    for precondition in requires:
+        bounds, whole = about_size(precondition)
         if not whole:
             return None
-        for op, bound in found:
+        for op, bound in bounds:
             if op in ("ge", "gt", "eq"):
                 least = Fraction(floor(bound) + 1 if op == "gt" else ceil(bound))
                 low = max(low, least)

@@ -27,12 +27,12 @@ class Answer:
 
 def solvers_present() -> tuple[str, ...]:
     """The solvers that are installed."""
-    return tuple(one for one in KNOWN if importlib.util.find_spec(one) is not None)
+    return tuple(solver for solver in KNOWN if importlib.util.find_spec(solver) is not None)
 
 
 def answers(text: str) -> dict[str, str]:
     """What each solver that is present says: sat, unsat, unknown, or an error."""
-    return {one: _ASK[one](text) for one in solvers_present()}
+    return {solver: _ASK[solver](text) for solver in solvers_present()}
 
 
 def ask(text: str, wanted: str) -> Answer:
@@ -40,7 +40,7 @@ def ask(text: str, wanted: str) -> Answer:
     said = answers(text)
     if not said:
         return Answer(False, (), "no solver is installed (the extra 'programs' brings z3 and cvc5)")
-    wrong = [f"{one} says {word}" for one, word in said.items() if word != wanted]
+    wrong = [f"{solver} says {word}" for solver, word in said.items() if word != wanted]
     opposite = {"unsat": "sat", "sat": "unsat"}[wanted]
     refuted = all(word == opposite for word in said.values())
     return Answer(not wrong, tuple(said), "; ".join(wrong), refuted)
@@ -77,10 +77,10 @@ def _cvc5(text: str) -> str:
             if command.isNull():
                 break
             command.invoke(solver, symbols)
-        found = solver.checkSat()
+        answer = solver.checkSat()
     except RuntimeError as error:
         return f"an error ({error})"
-    return "unsat" if found.isUnsat() else "sat" if found.isSat() else "unknown"
+    return "unsat" if answer.isUnsat() else "sat" if answer.isSat() else "unknown"
 
 
 _ASK: Mapping[str, Callable[[str], str]] = {"z3": _z3, "cvc5": _cvc5}

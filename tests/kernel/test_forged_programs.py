@@ -102,8 +102,8 @@ def test_a_column_is_not_another_row(honest: Any) -> None:
 
     document = lied(honest["folded"], forged)
     read = read_program(program_of(document))
-    world, fold = AdjacencyContext(read, admitted(()), "replace-one"), read.body[0].args[0]  # type: ignore
-    problems = [never_widens(fold, world), moves_at_most(fold, Fraction(1, 1000), world)]
+    context, fold = AdjacencyContext(read, admitted(()), "replace-one"), read.body[0].args[0]  # type: ignore
+    problems = [never_widens(fold, context), moves_at_most(fold, Fraction(1, 1000), context)]
     for problem, fields in zip(problems, (2, 3), strict=True):
         accumulators = 2 if fields == 2 else 1
         assert len(problem.known) == fields + accumulators
@@ -240,11 +240,11 @@ def test_furthest_is_exact() -> None:
         {tuple(Fraction(rng.randint(-9, 9), rng.randint(1, 9)) for _ in range(3)) for _ in range(9)}
         for _ in range(2)
     )
-    world = AdjacencyContext(read_program(json.loads(BARE)), admitted(()), "replace-one")
+    context = AdjacencyContext(read_program(json.loads(BARE)), admitted(()), "replace-one")
     l1 = max(sum(abs(a - b) for a, b in zip(x, y, strict=True)) for x in some for y in others)
     l2 = max(sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) for x in some for y in others)
-    assert _furthest(some, others, "l1", world) == l1
-    assert _furthest(some, others, "l2", world) == l2
+    assert _furthest(some, others, "l1", context) == l1
+    assert _furthest(some, others, "l2", context) == l2
 
 
 BARE = json.dumps(

@@ -84,7 +84,7 @@ def test_random_programs() -> None:
 def brute_force(program: Program, step: dict[str, Any], cost: Fraction, rng: Any) -> None:
     """No pair of neighbours moves a value further, or is told apart better, than derived."""
     read = read_program(json.loads(json.dumps(plain(program))))
-    world = AdjacencyContext(read, admitted(read.requires), read.adjacency)
+    context = AdjacencyContext(read, admitted(read.requires), read.adjacency)
     by_name = {one.name: one for one in _releases(read.body)}
     known: dict[str, Node] = {}
 
@@ -93,16 +93,18 @@ def brute_force(program: Program, step: dict[str, Any], cost: Fraction, rng: Any
         release = by_name[node["release"]]
         if node["release"] not in known:
             if release.args[0].op in ("score", "hellinger"):
-                # Bound variables have their own world: the stated value is at least the kernel's.
+                # Bound variables have their own context: the stated value is at least the kernel's.
                 known[node["release"]] = read_expression(node["sensitivity"]["value"])
             else:
                 norm = node["sensitivity"]["norm"]
-                known[node["release"]] = moves(release.args[0], norm, world, Means(_no_folds)).value
+                known[node["release"]] = moves(
+                    release.args[0], norm, context, Means(_no_folds)
+                ).value
         return value(known[node["release"]], n)
 
     tree = step["evidence"]["derivation"]
     for one, other in neighbours(program, rng):
-        if len(one) < world.size.low:
+        if len(one) < context.size.low:
             continue
         pair = True_(program, one), True_(program, other)
         assert losses(program.body, tree, pair, allowed) <= cost, (program, one, other)
@@ -204,7 +206,7 @@ def test_moments(d: int) -> None:
     fields = [["field", [], [f"x{i}"]] for i in range(d)]
     moments = ["moments", [["tuple", fields, []]], []]
     total = ["sum", [["data", [["const", [], [True]], moments], [[]]]], []]
-    world = AdjacencyContext(read_program(bare_program(record)), admitted(()), "replace-one")
+    context = AdjacencyContext(read_program(bare_program(record)), admitted(()), "replace-one")
     node, means = read_expression(total), Means(_no_folds)
     rng = np.random.default_rng(d)
     corners = np.array(np.meshgrid(*[[-1.0, 0.0, 1.0]] * d)).reshape(d, -1).T
@@ -213,10 +215,10 @@ def test_moments(d: int) -> None:
     values = np.stack([np.outer(row, row)[upper] for row in rows])
     gaps = np.abs(values[:, None, :] - values[None, :, :])
     for norm, true in (("l1", gaps.sum(-1)), ("l2", (gaps**2).sum(-1))):
-        bound = folded(moves(node, norm, world, means).value)  # type: ignore[arg-type]
+        bound = folded(moves(node, norm, context, means).value)  # type: ignore[arg-type]
         assert float(bound or 0) == pytest.approx(true.max())
     for norm, true in (("l1", np.abs(values).sum(-1)), ("l2", (values**2).sum(-1))):
-        bound = folded(moves(node, norm, world.entering(), means).value)  # type: ignore[arg-type]
+        bound = folded(moves(node, norm, context.entering(), means).value)  # type: ignore[arg-type]
         assert float(bound or 0) == pytest.approx(true.max())
 
 
@@ -307,11 +309,11 @@ def test_a_number_added_to_every_entry() -> None:
     total = ["sum", [["data", [["const", [], [True]], ["field", [], [""]]], [[]]]], []]
     clipped = ["clip", [total, *([["const", [], [{"number": n}]] for n in ("0", "5")])], []]
     zeros = ["tuple", [["const", [], [{"number": "0"}]]] * 3, []]
-    world = AdjacencyContext(read_program(bare_program(record)), admitted(()), "replace-one")
+    context = AdjacencyContext(read_program(bare_program(record)), admitted(()), "replace-one")
     for one in (total, clipped):
         node = read_expression(["add", [one, zeros], []])
-        assert folded(moves(node, "l1", world, Means(_no_folds)).value) == 3
-        assert folded(moves(node, "l2", world, Means(_no_folds)).value) in (3, 9)
+        assert folded(moves(node, "l1", context, Means(_no_folds)).value) == 3
+        assert folded(moves(node, "l2", context, Means(_no_folds)).value) in (3, 9)
 
 
 def bare_program(record: list[Any]) -> dict[str, Any]:

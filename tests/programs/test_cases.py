@@ -130,7 +130,7 @@ def program(value: Expr, adjacency: str, names: Any = COLUMNS) -> Program:
     )  # fmt: skip
 
 
-def world(adjacency: str) -> AdjacencyContext:
+def context(adjacency: str) -> AdjacencyContext:
     nothing = Expr("const", (), (Fraction(0),))
     return AdjacencyContext(
         read_program(plain(program(nothing, adjacency))), admitted(()), adjacency
@@ -185,8 +185,8 @@ def test_no_pair_of_rows_moves_further() -> None:
         value = maker.value()
         adjacency = pick(rng, ("replace-one", "replace-one", "add-remove"))
         norm = pick(rng, ("l1", "l2"))
-        row = entries(value, world(adjacency))
-        claimed = cases(row, norm, world(adjacency))
+        row = entries(value, context(adjacency))
+        claimed = cases(row, norm, context(adjacency))
         if claimed is None:
             continue
         applied += 1
@@ -195,7 +195,7 @@ def test_no_pair_of_rows_moves_further() -> None:
         true = brute(value, maker.names, adjacency, norm)
         assert true <= float(claimed) + 1e-9, (value, adjacency, norm)
         reached += true >= float(claimed) - 1e-9
-        sharper += claimed < box(row, norm, world(adjacency))
+        sharper += claimed < box(row, norm, context(adjacency))
     assert applied > runs(1500, least=150) * 0.6
     assert reached > applied / 2
     assert sharper > applied / 3
@@ -251,8 +251,8 @@ def test_what_is_summed_moves_no_further() -> None:
     compared = 0
     for _ in range(runs(1000)):
         value = Odd(rng).value()
-        row = entries(value, world("replace-one"))
-        claimed = cases(row, "l1", world("replace-one"))
+        row = entries(value, context("replace-one"))
+        claimed = cases(row, "l1", context("replace-one"))
         if claimed is None:
             continue
         made = program(value, "replace-one")
@@ -316,7 +316,7 @@ def test_pinned(name: str) -> None:
 
 def test_choices_are_one_number_and_few() -> None:
     """In every row the conditions of exactly one branch hold, and its value is the number's."""
-    rng, at = np.random.default_rng(10), world("replace-one")
+    rng, at = np.random.default_rng(10), context("replace-one")
     for _ in range(runs(2000)):
         maker = Maker(rng)
         value = maker.number(3)
@@ -359,7 +359,7 @@ def total(value: Expr, kept: Expr | None = None) -> Expr:
 
 
 def claims(value: Expr) -> tuple[Fraction | None, Fraction | None]:
-    at = world("replace-one")
+    at = context("replace-one")
     return cases(entries(value, at), "l1", at), by_oracle(value, "l1", "replace-one")
 
 

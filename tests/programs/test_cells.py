@@ -101,7 +101,7 @@ def test_a_number_that_may_be_broken_is_not_a_cell() -> None:
     """Hand-made, as no front end makes it: half of a column, a Real, a clip at 1/2."""
     core, _ = accepted(TEXT.replace("TYPE", "Int[0, 4]").replace("VALUE", "a"))
     program = read_program(plain(core))
-    world = AdjacencyContext(program, Range(), "replace-one")
+    context = AdjacencyContext(program, Range(), "replace-one")
     two = Expr("const", (), (Fraction(2),))
     field = Expr("field", (), ("",))
     for value, whole in (
@@ -112,7 +112,7 @@ def test_a_number_that_may_be_broken_is_not_a_cell() -> None:
         (Expr("if", (Expr("lt", (Expr("div", (field, two)), two)), field, two)), True),
         (Expr("clip", (field, Expr("div", (two, field)), two)), False),
     ):
-        assert whole_row(value, world) is whole
+        assert whole_row(value, context) is whole
 
 
 def test_hand_made_cells_that_there_are_not() -> None:

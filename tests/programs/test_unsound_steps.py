@@ -152,8 +152,8 @@ def test_a_dirichlet_posterior_behind_a_private_filter_still_trades_counts() -> 
     prior = Expr("prior", (number(1),) * 3, ("dirichlet",))
     model = Expr("observe", (data, Expr("likelihood", (), ("categorical",)), prior))
     program = read(core("laplace(sum(r.b for r in db), epsilon=1)"))
-    world = AdjacencyContext(program, Range(Fraction(1)), "replace-one")
-    moves = hellinger(model, Setting(Scope(world, {}), lambda _: Fraction(0)), world)
+    context = AdjacencyContext(program, Range(Fraction(1)), "replace-one")
+    moves = hellinger(model, Setting(Scope(context, {}), lambda _: Fraction(0)), context)
     assert float(moves) == float(distances.of_labels([Fraction(1)] * 3, True))
     assert float(moves) == pytest.approx(0.463251375, abs=1e-9)
 

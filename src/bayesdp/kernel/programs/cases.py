@@ -97,10 +97,10 @@ def _shorter(op: str, args: tuple[Node, ...]) -> Node:
 # -- what is computed exactly --------------------------------------------------------------------
 
 
-def _whole(node: Node, world: AdjacencyContext) -> bool:
+def _whole(node: Node, context: AdjacencyContext) -> bool:
     """Whole numbers all the way, small enough for doubles."""
     if node.op == "field":
-        fits = world.program.columns[str(node.data[0])].kind in ("bool", "int")
+        fits = context.program.columns[str(node.data[0])].kind in ("bool", "int")
     elif node.op == "const":
         value = node.data[0]
         fits = isinstance(value, bool | Fraction) and Fraction(value).denominator == 1
@@ -108,26 +108,26 @@ def _whole(node: Node, world: AdjacencyContext) -> bool:
         fits = node.op in ("add", "sub", "mul", "neg", "abs", "min", "max", "clip")
     if not fits:
         return False
-    place = world.range(node)
+    place = context.range(node)
     small = max(-place.low, place.high) < 2**53
-    return small and all(_whole(arg, world) for arg in node.args)
+    return small and all(_whole(arg, context) for arg in node.args)
 
 
-def _double(node: Node, world: AdjacencyContext) -> bool:
+def _double(node: Node, context: AdjacencyContext) -> bool:
     """A whole number, or a literal p/q: its double is off by less than 1/q, and compares alike."""
     value = node.data[0] if node.op == "const" else None
     if isinstance(value, Fraction) and not isinstance(value, bool):
         return abs(value.numerator) < 2**53 and value.denominator < 2**100
-    return _whole(node, world)
+    return _whole(node, context)
 
 
-def _text(node: Node, world: AdjacencyContext) -> bool:
+def _text(node: Node, context: AdjacencyContext) -> bool:
     if node.op == "field":
-        return world.program.columns[str(node.data[0])].kind == "category"
+        return context.program.columns[str(node.data[0])].kind == "category"
     return node.op == "const" and isinstance(node.data[0], str)
 
 
-def _cell(node: Node, world: AdjacencyContext) -> bool:
+def _cell(node: Node, context: AdjacencyContext) -> bool:
     """An entry of a one-hot vector of columns."""
     if node.op != "item" or node.args[0].op != "onehot":
         return False
@@ -136,7 +136,7 @@ def _cell(node: Node, world: AdjacencyContext) -> bool:
     fields = inner.args if inner.op == "cross" else (inner,)
     if not all(part.op == "field" for part in fields):
         return False
-    kinds = [world.program.columns[str(part.data[0])] for part in fields]
+    kinds = [context.program.columns[str(part.data[0])] for part in fields]
     if inner.op == "field" and kinds[0].kind == "int":
         size = vector.data[0]
         assert isinstance(size, Fraction)
@@ -183,7 +183,7 @@ Threshold = tuple[str, Fraction, bool]
 """A column of numbers, a literal, and whether the column stands on the left of <=."""
 
 
-def _threshold(atom: Node, world: AdjacencyContext) -> Threshold | None:
+def _threshold(atom: Node, context: AdjacencyContext) -> Threshold | None:
     if atom.op != "le":
         return None
     left, right = atom.args
@@ -192,7 +192,7 @@ def _threshold(atom: Node, world: AdjacencyContext) -> Threshold | None:
         if side.op != "field" or isinstance(value, bool) or not isinstance(value, Fraction):
             continue
         column = str(side.data[0])
-        if world.program.columns[column].kind in ("int", "real") and abs(value) < 10**300:
+        if context.program.columns[column].kind in ("int", "real") and abs(value) < 10**300:
             return column, value, is_left
     return None
 
@@ -229,7 +229,7 @@ def _nothing_between(low: Fraction, high: Fraction, closed: bool) -> bool:
 class Cases:
     """Which columns are fixed, which comparisons are open, and where values lie."""
 
-    world: AdjacencyContext
+    context: AdjacencyContext
     fixed: set[str] = field(default_factory=set)
     open: set[Node] = field(default_factory=set)
     known: dict[tuple[object, ...], Value] = field(default_factory=dict)
@@ -237,19 +237,19 @@ class Cases:
 
     def listed(self, names: Iterable[str]) -> bool:
         """Whether all these columns have few values."""
-        return all(values_of(self.world.program.columns[name]) is not None for name in names)
+        return all(values_of(self.context.program.columns[name]) is not None for name in names)
 
     def decide(self, test: Node, *, loose: bool) -> None:
         """Find out what decides a condition."""
         for atom in _decided_by(test):
             if atom.op == "field":
-                if self.world.program.columns[str(atom.data[0])].kind != "bool":
+                if self.context.program.columns[str(atom.data[0])].kind != "bool":
                     raise NotThisRuleError
                 self.fixed |= columns_of(atom)
                 continue
-            texts = atom.op == "eq" and all(_text(side, self.world) for side in atom.args)
-            whole = any(_whole(side, self.world) for side in atom.args)
-            exact = texts or (whole and all(_double(side, self.world) for side in atom.args))
+            texts = atom.op == "eq" and all(_text(side, self.context) for side in atom.args)
+            whole = any(_whole(side, self.context) for side in atom.args)
+            exact = texts or (whole and all(_double(side, self.context) for side in atom.args))
             listed = self.listed(columns_of(atom))
             if listed and not exact:
                 raise NotThisRuleError  # where sums look rows up, doubles may decide otherwise
@@ -262,16 +262,16 @@ class Cases:
         """How many cases there are."""
         total = 1 << min(len(self.open), 64)
         for name in self.fixed:
-            total *= len(values_of(self.world.program.columns[name]) or ())
+            total *= len(values_of(self.context.program.columns[name]) or ())
         return total
 
     def all(self, *, public: bool) -> Iterator[tuple[dict[str, Value], dict[Node, bool]]]:
         """The settings of what neighbours share, or of the rest."""
-        shared = self.world.public
+        shared = self.context.public
         names = sorted(name for name in self.fixed if (name in shared) is public)
         open_ = [atom for atom in self.open if (columns_of(atom) <= shared) is public]
-        lists = [values_of(self.world.program.columns[name]) or () for name in names]
-        limits = [_threshold(atom, self.world) for atom in open_]
+        lists = [values_of(self.context.program.columns[name]) or () for name in names]
+        limits = [_threshold(atom, self.context) for atom in open_]
         possible = [
             dict(zip(open_, truths, strict=True))
             for truths in product((False, True), repeat=len(open_))
@@ -285,7 +285,7 @@ class Cases:
         """A value that the fixed columns decide."""
         key = (node, *(row[name] for name in sorted(columns_of(node))))
         if key not in self.known:
-            self.known[key] = evaluate(node, row, self.world.program.columns)
+            self.known[key] = evaluate(node, row, self.context.program.columns)
         return self.known[key]
 
     def true(self, test: Node, row: Row, truths: Mapping[Node, bool]) -> bool:
@@ -306,31 +306,31 @@ class Cases:
         return all(parts) if test.op == "and" else any(parts)
 
 
-def _summands(entry: Entry, world: AdjacencyContext) -> list[Summand]:
+def _summands(entry: Entry, context: AdjacencyContext) -> list[Summand]:
     summands = []
     for term, factor in entry.items():
-        always = [_in_piece(*piece, world) for piece in term.pieces]
+        always = [_in_piece(*piece, context) for piece in term.pieces]
         if term.filter != TRUE:
             always.append((term.filter, True))
         value = term.value
-        if value.op in ("onehot", "moments") or len(world.ranges(value)) > 1:
+        if value.op in ("onehot", "moments") or len(context.ranges(value)) > 1:
             value = Node("item", (value,), (Fraction(term.index),))
-        for conditions, branch in branches(value, world.program.columns):
+        for conditions, branch in branches(value, context.program.columns):
             if branch != NOTHING:
                 under = (*always, *conditions)
-                exact = _whole(branch, world) or _cell(branch, world)
+                exact = _whole(branch, context) or _cell(branch, context)
                 summands.append(
-                    Summand(under, _key(branch, exact, term, world), branch, factor, exact)
+                    Summand(under, _key(branch, exact, term, context), branch, factor, exact)
                 )
     return summands
 
 
-def _key(value: Node, exact: bool, term: Term, world: AdjacencyContext) -> tuple[object, ...]:
+def _key(value: Node, exact: bool, term: Term, context: AdjacencyContext) -> tuple[object, ...]:
     """Exact values are what they are; others are rounded alike where all sums compute them alike.
 
     That is: where none is looked up, and none is taken from a vector.
     """
-    wide = any(values_of(world.program.columns[name]) is None for name in columns_of(value))
+    wide = any(values_of(context.program.columns[name]) is None for name in columns_of(value))
     alike = exact or (wide and not _has_item(value))
     return (value,) if alike else (value, term.pieces, term.filter, term.group)
 
@@ -339,9 +339,9 @@ def _has_item(value: Node) -> bool:
     return value.op == "item" or any(_has_item(arg) for arg in value.args)
 
 
-def _in_piece(column: str, label: str, world: AdjacencyContext) -> Condition:
+def _in_piece(column: str, label: str, context: AdjacencyContext) -> Condition:
     held = Node("field", (), (column,))
-    if world.program.columns[column].kind == "bool":
+    if context.program.columns[column].kind == "bool":
         return held, label == "True"
     return Node("eq", (held, Node("const", (), (label,)))), True
 
@@ -350,44 +350,46 @@ Sum = tuple[Fraction, Fraction, frozenset[tuple[tuple[object, ...], Fraction]]]
 """Where a number lies apart from values that neighbours share, and the factors of these."""
 
 
-def cases(entries: Sequence[Entry], norm: str, world: AdjacencyContext) -> Fraction | None:
+def cases(entries: Sequence[Entry], norm: str, context: AdjacencyContext) -> Fraction | None:
     """The largest move over all pairs of cases that agree in what is public."""
-    summands = [_summands(entry, world) for entry in entries]
+    summands = [_summands(entry, context) for entry in entries]
     for summand in (summand for entry in summands for summand in entry):
-        if not world.range(summand.value).finite:
+        if not context.range(summand.value).finite:
             return None
     for loose in (False, True):
         try:
-            cases_ = _cases(summands, world, loose=loose)
+            cases_ = _cases(summands, context, loose=loose)
         except NotThisRuleError:
             return None
         steps = cases_.number() * sum(len(entry) for entry in summands)
         if cases_.number() <= MOST_CASES and steps <= MOST_STEPS:
-            world.effort.take("values of single rows", 4 * steps)
+            context.effort.take("values of single rows", 4 * steps)
             return _furthest(cases_, summands, norm)
     return None
 
 
-def _cases(summands: Sequence[Sequence[Summand]], world: AdjacencyContext, *, loose: bool) -> Cases:
-    cases_ = Cases(world)
+def _cases(
+    summands: Sequence[Sequence[Summand]], context: AdjacencyContext, *, loose: bool
+) -> Cases:
+    cases_ = Cases(context)
     for summand in (summand for entry in summands for summand in entry):
         for test, _ in summand.conditions:
             cases_.decide(test, loose=loose)
         if summand.exact and summand.value.op == "item":
             cases_.fixed |= {name for name in columns_of(summand.value) if cases_.listed([name])}
-        cases_.places[summand.key] = world.range(summand.value)
+        cases_.places[summand.key] = context.range(summand.value)
     return cases_
 
 
 def _furthest(cases_: Cases, summands: Sequence[Sequence[Summand]], norm: str) -> Fraction | None:
-    worst, compared, effort = ZERO, 0, cases_.world.effort
+    worst, compared, effort = ZERO, 0, cases_.context.effort
     nothing: Sum = (ZERO, ZERO, frozenset())
     for columns, truths in cases_.all(public=True):
         rows = {
             tuple(_added(entry, columns | own, truths | open_, cases_) for entry in summands)
             for own, open_ in cases_.all(public=False)
         }
-        enters = cases_.world.adjacency == "add-remove"
+        enters = cases_.context.adjacency == "add-remove"
         against = {(nothing,) * len(summands)} if enters else rows
         compared += len(rows) * len(against) * len(summands)
         if compared > MOST_COMPARED:
@@ -417,7 +419,7 @@ def _added(
             exactly += summand.factor * value
             continue
         factors[summand.key] += summand.factor
-        if read <= cases_.world.public:
+        if read <= cases_.context.public:
             shared.add(summand.key)
     low = high = exactly
     for key in factors.keys() - shared:

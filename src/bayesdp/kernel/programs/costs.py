@@ -112,8 +112,8 @@ class Walk:
 
     def scope(self, names: Mapping[str, Kind]) -> Scope:
         """What may be read where these names have values."""
-        world = replace(self.setting.world, variables=self.places)
-        return replace(self.setting.scope, names=names, world=world)
+        context = replace(self.setting.context, variables=self.places)
+        return replace(self.setting.scope, names=names, context=context)
 
     def command(self, command: Command, node: Node | None, names: Mapping[str, Kind]) -> Spent:
         """One command."""
@@ -129,7 +129,7 @@ class Walk:
             require(same, "another command", "derivation")
             kind = scope.after(command.value)
             numeric = kind.name in ("truth", "number", "vector")
-            self._note(command.name, scope.world.ranges(command.value) if numeric else (ANY,))
+            self._note(command.name, scope.context.ranges(command.value) if numeric else (ANY,))
             return Spent(NONE, NONE, {command.name: kind}, {"derive": command.name})
         if isinstance(command, Branch):
             assert node is None or isinstance(node, BranchNode)
@@ -187,7 +187,7 @@ class Walk:
 
     def parts(self, command: Parts, stated: Pieces | None, names: Mapping[str, Kind]) -> Spent:
         """Pieces of a partition, in parallel if each part reads its own piece only."""
-        column = self.setting.world.program.columns.get(command.column)
+        column = self.setting.context.program.columns.get(command.column)
         reason = f"a partition by no column {command.column!r}"
         allow(column is not None, "partition", reason, command, "parts")
         assert column is not None
@@ -223,7 +223,7 @@ class Walk:
         if not confined:
             return added(costs), None if known is None else added(known)
         entering = None if known is None else dearest(known)
-        if command.public or self.setting.world.adjacency == "add-remove":
+        if command.public or self.setting.context.adjacency == "add-remove":
             return dearest(costs), entering
         if known is None:
             reason = "a record that changes its piece has no known cost"

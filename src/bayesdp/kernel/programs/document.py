@@ -93,11 +93,11 @@ def derive(derivation: ProgramDerivation, effort: Effort | None = None) -> Deriv
 
 def _derive(evidence: ProgramEvidence, effort: Effort) -> Derived:
     program, n = program_of(evidence.program), evidence.n
-    world = AdjacencyContext(program, _sizes(program, n), program.adjacency, effort=effort)
-    scope = Scope(world, {})
+    context = AdjacencyContext(program, _sizes(program, n), program.adjacency, effort=effort)
+    scope = Scope(context, {})
     discharged = SolverObligations(evidence.obligations)
     check_start(program, scope, n)
-    walk = Walk(Setting(scope, discharged.folds(world).__getitem__))
+    walk = Walk(Setting(scope, discharged.folds(context).__getitem__))
     spent = walk.sequence(program.body, evidence.derivation, {})
     check_end(program, walk, spent)
     discharged.finish()
@@ -163,21 +163,21 @@ def _check_requires(program: Program, scope: Scope, n: int | None) -> None:
     for precondition in program.requires:
         require(scope.public(precondition) == TRUTH, "a precondition is true or false", "requires")
         if n is not None or not any(part.op == "public" for part in precondition.walk()):
-            _check_holds(precondition, n or 1, scope.world)
+            _check_holds(precondition, n or 1, scope.context)
 
 
 def check_admitted(derived: Derived, n: int) -> None:
     """`InvalidError` unless the preconditions hold for a table of n records."""
     sizes = admitted(derived.program.requires)
     require(sizes.low <= n <= sizes.high, "n is not admitted", "requires")
-    world = AdjacencyContext(derived.program, sizes, derived.program.adjacency)
+    context = AdjacencyContext(derived.program, sizes, derived.program.adjacency)
     for precondition in derived.program.requires:
-        _check_holds(precondition, n, world)
+        _check_holds(precondition, n, context)
 
 
-def _check_holds(node: Node, n: int, world: AdjacencyContext) -> None:
+def _check_holds(node: Node, n: int, context: AdjacencyContext) -> None:
     """A precondition about public columns is the interpreter's to check, and is told of."""
-    holds = _decided(node, n, world)
+    holds = _decided(node, n, context)
     require(holds is not False, "a precondition is false", "requires")
     if holds is None and not _asks_table(node):
         raise UnknownError("it is not decided whether a precondition holds", "requires")
@@ -187,17 +187,17 @@ def _asks_table(node: Node) -> bool:
     return any(part.op in ("sum", "count") for part in node.walk())
 
 
-def _decided(node: Node, n: int, world: AdjacencyContext) -> bool | None:
+def _decided(node: Node, n: int, context: AdjacencyContext) -> bool | None:
     """Whether it holds at this number of records; None where that depends on anything else."""
     if node.op in ("and", "or"):
-        parts = [_decided(arg, n, world) for arg in node.args]
+        parts = [_decided(arg, n, context) for arg in node.args]
         decides = node.op == "or"
         return decides if decides in parts else None if None in parts else not decides
     if node.op == "not":
-        inner = _decided(node.args[0], n, world)
+        inner = _decided(node.args[0], n, context)
         return None if inner is None else not inner
     try:
-        value = evaluate(_at(node, n), {}, world.program.columns)
+        value = evaluate(_at(node, n), {}, context.program.columns)
     except (NotExactError, ZeroDivisionError):
         return None
     return value if isinstance(value, bool) else None

@@ -49,7 +49,7 @@ _ARITHMETIC = ("add", "sub", "mul", "div", "neg", "abs", "min", "max", "clip")
 class Scope:
     """The kinds of public names, and whether this is a step of a fold."""
 
-    world: AdjacencyContext
+    context: AdjacencyContext
     names: Mapping[str, Kind]
     step: bool = False
 
@@ -92,15 +92,15 @@ class Scope:
         return self._plain(node, [self.row(arg) for arg in node.args])
 
     def _column(self, name: object, at: Node) -> ColumnType:
-        allow(name in self.world.program.columns, "column", f"no column {name!r}", at)
-        return self.world.program.columns[str(name)]
+        allow(name in self.context.program.columns, "column", f"no column {name!r}", at)
+        return self.context.program.columns[str(name)]
 
     def _onehot(self, node: Node) -> Kind:
         of, size = self.row(node.args[0]), node.data[0]
         assert isinstance(size, Fraction)
         if of.name == "number":
-            place = self.world.range(node.args[0])
-            allow(whole_row(node.args[0], self.world), "cell", "a cell of no whole number", node)
+            place = self.context.range(node.args[0])
+            allow(whole_row(node.args[0], self.context), "cell", "a cell of no whole number", node)
             inside = place.low >= 0 and place.high < size
             allow(inside, "cells", "a place that it doesn't have", node)
         else:
@@ -121,10 +121,10 @@ class Scope:
         """No division by 0, and no clip with its ends in the wrong order, whatever the row."""
         for part in node.walk():
             if part.op == "div":
-                nonzero = self.world.range(part.args[1]).nonzero
+                nonzero = self.context.range(part.args[1]).nonzero
                 allow(nonzero, "row-divisor", "a divisor may be 0", part.args[1])
             if part.op == "clip":
-                low, high = (self.world.range(end) for end in part.args[1:])
+                low, high = (self.context.range(end) for end in part.args[1:])
                 ordered = low.high <= high.low
                 allow(ordered, "clip", "the ends of a clip may be in the wrong order", part)
 
@@ -142,7 +142,7 @@ class Scope:
             require(inner.row(node.args[1]).name in ("number", "truth"), "a step is a number")
             inner.exact_divisors(node.args[1])
             return NUMBER
-        if not self.world.moved(node):
+        if not self.context.moved(node):
             return self.public(node)
         require(
             node.op in (*_ARITHMETIC, "tuple", "item"), f"'{node.op}' of values that are private"
@@ -156,14 +156,14 @@ class Scope:
         if node.op == "public":
             name = str(node.data[0])
             if node == SIZE:
-                is_public = self.world.adjacency == "replace-one"
+                is_public = self.context.adjacency == "replace-one"
                 allow(is_public, "name", "the number of records is private", node)
                 return NUMBER
             known = self.names.get(name, NOWHERE) != NOWHERE
             allow(known, "name", f"{name!r} is not released before it is used", node)
             return self.names[name]
         if node.op in ("sum", "count"):
-            is_public = not self.world.moved(node)
+            is_public = not self.context.moved(node)
             allow(is_public, "unreleased", "a private value is used without a release", node)
             return self.private(node)
         is_public = node.op not in ("field", "acc", "data", "fold")
@@ -214,7 +214,7 @@ class Scope:
 
     def _positive(self, parameter: Node, or_zero: bool = False) -> None:
         """No law exists otherwise, whatever was released before."""
-        for lies in self.world.ranges(parameter):
+        for lies in self.context.ranges(parameter):
             require(lies.low > 0 or (or_zero and lies.low == 0), "a parameter may be 0 or less")
 
     def observed(self, model: Node) -> str:
@@ -280,10 +280,10 @@ def _combined(node: Node, kinds: list[Kind]) -> Kind:
     return Kind("vector", vectors.pop())
 
 
-def whole_row(node: Node, world: AdjacencyContext) -> bool:
+def whole_row(node: Node, context: AdjacencyContext) -> bool:
     """Whether a row's value is always a whole number; a truth value is 0 or 1."""
     if node.op == "field":
-        column = world.program.columns.get(str(node.data[0]))
+        column = context.program.columns.get(str(node.data[0]))
         return column is not None and column.kind in ("int", "bool")
     if node.op == "const":
         value = node.data[0]
@@ -292,7 +292,7 @@ def whole_row(node: Node, world: AdjacencyContext) -> bool:
         return True
     args = node.args[1:] if node.op == "if" else node.args
     closed = node.op in ("if", *_ARITHMETIC) and node.op != "div"
-    return closed and all(whole_row(arg, world) for arg in args)
+    return closed and all(whole_row(arg, context) for arg in args)
 
 
 def _words(kind: Kind) -> tuple[str, ...]:

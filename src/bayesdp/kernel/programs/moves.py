@@ -45,33 +45,33 @@ class Bound:
     by: str
 
 
-def moves(node: Node, norm: Norm, world: AdjacencyContext, means: Means) -> Bound:
+def moves(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> Bound:
     """The least bound of all rules. `InvalidError` where none applies."""
-    if not world.moved(node):
+    if not context.moved(node):
         return Bound(const(Fraction(0)), "public")
-    entries = linear(node, world)
+    entries = linear(node, context)
     if entries is not None:
-        value, by = joint(entries, norm, world, means)
+        value, by = joint(entries, norm, context, means)
         return Bound(const(value), by)
-    return _by_structure(node, norm, world, means)
+    return _by_structure(node, norm, context, means)
 
 
 def joint(
-    entries: list[Entry], norm: Norm, world: AdjacencyContext, means: Means
+    entries: list[Entry], norm: Norm, context: AdjacencyContext, means: Means
 ) -> tuple[Fraction, str]:
     """The least bound on a vector of sums over rows, and its rule; of equal ones the first."""
     answers = [
         (value, name)
         for name, rule in JOINT.items()
         if means.thorough or rule not in (enumerated, cases)
-        if (value := rule(entries, norm, world)) is not None
+        if (value := rule(entries, norm, context)) is not None
     ]
     if not answers:
         unlimited = [
             term.group
             for entry in entries
             for term in entry
-            if not all(place.finite for place in world.ranges(term.value))
+            if not all(place.finite for place in context.ranges(term.value))
         ]
         raise RefusedError("limit", "one record can change this without limit", unlimited[0])
     return min(answers, key=lambda answer: answer[0])
@@ -84,7 +84,7 @@ def _power(value: Fraction, norm: Norm) -> Fraction:
     return value if norm == "l1" else value * value
 
 
-def box(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
+def box(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
     """Each entry by the widths of its terms."""
     total = Fraction(0)
     seen: dict[Node, tuple[Range, ...]] = {}
@@ -92,8 +92,8 @@ def box(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fraction |
         moved = Fraction(0)
         for term, factor in entry.items():
             if term.value not in seen:
-                seen[term.value] = world.ranges(term.value)
-            width = _width(term, seen[term.value][term.index], world)
+                seen[term.value] = context.ranges(term.value)
+            width = _width(term, seen[term.value][term.index], context)
             if width is None:
                 return None
             moved += abs(factor) * width
@@ -101,14 +101,14 @@ def box(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fraction |
     return total
 
 
-def _width(term: Term, place: Range, world: AdjacencyContext) -> Fraction | None:
-    if world.adjacency == "replace-one" and term.columns <= world.public:
+def _width(term: Term, place: Range, context: AdjacencyContext) -> Fraction | None:
+    if context.adjacency == "replace-one" and term.columns <= context.public:
         return Fraction(0)
     if not place.finite:
         return None
-    if world.adjacency == "add-remove":
+    if context.adjacency == "add-remove":
         return place.largest()
-    return (place if term.deciding <= world.public else place.or_zero()).width()
+    return (place if term.deciding <= context.public else place.or_zero()).width()
 
 
 def _one_vector(entries: list[Entry], op: str) -> tuple[Term, list[Fraction]] | None:
@@ -124,22 +124,22 @@ def _one_vector(entries: list[Entry], op: str) -> tuple[Term, list[Fraction]] | 
     return first, [abs(factor) for _, factor in terms]
 
 
-def onehot(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
+def onehot(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
     """A record lies in one cell: it leaves one and enters another."""
     vector = _one_vector(entries, "onehot")
     if vector is None:
         return None
     factors = sorted((_power(factor, norm) for factor in vector[1]), reverse=True)
-    return sum(factors[: 1 if world.adjacency == "add-remove" else 2], Fraction(0))
+    return sum(factors[: 1 if context.adjacency == "add-remove" else 2], Fraction(0))
 
 
-def moments(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
+def moments(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
     """Products of pairs of d numbers in [-1, 1] (theory 8.3)."""
     vector = _one_vector(entries, "moments")
     if vector is None:
         return None
     term, factors = vector
-    places = world.ranges(term.value.args[0])
+    places = context.ranges(term.value.args[0])
     if any(place.low < -1 or place.high > 1 for place in places):
         return None
     d = len(places)
@@ -148,32 +148,32 @@ def moments(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fracti
     if norm == "l2":
         replaced = Fraction(4 * (d * d // 4) if d > 1 else 1)
     # To be replaced is never less than to enter, so a private filter adds nothing.
-    bound = enters if world.adjacency == "add-remove" else replaced
+    bound = enters if context.adjacency == "add-remove" else replaced
     return bound * _power(max(factors), norm)
 
 
-def enumerated(entries: list[Entry], norm: Norm, world: AdjacencyContext) -> Fraction | None:
+def enumerated(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
     """All pairs of rows that agree in the public columns, where these are few."""
     names: frozenset[str] = frozenset().union(*(t.columns for entry in entries for t in entry))
-    settings = rows(world.program.columns, names)
+    settings = rows(context.program.columns, names)
     if settings is None or len(entries) > MOST_ENTRIES:
         return None
     terms = {term for entry in entries for term in entry}
     nodes = sum(1 for t in terms for part in (t.filter, t.value) for _ in part.walk())
-    world.effort.take("values of single rows", len(settings) * nodes)
+    context.effort.take("values of single rows", len(settings) * nodes)
     groups: dict[tuple[object, ...], set[tuple[Fraction, ...]]] = {}
-    shared = sorted(names & world.public)
+    shared = sorted(names & context.public)
     try:
         for row in settings:
             key = tuple(row[name] for name in shared)
-            groups.setdefault(key, set()).add(added(entries, row, world))
+            groups.setdefault(key, set()).add(added(entries, row, context))
     except NotExactError:
         return None
     nothing = {(Fraction(0),) * len(entries)}
     worst = Fraction(0)
     for group in groups.values():
-        against = nothing if world.adjacency == "add-remove" else group
-        moved = _furthest(group, against, norm, world)
+        against = nothing if context.adjacency == "add-remove" else group
+        moved = _furthest(group, against, norm, context)
         if moved is None:
             return None
         worst = max(worst, moved)
@@ -184,7 +184,7 @@ def _furthest(
     some: set[tuple[Fraction, ...]],
     others: set[tuple[Fraction, ...]],
     norm: Norm,
-    world: AdjacencyContext,
+    context: AdjacencyContext,
 ) -> Fraction | None:
     if all(len(row) == 1 for row in some):
         ends = [row[0] for row in some], [row[0] for row in others]
@@ -192,7 +192,7 @@ def _furthest(
     work = len(some) * len(others) * len(next(iter(some)))
     if work > MOST_WORK:
         return None
-    world.effort.take("differences of pairs of rows", work)
+    context.effort.take("differences of pairs of rows", work)
     # Whole numbers over one denominator: there are millions of differences.
     under = lcm(*(entry.denominator for row in (*some, *others) for entry in row))
     bounded(Fraction(under))
@@ -217,33 +217,33 @@ JOINT: Mapping[str, Rule] = {
 # -- rules by structure ------------------------------------------------------------------------
 
 
-def _by_structure(node: Node, norm: Norm, world: AdjacencyContext, means: Means) -> Bound:
+def _by_structure(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> Bound:
     """Operations that move no further than their arguments, public factors, sums of bounds."""
     op = node.op
     if op == "fold":
-        if world.adjacency == "add-remove":
+        if context.adjacency == "add-remove":
             raise UnprovedError(
                 "fold-enters", "a fold where a record enters or leaves", node, "fold"
             )
         return Bound(const(_power(means.folds(node), norm)), "fold")
     if op in ("mul", "div"):
-        return _scaled(node, norm, world, means)
+        return _scaled(node, norm, context, means)
     if op == "clip":
-        private = any(world.moved(end) for end in node.args[1:])
+        private = any(context.moved(end) for end in node.args[1:])
         allow(not private, "clip-private", "a clip with private ends", node)
     if op in ("neg", "abs", "clip", "item"):
-        inner = moves(node.args[0], norm, world, means)
+        inner = moves(node.args[0], norm, context, means)
         return Bound(inner.value, _together([inner]))
     if op == "tuple" and norm == "l2":
-        parts = [moves(arg, "l2", world, means) for arg in node.args]
+        parts = [moves(arg, "l2", context, means) for arg in node.args]
         return Bound(_sum([part.value for part in parts]), _together(parts))
     if op in ("add", "sub", "min", "max", "tuple"):
-        length = len(world.ranges(node))
+        length = len(context.ranges(node))
         parts, values = [], []
         for arg in node.args:
-            parts.append(moves(arg, "l1", world, means))
+            parts.append(moves(arg, "l1", context, means))
             value = parts[-1].value
-            if op in ("add", "sub") and len(world.ranges(arg)) < length:
+            if op in ("add", "sub") and len(context.ranges(arg)) < length:
                 # One number that is added to every entry moves all of them.
                 value = _simple(Node("mul", (const(Fraction(length)), value)))
             values.append(value)
@@ -261,30 +261,30 @@ def _together(parts: list[Bound]) -> str:
     return "sum of " + ", ".join(dict.fromkeys(words))
 
 
-def _scaled(node: Node, norm: Norm, world: AdjacencyContext, means: Means) -> Bound:
+def _scaled(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> Bound:
     left, right = node.args
-    several = node.op == "mul" and world.moved(left) and world.moved(right)
+    several = node.op == "mul" and context.moved(left) and context.moved(right)
     if node.op == "div":
-        allow(not world.moved(right), "private-divisor", "divided by a private value", node)
-        allow(world.range(right).nonzero, "divisor", "a divisor may be 0", right)
+        allow(not context.moved(right), "private-divisor", "divided by a private value", node)
+        allow(context.range(right).nonzero, "divisor", "a divisor may be 0", right)
     allow(not several, "private-product", "a product of two private values", node)
-    private, factor = (left, right) if world.moved(left) else (right, left)
-    inner = moves(private, norm, world, means)
-    size = Node("abs", (_known_factor(factor, node.op, world),))
+    private, factor = (left, right) if context.moved(left) else (right, left)
+    inner = moves(private, norm, context, means)
+    size = Node("abs", (_known_factor(factor, node.op, context),))
     value = inner.value
     for _ in range(1 if norm == "l1" else 2):
         value = Node(node.op, (value, size))
     return Bound(_simple(value), _together([inner]))
 
 
-def _known_factor(factor: Node, op: str, world: AdjacencyContext) -> Node:
+def _known_factor(factor: Node, op: str, context: AdjacencyContext) -> Node:
     """The factor itself where it is known with the size, else the worst that it can be."""
     parts = list(factor.walk())
     for part in parts:
         if part.op == "div":
-            nonzero = world.range(part.args[1]).nonzero
+            nonzero = context.range(part.args[1]).nonzero
             allow(nonzero, "divisor", "a divisor may be 0", part.args[1])
-    place = world.range(factor)
+    place = context.range(factor)
     known = all(part.op != "public" or part == SIZE for part in parts)
     if known and not any(part.op in ("sum", "count") for part in parts):
         return factor

@@ -32,8 +32,8 @@ def written(tree: Tree) -> str:
 class Problem:
     """One negated obligation: variables with their sorts, and assertions."""
 
-    def __init__(self, world: AdjacencyContext) -> None:
-        self.world = world
+    def __init__(self, context: AdjacencyContext) -> None:
+        self.context = context
         self.sorts: dict[str, str] = {}
         self.said: list[Tree] = []
         self.known: dict[tuple[str, ...], str] = {}
@@ -53,7 +53,7 @@ class Problem:
     def requires(self) -> None:
         """All preconditions of the program."""
         self.said += [
-            self.term(precondition, "public", "") for precondition in self.world.program.requires
+            self.term(precondition, "public", "") for precondition in self.context.program.requires
         ]
 
     def term(self, node: Node, row: str, so_far: Tree) -> Tree:
@@ -75,8 +75,8 @@ class Problem:
         if op == "public":
             name = str(node.data[0])
             if node == SIZE:
-                return ("to_real", self.variable(("public", "db.size"), self.world.size, "Int"))
-            places = self.world.variables.get(name, (Range(),))
+                return ("to_real", self.variable(("public", "db.size"), self.context.size, "Int"))
+            places = self.context.variables.get(name, (Range(),))
             if len(places) != 1:
                 raise UnprovedError("solver-vector", "solvers are not asked about vectors", node)
             return self.variable(("public", name), places[0])
@@ -87,9 +87,9 @@ class Problem:
         return self._operation(node, args)
 
     def _column(self, name: str, row: str) -> Tree:
-        column = self.world.program.columns[name]
+        column = self.context.program.columns[name]
         # Public columns are those of both neighbours.
-        key = ("column", name) if name in self.world.public else ("column", name, row)
+        key = ("column", name) if name in self.context.public else ("column", name, row)
         new = key not in self.known
         symbol = self.variable(key, Range(column.low, column.high))
         if new and column.kind != "real":
@@ -99,7 +99,7 @@ class Problem:
     def _labels(self, node: Node) -> tuple[str, ...] | None:
         """The labels of the one category column that is compared."""
         fields = [
-            self.world.program.columns[str(arg.data[0])].labels
+            self.context.program.columns[str(arg.data[0])].labels
             for arg in node.args
             if arg.op == "field" and self._is_category(arg)
         ]
@@ -113,7 +113,7 @@ class Problem:
         return fields[0]
 
     def _is_category(self, node: Node) -> bool:
-        return self.world.program.columns[str(node.data[0])].kind == "category"
+        return self.context.program.columns[str(node.data[0])].kind == "category"
 
     def _label(self, node: Node, row: str, labels: tuple[str, ...]) -> Tree:
         if node.op == "field":
@@ -182,9 +182,9 @@ def _step(fold: Node) -> Node:
     return step if data.args[0] == TRUE else Node("if", (data.args[0], step, Node("acc")))
 
 
-def never_widens(fold: Node, world: AdjacencyContext) -> Problem:
+def never_widens(fold: Node, context: AdjacencyContext) -> Problem:
     """The same row, two values so far: their gap grows."""
-    problem, step = Problem(world), _step(fold)
+    problem, step = Problem(context), _step(fold)
     problem.requires()
     a, b = problem.variable(("a",), Range()), problem.variable(("b",), Range())
     x, y = problem.term(step, "row", a), problem.term(step, "row", b)
@@ -194,9 +194,9 @@ def never_widens(fold: Node, world: AdjacencyContext) -> Problem:
     return problem
 
 
-def moves_at_most(fold: Node, bound: Fraction, world: AdjacencyContext) -> Problem:
+def moves_at_most(fold: Node, bound: Fraction, context: AdjacencyContext) -> Problem:
     """The same value so far, two rows: a gap of more than `bound`."""
-    problem, step = Problem(world), _step(fold)
+    problem, step = Problem(context), _step(fold)
     problem.requires()
     a = problem.variable(("a",), Range())
     x, y = problem.term(step, "row", a), problem.term(step, "other", a)
@@ -250,9 +250,9 @@ class SolverObligations:
         self.derived: dict[str, str] = {}
         """What each is about, and its text as it is derived here: not as it is quoted."""
 
-    def folds(self, world: AdjacencyContext) -> Mapping[Node, Fraction]:
+    def folds(self, context: AdjacencyContext) -> Mapping[Node, Fraction]:
         """Kept between calls: how far each fold moves."""
-        return _Folds(self, world)
+        return _Folds(self, context)
 
     def find(self, problem: Problem, what: str) -> bool:
         """Whether solvers were asked this, under this name."""
@@ -273,17 +273,17 @@ MOVES = "one record moves the fold by at most "
 
 
 class _Folds(dict[Node, Fraction]):
-    def __init__(self, discharged: SolverObligations, world: AdjacencyContext) -> None:
+    def __init__(self, discharged: SolverObligations, context: AdjacencyContext) -> None:
         super().__init__()
-        self.discharged, self.world = discharged, world
+        self.discharged, self.context = discharged, context
 
     def __missing__(self, fold: Node) -> Fraction:
-        if not self.discharged.find(never_widens(fold, self.world), WIDENS):
+        if not self.discharged.find(never_widens(fold, self.context), WIDENS):
             raise UnknownError("no solver was asked whether a step widens a gap", "fold")
         for what, _ in self.discharged.texts:
             if what.startswith(MOVES):
                 bound = _bound(what.removeprefix(MOVES))
-                if self.discharged.find(moves_at_most(fold, bound, self.world), what):
+                if self.discharged.find(moves_at_most(fold, bound, self.context), what):
                     self[fold] = bound
                     return bound
         raise UnknownError("no solver was asked how far one record moves the fold", "fold")

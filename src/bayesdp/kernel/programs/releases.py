@@ -52,7 +52,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the rules need: names, the world, folds, and the least number of records."""
+    """What the rules need: names and the context, folds, and the least number of records."""
 
     scope: Scope
     folds: Folds
@@ -60,14 +60,14 @@ class Setting:
     seen: dict[tuple[Node, str, str, bool], Bound] = field(default_factory=dict, compare=False)
 
     @property
-    def world(self) -> AdjacencyContext:
-        """The world of the program."""
-        return self.scope.world
+    def context(self) -> AdjacencyContext:
+        """The program with its adjacency, its sizes and where its public values lie."""
+        return self.scope.context
 
     @property
     def least(self) -> int:
         """The least number of records that is admitted."""
-        low = self.world.size.low
+        low = self.context.size.low
         return -((-Fraction(low).numerator) // Fraction(low).denominator)
 
     def enough_for(
@@ -75,15 +75,15 @@ class Setting:
         greater: Node,
         node: Node,
         norm: Norm,
-        world: AdjacencyContext,
+        context: AdjacencyContext,
         what: str,
         times: Fraction = ONE_,
     ) -> None:
         """`greater` is at least `times` how far a value moves. All rows are tried where needed."""
-        known = (node, norm, world.adjacency, True) in self.seen
+        known = (node, norm, context.adjacency, True) in self.seen
         for thorough in (True,) if known else (False, True):
             try:
-                moved = self.moved(node, norm, world, thorough).value
+                moved = self.moved(node, norm, context, thorough).value
             except TooSlowError:
                 raise
             except InvalidError:
@@ -93,31 +93,31 @@ class Setting:
             smaller = moved if times == 1 else Node("mul", (const(times), moved))
             if thorough:
                 self.enough(greater, smaller, what)
-            elif holds_for_all_sizes(greater, smaller, world.size, world.effort):
+            elif holds_for_all_sizes(greater, smaller, context.size, context.effort):
                 return
 
     def moved(
-        self, node: Node, norm: Norm, world: AdjacencyContext, thorough: bool = True
+        self, node: Node, norm: Norm, context: AdjacencyContext, thorough: bool = True
     ) -> Bound:
         """How far a value moves; asked once for each value that reads no name."""
-        key = (node, norm, world.adjacency, thorough)
+        key = (node, norm, context.adjacency, thorough)
         lasting = names_of(node) <= {"db.size"}
         if lasting and key in self.seen:
             return self.seen[key]
-        bound = moves(node, norm, world, Means(self.folds, thorough))
+        bound = moves(node, norm, context, Means(self.folds, thorough))
         if lasting:
             self.seen[key] = bound
         return bound
 
     def by_rule(self, name: str, node: Node, norm: Norm) -> Node:
         """How far one rule for sums over rows says that a value moves."""
-        known = self.seen.get((node, norm, self.world.adjacency, True))
+        known = self.seen.get((node, norm, self.context.adjacency, True))
         if known is not None and known.by == name:
             return known.value
-        entries = linear(node, self.world)
+        entries = linear(node, self.context)
         require(entries is not None, "by a rule that doesn't apply")
         assert entries is not None
-        value = JOINT[name](entries, norm, self.world)
+        value = JOINT[name](entries, norm, self.context)
         require(value is not None, "by a rule that doesn't apply")
         assert value is not None
         return const(value)
@@ -126,7 +126,7 @@ class Setting:
         """`greater >= smaller` for every admitted number of records."""
         a, b = folded(greater), folded(smaller)
         if a is None or b is None:
-            certain = holds_for_all_sizes(greater, smaller, self.world.size, self.world.effort)
+            certain = holds_for_all_sizes(greater, smaller, self.context.size, self.context.effort)
         else:
             certain = a >= b
         values = f": {float(a):g} is stated, {float(b):g} derived" if a is not None and b else ""
@@ -192,13 +192,13 @@ def _laplace(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     asserted = dict(release.options).get("sensitivity")
     if asserted is not None:
         setting.enough_for(
-            asserted, release.args[0], "l1", setting.world, "the asserted sensitivity"
+            asserted, release.args[0], "l1", setting.context, "the asserted sensitivity"
         )
         scale = asserted
     require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
     entering = _share(release, stated, setting, "l1", scale, epsilon)
     pair = None if entering is None else (entering, Fraction(0))
-    return Cost((epsilon, Fraction(0)), pair, lipschitz(release.args[0], setting.world))
+    return Cost((epsilon, Fraction(0)), pair, lipschitz(release.args[0], setting.context))
 
 
 def _gaussian(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
@@ -211,7 +211,7 @@ def _gaussian(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
         sigma, squared = _option(release, "sigma"), folded(stated.sensitivity.value)
         if squared is None:
             raise UnknownError("an asserted sigma where the sensitivity is not a constant")
-        exact = kind.name == "number" and whole(release.args[0], setting.world)
+        exact = kind.name == "number" and whole(release.args[0], setting.context)
         held = noise.delta_at_most(sigma, squared, epsilon, delta, exact)
         require(held, "this noise is not shown to have the stated delta")
     # A smaller move has a smaller delta at the same epsilon: the pair itself is a bound.
@@ -224,9 +224,9 @@ def _moved(release: Release, stated: ReleaseNode, setting: Setting, norm: Norm) 
     """The stated sensitivity, which is enough; also by the rule that it names."""
     require(stated.sensitivity.norm == norm, "another norm")
     setting.enough_for(
-        stated.sensitivity.value, release.args[0], norm, setting.world, "the sensitivity"
+        stated.sensitivity.value, release.args[0], norm, setting.context, "the sensitivity"
     )
-    still = not setting.world.moved(release.args[0])
+    still = not setting.context.moved(release.args[0])
     require(stated.sensitivity.by != "public" or still, "by a rule that doesn't apply")
     if stated.sensitivity.by in JOINT:
         by_this = setting.by_rule(stated.sensitivity.by, release.args[0], norm)
@@ -246,8 +246,8 @@ def _share(
     if stated.entering is None:
         return None
     left = Node("mul", (const(stated.entering), scale))
-    world = setting.world.entering()
-    setting.enough_for(left, release.args[0], norm, world, "the cost of entering", epsilon)
+    context = setting.context.entering()
+    setting.enough_for(left, release.args[0], norm, context, "the cost of entering", epsilon)
     return stated.entering
 
 
@@ -255,14 +255,14 @@ ANY_KIND: tuple[str, str | None, tuple[Fraction, Fraction] | None] = ("any", Non
 
 
 def lipschitz(
-    node: Node, world: AdjacencyContext
+    node: Node, context: AdjacencyContext
 ) -> tuple[str, str | None, tuple[Fraction, Fraction] | None]:
     """Whether this is a multiple of the sum of one clipped private column over all records."""
-    if world.adjacency != "replace-one":
+    if context.adjacency != "replace-one":
         return ANY_KIND
     if node.op in ("mul", "div", "neg"):
-        private = [arg for arg in node.args if world.moved(arg)]
-        return lipschitz(private[0], world) if len(private) == 1 else ANY_KIND
+        private = [arg for arg in node.args if context.moved(arg)]
+        return lipschitz(private[0], context) if len(private) == 1 else ANY_KIND
     if node.op != "sum" or node.args[0].args[0] != TRUE or pieces(node.args[0]):
         return ANY_KIND
     value, inside = node.args[0].args[1], Range()
@@ -271,21 +271,21 @@ def lipschitz(
         if low is None or high is None:
             return ANY_KIND
         value, inside = value.args[0], Range(low, high)
-    column = world.program.columns.get(str(value.data[0])) if value.op == "field" else None
+    column = context.program.columns.get(str(value.data[0])) if value.op == "field" else None
     if column is None or column.public or column.kind not in ("int", "real"):
         return ANY_KIND
     low, high = Fraction(max(inside.low, column.low)), Fraction(min(inside.high, column.high))
     return ("lipschitz", str(value.data[0]), (low, high)) if low < high else ANY_KIND
 
 
-def whole(node: Node, world: AdjacencyContext) -> bool:
+def whole(node: Node, context: AdjacencyContext) -> bool:
     """Whether a private number is always whole."""
     if node.op == "count":
         return True
     if node.op == "sum":
-        return whole_row(node.args[0].args[1], world)
+        return whole_row(node.args[0].args[1], context)
     if node.op in ("add", "sub", "neg", "mul"):
-        return all(whole(arg, world) for arg in node.args)
+        return all(whole(arg, context) for arg in node.args)
     number = folded(node)
     return number is not None and number.denominator == 1
 
@@ -302,7 +302,7 @@ def _exponential(release: Release, stated: ReleaseNode, setting: Setting) -> Cos
     scale = dict(release.options).get("sensitivity", stated.sensitivity.value)
     entering = const(stated.entering or Fraction(0))
     share = Node("mul", (entering, scale))
-    here, there = setting.world, setting.world.entering()
+    here, there = setting.context, setting.context.entering()
     if score.op == "hellinger":
         require(score.args[0].op == "posterior", "a distance to no posterior")
         model = score.args[0].args[0]
@@ -317,10 +317,10 @@ def _exponential(release: Release, stated: ReleaseNode, setting: Setting) -> Cos
         assert place is not None
         inner, of = bound_variable(score, place, setting), score.args[0]
         require(inner.scope.private(of) in (NUMBER, TRUTH), "a score is one number")
-        inner.enough_for(stated.sensitivity.value, of, "l1", inner.world, "the sensitivity")
-        inner.enough_for(scale, of, "l1", inner.world, "the asserted sensitivity")
+        inner.enough_for(stated.sensitivity.value, of, "l1", inner.context, "the sensitivity")
+        inner.enough_for(scale, of, "l1", inner.context, "the asserted sensitivity")
         if stated.entering is not None:
-            away = inner.world.entering()
+            away = inner.context.entering()
             inner.enough_for(share, of, "l1", away, "the cost of entering", epsilon)
     pair = None if stated.entering is None else (stated.entering, Fraction(0))
     return Cost((epsilon, Fraction(0)), pair, ANY_KIND)
@@ -331,9 +331,9 @@ def bound_variable(score: Node, place: Range, setting: Setting) -> Setting:
     name = str(score.data[0])
     free = name not in setting.scope.names and name != "db.size"
     allow(free, "taken", "a candidate's name is taken", score)
-    world = setting.world
-    world = replace(world, variables={**world.variables, name: (place,)})
-    inner = replace(setting.scope, world=world).with_name(name, NUMBER)
+    context = setting.context
+    context = replace(context, variables={**context.variables, name: (place,)})
+    inner = replace(setting.scope, context=context).with_name(name, NUMBER)
     return replace(setting, scope=inner)
 
 
@@ -352,18 +352,18 @@ def candidates_of(node: Node, scope: Scope) -> Range | None:
         return None
     require(node.op in ("values", "linspace", "range"), "no candidates")
     require(all(scope.public(arg) in (NUMBER, TRUTH) for arg in node.args), "no candidates")
-    ends = [scope.world.range(arg) for arg in node.args]
+    ends = [scope.context.range(arg) for arg in node.args]
     ends = ends if node.op == "values" else ends[:2]
     return Range(min(place.low for place in ends), max(place.high for place in ends))
 
 
-def hellinger(model: Node, setting: Setting, world: AdjacencyContext) -> arb:
+def hellinger(model: Node, setting: Setting, context: AdjacencyContext) -> arb:
     """How far the posterior of one model moves (theory 8.4)."""
     family = setting.scope.observed(model)
     data, likelihood, prior = model.args
     read = columns_of(data.args[0]) | {column for column, _ in pieces(data)}
-    entering = world.adjacency == "add-remove"
-    fixed = not entering and read <= world.public
+    entering = context.adjacency == "add-remove"
+    fixed = not entering and read <= context.public
     known = [folded(parameter) for parameter in prior.args] if prior.op == "prior" else [None]
     numbers = [number for number in known if number is not None]
     if len(numbers) < len(known):
@@ -374,7 +374,7 @@ def hellinger(model: Node, setting: Setting, world: AdjacencyContext) -> arb:
         return distances.replaced_of(numbers[0], numbers[1], records)
     if family in ("bernoulli", "categorical"):
         return distances.of_labels(numbers, not entering)
-    place = world.range(data.args[1])
+    place = context.range(data.args[1])
     allow(place.finite, "record-bounds", "a record's value has no bounds", data)
     if family == "poisson":
         allow(place.low >= 0, "counts", "counts below 0", data)
@@ -405,7 +405,7 @@ def _answer(release: Release, stated: ReleaseNode, setting: Setting, width: Frac
     """Each record answers by itself: neighbours differ in one answer's law."""
     epsilon, data = _option(release, "epsilon"), release.args[0]
     read = columns_of(data.args[0]) | {column for column, _ in pieces(data)}
-    tells_size = setting.world.adjacency != "replace-one" or not read <= setting.world.public
+    tells_size = setting.context.adjacency != "replace-one" or not read <= setting.context.public
     private = "one answer for each record tells how many there are"
     allow(not tells_size, "answers", private, release)
     require(stated.sensitivity.norm == "score" and stated.entering is None, "a cost of entering")
@@ -429,7 +429,7 @@ def _per_record(release: Release, stated: ReleaseNode, setting: Setting) -> Cost
     inner = bound_variable(score, place, setting)
     require(inner.scope.row(score.args[0]) in (NUMBER, TRUTH), "a score is one number")
     inner.scope.exact_divisors(score.args[0])
-    return _answer(release, stated, setting, inner.world.range(score.args[0]).width())
+    return _answer(release, stated, setting, inner.context.range(score.args[0]).width())
 
 
 def _posterior_sample(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
@@ -438,7 +438,7 @@ def _posterior_sample(release: Release, stated: ReleaseNode, setting: Setting) -
     family = setting.scope.observed(model)
     require(family in ("bernoulli", "normal", "poisson"), "a sample of no number")
     # Poisson records share their exposure: how many they are must be public.
-    shared = family != "poisson" or setting.world.adjacency == "replace-one"
+    shared = family != "poisson" or setting.context.adjacency == "replace-one"
     require(shared, "a shared exposure where the number of records is private")
     require(candidates_of(grid, setting.scope) is not None, "a grid of no numbers")
     require(low < high, "the ends of the log-likelihood")
@@ -446,7 +446,7 @@ def _posterior_sample(release: Release, stated: ReleaseNode, setting: Setting) -
     # a record enters or leaves, twice where one takes another's place (theory 8.5).
     moved = high - low
     entering = power * moved
-    cost = entering + entering if setting.world.adjacency == "replace-one" else entering
+    cost = entering + entering if setting.context.adjacency == "replace-one" else entering
     require(stated.sensitivity.norm == "log-likelihood", "another norm")
     setting.enough(stated.sensitivity.value, const(moved), "the sensitivity")
     require(stated.epsilon == cost and stated.delta == 0, "another cost than derived")

@@ -51,16 +51,16 @@ Entry = Mapping[Term, Fraction]
 # -- private numbers as sums over rows -------------------------------------------------------
 
 
-def linear(node: Node, world: AdjacencyContext) -> list[Entry] | None:
+def linear(node: Node, context: AdjacencyContext) -> list[Entry] | None:
     """The entries of a private value, if all are sums over rows up to public values."""
-    if not world.moved(node):
-        return [{} for _ in world.ranges(node)]
+    if not context.moved(node):
+        return [{} for _ in context.ranges(node)]
     op = node.op
     if op in ("sum", "count"):
-        return _terms(node, world)
+        return _terms(node, context)
     if op not in ("tuple", "item", "add", "sub", "neg", "mul", "div"):
         return None
-    parts = [linear(arg, world) for arg in node.args]
+    parts = [linear(arg, context) for arg in node.args]
     known = [part for part in parts if part is not None]
     if op in ("mul", "div"):
         return _by_number(node, parts)
@@ -77,12 +77,12 @@ def linear(node: Node, world: AdjacencyContext) -> list[Entry] | None:
     return _together(known[0], known[1], Fraction(1 if op == "add" else -1))
 
 
-def _terms(node: Node, world: AdjacencyContext) -> list[Entry]:
+def _terms(node: Node, context: AdjacencyContext) -> list[Entry]:
     data = node.args[0]
     if node.op == "count":
         return [{Term(pieces(data), data.args[0], ONE, 0, ONE): Fraction(1)}]
     value = data.args[1]
-    places = [(value, i) for i in range(len(world.ranges(value)))]
+    places = [(value, i) for i in range(len(context.ranges(value)))]
     if value.op == "tuple":
         places = [(part, 0) for part in value.args]
     return [{Term(pieces(data), data.args[0], part, i, value): Fraction(1)} for part, i in places]
@@ -149,13 +149,13 @@ def rows(columns: Mapping[str, ColumnType], names: frozenset[str]) -> list[Row] 
     return None if total > MOST_SETTINGS else list(settings(columns, names))
 
 
-def added(entries: list[Entry], row: Row, world: AdjacencyContext) -> tuple[Fraction, ...]:
+def added(entries: list[Entry], row: Row, context: AdjacencyContext) -> tuple[Fraction, ...]:
     """What a row adds to each entry."""
     seen: dict[Node, Value] = {}
 
     def evaluated(node: Node) -> Value:
         if node not in seen:
-            seen[node] = evaluate(node, row, world.program.columns)
+            seen[node] = evaluate(node, row, context.program.columns)
         return seen[node]
 
     def contribution(term: Term) -> Fraction:

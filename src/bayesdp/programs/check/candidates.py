@@ -18,9 +18,9 @@ MOST_CANDIDATES = 2**20
 """No release chooses among more: they are listed, and each has a score."""
 
 
-def check_candidates(candidates: Expr, world: AdjacencyContext) -> Range:
+def check_candidates(candidates: Expr, context: AdjacencyContext) -> Range:
     """How many there are; `Rejected` where there may be none, or too many to be listed."""
-    many = _how_many(candidates, world)
+    many = _how_many(candidates, context)
     if many.low < 1:
         raise Rejected(
             "arguments",
@@ -62,15 +62,15 @@ def fixed_size(axis: Expr) -> int:
     return len(axis.args) if axis.op == "values" else 1
 
 
-def _how_many(candidates: Expr, world: AdjacencyContext) -> Range:
+def _how_many(candidates: Expr, context: AdjacencyContext) -> Range:
     op = candidates.op
     if op == "grid-of":
-        return _grid(candidates, world)
+        return _grid(candidates, context)
     if op in ("values", "range"):
         many = fixed_size(candidates)
     elif op in ("linspace", "posteriors-of"):
         ((name, size, least),) = sizes_of(candidates)
-        number = _held(name, size, least, candidates, world)
+        number = _held(name, size, least, candidates, context)
         if op == "linspace":
             return number
         return Range(number.low + 1, number.high + 1)
@@ -79,9 +79,9 @@ def _how_many(candidates: Expr, world: AdjacencyContext) -> Range:
     return Range(Fraction(many), Fraction(many))
 
 
-def _held(name: str, size: Expr, least: int, candidates: Expr, world: AdjacencyContext) -> Range:
+def _held(name: str, size: Expr, least: int, candidates: Expr, context: AdjacencyContext) -> Range:
     """A whole number of at least `least`; one that depends on a released value has an upper end."""
-    place, value, later = world.range(size), folded(size), _later(size)
+    place, value, later = context.range(size), folded(size), _later(size)
     at = size if size.where is not None else candidates
     if value is not None and value.denominator != 1:
         raise Rejected("arguments", f"{name} is a whole number.", at)
@@ -112,12 +112,12 @@ def _whole_end(end: Expr, candidates: Expr) -> Fraction:
     return value
 
 
-def _grid(candidates: Expr, world: AdjacencyContext) -> Range:
+def _grid(candidates: Expr, context: AdjacencyContext) -> Range:
     """Points that are not parameters of the family are left out: some point must stay."""
-    axes = [check_candidates(axis, world) for axis in candidates.args]
+    axes = [check_candidates(axis, context) for axis in candidates.args]
     family = str(candidates.data[0])
     for axis, name in zip(candidates.args, "ab", strict=True):
-        if (name == "b" or family != "normal") and not _some_positive(axis, world):
+        if (name == "b" or family != "normal") and not _some_positive(axis, context):
             raise Rejected(
                 "arguments",
                 f"{name} of {family} is above 0, and no point of this grid needs to be.",
@@ -136,7 +136,7 @@ def _grid(candidates: Expr, world: AdjacencyContext) -> Range:
     return many
 
 
-def _some_positive(axis: Expr, world: AdjacencyContext) -> bool:
+def _some_positive(axis: Expr, context: AdjacencyContext) -> bool:
     """Whether some point is certainly above 0; also where that is known before anything is spent.
 
     The ends are among the points.
@@ -145,7 +145,7 @@ def _some_positive(axis: Expr, world: AdjacencyContext) -> bool:
         start, _, step = (_whole_end(end, axis) for end in axis.args)
         return max(start, start + (fixed_size(axis) - 1) * step) > 0
     ends = axis.args if axis.op == "values" else axis.args[:2]
-    if any(world.range(end).low > 0 for end in ends):
+    if any(context.range(end).low > 0 for end in ends):
         return True
     return not any(_later(end) for end in ends) and any(folded(end) is None for end in ends)
 

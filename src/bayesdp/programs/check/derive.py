@@ -78,8 +78,8 @@ class Derivation(Walk):
         """The node of a release: the least sensitivity, and the cost of entering with its noise."""
         self._arguments(release, setting)
         # What may be tried for one release doesn't depend on how many there are.
-        world = replace(setting.world, effort=Effort())
-        own = replace(setting, scope=replace(setting.scope, world=world))
+        context = replace(setting.context, effort=Effort())
+        own = replace(setting, scope=replace(setting.scope, context=context))
         step = _RELEASES[release.op](self, release, own)
         return {"release": release.name, "rule": release.op} | step
 
@@ -89,7 +89,7 @@ class Derivation(Walk):
         if release.op in ("exponential", "per-record-exponential"):
             *_, score, candidates = release.args
             self.explain.public(candidates, scope)
-            check_candidates(candidates, scope.world)
+            check_candidates(candidates, scope.context)
             if score.op != "hellinger":
                 place = candidates_of(candidates, scope)
                 if place is not None:
@@ -105,12 +105,12 @@ class Derivation(Walk):
         """Laplace noise of scale sensitivity / epsilon on every entry: the l1 norm counts."""
         kind_of_value(release, setting.scope)
         epsilon = _option(release, "epsilon")
-        value, world = release.args[0], setting.world
-        moved = _least(setting, value, "l1", world)
+        value, context = release.args[0], setting.context
+        moved = _least(setting, value, "l1", context)
         self._check_asserted(release, moved.value, setting)
         scale = dict(release.options).get("sensitivity", moved.value)
         entering = _share(setting, value, "l1", scale, epsilon)
-        return _step(epsilon, "l1", moved.value, moved.by, entering, lipschitz(value, world))
+        return _step(epsilon, "l1", moved.value, moved.by, entering, lipschitz(value, context))
 
     def gaussian(self, release: Release, setting: Setting) -> dict[str, Any]:
         """Gaussian noise: the l2 norm counts, and (epsilon, delta) is a point of its curve."""
@@ -119,10 +119,10 @@ class Derivation(Walk):
         if delta >= 1:
             raise Rejected("static", "delta is below 1.", release.where)
         value = release.args[0]
-        moved = _least(setting, value, "l2", setting.world)
+        moved = _least(setting, value, "l2", setting.context)
         sigma = dict(release.options).get("sigma")
         if sigma is not None:
-            exact = kind.name == "number" and whole(value, setting.world)
+            exact = kind.name == "number" and whole(value, setting.context)
             _check_sigma(sigma, folded(moved.value), epsilon, delta, exact)
         entering = _share(setting, value, "l2", moved.value, Fraction(1))
         return _step(epsilon, "l2", moved.value, moved.by, entering, delta=delta)
@@ -135,13 +135,13 @@ class Derivation(Walk):
             model = score.args[0].args[0]
             setting.scope.observed(model)
             epsilon = _option(release, "epsilon")
-            value = rounded_up(hellinger(model, setting, setting.world))
+            value = rounded_up(hellinger(model, setting, setting.context))
             by = "hellinger"
             _of_one_family(candidates, model.args[2])
             self._check_asserted(release, value, setting)
             scale = dict(release.options).get("sensitivity", value)
             try:
-                small = rounded_up(hellinger(model, setting, setting.world.entering()))
+                small = rounded_up(hellinger(model, setting, setting.context.entering()))
                 entering = _ratio(small, scale, epsilon)
             except InvalidError:
                 entering = None
@@ -152,7 +152,7 @@ class Derivation(Walk):
         inner, of = bound_variable(score, place, setting), score.args[0]
         inner.scope.private(of)
         epsilon = _option(release, "epsilon")
-        moved = _least(inner, of, "l1", inner.world)
+        moved = _least(inner, of, "l1", inner.context)
         self._check_asserted(release, moved.value, setting)
         scale = dict(release.options).get("sensitivity", moved.value)
         entering = _share(inner, of, "l1", scale, epsilon)
@@ -169,7 +169,7 @@ class Derivation(Walk):
         inner.scope.row(score.args[0])
         inner.scope.exact_divisors(score.args[0])
         epsilon = _option(release, "epsilon")
-        width = inner.world.range(score.args[0])
+        width = inner.context.range(score.args[0])
         if not width.finite:
             raise Rejected("bounds", "A record's score has no bounds.", score, "Clip it.")
         return _step(epsilon, "score", number(width.width()), "one record", None)
@@ -189,13 +189,13 @@ class Derivation(Walk):
         setting.scope.observed(model)
         low, high, power = (_option(release, name) for name in ("low", "high", "power"))
         self.explain.public(grid, setting.scope)
-        check_candidates(grid, setting.world)
+        check_candidates(grid, setting.context)
         if not low < high:
             raise Rejected(
                 "bounds", "The log-likelihood is held between low < high.", release.where
             )
         entering = power * (high - low)
-        epsilon = entering if setting.world.adjacency == "add-remove" else 2 * entering
+        epsilon = entering if setting.context.adjacency == "add-remove" else 2 * entering
         return _step(epsilon, "log-likelihood", number(high - low), "clipped", entering)
 
     def _check_asserted(self, release: Release, derived: Expr, setting: Setting) -> None:
@@ -281,20 +281,20 @@ def rounded_up(distance: arb) -> Expr:
     return number(min(rounded, Fraction(1)))
 
 
-def _least(setting: Setting, value: Expr, norm: Norm, world: AdjacencyContext) -> Bound:
+def _least(setting: Setting, value: Expr, norm: Norm, context: AdjacencyContext) -> Bound:
     """The least bound of all rules, or of the quick ones where the others would take too long."""
     try:
-        return setting.moved(value, norm, world)
+        return setting.moved(value, norm, context)
     except UnprovedError:
         raise
     except UnknownError:
-        return setting.moved(value, norm, world, thorough=False)
+        return setting.moved(value, norm, context, thorough=False)
 
 
 def _share(setting: Setting, value: Expr, norm: Norm, scale: Expr, epsilon: Fraction) -> Share:
     """The cost where one record only enters or leaves, with the noise as it is."""
     try:
-        small = _least(setting, value, norm, setting.world.entering())
+        small = _least(setting, value, norm, setting.context.entering())
     except (InvalidError, Stopped):
         return None
     return _ratio(small.value, scale, epsilon)

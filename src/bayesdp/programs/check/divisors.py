@@ -36,9 +36,9 @@ def facts(test: Expr, holds: bool = True) -> tuple[Fact, ...]:
 _INSTEAD = "Write total / max(n, 1), or divide where `if n > 0:` holds."
 
 
-def check_divisor(divisor: Expr, world: AdjacencyContext, known: Iterable[Fact]) -> None:
+def check_divisor(divisor: Expr, context: AdjacencyContext, known: Iterable[Fact]) -> None:
     """Raise `Rejected` for a public divisor that may be 0, given what is known to hold."""
-    if not _not_zero(divisor, world, tuple(known)):
+    if not _not_zero(divisor, context, tuple(known)):
         raise Rejected(
             "division",
             "The divisor may be 0: noise can bring a released count there, and a group may be "
@@ -48,9 +48,9 @@ def check_divisor(divisor: Expr, world: AdjacencyContext, known: Iterable[Fact])
         )
 
 
-def divisor_note(divisor: Expr, world: AdjacencyContext, known: Iterable[Fact]) -> str | None:
+def divisor_note(divisor: Expr, context: AdjacencyContext, known: Iterable[Fact]) -> str | None:
     """What is said of a divisor after the releases that may be 0; None where it can't be."""
-    if _not_zero(divisor, world, tuple(known)):
+    if _not_zero(divisor, context, tuple(known)):
         return None
     place = "" if divisor.where is None else f" in line {divisor.where.line}"
     return (
@@ -59,22 +59,22 @@ def divisor_note(divisor: Expr, world: AdjacencyContext, known: Iterable[Fact]) 
     )
 
 
-def _not_zero(divisor: Expr, world: AdjacencyContext, known: tuple[Fact, ...]) -> bool:
-    if all(place.nonzero for place in world.ranges(divisor)):
+def _not_zero(divisor: Expr, context: AdjacencyContext, known: tuple[Fact, ...]) -> bool:
+    if all(place.nonzero for place in context.ranges(divisor)):
         return True
     if divisor.op in ("neg", "abs") or divisor.op == "div":
-        return _not_zero(divisor.args[0], world, known)
+        return _not_zero(divisor.args[0], context, known)
     if divisor.op == "mul":
-        return all(_not_zero(part, world, known) for part in divisor.args)
-    return any(_apart(divisor, fact, world) for fact in known)
+        return all(_not_zero(part, context, known) for part in divisor.args)
+    return any(_apart(divisor, fact, context) for fact in known)
 
 
-def _apart(divisor: Expr, fact: Fact, world: AdjacencyContext) -> bool:
+def _apart(divisor: Expr, fact: Fact, context: AdjacencyContext) -> bool:
     """Whether a comparison keeps the divisor away from 0."""
     op, left, right = fact
     if divisor == Expr("sub", (left, right)):
         return op in ("gt", "lt", "ne")
-    places = world.ranges(right) if left == divisor else ()
+    places = context.ranges(right) if left == divisor else ()
     if len(places) != 1:
         return False
     low, high = places[0].low, places[0].high

@@ -28,7 +28,7 @@ class Explanations:
 
         With `noted`, divisors that may be 0 are noted instead of refused.
         """
-        if scope.world.moved(expr) or has_rows(expr):
+        if scope.context.moved(expr) or has_rows(expr):
             raise Rejected(
                 "private-output", "A private value is used without a release.", expr, "Release it."
             )
@@ -39,26 +39,26 @@ class Explanations:
         for part in expr.walk():
             if part.op == "public":
                 scope.public(part)
-        self._look(expr, scope.world, (), noted)
+        self._look(expr, scope.context, (), noted)
 
     def _look(
-        self, expr: Expr, world: AdjacencyContext, known: tuple[Fact, ...], noted: bool
+        self, expr: Expr, context: AdjacencyContext, known: tuple[Fact, ...], noted: bool
     ) -> None:
         """`known` are comparisons that hold beside the program's own."""
         if expr.op in ("data", "row-score"):
             return
         if expr.op in ("prior", "likelihood"):
-            check_parameters(expr, world)
+            check_parameters(expr, context)
         for i, part in enumerate(expr.args):
             if expr.op == "if" and i > 0:
-                self._look(part, world, (*known, *facts(expr.args[0], i == 1)), noted)
+                self._look(part, context, (*known, *facts(expr.args[0], i == 1)), noted)
             elif expr.op != "fold" or i != 1:
-                self._look(part, world, known, noted)
-        if expr.op == "div" and not world.moved(expr):
+                self._look(part, context, known, noted)
+        if expr.op == "div" and not context.moved(expr):
             holding = (*self.facts, *known)
             if not noted:
-                check_divisor(expr.args[1], world, holding)
-            elif (note := divisor_note(expr.args[1], world, holding)) is not None:
+                check_divisor(expr.args[1], context, holding)
+            elif (note := divisor_note(expr.args[1], context, holding)) is not None:
                 self.notes.append(note)
 
 

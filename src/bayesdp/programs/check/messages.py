@@ -76,38 +76,38 @@ MESSAGES: dict[str, Message] = {
 }
 
 
-def _name(at: Any, world: AdjacencyContext) -> Message:
+def _name(at: Any, context: AdjacencyContext) -> Message:
     return "name", f"'{at.data[0]}' has no value here.", ""
 
 
-def _column(at: Any, world: AdjacencyContext) -> Message:
+def _column(at: Any, context: AdjacencyContext) -> Message:
     return "attribute", f"The record has no column '{at.data[0]}'.", ""
 
 
-def _partition(at: Any, world: AdjacencyContext) -> Message:
+def _partition(at: Any, context: AdjacencyContext) -> Message:
     return "attribute", f"The record has no column '{at.column}'.", ""
 
 
-def _taken(at: Any, world: AdjacencyContext) -> Message:
+def _taken(at: Any, context: AdjacencyContext) -> Message:
     return "name", f"'{at.data[0]}' already has a value here.", ""
 
 
-def _twice(at: Any, world: AdjacencyContext) -> Message:
+def _twice(at: Any, context: AdjacencyContext) -> Message:
     return "name", f"'{at.name}' already has a value.", ""
 
 
-def _row_op(at: Any, world: AdjacencyContext) -> Message:
+def _row_op(at: Any, context: AdjacencyContext) -> Message:
     return "type", f"'{at.op}' is not an operation on one record.", ""
 
 
-def _divisor(at: Any, world: AdjacencyContext) -> Message:
+def _divisor(at: Any, context: AdjacencyContext) -> Message:
     if folded(at) == 0:
         return "division", "This divides by 0.", ""
     return "division", "The divisor may be 0.", NOT_ZERO
 
 
-def _cells(at: Any, world: AdjacencyContext) -> Message:
-    place, last = world.range(at.args[0]), int(at.data[0]) - 1
+def _cells(at: Any, context: AdjacencyContext) -> Message:
+    place, last = context.range(at.args[0]), int(at.data[0]) - 1
     ends = [decimal(end) if not isinstance(end, float) else "any number" for end in _ends(place)]
     return (
         "bounds",
@@ -120,11 +120,11 @@ def _ends(place: Any) -> tuple[Any, Any]:
     return place.low, place.high
 
 
-def _public(at: Any, world: AdjacencyContext) -> Message:
+def _public(at: Any, context: AdjacencyContext) -> Message:
     return "type", f"'{at.column}' is public or not.", ""
 
 
-def _moving(at: Any, world: AdjacencyContext) -> Message:
+def _moving(at: Any, context: AdjacencyContext) -> Message:
     return (
         "type",
         f"'{at.column}' is private: a record that changes it leaves one piece and enters another, "
@@ -133,11 +133,11 @@ def _moving(at: Any, world: AdjacencyContext) -> Message:
     )
 
 
-def _no_rule(at: Any, world: AdjacencyContext) -> Message:
+def _no_rule(at: Any, context: AdjacencyContext) -> Message:
     return "unproved", f"No rule bounds how far '{at.op}' moves.", ""
 
 
-def _family(at: Any, world: AdjacencyContext) -> Message:
+def _family(at: Any, context: AdjacencyContext) -> Message:
     return (
         "unproved",
         f"No bound is known on how far a {at.args[1].data[0]} posterior moves when the number of "
@@ -146,7 +146,7 @@ def _family(at: Any, world: AdjacencyContext) -> Message:
     )
 
 
-def _piece(at: Any, world: AdjacencyContext) -> Message:
+def _piece(at: Any, context: AdjacencyContext) -> Message:
     column = at.args[0].data[0][-1][0]
     return (
         "unproved",
@@ -155,7 +155,7 @@ def _piece(at: Any, world: AdjacencyContext) -> Message:
     )
 
 
-def _solver(at: Any, world: AdjacencyContext) -> Message:
+def _solver(at: Any, context: AdjacencyContext) -> Message:
     if at.op not in ("sum", "count"):
         return "unproved", f"Solvers are not asked about '{at.op}'.", ""
     return (
@@ -184,10 +184,10 @@ _SAID: dict[str, Callable[[Any, AdjacencyContext], Message]] = {
 """Messages that name what is refused."""
 
 
-def explained(error: RefusedError | UnprovedError, world: AdjacencyContext) -> Stopped | None:
+def explained(error: RefusedError | UnprovedError, context: AdjacencyContext) -> Stopped | None:
     """The refusal in words; `None` for a code that has none."""
     if error.code in _SAID:
-        code, message, remedy = _SAID[error.code](error.at, world)
+        code, message, remedy = _SAID[error.code](error.at, context)
     elif error.code in MESSAGES:
         code, message, remedy = MESSAGES[error.code]
     else:

@@ -17,7 +17,7 @@ POSITIVE = {
 """What a prior's parameters are called where they must be above 0."""
 
 
-def check_parameters(expr: Expr, world: AdjacencyContext) -> None:
+def check_parameters(expr: Expr, context: AdjacencyContext) -> None:
     """Refuse a `prior` or `likelihood` with a parameter that may lie where the law has none.
 
     An exposure may be 0: then the posterior is the prior. Any other is above 0, but for means.
@@ -30,7 +30,7 @@ def check_parameters(expr: Expr, world: AdjacencyContext) -> None:
     else:
         named = list(POSITIVE[family])
     for what, parameter in zip(named, expr.args, strict=False):
-        low = world.range(parameter).low
+        low = context.range(parameter).low
         at_zero = expr.op == "likelihood" and family == "poisson"
         if what and (low < 0 or (low == 0 and not at_zero)):
             raise Rejected(

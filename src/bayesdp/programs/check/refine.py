@@ -28,8 +28,8 @@ from bayesdp.programs.words import formula
 class Refinements:
     """Asks the solvers, and keeps what they were asked and who agreed."""
 
-    def __init__(self, world: AdjacencyContext) -> None:
-        self.world, self.requires = world, world.program.requires
+    def __init__(self, context: AdjacencyContext) -> None:
+        self.context, self.requires = context, context.program.requires
         self.obligations: list[dict[str, object]] = []
         self.folds: dict[Expr, Fraction] = {}
 
@@ -59,13 +59,13 @@ class Refinements:
         )
 
     def _problem(self) -> Problem:
-        problem = Problem(self.world)
+        problem = Problem(self.context)
         problem.requires()
         return problem
 
     def precondition(self) -> None:
         """The preconditions can hold for some size. A vacuous one would prove anything."""
-        possible = some_size(self.requires, self.world.size)
+        possible = some_size(self.requires, self.context.size)
         if possible is False:
             raise Rejected(
                 "precondition", "No table satisfies the preconditions.", self.requires[0]
@@ -108,7 +108,7 @@ class Refinements:
     def fold(self, expr: Expr) -> Fraction:
         """How far a fold moves when one record is replaced."""
         if expr not in self.folds:
-            self.prove(WIDENS, never_widens(expr, self.world), expr)
+            self.prove(WIDENS, never_widens(expr, self.context), expr)
             self.folds[expr] = self._least_move(expr)
         return self.folds[expr]
 
@@ -119,7 +119,7 @@ class Refinements:
         low, high = 0, len(candidates)
         while low < high:
             middle = (low + high) // 2 if proved else high - 1  # the largest one first
-            problem = moves_at_most(expr, candidates[middle], self.world)
+            problem = moves_at_most(expr, candidates[middle], self.context)
             answer = ask(problem.text(), "unsat")
             if answer.holds:
                 proved, high = (candidates[middle], problem), middle
@@ -142,7 +142,7 @@ class Refinements:
         data, step = fold.args
         for node in (*nodes(data.args[0]), *nodes(step)):
             if node.op == "field":
-                column = self.world.program.columns[str(node.data[0])]
+                column = self.context.program.columns[str(node.data[0])]
                 widths.add(column.high - column.low)
             if node.op == "clip":
                 ends = [folded(end) for end in node.args[1:]]

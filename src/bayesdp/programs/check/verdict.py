@@ -51,17 +51,17 @@ def _check(program: Program, n: int | None) -> Verdict:
     # A private number of records is nothing that a run may be held to.
     n = n if program.adjacency == "replace-one" else None
     size = admitted(core.requires) if n is None else Range(Fraction(n), Fraction(n))
-    world = AdjacencyContext(core, size, core.adjacency)
+    context = AdjacencyContext(core, size, core.adjacency)
     try:
-        return _derived(program, core, world, n)
+        return _derived(program, core, context, n)
     except (RefusedError, UnprovedError) as error:
-        stopped = explained(error, world)
+        stopped = explained(error, context)
         return unconfirmed(error.step, error.reason) if stopped is None else _refusal(stopped)
 
 
-def _derived(program: Program, core: Read, world: AdjacencyContext, n: int | None) -> Verdict:
-    refinements = Refinements(world)
-    scope = Scope(world, {})
+def _derived(program: Program, core: Read, context: AdjacencyContext, n: int | None) -> Verdict:
+    refinements = Refinements(context)
+    scope = Scope(context, {})
     walk = Derivation(Setting(scope, refinements.fold), refinements, Explanations())
     for condition in core.requires:
         if folded(condition) == 0:

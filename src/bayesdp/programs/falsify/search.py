@@ -218,12 +218,12 @@ class _Search:
             for name, value in path.names.items()
         }
         core = read(self.program)
-        world = AdjacencyContext(core, ANY, core.adjacency, places)
+        context = AdjacencyContext(core, ANY, core.adjacency, places)
         for release, _ in path.releases:
             for data in (n for arg in release.args for n in nodes(arg) if n.op == "data"):
                 if any(node.op == "public" for node in nodes(data)):
                     continue
-                claimed = world.ranges(data.args[1])
+                claimed = context.ranges(data.args[1])
                 for row in self.witnesses.rows:
                     if at.kept(data, row):
                         value = at.of_row(data.args[1], row)

@@ -239,7 +239,7 @@ def per_record(
     numbers = numbers_of(candidates, values)
     kept = values.rows.mask(data)
     bodies = [values.public.filled(score.args[0], {variable: number}) for number in numbers]
-    limits = [values.world.range(body) for body in bodies]
+    limits = [values.context.range(body) for body in bodies]
     width = calibration.sensitivity
     if not width:
         raise InputError("score", expected="a score that depends on the record", shown=False)

@@ -58,7 +58,7 @@ def law_of(release: Release, node: Mapping[str, Any], values: Values) -> Law:
     Where a value that is known only later (or the size, or public data) stands in it, no grid is
     known, and the fine one is taken.
     """
-    expr, world = release.args[0], values.world
+    expr, context = release.args[0], values.context
     width = width_of(expr)
     entries = width or 1
     squared = values.number(expression(node["sensitivity"]["value"]))
@@ -66,7 +66,7 @@ def law_of(release: Release, node: Mapping[str, Any], values: Values) -> Law:
     if not asserted:
         stated = {name for name, _, _ in values.program.parameters}
         summed = [total for total in nodes(expr) if total.op in ("sum", "count")]
-        if not names_of(expr) <= stated or not all(world.moved(total) for total in summed):
+        if not names_of(expr) <= stated or not all(context.moved(total) for total in summed):
             return Law("fine", entries)
     expr = values.filled(expr)
     if not _whole_entries(expr, values):
@@ -82,7 +82,7 @@ def law_of(release: Release, node: Mapping[str, Any], values: Values) -> Law:
 def _whole_entries(expr: Expr, values: Values) -> bool:
     if expr.op == "tuple":
         return all(_whole_entries(entry, values) for entry in expr.args)
-    return whole(expr, values.world)
+    return whole(expr, values.context)
 
 
 def sigma_of(release: Release, node: Mapping[str, Any], values: Values) -> Fraction:

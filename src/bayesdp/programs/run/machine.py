@@ -178,9 +178,9 @@ class Machine:
 
         It is never more than the derivation's, which holds for all values: a second look.
         """
-        world = replace(self.values.world, effort=Effort())
+        context = replace(self.values.context, effort=Effort())
         try:
-            sensitivity = folded(moves(expr, norm, world, Means(_no_fold)).value)
+            sensitivity = folded(moves(expr, norm, context, Means(_no_fold)).value)
         except InvalidError:
             return Fraction(0)
         return sensitivity if sensitivity is not None else Fraction(0)

@@ -79,7 +79,7 @@ class PrivateValues:
         # Other rows stand in where a program is rehearsed: the size is public, and stays.
         self.rows = values.row_values if rows is None else RowValues(rows, values.kinds)
         self.size = values.rows.size
-        self.kinds, self.world = values.kinds, values.world
+        self.kinds, self.context = values.kinds, values.context
         self._sums: dict[Expr, Amount] = {}
 
     def __repr__(self) -> str:
@@ -88,7 +88,7 @@ class PrivateValues:
     def amount(self, expr: Expr) -> Amount:
         """The value of an expression in which public values are filled in."""
         op = expr.op
-        if not self.world.moved(expr):
+        if not self.context.moved(expr):
             known = self.public.numbers(expr)
             return Amount((Fraction(0),) * len(known), known)
         if op in ("sum", "count"):
@@ -118,7 +118,7 @@ class PrivateValues:
 
     def _multiplied(self, expr: Expr, parts: list[Amount]) -> Amount:
         left, right = expr.args
-        private, factor = (parts[0], right) if self.world.moved(left) else (parts[1], left)
+        private, factor = (parts[0], right) if self.context.moved(left) else (parts[1], left)
         number = self.public.number(factor)
         if expr.op == "div":
             assert number != 0
@@ -128,13 +128,13 @@ class PrivateValues:
     @property
     def most(self) -> int:
         """The most rows that a sum can have: their number if it is public, else a fixed limit."""
-        return self.size if self.world.adjacency == "replace-one" else MOST_PRIVATE_ROWS
+        return self.size if self.context.adjacency == "replace-one" else MOST_PRIVATE_ROWS
 
     def _folded(self, expr: Expr) -> Fraction:
         """How large a fold can become, for its step never widens the distance of two states."""
         step, start = expr.args[1], expr.data[0]
         assert isinstance(start, int | Fraction)
-        each, held = self.world.range(_from_zero(step)), self.world.range(step)
+        each, held = self.context.range(_from_zero(step)), self.context.range(step)
         known = [held.largest()] if held.finite else []
         if each.finite:
             known.append(abs(Fraction(start)) + self.most * each.largest())
@@ -157,7 +157,7 @@ class PrivateValues:
             numbers = group.args if group.op == "tuple" else (group,)
             return _joined([self._chosen(number, kept) for number in numbers])
         whole = self._is_whole(group)
-        arrays, each = self.rows.vector(group), self.world.ranges(group)
+        arrays, each = self.rows.vector(group), self.context.ranges(group)
         return _joined(
             [_stepped(x, b, whole, kept, self.most) for x, b in zip(arrays, each, strict=True)]
         )
@@ -171,7 +171,7 @@ class PrivateValues:
                 truths = self.rows.truths(test)
                 truths = truths if so else ~truths
                 held = truths if held is None else held & truths
-            each = self.world.range(choice)
+            each = self.context.range(choice)
             whole = self._is_whole(choice)
             amount = _stepped(self.rows.numbers(choice), each, whole, held, self.most)
             total = amount if total is None else _sum(total, amount)
@@ -188,7 +188,7 @@ class PrivateValues:
         lists = [values_of(kind) for kind in kinds.values()]
         if any(listed is None for listed in lists):
             return None
-        size = len(self.world.ranges(group))
+        size = len(self.context.ranges(group))
         cells = prod(len(listed) for listed in lists if listed is not None)
         # Whatever the rule `enumerated` may have spoken of must be looked up: it is about the exact
         # function, and doubles may decide a comparison otherwise.
@@ -224,9 +224,9 @@ class PrivateValues:
         return Amount(cells, zeros, Fraction(1), largest=Fraction(self.most))
 
     def _moments(self, group: Expr, kept: Any) -> Amount:
-        base = self.world.ranges(group.args[0])
+        base = self.context.ranges(group.args[0])
         largest = max(bounds.largest() for bounds in base)
-        rows = self.size if self.world.adjacency == "replace-one" else MOST_ROWS
+        rows = self.size if self.context.adjacency == "replace-one" else MOST_ROWS
         above = max(0, power_of_two(Fraction(largest)) + 1)
         bits = min(20, (61 - rows.bit_length()) // 2 - above)
         step = Fraction(2) ** -bits
@@ -255,8 +255,10 @@ class PrivateValues:
             return value is not None and value.denominator == 1 and abs(value) < 2**53
         if expr.op not in ("add", "sub", "mul", "neg", "abs", "min", "max", "clip", "tuple", "if"):
             return False
-        small = all(bounds.largest() < 2**53 for bounds in self.world.ranges(expr) if bounds.finite)
-        small = small and all(bounds.finite for bounds in self.world.ranges(expr))
+        small = all(
+            bounds.largest() < 2**53 for bounds in self.context.ranges(expr) if bounds.finite
+        )
+        small = small and all(bounds.finite for bounds in self.context.ranges(expr))
         args = expr.args[1:] if expr.op == "if" else expr.args
         return small and all(self._is_whole(arg) for arg in args)
 

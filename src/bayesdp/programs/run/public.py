@@ -29,7 +29,7 @@ Public = Any  # Fraction, bool, text, a tuple of Fractions, or a released object
 
 
 class Values:
-    """The names of a running program, and the public part of its world."""
+    """The names of a running program, and the public part of its context."""
 
     def __init__(self, program: Program, rows: Rows) -> None:
         self.program, self.rows = program, rows
@@ -37,7 +37,7 @@ class Values:
         size = Fraction(rows.size)
         # The size is known only where it is public; nothing else needs to be.
         known = Range(size, size) if program.adjacency == "replace-one" else ANY
-        self.world = AdjacencyContext(read(program), known, program.adjacency)
+        self.context = AdjacencyContext(read(program), known, program.adjacency)
         self.row_values = RowValues(rows, self.kinds)
         self.names: dict[str, Public] = {}
         for name, _, value in program.parameters:
@@ -106,7 +106,7 @@ class Values:
 
     def public_sum(self, expr: Expr) -> tuple[Fraction, ...]:
         """A sum over public columns, correctly rounded: the rows' order doesn't matter."""
-        if self.world.moved(expr):
+        if self.context.moved(expr):
             raise AssertionError("a private sum among public values")
         if expr not in self._sums:
             data = self.filled(expr.args[0])
@@ -123,7 +123,7 @@ class Values:
         """How many rows a data expression keeps, where that is public."""
         constant = Expr("const", (), (Fraction(1),))
         counted = Expr("count", (Expr("data", (data.args[0], constant), data.data),))
-        if self.world.moved(counted):
+        if self.context.moved(counted):
             return None
         return int(self.public_sum(counted)[0])
 
@@ -140,7 +140,7 @@ class Values:
             return expr
         args = tuple(self.filled(arg, more) for arg in expr.args)
         written = Expr(expr.op, args, expr.data)
-        if expr.op in ("sum", "count") and not self.world.moved(written):
+        if expr.op in ("sum", "count") and not self.context.moved(written):
             # What is filled in comes first: a public sum may speak of a candidate.
             return _literal(self.value(written))
         return written

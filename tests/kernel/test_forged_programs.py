@@ -12,10 +12,10 @@ import pytest
 from bayesdp import kernel
 from bayesdp.certificate import content_of, digest
 from bayesdp.kernel.programs import distances
-from bayesdp.kernel.programs.moves import _furthest
 from bayesdp.kernel.programs.obligations import moves_at_most, never_widens
 from bayesdp.kernel.programs.ranges import AdjacencyContext, admitted
 from bayesdp.kernel.programs.reading import read_program
+from bayesdp.kernel.programs.sensitivities import _furthest
 from bayesdp.programs.certificate import program_certificate
 from bayesdp.programs.check.derive import rounded_up
 from bayesdp.programs.check.verdict import check

@@ -15,10 +15,10 @@ from bayesdp import kernel
 from bayesdp.kernel.programs import distances, noise
 from bayesdp.kernel.programs.document import derive
 from bayesdp.kernel.programs.effort import Effort
-from bayesdp.kernel.programs.moves import Means, moves
 from bayesdp.kernel.programs.obligations import read_text
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, admitted, folded
 from bayesdp.kernel.programs.reading import Node, const, read_program
+from bayesdp.kernel.programs.sensitivities import Means, sensitivity_of
 from bayesdp.kernel.programs.sizes import holds_for_all_sizes, value
 from bayesdp.kernel.stated import stated_derivation
 from bayesdp.programs.certificate import derivation_of, program_certificate
@@ -97,7 +97,7 @@ def brute_force(program: Program, step: dict[str, Any], cost: Fraction, rng: Any
                 known[node["release"]] = read_expression(node["sensitivity"]["value"])
             else:
                 norm = node["sensitivity"]["norm"]
-                known[node["release"]] = moves(
+                known[node["release"]] = sensitivity_of(
                     release.args[0], norm, context, Means(_no_folds)
                 ).value
         return value(known[node["release"]], n)
@@ -215,10 +215,10 @@ def test_moments(d: int) -> None:
     values = np.stack([np.outer(row, row)[upper] for row in rows])
     gaps = np.abs(values[:, None, :] - values[None, :, :])
     for norm, true in (("l1", gaps.sum(-1)), ("l2", (gaps**2).sum(-1))):
-        bound = folded(moves(node, norm, context, means).value)  # type: ignore[arg-type]
+        bound = folded(sensitivity_of(node, norm, context, means).value)  # type: ignore[arg-type]
         assert float(bound or 0) == pytest.approx(true.max())
     for norm, true in (("l1", np.abs(values).sum(-1)), ("l2", (values**2).sum(-1))):
-        bound = folded(moves(node, norm, context.entering(), means).value)  # type: ignore[arg-type]
+        bound = folded(sensitivity_of(node, norm, context.entering(), means).value)  # type: ignore[arg-type]
         assert float(bound or 0) == pytest.approx(true.max())
 
 
@@ -312,8 +312,8 @@ def test_a_number_added_to_every_entry() -> None:
     context = AdjacencyContext(read_program(bare_program(record)), admitted(()), "replace-one")
     for one in (total, clipped):
         node = read_expression(["add", [one, zeros], []])
-        assert folded(moves(node, "l1", context, Means(_no_folds)).value) == 3
-        assert folded(moves(node, "l2", context, Means(_no_folds)).value) in (3, 9)
+        assert folded(sensitivity_of(node, "l1", context, Means(_no_folds)).value) == 3
+        assert folded(sensitivity_of(node, "l2", context, Means(_no_folds)).value) in (3, 9)
 
 
 def bare_program(record: list[Any]) -> dict[str, Any]:

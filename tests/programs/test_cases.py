@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from bayesdp.kernel.programs.cases import MOST_BRANCHES, branches, cases
-from bayesdp.kernel.programs.moves import box
 from bayesdp.kernel.programs.ranges import AdjacencyContext, admitted
 from bayesdp.kernel.programs.reading import read_program
 from bayesdp.kernel.programs.rows import Entry, linear
+from bayesdp.kernel.programs.sensitivities import interval_width
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.ir import Expr, Program, Type, plain
 from bayesdp.programs.run.private import PrivateValues
@@ -195,7 +195,7 @@ def test_no_pair_of_rows_moves_further() -> None:
         true = brute(value, maker.names, adjacency, norm)
         assert true <= float(claimed) + 1e-9, (value, adjacency, norm)
         reached += true >= float(claimed) - 1e-9
-        sharper += claimed < box(row, norm, context(adjacency))
+        sharper += claimed < interval_width(row, norm, context(adjacency))
     assert applied > runs(1500, least=150) * 0.6
     assert reached > applied / 2
     assert sharper > applied / 3

@@ -3,7 +3,7 @@
 The rules of theory 8, the only ones: `bayesdp.programs.check` proposes by them what a derivation
 states, and a certificate is held against them, once `bayesdp.statements` has read it. To read it:
 `reading` (what a program is), `levels` (what may stand where), `ranges` (bounds), `rows` (what one
-row adds), `moves` (the table of sensitivity rules), `distances` (posteriors), `noise`, `sizes`
+row adds), `sensitivities` (the table of their rules), `distances` (posteriors), `noise`, `sizes`
 (comparisons for every number of records), `obligations` (what solvers were asked), `releases` (the
 table of releases), `costs` (how they add up), `document` (the certificate), `refusals` (their
 codes).

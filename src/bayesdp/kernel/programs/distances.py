@@ -58,17 +58,17 @@ def of_labels(prior: Sequence[Fraction], replaced: bool) -> arb:
     return largest([gain, traded(low[0], low[1])]) if replaced else gain
 
 
-def of_counts(shape: Fraction, move: Fraction) -> arb:
-    """Gamma posteriors of one rate, shapes `move` apart: furthest at the prior's own shape."""
-    require(shape > 0 and move >= 0, "a prior's parameter is not above 0")
-    middle = ball(shape + move / 2).lgamma()
-    return from_log(middle - (ball(shape).lgamma() + ball(shape + move).lgamma()) / 2)
+def of_counts(shape: Fraction, shift: Fraction) -> arb:
+    """Gamma posteriors of one rate, shapes `shift` apart: furthest at the prior's own shape."""
+    require(shape > 0 and shift >= 0, "a prior's parameter is not above 0")
+    middle = ball(shape + shift / 2).lgamma()
+    return from_log(middle - (ball(shape).lgamma() + ball(shape + shift).lgamma()) / 2)
 
 
-def of_means(move: Fraction, prior_sd: Fraction, sd: Fraction, records: int) -> arb:
-    """Normal posteriors of one variance: means apart by `move t^2 / (s^2 + n t^2)`."""
+def of_means(shift: Fraction, prior_sd: Fraction, sd: Fraction, records: int) -> arb:
+    """Normal posteriors of one variance: means apart by `shift t^2 / (s^2 + n t^2)`."""
     require(prior_sd > 0 and sd > 0 and records >= 1, "a standard deviation is not above 0")
     within, before = sd * sd, prior_sd * prior_sd
     precision = (within + records * before) / (within * before)
-    apart = move * before / (within + records * before)
+    apart = shift * before / (within + records * before)
     return from_log(-ball(apart * apart * precision / 8))

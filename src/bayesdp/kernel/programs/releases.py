@@ -15,11 +15,11 @@ from flint import arb
 from bayesdp.kernel.arithmetic import InvalidError, TooSlowError, UnknownError, require
 from bayesdp.kernel.programs import distances, noise
 from bayesdp.kernel.programs.levels import NUMBER, TRUTH, Kind, Scope, whole_row
-from bayesdp.kernel.programs.moves import JOINT, Bound, Folds, Means, Norm, moves
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, folded
 from bayesdp.kernel.programs.reading import TRUE, Node, Release, columns_of, const, pieces
 from bayesdp.kernel.programs.refusals import UnprovedError, allow
 from bayesdp.kernel.programs.rows import linear
+from bayesdp.kernel.programs.sensitivities import JOINT, Bound, Folds, Means, Norm, sensitivity_of
 from bayesdp.kernel.programs.sizes import holds_for_all_sizes
 from bayesdp.statements.program import names_of
 from bayesdp.statements.program_steps import ReleaseNode
@@ -83,20 +83,20 @@ class Setting:
         known = (node, norm, context.adjacency, True) in self.seen
         for thorough in (True,) if known else (False, True):
             try:
-                moved = self.moved(node, norm, context, thorough).value
+                shift = self.sensitivity(node, norm, context, thorough).value
             except TooSlowError:
                 raise
             except InvalidError:
                 if thorough:
                     raise
                 continue
-            smaller = moved if times == 1 else Node("mul", (const(times), moved))
+            smaller = shift if times == 1 else Node("mul", (const(times), shift))
             if thorough:
                 self.enough(greater, smaller, what)
             elif holds_for_all_sizes(greater, smaller, context.size, context.effort):
                 return
 
-    def moved(
+    def sensitivity(
         self, node: Node, norm: Norm, context: AdjacencyContext, thorough: bool = True
     ) -> Bound:
         """How far a value moves; asked once for each value that reads no name."""
@@ -104,7 +104,7 @@ class Setting:
         lasting = names_of(node) <= {"db.size"}
         if lasting and key in self.seen:
             return self.seen[key]
-        bound = moves(node, norm, context, Means(self.folds, thorough))
+        bound = sensitivity_of(node, norm, context, Means(self.folds, thorough))
         if lasting:
             self.seen[key] = bound
         return bound
@@ -188,7 +188,7 @@ def kind_of_value(release: Release, scope: Scope) -> Kind:
 def _laplace(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     epsilon = _option(release, "epsilon")
     kind_of_value(release, setting.scope)
-    scale = _moved(release, stated, setting, "l1")
+    scale = _sensitivity(release, stated, setting, "l1")
     asserted = dict(release.options).get("sensitivity")
     if asserted is not None:
         setting.enough_for(
@@ -205,7 +205,7 @@ def _gaussian(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     epsilon, delta = _option(release, "epsilon"), _option(release, "delta")
     require(delta < 1, "delta is not below 1")
     kind = kind_of_value(release, setting.scope)
-    scale = _moved(release, stated, setting, "l2")
+    scale = _sensitivity(release, stated, setting, "l2")
     require((stated.epsilon, stated.delta) == (epsilon, delta), "another cost than asked for")
     if "sigma" in dict(release.options):
         sigma, squared = _option(release, "sigma"), folded(stated.sensitivity.value)
@@ -220,7 +220,7 @@ def _gaussian(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     return Cost((epsilon, delta), entering, ANY_KIND)
 
 
-def _moved(release: Release, stated: ReleaseNode, setting: Setting, norm: Norm) -> Node:
+def _sensitivity(release: Release, stated: ReleaseNode, setting: Setting, norm: Norm) -> Node:
     """The stated sensitivity, which is enough; also by the rule that it names."""
     require(stated.sensitivity.norm == norm, "another norm")
     setting.enough_for(
@@ -444,11 +444,11 @@ def _posterior_sample(release: Release, stated: ReleaseNode, setting: Setting) -
     require(low < high, "the ends of the log-likelihood")
     # The normaliser takes up what is common to all candidates: only the spread counts, once where
     # a record enters or leaves, twice where one takes another's place (theory 8.5).
-    moved = high - low
-    entering = power * moved
+    spread = high - low
+    entering = power * spread
     cost = entering + entering if setting.context.adjacency == "replace-one" else entering
     require(stated.sensitivity.norm == "log-likelihood", "another norm")
-    setting.enough(stated.sensitivity.value, const(moved), "the sensitivity")
+    setting.enough(stated.sensitivity.value, const(spread), "the sensitivity")
     require(stated.epsilon == cost and stated.delta == 0, "another cost than derived")
     require(stated.entering is None or stated.entering >= entering, "the cost of entering")
     return Cost((cost, Fraction(0)), (entering, Fraction(0)), ANY_KIND)

@@ -17,7 +17,6 @@ from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.programs.costs import Spent, Walk
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.levels import Kind
-from bayesdp.kernel.programs.moves import Bound, Norm
 from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
 from bayesdp.kernel.programs.refusals import UnprovedError
 from bayesdp.kernel.programs.releases import (
@@ -29,6 +28,7 @@ from bayesdp.kernel.programs.releases import (
     lipschitz,
     whole,
 )
+from bayesdp.kernel.programs.sensitivities import Bound, Norm
 from bayesdp.programs.check.candidates import check_candidates
 from bayesdp.programs.check.divisors import facts
 from bayesdp.programs.check.explain import Explanations
@@ -106,11 +106,11 @@ class Derivation(Walk):
         kind_of_value(release, setting.scope)
         epsilon = _option(release, "epsilon")
         value, context = release.args[0], setting.context
-        moved = _least(setting, value, "l1", context)
-        self._check_asserted(release, moved.value, setting)
-        scale = dict(release.options).get("sensitivity", moved.value)
+        bound = _least(setting, value, "l1", context)
+        self._check_asserted(release, bound.value, setting)
+        scale = dict(release.options).get("sensitivity", bound.value)
         entering = _share(setting, value, "l1", scale, epsilon)
-        return _step(epsilon, "l1", moved.value, moved.by, entering, lipschitz(value, context))
+        return _step(epsilon, "l1", bound.value, bound.by, entering, lipschitz(value, context))
 
     def gaussian(self, release: Release, setting: Setting) -> dict[str, Any]:
         """Gaussian noise: the l2 norm counts, and (epsilon, delta) is a point of its curve."""
@@ -119,13 +119,13 @@ class Derivation(Walk):
         if delta >= 1:
             raise Rejected("static", "delta is below 1.", release.where)
         value = release.args[0]
-        moved = _least(setting, value, "l2", setting.context)
+        bound = _least(setting, value, "l2", setting.context)
         sigma = dict(release.options).get("sigma")
         if sigma is not None:
             exact = kind.name == "number" and whole(value, setting.context)
-            _check_sigma(sigma, folded(moved.value), epsilon, delta, exact)
-        entering = _share(setting, value, "l2", moved.value, Fraction(1))
-        return _step(epsilon, "l2", moved.value, moved.by, entering, delta=delta)
+            _check_sigma(sigma, folded(bound.value), epsilon, delta, exact)
+        entering = _share(setting, value, "l2", bound.value, Fraction(1))
+        return _step(epsilon, "l2", bound.value, bound.by, entering, delta=delta)
 
     def exponential(self, release: Release, setting: Setting) -> dict[str, Any]:
         """The exponential mechanism: the score's sensitivity scales the noise."""
@@ -152,11 +152,11 @@ class Derivation(Walk):
         inner, of = bound_variable(score, place, setting), score.args[0]
         inner.scope.private(of)
         epsilon = _option(release, "epsilon")
-        moved = _least(inner, of, "l1", inner.context)
-        self._check_asserted(release, moved.value, setting)
-        scale = dict(release.options).get("sensitivity", moved.value)
+        bound = _least(inner, of, "l1", inner.context)
+        self._check_asserted(release, bound.value, setting)
+        scale = dict(release.options).get("sensitivity", bound.value)
         entering = _share(inner, of, "l1", scale, epsilon)
-        return _step(epsilon, "score", moved.value, moved.by, entering)
+        return _step(epsilon, "score", bound.value, bound.by, entering)
 
     def per_record_exponential(self, release: Release, setting: Setting) -> dict[str, Any]:
         """Each record answers on its own: the cost is one record's, not the sum."""
@@ -284,11 +284,11 @@ def rounded_up(distance: arb) -> Expr:
 def _least(setting: Setting, value: Expr, norm: Norm, context: AdjacencyContext) -> Bound:
     """The least bound of all rules, or of the quick ones where the others would take too long."""
     try:
-        return setting.moved(value, norm, context)
+        return setting.sensitivity(value, norm, context)
     except UnprovedError:
         raise
     except UnknownError:
-        return setting.moved(value, norm, context, thorough=False)
+        return setting.sensitivity(value, norm, context, thorough=False)
 
 
 def _share(setting: Setting, value: Expr, norm: Norm, scale: Expr, epsilon: Fraction) -> Share:

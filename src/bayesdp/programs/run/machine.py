@@ -13,9 +13,9 @@ from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.programs.effort import Effort
-from bayesdp.kernel.programs.moves import Means, Norm, moves
 from bayesdp.kernel.programs.ranges import folded
 from bayesdp.kernel.programs.rows import labels_of
+from bayesdp.kernel.programs.sensitivities import Means, Norm, sensitivity_of
 from bayesdp.programs.ir import (
     AFTER,
     Branch,
@@ -180,10 +180,10 @@ class Machine:
         """
         context = replace(self.values.context, effort=Effort())
         try:
-            sensitivity = folded(moves(expr, norm, context, Means(_no_fold)).value)
+            now = folded(sensitivity_of(expr, norm, context, Means(_no_fold)).value)
         except InvalidError:
             return Fraction(0)
-        return sensitivity if sensitivity is not None else Fraction(0)
+        return now if now is not None else Fraction(0)
 
     def _kept(self, release: Release, values: tuple[Fraction, ...], kind: str, scale: float) -> Any:
         """The released number or vector; what is publicly known of it is noted."""

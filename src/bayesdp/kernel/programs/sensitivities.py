@@ -45,7 +45,7 @@ class Bound:
     by: str
 
 
-def moves(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> Bound:
+def sensitivity_of(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> Bound:
     """The least bound of all rules. `InvalidError` where none applies."""
     if not context.moved(node):
         return Bound(const(Fraction(0)), "public")
@@ -84,20 +84,20 @@ def _power(value: Fraction, norm: Norm) -> Fraction:
     return value if norm == "l1" else value * value
 
 
-def box(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
+def interval_width(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
     """Each entry by the widths of its terms."""
     total = Fraction(0)
     seen: dict[Node, tuple[Range, ...]] = {}
     for entry in entries:
-        moved = Fraction(0)
+        shift = Fraction(0)
         for term, factor in entry.items():
             if term.value not in seen:
                 seen[term.value] = context.ranges(term.value)
             width = _width(term, seen[term.value][term.index], context)
             if width is None:
                 return None
-            moved += abs(factor) * width
-        total += _power(moved, norm)
+            shift += abs(factor) * width
+        total += _power(shift, norm)
     return total
 
 
@@ -173,10 +173,10 @@ def enumerated(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> F
     worst = Fraction(0)
     for group in groups.values():
         against = nothing if context.adjacency == "add-remove" else group
-        moved = _furthest(group, against, norm, context)
-        if moved is None:
+        shift = _furthest(group, against, norm, context)
+        if shift is None:
             return None
-        worst = max(worst, moved)
+        worst = max(worst, shift)
     return worst
 
 
@@ -208,7 +208,7 @@ def _furthest(
 
 Rule = Callable[[list[Entry], Norm, AdjacencyContext], Fraction | None]
 JOINT: Mapping[str, Rule] = {
-    "box": box, "onehot": onehot, "moments": moments, "enumerated": enumerated,
+    "box": interval_width, "onehot": onehot, "moments": moments, "enumerated": enumerated,
     "cases": cases,
 }  # fmt: skip
 """The rules for sums over rows. A derivation names the one that its number is by."""
@@ -232,16 +232,16 @@ def _by_structure(node: Node, norm: Norm, context: AdjacencyContext, means: Mean
         private = any(context.moved(end) for end in node.args[1:])
         allow(not private, "clip-private", "a clip with private ends", node)
     if op in ("neg", "abs", "clip", "item"):
-        inner = moves(node.args[0], norm, context, means)
+        inner = sensitivity_of(node.args[0], norm, context, means)
         return Bound(inner.value, _together([inner]))
     if op == "tuple" and norm == "l2":
-        parts = [moves(arg, "l2", context, means) for arg in node.args]
+        parts = [sensitivity_of(arg, "l2", context, means) for arg in node.args]
         return Bound(_sum([part.value for part in parts]), _together(parts))
     if op in ("add", "sub", "min", "max", "tuple"):
         length = len(context.ranges(node))
         parts, values = [], []
         for arg in node.args:
-            parts.append(moves(arg, "l1", context, means))
+            parts.append(sensitivity_of(arg, "l1", context, means))
             value = parts[-1].value
             if op in ("add", "sub") and len(context.ranges(arg)) < length:
                 # One number that is added to every entry moves all of them.
@@ -269,7 +269,7 @@ def _scaled(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> 
         allow(context.range(right).nonzero, "divisor", "a divisor may be 0", right)
     allow(not several, "private-product", "a product of two private values", node)
     private, factor = (left, right) if context.moved(left) else (right, left)
-    inner = moves(private, norm, context, means)
+    inner = sensitivity_of(private, norm, context, means)
     size = Node("abs", (_known_factor(factor, node.op, context),))
     value = inner.value
     for _ in range(1 if norm == "l1" else 2):

@@ -96,7 +96,7 @@ UNDECIDED = frozenset(
         "_check_answer: False for failed (2)",
         "_check_covers: False for not population.covers",
         "_check_covers: True for values is not None",
-        "_check_query: _is_value(told, program.parameters[name]) for name in program.parameters and _is_value(told, program.parameters[name])",
+        "_check_query: _is_value(argument, program.parameters[name]) for name in program.parameters and _is_value(argument, program.parameters[name])",
         "_check_rho: 2 in squared.denominator == 1",
         "_check_roles: without require(all((names == named[0] for names in named)))",
         "_check_roles: without the last of named",

@@ -79,8 +79,8 @@ def _assuming(document: Mapping[str, Any]) -> tuple[str, ...]:
     else:
         _check_conversion(stated)
     due = tuple(assumptions(document))
-    told = "they are not those that the level rests on"
-    require(stated.assumptions == due, told, "assumptions")
+    reason = "they are not those that the level rests on"
+    require(stated.assumptions == due, reason, "assumptions")
     return due
 
 
@@ -95,13 +95,13 @@ def _check_conversion(stated: ConversionCertificate) -> None:
     law = law_of(stated.population)
     require(same(law, step.evidence.population), "two populations are named", "population")
     due = (step.conclusion.adversary, step.evidence.secrets, step.evidence.cost)
-    for what, told, derived in zip(
+    for what, stated_part, derived in zip(
         ("adversary", "secrets", "cost"),
         (claim.adversary, claim.secrets, claim.cost),
         due,
         strict=True,
     ):  # All mechanisms of this cost are meant: about larger costs it would be a stronger claim.
-        require(told == derived, f"another {what} than derived", "claim")
+        require(stated_part == derived, f"another {what} than derived", "claim")
     check_delta(claim.delta, step.conclusion.delta)
     at_least(claim.dp_epsilon, ball(conversion.total), "claim: dp_epsilon")
     sum_of_doubles = conversion.total * (1 + Fraction(1, 10**12))

@@ -144,12 +144,12 @@ class Recursion:
         `closed` holds, for each side, logarithms to close it with: the witness.
         """
         steps = whole(details.get("steps", 0), "steps")
-        told = "closed" in details
-        tails = [self._raised(guess) for guess in closing(details, self.size)] if told else []
+        witnessed = "closed" in details
+        tails = [self._raised(guess) for guess in closing(details, self.size)] if witnessed else []
         factor = ball(dp_epsilon).exp()
         sides = self._sides()
         last = min(self.length - 1, MOST_STEPS)
-        closes = told and self.limit is not None and min(self.limit) > 0
+        closes = witnessed and self.limit is not None and min(self.limit) > 0
         require(closes or last == self.length - 1, "the chain is long and its tail isn't closed")
         # What is certain to be followed, before any of it is.
         pairs = sum(map(len, sides)) * self.size * (self.size - 1)

@@ -104,8 +104,8 @@ def _of_member(conversion: Conversion, member: Any, step: conversions.Conversion
     require(part.adversary == conversion.adversary, "about another adversary")
     require(part.secrets == conversion.secrets, "about other secrets")
     due = conversion.zcdp if counted(step) == "zcdp" else cost
-    told = declared_cost(step.evidence.cost)
-    require(due is not None and told.is_close(due), "about another cost")
+    stated = declared_cost(step.evidence.cost)
+    require(due is not None and stated.is_close(due), "about another cost")
     require(part.delta <= conversion.delta, "of a larger delta")
     return conversion_level(step, part)
 

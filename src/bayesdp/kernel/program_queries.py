@@ -68,7 +68,7 @@ class Asked:
     """A program as a query of a study: its spends, and what a certificate has to say of it."""
 
     spends: tuple[Spend, ...]
-    told: Mapping[str, Any]
+    described: Mapping[str, Any]
 
 
 def program_query(
@@ -95,7 +95,7 @@ def program_query(
     reads = sorted(labels(columns, set(fields.values()), covers, independent))
     require(bool(reads), "it reads nothing that is protected", where)
     for spend in evidence.spends:
-        told = {
+        compared = {
             "query": (spend.query, query.name),
             "dataset": (spend.dataset, body.dataset),
             "unit": (spend.unit, "row"),
@@ -104,7 +104,7 @@ def program_query(
             "block": (spend.block, None),
             "conclusion": (conclusion.kind, spend.kind),
         }
-        for what, (stated, due) in told.items():
+        for what, (stated, due) in compared.items():
             require(stated == due, f"{what}: {stated!r} is stated, {due!r} is due", where)
     rhos = _gaussian(evidence.gaussian, derived, where)
     _check_costs(step, derived, rhos, where)
@@ -124,17 +124,17 @@ def _check_query(query: ProgramQuery, program: Program, where: str) -> None:
     file, colon, name = query.program.rpartition(":")
     require(colon == ":" and name == program.name, "another program", where)
     require(_FILE.fullmatch(file) is not None, "no name of a program file", where)
-    for name, told in query.parameters.items():
-        fixed = name in program.parameters and _is_value(told, program.parameters[name])
+    for name, argument in query.parameters.items():
+        fixed = name in program.parameters and _is_value(argument, program.parameters[name])
         require(fixed, f"another argument {name!r} than its cost is for", where)
 
 
-def _is_value(told: object, value: object) -> bool:
+def _is_value(given: object, value: object) -> bool:
     """A JSON number means the decimal that stands there."""
-    if isinstance(told, bool | str) or isinstance(value, bool | str):
-        return type(told) is type(value) and told == value
-    is_number = isinstance(told, int) or (isinstance(told, float) and isfinite(told))
-    return is_number and Fraction(repr(told)) == value
+    if isinstance(given, bool | str) or isinstance(value, bool | str):
+        return type(given) is type(value) and given == value
+    is_number = isinstance(given, int) or (isinstance(given, float) and isfinite(given))
+    return is_number and Fraction(repr(given)) == value
 
 
 # -- costs ----------------------------------------------------------------------------------
@@ -171,9 +171,9 @@ def _check_costs(
     for (what, cost), spend in zip(due, spends, strict=True):
         # A spend has one cost, and no other beside it.
         kept = spend.dp_epsilon if what == "pure" else spend.rho
-        told = conclusion.epsilon if what == "pure" else conclusion.rho
+        concluded = conclusion.epsilon if what == "pure" else conclusion.rho
         at_least(kept, ball(cost), f"{where}: cost")
-        at_least(told, ball(exact(kept)), where)
+        at_least(concluded, ball(exact(kept)), where)
     told_rho = "rho" in conclusion.model_fields_set
     require(told_rho == bool(rhos), "more or less than derived", where)
 
@@ -391,8 +391,8 @@ def _check_kind(
     read_as_it_is = not isinstance(columns[name], Cut | Condition)
     plain = read_as_it_is and columns[name].missing == "refuse"
     require(plain and spend.column == label(name, columns[name]), "another column", where)
-    told = tuple(exact(end) for end in spend.interval or ())
-    require(told == place, "another interval", where)
+    interval = tuple(exact(end) for end in spend.interval or ())
+    require(interval == place, "another interval", where)
     require(place[0] < place[1], "an empty interval", where)
     at_least(spend.slack, ball(exact(spend.dp_epsilon) * slack(place)), f"{where}: slack")
 

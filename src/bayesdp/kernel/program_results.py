@@ -48,8 +48,8 @@ def check_program_results(
         where = f"result: {name}"
         require(result["query"] == name, "another query", where)
         require(result["kind"] == "program", "another kind of query", where)
-        for told, proven in (("dp_epsilon", conclusion.epsilon), ("dp_rho", conclusion.rho)):
-            its_own = exact(result.get(told, 0.0)) == exact(proven)
+        for cost_field, proven in (("dp_epsilon", conclusion.epsilon), ("dp_rho", conclusion.rho)):
+            its_own = exact(result.get(cost_field, 0.0)) == exact(proven)
             require(its_own, "its DP cost is not that of its step", where)
         units = {columns[name].unit or "" for name in evidence.fields.values()}
         program = program_of(derivation.evidence.program)
@@ -86,20 +86,20 @@ def _check_answer(
             due = releases[str(node.data[0])]
             require(_is(output, due), "an output that is not what was released", where)
         if "cells" in output:
-            told = tuple(output["cells"])
-            require(told == _cells(node, made, program), "cells of another table", where)
+            stated_cells = tuple(output["cells"])
+            require(stated_cells == _cells(node, made, program), "cells of another table", where)
 
 
-def _check_shown(told: Any, where: str) -> None:
+def _check_shown(shown: Any, where: str) -> None:
     """All texts in it are lines of visible letters, and so are its keys."""
-    if isinstance(told, str):
-        require(is_shown(told), "a letter that isn't shown as it stands", where)
-    elif isinstance(told, Mapping):
-        for key, part in told.items():
+    if isinstance(shown, str):
+        require(is_shown(shown), "a letter that isn't shown as it stands", where)
+    elif isinstance(shown, Mapping):
+        for key, part in shown.items():
             _check_shown(key, where)
             _check_shown(part, where)
-    elif isinstance(told, list):
-        for part in told:
+    elif isinstance(shown, list):
+        for part in shown:
             _check_shown(part, where)
 
 
@@ -165,8 +165,8 @@ def _check_failure(
     """A program that failed hands over what it had released, and why there is no more."""
     *released, failure = outputs
     words = failure.get("value")
-    told = isinstance(words, str) and _FAILED.fullmatch(words) is not None
-    require(told and set(failure) == {"type", "value"}, "a failure in other words", where)
+    in_these_words = isinstance(words, str) and _FAILED.fullmatch(words) is not None
+    require(in_these_words and set(failure) == {"type", "value"}, "a failure in other words", where)
     require(len(released) == len(releases), "not what was released until it failed", where)
     for output, value in zip(released, releases.values(), strict=True):
         same_one = output["type"] == "released" and _is(output, value)

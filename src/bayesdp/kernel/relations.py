@@ -182,8 +182,8 @@ class _Document:
         row = TABLE[name]
         require(below.notion == row.premise, f"its premise is not a level of {row.premise}", rule)
         require(conclusion.notion == row.conclusion, "another conclusion", rule)
-        told = step.evidence.hypotheses
-        require(row.hypotheses == told, "other hypotheses than it needs", rule)
+        hypotheses = step.evidence.hypotheses
+        require(row.hypotheses == hypotheses, "other hypotheses than it needs", rule)
         for hypothesis in row.hypotheses:
             self.declared |= self.facts.rests_on(hypothesis)
         if EVERYWHERE in row.hypotheses:
@@ -236,8 +236,8 @@ class _Document:
         if self.spec is None:
             return ["relative notions are relative to the population that given ones are about"]
         claim = {"notion": "bdp", "adversary": "any", "secrets": "unbounded"}
-        told: list[str] = assumptions({"claim": claim, "population": self.spec})
-        return [words for words in told[1:] if not words.startswith("the adversary is")]
+        rests_on: list[str] = assumptions({"claim": claim, "population": self.spec})
+        return [words for words in rests_on[1:] if not words.startswith("the adversary is")]
 
 
 def _level(conclusion: NotionLevel) -> Fraction:

@@ -118,7 +118,7 @@ class _Release:
     def queries(self) -> tuple[list[Shape], list[Spent]]:
         where, conclusion, claim = "composition", self.composition.conclusion, self.claim
         shapes: list[Shape] = []
-        told: list[Mapping[str, Any]] = []
+        described: list[Mapping[str, Any]] = []
         for step in self.composition.premises:
             if not isinstance(step, ProgramStep):
                 asked = self.shape(step)
@@ -128,9 +128,9 @@ class _Release:
             asked_of = program_query(
                 program, self.body, self.columns, self.covers, self.independent, self.effort
             )
-            self.spoken(asked_of.spends[0].reads, asked_of.told["query"])
-            told.append(asked_of.told)
-        require(same(self.document.get("programs", []), told), "another program", "programs")
+            self.spoken(asked_of.spends[0].reads, asked_of.described["query"])
+            described.append(asked_of.described)
+        require(same(self.document.get("programs", []), described), "another program", "programs")
         spends = spent(
             spend
             for step in self.composition.premises
@@ -182,7 +182,7 @@ class _Release:
         length = grid.step if grid is not None else 1
         require(Fraction(*evidence.step) == length, "the grid's step", where)
         cost = self.cost_of_noise(step, sensitivity, where)
-        told = {
+        compared = {
             "query": (spend.query, evidence.query.name),
             "dataset": (spend.dataset, body.dataset),
             "unit": (spend.unit, body.unit),
@@ -192,7 +192,7 @@ class _Release:
             "mechanism": (spend.mechanism, self.mechanism(step, asked)),
             "conclusion": (step.conclusion.kind, asked.kind),
         }
-        for what, (stated, derived) in told.items():
+        for what, (stated, derived) in compared.items():
             require(stated == derived, f"{what}: {stated!r} is stated, {derived!r} is due", where)
         check_block(spend.block, evidence.query.where, self.columns, where)
         if asked.kind == "lipschitz":
@@ -218,8 +218,8 @@ class _Release:
             concluded, other = step.conclusion.epsilon, max(spend.rho, step.conclusion.rho)
         at_least(kept, ball(cost), f"{where}: cost")
         at_least(concluded, ball(exact(kept)), where)
-        told = close(Fraction(concluded), Fraction(kept))
-        require(told, "it concludes another cost than it spends", where)
+        same_cost = close(Fraction(concluded), Fraction(kept))
+        require(same_cost, "it concludes another cost than it spends", where)
         require(other == 0.0, "a cost beside another kind of cost", where)
         return Fraction(kept)
 
@@ -268,12 +268,12 @@ class _Release:
         evidence = step.evidence
         declared = law_of(self.body.population or {})
         place = self.interval(evidence.secrets)
-        told = None if place is None else tuple(float(end) for end in place)
+        interval = None if place is None else tuple(float(end) for end in place)
         for what, stated, due in (
             ("population", evidence.population, declared),
             ("covers", sorted(evidence.covers), self.covers),
             ("independent", sorted(evidence.independent), self.independent),
-            ("interval", evidence.interval, told),
+            ("interval", evidence.interval, interval),
         ):
             require(same(stated, due), f"{what} is not what is declared", step.rule)
         cost, _ = self.cost(spends, evidence.secrets)
@@ -351,9 +351,11 @@ class _Release:
         level = self.level(step, together)
         at_least(state.level, level, "data_set: level")
         stated = (state.dp_epsilon, state.dp_rho)
-        for what, told, due in zip(("dp_epsilon", "dp_rho"), stated, summed(together), strict=True):
-            at_least(told, ball(due), f"data_set: {what}")
-            require(close(Fraction(told), due), f"{what} is not the sum of the spends", name)
+        for what, stated_cost, due in zip(
+            ("dp_epsilon", "dp_rho"), stated, summed(together), strict=True
+        ):
+            at_least(stated_cost, ball(due), f"data_set: {what}")
+            require(close(Fraction(stated_cost), due), f"{what} is not the sum of the spends", name)
         check_delta(state.delta, _delta(step))
         require(state.delta <= self.root.evidence.delta, "delta is above the budget's", name)
         derived = step.conclusion.epsilon

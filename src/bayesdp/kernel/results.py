@@ -63,8 +63,8 @@ class _Results:
             query = step.evidence.query
             where = f"result: {query.name}"
             named = (query.name, query.kind, key, cell)
-            told = (result.query, result.kind, result.group, result.cell)
-            require(same(told, named), f"{told!r} stands where {named!r} is due", where)
+            labelled = (result.query, result.kind, result.group, result.cell)
+            require(same(labelled, named), f"{labelled!r} stands where {named!r} is due", where)
             require(result.unit == self.unit(query), "another unit", where)
             self.value(result, step, asked, where)
             conclusion = step.conclusion

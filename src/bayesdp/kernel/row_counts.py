@@ -90,10 +90,12 @@ class _Counts:
         part = frozenset((c, kept) for c, kept in sets.items() if len(kept) < full[c])
         require(rows <= self.most(part), f"more rows ({rows}) than the groups have", name)
         if decided:
-            told = self.known.setdefault(part, rows)
+            known_rows = self.known.setdefault(part, rows)
         else:
-            told = self.other.setdefault((repr(condition(str(where))), part), rows)
-        require(told == rows, f"{rows} rows, which another result says are {told}", name)
+            known_rows = self.other.setdefault((repr(condition(str(where))), part), rows)
+        require(
+            known_rows == rows, f"{rows} rows, which another result says are {known_rows}", name
+        )
 
     def narrowed(self, node: Tree, sets: dict[str, frozenset[int]]) -> bool:
         """The values that a condition leaves possible; whether it says no more than that."""
@@ -197,12 +199,12 @@ class _Counts:
             room = sum(self.most(rest | {(column, frozenset([place]))}) for place in missing)
             agree = least <= rows <= least + room
             require(agree, f"the parts of {column!r} don't make up {rows} rows", "results")
-            for other, told in several.items():
+            for other, other_rows in several.items():
                 if kept < other:
-                    require(rows <= told, f"{rows} rows, a part of {told}", "results")
+                    require(rows <= other_rows, f"{rows} rows, a part of {other_rows}", "results")
                 elif not kept & other:
                     together = counted.get(kept | other)
-                    fits = rows + told <= self.n and together in (None, rows + told)
+                    fits = rows + other_rows <= self.n and together in (None, rows + other_rows)
                     require(fits, f"the parts of {column!r} don't make up a whole", "results")
 
 

@@ -269,8 +269,8 @@ def _check_size(stated: Any, population: Any, declared: Mapping[str, Any]) -> No
             require(one_series, "a complete series of another length", "population")
     complete = [member for member in _members(population) if getattr(member, "complete", False)]
     if complete and "order" in roles and roles["order"].states is not None:
-        told = len(roles["order"].states)
-        require(told == complete[0].length, "a complete series of other positions", "columns")
+        positions = len(roles["order"].states)
+        require(positions == complete[0].length, "a complete series of other positions", "columns")
     structure = populations.structure(population)
     if structure == "none":
         return

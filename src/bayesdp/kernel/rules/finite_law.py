@@ -54,8 +54,8 @@ def _work(part: Part) -> int:
         return MOST_WORK + 1
     work: int = 0
     for known in product((False, True), repeat=len(sizes)):
-        values = math.prod(size for size, told in zip(sizes, known, strict=True) if told)
-        others = [size for size, told in zip(sizes, known, strict=True) if not told]
+        values = math.prod(size for size, is_known in zip(sizes, known, strict=True) if is_known)
+        others = [size for size, is_known in zip(sizes, known, strict=True) if not is_known]
         work += min(values, possible) * math.prod(others) * sum(size // 2 for size in others)
     return work
 

@@ -1,6 +1,6 @@
 """The rule `cases` (theory 8.3): conditions are decided first, and values bounded where they count.
 
-A number of a row is written as its *branches*: values with the conditions under which they are it.
+A number of a row is split into *branches*: values, each with the conditions under which it counts.
 What a program sums is the branches, each held inside its own bounds. A *case* fixes the values of
 columns and the truth of comparisons that are left open; two neighbours are in two cases that agree
 in what is public.
@@ -20,7 +20,7 @@ from bayesdp.kernel.programs.rows import Entry, Row, Term, Value, evaluate, valu
 
 MOST_BRANCHES = 16
 MOST_CASES, MOST_STEPS, MOST_COMPARED = 4096, 20_000, 200_000
-"""A small part of a certificate's effort each: many releases may be by this rule."""
+"""Limits for one release: a small part of a certificate's effort, as many may need this rule."""
 NOTHING = const(ZERO)
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 ARITHMETIC = ("add", "sub", "mul", "div", "neg", "abs", "min", "max", "clip")
@@ -28,14 +28,14 @@ Condition = tuple[Node, bool]
 
 
 class NotThisRuleError(Exception):
-    """The rule says nothing here."""
+    """The rule doesn't apply here."""
 
 
 # -- branches ----------------------------------------------------------------------------------
 
 
 def branches(value: Node, columns: Mapping[str, Values]) -> list[tuple[frozenset[Condition], Node]]:
-    """A number's values, each with the conditions under which it is that; few, or itself."""
+    """The values of a number, each with its conditions; the number itself where they are many."""
     try:
         return list(_branches(value, columns))
     except NotThisRuleError:
@@ -82,7 +82,7 @@ def _few(
 
 
 def _shorter(op: str, args: tuple[Node, ...]) -> Node:
-    """Times 0 and 1, and plus 0, written shorter."""
+    """The operation, without products by 0 or 1 and without sums with 0."""
     if op == "mul" and NOTHING in args:
         return NOTHING
     if op == "mul" and ONE in args:
@@ -98,7 +98,7 @@ def _shorter(op: str, args: tuple[Node, ...]) -> Node:
 
 
 def _whole(node: Node, context: AdjacencyContext) -> bool:
-    """Whole numbers all the way, small enough for doubles."""
+    """Whether this and all its parts are whole numbers that doubles hold exactly."""
     if node.op == "field":
         fits = context.program.columns[str(node.data[0])].kind in ("bool", "int")
     elif node.op == "const":
@@ -114,7 +114,10 @@ def _whole(node: Node, context: AdjacencyContext) -> bool:
 
 
 def _double(node: Node, context: AdjacencyContext) -> bool:
-    """A whole number, or a literal p/q: its double is off by less than 1/q, and compares alike."""
+    """Whether its double compares with whole numbers as the number itself does.
+
+    That is so for whole numbers, and for a literal p/q: its double is off by less than 1/q.
+    """
     value = node.data[0] if node.op == "const" else None
     if isinstance(value, Fraction) and not isinstance(value, bool):
         return abs(value.numerator) < 2**53 and value.denominator < 2**100
@@ -128,7 +131,7 @@ def _text(node: Node, context: AdjacencyContext) -> bool:
 
 
 def _cell(node: Node, context: AdjacencyContext) -> bool:
-    """An entry of a one-hot vector of columns."""
+    """Whether this is an entry of a one-hot vector of columns."""
     if node.op != "item" or node.args[0].op != "onehot":
         return False
     vector = node.args[0]
@@ -145,7 +148,7 @@ def _cell(node: Node, context: AdjacencyContext) -> bool:
 
 
 def _comparison(node: Node) -> Condition:
-    """As `eq` or `le`, or not so."""
+    """The comparison as `eq` or `le`, and whether that holds: where `a < b`, `b <= a` doesn't."""
     left, right = node.args
     if node.op in ("eq", "ne"):
         return Node("eq", (left, right)), node.op == "eq"
@@ -170,7 +173,7 @@ def _decided_by(test: Node) -> Iterator[Node]:
 
 @dataclass(frozen=True, slots=True)
 class Summand:
-    """`factor * value` under conditions. Equal `key`: one value in one row."""
+    """`factor * value` where its conditions hold. In a row, an equal `key` means an equal value."""
 
     conditions: tuple[Condition, ...]
     key: tuple[object, ...]
@@ -198,7 +201,7 @@ def _threshold(atom: Node, context: AdjacencyContext) -> Threshold | None:
 
 
 def _contradicted(limits: Sequence[Threshold | None], truths: Sequence[bool]) -> bool:
-    """Whether no number of a column has these truths; no cell is missing."""
+    """Whether no number of a column can make these comparisons come out so; no cell is missing."""
     at_most: dict[str, list[tuple[Fraction, bool]]] = {}
     at_least: dict[str, list[tuple[Fraction, bool]]] = {}
     for limit, so in zip(limits, truths, strict=True):
@@ -216,7 +219,7 @@ def _contradicted(limits: Sequence[Threshold | None], truths: Sequence[bool]) ->
 
 
 def _nothing_between(low: Fraction, high: Fraction, closed: bool) -> bool:
-    """Whether no number lies between these literals (`closed`: or is both of them).
+    """Whether no number lies between these literals; `closed`: the ends count as between.
 
     Neither as they are nor as doubles, which the interpreter compares with. Literals of one double
     may have a whole number beyond 2^53 between them.
@@ -240,7 +243,7 @@ class Cases:
         return all(values_of(self.context.program.columns[name]) is not None for name in names)
 
     def decide(self, test: Node, *, loose: bool) -> None:
-        """Find out what decides a condition."""
+        """Note which columns and comparisons decide a condition."""
         for atom in _decided_by(test):
             if atom.op == "field":
                 if self.context.program.columns[str(atom.data[0])].kind != "bool":
@@ -266,7 +269,7 @@ class Cases:
         return total
 
     def all(self, *, public: bool) -> Iterator[tuple[dict[str, Value], dict[Node, bool]]]:
-        """The settings of what neighbours share, or of the rest."""
+        """All cases of what neighbours share (`public`), or of the rest: values and truths."""
         shared = self.context.public
         names = sorted(name for name in self.fixed if (name in shared) is public)
         open_ = [atom for atom in self.open if (columns_of(atom) <= shared) is public]
@@ -326,9 +329,10 @@ def _summands(entry: Entry, context: AdjacencyContext) -> list[Summand]:
 
 
 def _key(value: Node, exact: bool, term: Term, context: AdjacencyContext) -> tuple[object, ...]:
-    """Exact values are what they are; others are rounded alike where all sums compute them alike.
+    """What tells values apart: an exact value is the same in whatever sum it stands.
 
-    That is: where none is looked up, and none is taken from a vector.
+    Others are rounded. They are the same only where all sums compute them in one way: not where a
+    sum may look the value up or take it from a vector.
     """
     wide = any(values_of(context.program.columns[name]) is None for name in columns_of(value))
     alike = exact or (wide and not _has_item(value))
@@ -347,11 +351,11 @@ def _in_piece(column: str, label: str, context: AdjacencyContext) -> Condition:
 
 
 Sum = tuple[Fraction, Fraction, frozenset[tuple[tuple[object, ...], Fraction]]]
-"""Where a number lies apart from values that neighbours share, and the factors of these."""
+"""The ends of the part that neighbours don't share, and the factors of the values they share."""
 
 
 def cases(entries: Sequence[Entry], norm: str, context: AdjacencyContext) -> Fraction | None:
-    """The largest move over all pairs of cases that agree in what is public."""
+    """The largest shift over all pairs of cases that agree in what is public."""
     summands = [_summands(entry, context) for entry in entries]
     for summand in (summand for entry in summands for summand in entry):
         if not context.range(summand.value).finite:

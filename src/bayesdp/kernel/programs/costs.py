@@ -57,7 +57,7 @@ class Spent:
 
 
 def added(pairs: Sequence[Pair]) -> Pair:
-    """Sums."""
+    """The sum of the epsilons, and of the deltas."""
     return sum((e for e, _ in pairs), Fraction(0)), sum((d for _, d in pairs), Fraction(0))
 
 
@@ -94,7 +94,7 @@ class Walk:
     def sequence(
         self, commands: Sequence[Command], node: SequenceNode | None, names: Mapping[str, Kind]
     ) -> Spent:
-        """One after the other."""
+        """The cost of commands in sequence: the sum of their costs."""
         nodes = [None] * len(commands) if node is None else node.sequence
         require(len(nodes) == len(commands), "not one step for each command", "derivation")
         new: dict[str, Kind] = {}
@@ -116,7 +116,7 @@ class Walk:
         return replace(self.setting.scope, names=names, context=context)
 
     def command(self, command: Command, node: Node | None, names: Mapping[str, Kind]) -> Spent:
-        """One command."""
+        """The cost of a command, by the rule for its kind."""
         require(node is not None or self.making, "a step is missing", "derivation")
         of_its_kind = node is None or isinstance(node, NODES[type(command)])
         require(of_its_kind, "another command", "derivation")
@@ -138,7 +138,7 @@ class Walk:
         return self.parts(command, None if node is None else node.parts, names)
 
     def release(self, release: Release, node: ReleaseNode | None, scope: Scope) -> Spent:
-        """One release. What is proposed is read as what a certificate states."""
+        """The cost of a release. A proposed node is read in the way of a certificate's."""
         setting, made = replace(self.setting, scope=scope), None
         if node is None:
             made = self.proposed(release, setting)
@@ -151,7 +151,7 @@ class Walk:
         return Spent(cost.cost, cost.entering, {release.name: kind}, made)
 
     def _note(self, name: str, places: tuple[Range, ...]) -> None:
-        """A name that both sides of a branch give lies where either puts it."""
+        """Note where a value lies: in the hull of both, if both sides of a branch give its name."""
         before = self.places.get(name, places)
         if len(before) == len(places):
             places = tuple(
@@ -166,7 +166,7 @@ class Walk:
         return NUMBER if numeric else OTHER
 
     def branch(self, command: Branch, node: BranchNode | None, names: Mapping[str, Kind]) -> Spent:
-        """The dearer of both sides."""
+        """The cost of a branch: that of its dearer side."""
         is_truth = self.scope(names).public(command.test) == TRUTH
         require(is_truth, "a condition is true or false", "branch")
         nodes = (None, None) if node is None else node.branch
@@ -186,7 +186,7 @@ class Walk:
         return self.sequence(command.sides[0 if holds else 1], node, names)
 
     def parts(self, command: Parts, stated: Pieces | None, names: Mapping[str, Kind]) -> Spent:
-        """Pieces of a partition, in parallel if each part reads its own piece only."""
+        """The cost of a partition: in parallel if each part reads its piece only, else the sum."""
         column = self.setting.context.program.columns.get(command.column)
         reason = f"a partition by no column {command.column!r}"
         allow(column is not None, "partition", reason, command, "parts")
@@ -235,7 +235,7 @@ class Walk:
 
 
 def _either(spent: Sequence[Spent]) -> Mapping[str, Kind]:
-    """Names after a branch: of both sides alike, or something that is not a plain number."""
+    """The kinds of names after a branch; a name that only one side gives has no value there."""
     first, second = spent[0].names, spent[1].names
     kinds = dict.fromkeys((*first, *second), NOWHERE)
     for name in set(first) & set(second):

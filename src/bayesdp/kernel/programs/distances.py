@@ -23,7 +23,7 @@ def log_r(a: Fraction) -> arb:
 
 
 def from_log(log_coefficient: arb) -> arb:
-    """`sqrt(1 - BC)`, of the upper end: where BC is 1, a ball around it may reach above."""
+    """`sqrt(1 - BC)`, rounded up. BC is held at 1, since a ball around 1 may reach above it."""
     if not log_coefficient.is_finite():
         return arb(1)
     squared = (1 - log_coefficient.min(arb(0)).exp()).upper()
@@ -36,7 +36,7 @@ def traded(a: Fraction, b: Fraction) -> arb:
 
 
 def gained(a: Fraction) -> arb:
-    """A category gains a count, whatever the others hold: the limit of large others."""
+    """A category gains a count, whatever the others hold: furthest where these are large."""
     return from_log(log_r(a))
 
 

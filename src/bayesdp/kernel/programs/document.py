@@ -45,7 +45,7 @@ from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation, Pr
 
 RULE = "program"
 STATED = "as the certificate's author states, "
-"""How the assumption begins that rests on solvers, which are not asked here."""
+"""The first words of the assumption about solvers, which are not asked here."""
 
 
 @dataclass(frozen=True)
@@ -106,13 +106,13 @@ def _derive(evidence: ProgramEvidence, effort: Effort) -> Derived:
 
 
 def check_start(program: Program, scope: Scope, n: int | None) -> None:
-    """What is asked of a program before its commands: its names and its preconditions."""
+    """Check the names and the preconditions of a program, before its commands."""
     _check_names(program)
     _check_requires(program, scope, n)
 
 
 def check_end(program: Program, walk: Walk, spent: Spent) -> None:
-    """What is asked of it after them: what it returns, and what it declares."""
+    """Check what a program returns and what it declares, after its commands."""
     scope = walk.scope(spent.names)
     for returned in program.returns:
         scope.public(returned)
@@ -139,8 +139,9 @@ def _sizes(program: Program, n: int | None) -> Range:
 
 
 def _check_names(program: Program) -> None:
-    """One release for each name: costs are stated by name. Sides of a branch may derive one alike.
+    """Each release has a name of its own, since costs are stated by name.
 
+    Both sides of a branch may derive a value of the same name.
     `db.size` is the name of the number of records.
     """
     commands = list(flat(program.body))
@@ -176,7 +177,10 @@ def check_admitted(derived: Derived, n: int) -> None:
 
 
 def _check_holds(node: Node, n: int, context: AdjacencyContext) -> None:
-    """A precondition about public columns is the interpreter's to check, and is told of."""
+    """`InvalidError` where a precondition is false.
+
+    The interpreter checks those about public columns: the assumptions say so.
+    """
     holds = _decided(node, n, context)
     require(holds is not False, "a precondition is false", "requires")
     if holds is None and not _asks_table(node):
@@ -220,7 +224,7 @@ def _check_declared(program: Program, cost: Pair) -> None:
 
 
 def one_kind(kinds: Kinds) -> tuple[str, str | None, tuple[Fraction, Fraction] | None]:
-    """Lipschitz only where every release is, in the same column and interval."""
+    """The kind of all releases: lipschitz if each is, in the same column and interval."""
     same = bool(kinds) and all(kind == kinds[0] for kind in kinds)
     return kinds[0] if same else ("any", None, None)
 
@@ -229,7 +233,7 @@ def one_kind(kinds: Kinds) -> tuple[str, str | None, tuple[Fraction, Fraction] |
 
 
 def check_claim(claim: ProgramClaim, derived: Derived) -> None:
-    """`InvalidError` where it says more than follows."""
+    """`InvalidError` where the claim says more than follows."""
     require(claim.adjacency == derived.program.adjacency, "another adjacency", "claim")
     doubles, exact = (claim.epsilon, claim.delta), (claim.exact.epsilon, claim.exact.delta)
     for what, double, claimed, due in zip(

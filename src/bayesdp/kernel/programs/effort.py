@@ -1,4 +1,4 @@
-"""How much may be computed for one certificate: so that none, however made, keeps anybody waiting.
+"""How much may be computed for one certificate, so that no certificate keeps anybody waiting.
 
 What is used up makes a certificate UNKNOWN. Programs that people write stay far below.
 """
@@ -25,7 +25,7 @@ class Effort:
         self.left = dict(MOST)
 
     def take(self, what: str, amount: int) -> None:
-        """`UnknownError` where that isn't left."""
+        """Use up this amount; `UnknownError` where less is left."""
         if amount > self.left[what]:
             raise UnknownError(f"more than {MOST[what]} {what} would have to be computed")
         self.left[what] -= amount

@@ -33,7 +33,7 @@ class Kind:
 
 TRUTH, NUMBER, OTHER = Kind("truth"), Kind("number"), Kind("other")
 NOWHERE = Kind("nowhere")
-"""Of a name that one side of a branch gives and the other doesn't: it has no value after it."""
+"""The kind of a name that only one side of a branch gives: it has no value afterwards."""
 
 PAIRS = {
     "bernoulli": ("beta", 0), "categorical": ("dirichlet", 0), "normal": ("normal", 1),
@@ -54,7 +54,7 @@ class Scope:
     step: bool = False
 
     def with_name(self, name: str, kind: Kind) -> Scope:
-        """One more public name."""
+        """This scope with one more public name."""
         return replace(self, names={**self.names, name: kind})
 
     # -- rows --------------------------------------------------------------------------------
@@ -213,12 +213,12 @@ class Scope:
         return family
 
     def _positive(self, parameter: Node, or_zero: bool = False) -> None:
-        """No law exists otherwise, whatever was released before."""
+        """`InvalidError` unless it is above 0 (`or_zero`: or 0): no law exists otherwise."""
         for lies in self.context.ranges(parameter):
             require(lies.low > 0 or (or_zero and lies.low == 0), "a parameter may be 0 or less")
 
     def observed(self, model: Node) -> str:
-        """The family of a model of private rows, which are of its kind."""
+        """The family of a model of private rows, which must fit it."""
         family = self.likelihood(model)
         rows = self.data(model.args[0])
         wanted = {

@@ -57,7 +57,7 @@ class Problem:
         ]
 
     def term(self, node: Node, row: str, so_far: Tree) -> Tree:
-        """A row or public expression; `row` tells two rows apart, `so_far` is `acc`."""
+        """A row or public expression; `row` tells two rows apart, `so_far` stands for `acc`."""
         op = node.op
         if op == "const":
             value = node.data[0]
@@ -183,7 +183,7 @@ def _step(fold: Node) -> Node:
 
 
 def never_widens(fold: Node, context: AdjacencyContext) -> Problem:
-    """The same row, two values so far: their gap grows."""
+    """What must be impossible: a row widens the gap between two values so far."""
     problem, step = Problem(context), _step(fold)
     problem.requires()
     a, b = problem.variable(("a",), Range()), problem.variable(("b",), Range())
@@ -195,7 +195,7 @@ def never_widens(fold: Node, context: AdjacencyContext) -> Problem:
 
 
 def moves_at_most(fold: Node, bound: Fraction, context: AdjacencyContext) -> Problem:
-    """The same value so far, two rows: a gap of more than `bound`."""
+    """What must be impossible: two rows open a gap above `bound` from one value so far."""
     problem, step = Problem(context), _step(fold)
     problem.requires()
     a = problem.variable(("a",), Range())
@@ -248,10 +248,10 @@ class SolverObligations:
         self.texts = [(asked.what, read_text(asked.text)) for asked in stated]
         self.used: set[int] = set()
         self.derived: dict[str, str] = {}
-        """What each is about, and its text as it is derived here: not as it is quoted."""
+        """From the text of each obligation, derived here and not quoted, to what it is about."""
 
     def folds(self, context: AdjacencyContext) -> Mapping[Node, Fraction]:
-        """Kept between calls: how far each fold moves."""
+        """How far each fold moves, looked up once for each."""
         return _Folds(self, context)
 
     def find(self, problem: Problem, what: str) -> bool:

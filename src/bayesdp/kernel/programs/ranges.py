@@ -79,7 +79,7 @@ class AdjacencyContext:
         return replace(self, adjacency="add-remove")
 
     def moved(self, node: Node) -> bool:
-        """Whether neighbours may differ in it."""
+        """Whether neighbours may differ in this value."""
         return any(
             part.op == "fold"
             or (
@@ -197,7 +197,7 @@ def _minus(place: Range) -> Range:
 
 
 def _product(a: End, b: End) -> End:
-    """With 0 times infinity 0: an infinite end is not a value, it only stands for large ones."""
+    """The product. 0 times infinity is 0: an infinite end only stands for large values."""
     if a == 0 or b == 0:
         return ZERO
     if isinstance(a, Fraction) and isinstance(b, Fraction):
@@ -206,7 +206,7 @@ def _product(a: End, b: End) -> End:
 
 
 def _sum(a: End, b: End) -> End:
-    """Of two lower ends, or of two upper ones."""
+    """The sum of two lower ends, or of two upper ends."""
     if isinstance(a, Fraction) and isinstance(b, Fraction):
         return bounded(a + b)
     return _infinite(a, b)
@@ -236,7 +236,7 @@ def _inverse(place: Range) -> Range:
 
 
 def admitted(requires: tuple[Node, ...]) -> Range:
-    """The sizes that the preconditions leave, or more; at least one row."""
+    """The numbers of records that the preconditions admit, or a wider range; at least 1."""
     low, high = Fraction(1), inf
     top: End = high
     for precondition in requires:
@@ -267,7 +267,7 @@ def _said_of_size(node: Node) -> list[tuple[str, Fraction]]:
 
 
 def folded(node: Node) -> Fraction | None:
-    """The number that an expression without names is."""
+    """The number that a constant expression stands for; None if it reads a name."""
     if node.op == "const":
         value = node.data[0]
         return Fraction(value) if isinstance(value, bool | Fraction) else None

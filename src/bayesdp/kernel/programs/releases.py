@@ -27,7 +27,7 @@ from bayesdp.statements.program_steps import ReleaseNode
 Pair = tuple[Fraction, Fraction]
 NONE: Pair = (Fraction(0), Fraction(0))
 WORDS = frozenset({*JOINT, "public", "fold", "hellinger", "one record", "clipped"})
-"""What a sensitivity may be said to be by. Those of the table are held to their own number."""
+"""The rules that a derivation may name. By one of `JOINT` the stated number must be enough too."""
 
 ONE_ = Fraction(1)
 _DECLARED = {
@@ -43,7 +43,7 @@ _DECLARED = {
 
 @dataclass(frozen=True)
 class Cost:
-    """What a release costs, and where a record only enters or leaves (None: not known)."""
+    """What a release costs; `entering`: where a record only enters or leaves (None: not known)."""
 
     cost: Pair
     entering: Pair | None
@@ -79,7 +79,10 @@ class Setting:
         what: str,
         times: Fraction = ONE_,
     ) -> None:
-        """`greater` is at least `times` how far a value moves. All rows are tried where needed."""
+        """`InvalidError` unless `greater` is at least `times` the sensitivity of a value.
+
+        The rules that take time are tried where the quick ones don't suffice.
+        """
         known = (node, norm, context.adjacency, True) in self.seen
         for thorough in (True,) if known else (False, True):
             try:
@@ -99,7 +102,7 @@ class Setting:
     def sensitivity(
         self, node: Node, norm: Norm, context: AdjacencyContext, thorough: bool = True
     ) -> Bound:
-        """How far a value moves; asked once for each value that reads no name."""
+        """How far a value moves; computed once for a value that reads no released name."""
         key = (node, norm, context.adjacency, thorough)
         lasting = names_of(node) <= {"db.size"}
         if lasting and key in self.seen:
@@ -110,7 +113,7 @@ class Setting:
         return bound
 
     def by_rule(self, name: str, node: Node, norm: Norm) -> Node:
-        """How far one rule for sums over rows says that a value moves."""
+        """How far a value moves by this rule of `JOINT` alone."""
         known = self.seen.get((node, norm, self.context.adjacency, True))
         if known is not None and known.by == name:
             return known.value
@@ -123,7 +126,7 @@ class Setting:
         return const(value)
 
     def enough(self, greater: Node, smaller: Node, what: str) -> None:
-        """`greater >= smaller` for every admitted number of records."""
+        """`InvalidError` unless `greater >= smaller` for every admitted number of records."""
         a, b = folded(greater), folded(smaller)
         if a is None or b is None:
             certain = holds_for_all_sizes(greater, smaller, self.context.size, self.context.effort)
@@ -221,7 +224,7 @@ def _gaussian(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
 
 
 def _sensitivity(release: Release, stated: ReleaseNode, setting: Setting, norm: Norm) -> Node:
-    """The stated sensitivity, which is enough; also by the rule that it names."""
+    """The stated sensitivity, once it is shown to be enough, also by the rule that it names."""
     require(stated.sensitivity.norm == norm, "another norm")
     setting.enough_for(
         stated.sensitivity.value, release.args[0], norm, setting.context, "the sensitivity"
@@ -338,7 +341,7 @@ def bound_variable(score: Node, place: Range, setting: Setting) -> Setting:
 
 
 def candidates_of(node: Node, scope: Scope) -> Range | None:
-    """Where numeric candidates lie; None for distributions. They are public."""
+    """Where numeric candidates lie; None for distributions. All of them must be public."""
     if node.op == "posteriors-of":
         prior, size = node.args
         require(prior.op in ("prior", "public"), "candidates of no prior")
@@ -390,7 +393,7 @@ def hellinger(model: Node, setting: Setting, context: AdjacencyContext) -> arb:
 
 
 def _upper(distance: arb) -> Node:
-    """A fraction that is not below, exactly the ball's upper end; no distance is above 1."""
+    """The upper end of the ball as an exact fraction, or 1: no distance is above 1."""
     if not distance < 1:  # also a ball so wide that its ends would be huge fractions
         return const(Fraction(1))
     mantissa, exponent = distance.upper().man_exp()

@@ -15,7 +15,8 @@ from bayesdp.kernel.programs.reading import ONE, TRUE, ColumnType, Node, Values,
 Value = Fraction | bool | str | tuple[Fraction, ...]
 Row = Mapping[str, Value]
 MOST_WHOLE, MOST_SETTINGS = 256, 200
-"""The interpreter looks sums up that depend on so few settings of columns of so few values."""
+"""The interpreter looks a sum up if each of its columns has at most so many values, and all of them
+have at most so many settings together."""
 
 
 class NotExactError(Exception):
@@ -31,7 +32,7 @@ class Term:
     value: Node
     index: int
     group: Node
-    """The whole row value of the sum, which `value` may be an entry of: it is summed in one way."""
+    """What the whole sum adds up, in one way: `value`, or a vector that it is an entry of."""
 
     @property
     def deciding(self) -> frozenset[str]:
@@ -45,14 +46,17 @@ class Term:
 
 
 Entry = Mapping[Term, Fraction]
-"""A number that is the sum over rows of these terms, times these factors."""
+"""A number that is a sum over rows: of each term, times its factor."""
 
 
 # -- private numbers as sums over rows -------------------------------------------------------
 
 
 def linear(node: Node, context: AdjacencyContext) -> list[Entry] | None:
-    """The entries of a private value, if all are sums over rows up to public values."""
+    """The entries of a private value as sums over rows, but for public values that are added.
+
+    None where an entry is something else.
+    """
     if not context.moved(node):
         return [{} for _ in context.ranges(node)]
     op = node.op
@@ -196,7 +200,7 @@ def evaluate(node: Node, row: Row, columns: Mapping[str, Values]) -> Value:
 
 
 def _place(node: Node, row: Row, columns: Mapping[str, Values]) -> int:
-    """The place of a category, a truth value or a whole number."""
+    """The place of the 1 in the one-hot vector of a category, truth value or whole number."""
     if node.op == "cross":
         place = 0
         for part in node.args:

@@ -22,19 +22,19 @@ from bayesdp.kernel.programs.rows import Entry, NotExactError, Term, added, line
 
 Norm = Literal["l1", "l2"]
 Folds = Callable[[Node], Fraction]
-"""How far a fold moves where a record is replaced, by obligations that solvers discharged."""
+"""How far a fold moves where a record is replaced: what solvers were asked about it says so."""
 
 
 @dataclass(frozen=True)
 class Means:
-    """What bounds are found with; `thorough` tries all rows too, which takes time."""
+    """What the rules may use: bounds of folds, and if `thorough`, the rules that take time."""
 
     folds: Folds
     thorough: bool = True
 
 
 MOST_ENTRIES, MOST_WORK = 64, 100_000
-"""A small part of a certificate's effort each: many releases may be enumerated."""
+"""Limits for one release: a small part of a certificate's effort, as many may be enumerated."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def sensitivity_of(node: Node, norm: Norm, context: AdjacencyContext, means: Mea
 def joint(
     entries: list[Entry], norm: Norm, context: AdjacencyContext, means: Means
 ) -> tuple[Fraction, str]:
-    """The least bound on a vector of sums over rows, and its rule; of equal ones the first."""
+    """The least bound on a vector of sums over rows, and the first rule that gives it."""
     answers = [
         (value, name)
         for name, rule in JOINT.items()
@@ -85,7 +85,7 @@ def _power(value: Fraction, norm: Norm) -> Fraction:
 
 
 def interval_width(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
-    """Each entry by the widths of its terms."""
+    """Rule `box`: an entry moves by at most the interval widths of its terms, added up."""
     total = Fraction(0)
     seen: dict[Node, tuple[Range, ...]] = {}
     for entry in entries:
@@ -112,7 +112,7 @@ def _width(term: Term, place: Range, context: AdjacencyContext) -> Fraction | No
 
 
 def _one_vector(entries: list[Entry], op: str) -> tuple[Term, list[Fraction]] | None:
-    """One term and the factors, if the entries are different entries of one such vector."""
+    """A term and all factors, if these are different entries of one vector made by `op`."""
     if not all(len(entry) == 1 for entry in entries):
         return None
     terms = [next(iter(entry.items())) for entry in entries]
@@ -125,7 +125,7 @@ def _one_vector(entries: list[Entry], op: str) -> tuple[Term, list[Fraction]] | 
 
 
 def onehot(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
-    """A record lies in one cell: it leaves one and enters another."""
+    """Rule `onehot`: a record lies in one cell, so that replacing it changes at most two."""
     vector = _one_vector(entries, "onehot")
     if vector is None:
         return None
@@ -134,7 +134,7 @@ def onehot(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fract
 
 
 def moments(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
-    """Products of pairs of d numbers in [-1, 1] (theory 8.3)."""
+    """Rule `moments`: products of pairs of d numbers in [-1, 1] (theory 8.3)."""
     vector = _one_vector(entries, "moments")
     if vector is None:
         return None
@@ -153,7 +153,7 @@ def moments(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Frac
 
 
 def enumerated(entries: list[Entry], norm: Norm, context: AdjacencyContext) -> Fraction | None:
-    """All pairs of rows that agree in the public columns, where these are few."""
+    """Rule `enumerated`: all pairs of rows that agree in the public columns, where rows are few."""
     names: frozenset[str] = frozenset().union(*(t.columns for entry in entries for t in entry))
     settings = rows(context.program.columns, names)
     if settings is None or len(entries) > MOST_ENTRIES:
@@ -211,7 +211,7 @@ JOINT: Mapping[str, Rule] = {
     "box": interval_width, "onehot": onehot, "moments": moments, "enumerated": enumerated,
     "cases": cases,
 }  # fmt: skip
-"""The rules for sums over rows. A derivation names the one that its number is by."""
+"""The rules for sums over rows. A derivation names the rule that gives its number."""
 
 
 # -- rules by structure ------------------------------------------------------------------------
@@ -278,7 +278,7 @@ def _scaled(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> 
 
 
 def _known_factor(factor: Node, op: str, context: AdjacencyContext) -> Node:
-    """The factor itself where it is known with the size, else the worst that it can be."""
+    """The factor itself where the number of records decides it, else its worst value."""
     parts = list(factor.walk())
     for part in parts:
         if part.op == "div":

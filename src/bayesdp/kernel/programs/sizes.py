@@ -24,7 +24,7 @@ Ratio = tuple[Poly, Poly]
 
 
 class NotThisError(Exception):
-    """The expression is nothing that is compared here."""
+    """The expression is of a kind that is not compared here."""
 
 
 def holds_for_all_sizes(greater: Node, smaller: Node, sizes: Range, effort: Effort) -> bool:
@@ -77,7 +77,10 @@ def value(node: Node, n: int) -> Fraction:
 
 
 def _pieces(node: Node, critical: list[Poly]) -> list[Ratio]:
-    """The rational functions that the value is one of, at every n."""
+    """Rational functions, of which the value equals some at every n.
+
+    At which n it changes from a function to another, the roots of `critical` decide.
+    """
     if node == SIZE:
         return [((Fraction(0), Fraction(1)), (Fraction(1),))]
     if node.op == "const":
@@ -149,7 +152,7 @@ def _times(a: Poly, b: Poly) -> Poly:
 
 
 def _root_bound(poly: Poly) -> Fraction:
-    """Cauchy's: no root is larger in size. 0 for constants."""
+    """Cauchy's bound on the size of every root; 0 for constants."""
     if len(poly) < 2:
         return Fraction(0)
     return 1 + max(abs(coefficient / poly[-1]) for coefficient in poly[:-1])

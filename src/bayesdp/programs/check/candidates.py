@@ -45,7 +45,7 @@ def range_size(start: Fraction, stop: Fraction, step: Fraction) -> int:
 
 
 def sizes_of(candidates: Expr) -> list[tuple[str, Expr, int]]:
-    """Public numbers that say how many there are: their names, and what they are at least."""
+    """The numbers that decide how many candidates there are: name, expression, least value."""
     if candidates.op == "posteriors-of":
         return [("n", candidates.args[1], 0)]
     if candidates.op == "linspace":
@@ -56,7 +56,7 @@ def sizes_of(candidates: Expr) -> list[tuple[str, Expr, int]]:
 
 
 def fixed_size(axis: Expr) -> int:
-    """How many points an axis of a grid has that is written out; 1 where `sizes_of` says it."""
+    """How many points an axis of a grid has by its text alone; 1 where `sizes_of` decides it."""
     if axis.op == "range":
         return range_size(*(_whole_end(end, axis) for end in axis.args))
     return len(axis.args) if axis.op == "values" else 1
@@ -80,7 +80,10 @@ def _how_many(candidates: Expr, context: AdjacencyContext) -> Range:
 
 
 def _held(name: str, size: Expr, least: int, candidates: Expr, context: AdjacencyContext) -> Range:
-    """A whole number of at least `least`; one that depends on a released value has an upper end."""
+    """Where a number of candidates lies; `Rejected` unless it is whole and at least `least`.
+
+    A number that depends on a released value must have an upper end too.
+    """
     place, value, later = context.range(size), folded(size), _later(size)
     at = size if size.where is not None else candidates
     if value is not None and value.denominator != 1:
@@ -151,5 +154,5 @@ def _some_positive(axis: Expr, context: AdjacencyContext) -> bool:
 
 
 def _later(expr: Expr) -> bool:
-    """Whether a released value is read: what it is, is known after it has been paid for only."""
+    """Whether it reads a released value, which is known only after it has been paid for."""
     return not names_of(expr) <= {"db.size"}

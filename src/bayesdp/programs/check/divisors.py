@@ -49,7 +49,7 @@ def check_divisor(divisor: Expr, context: AdjacencyContext, known: Iterable[Fact
 
 
 def divisor_note(divisor: Expr, context: AdjacencyContext, known: Iterable[Fact]) -> str | None:
-    """What is said of a divisor after the releases that may be 0; None where it can't be."""
+    """A note about a divisor that may be 0 after the releases; None where it can't be."""
     if _not_zero(divisor, context, tuple(known)):
         return None
     place = "" if divisor.where is None else f" in line {divisor.where.line}"

@@ -35,7 +35,7 @@ class Refinements:
 
     @property
     def solvers(self) -> tuple[str, ...]:
-        """Who agreed on every obligation; empty if there was none."""
+        """The solvers that agreed on every obligation; empty if there was none."""
         agreed = [obligation["solvers"] for obligation in self.obligations]
         return tuple(
             solver

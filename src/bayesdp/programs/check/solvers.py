@@ -22,7 +22,7 @@ class Answer:
     solvers: tuple[str, ...]
     reason: str = ""
     refuted: bool = False
-    """Whether every solver said the opposite: not so, rather than not known."""
+    """Whether every solver said the opposite: it is refuted, and not only unproved."""
 
 
 def solvers_present() -> tuple[str, ...]:

@@ -14,11 +14,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .blocks import Block
-from .spend import LevelFunction, Reading, Spend, total_cost
+from bayesdp.accounting.blocks import Block
+from bayesdp.accounting.spend import LevelFunction, Reading, Spend, total_cost
 
 if TYPE_CHECKING:
-    from .expressions import (
+    from bayesdp.accounting.expressions import (
         CompositionRefusal,
         Indexed,
         Mechanism,
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
         Sequential,
         price,
     )
-    from .ledger import Ledger, Preview, ReleaseId
-    from .levels import Composed, composed_level
-    from .odometer import Filter, Odometer
+    from bayesdp.accounting.ledger import Ledger, Preview, ReleaseId
+    from bayesdp.accounting.levels import Composed, composed_level
+    from bayesdp.accounting.odometer import Filter, Odometer
 
 __all__ = [
     "Block",

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..errors import InputError, LedgerError
-from .spend import Reading, Spend, check_text, total_cost
+from bayesdp.accounting.spend import Reading, Spend, check_text, total_cost
+from bayesdp.errors import InputError, LedgerError
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import getpass
 
-from ..errors import as_shown, require_shown
-from .spend import check_text
+from bayesdp.accounting.spend import check_text
+from bayesdp.errors import as_shown, require_shown
 
 UNNAMED = "unknown"
 

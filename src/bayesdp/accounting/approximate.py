@@ -21,10 +21,10 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from ..errors import InputError, UnsupportedError
-from ..notions import ApproxDP, Cost
-from ..numbers import float_above, largest, up
-from ..theorems import Question, best_bound, delta_at
+from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.notions import ApproxDP, Cost
+from bayesdp.numbers import float_above, largest, up
+from bayesdp.theorems import Question, best_bound, delta_at
 
 INTERVAL = 1e-4
 """The grid of privacy losses, in nats; losses are rounded up to it."""

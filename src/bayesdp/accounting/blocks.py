@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from ..errors import InputError
+from bayesdp.errors import InputError
 
 CellValue = bool | int | float | str
 """A value of a public column."""

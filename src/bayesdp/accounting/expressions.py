@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Union
 
-from ..errors import InputError, Refusal
-from ..notions import KINDS, Cost, Kind
-from ..numbers import float_above
-from .blocks import Block, usable_axes
-from .independence import RecordId
-from .rounded import up_words
+from bayesdp.accounting.blocks import Block, usable_axes
+from bayesdp.accounting.independence import RecordId
+from bayesdp.accounting.rounded import up_words
+from bayesdp.errors import InputError, Refusal
+from bayesdp.notions import KINDS, Cost, Kind
+from bayesdp.numbers import float_above
 
 MOST_COST = 1e100
 """The largest cost of a mechanism, so that no sum of them is too large for a double."""

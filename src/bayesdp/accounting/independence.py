@@ -12,8 +12,8 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
-from ..errors import InputError
-from ..populations import (
+from bayesdp.errors import InputError
+from bayesdp.populations import (
     Family,
     Gaussian,
     Graph,
@@ -77,7 +77,7 @@ def group_of(population: Population, record: RecordId) -> Hashable:
 
 @lru_cache(maxsize=32)
 def _labels(population: Tree | Graph | Network) -> tuple[int, ...]:
-    from ..populations.joint import component_labels
+    from bayesdp.populations.joint import component_labels
 
     return tuple(component_labels(population.factor_graph).tolist())
 

@@ -21,9 +21,8 @@ from typing import Any, Literal, NewType
 
 from sqlalchemy import Connection, func, select
 
-from ..errors import BudgetExceededError, LedgerError
-from . import schema
-from .account import (
+from bayesdp.accounting import schema
+from bayesdp.accounting.account import (
     Account,
     check_names,
     check_spends,
@@ -32,10 +31,10 @@ from .account import (
     is_registered,
     new_columns,
 )
-from .analysts import checked_analyst
-from .lookalikes import lookalike
-from .rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
-from .spend import (
+from bayesdp.accounting.analysts import checked_analyst
+from bayesdp.accounting.lookalikes import lookalike
+from bayesdp.accounting.rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
+from bayesdp.accounting.spend import (
     LevelFunction,
     Reading,
     Spend,
@@ -43,7 +42,8 @@ from .spend import (
     check_text,
     total_cost,
 )
-from .storage import LedgerFile
+from bayesdp.accounting.storage import LedgerFile
+from bayesdp.errors import BudgetExceededError, LedgerError
 
 ReleaseId = NewType("ReleaseId", str)
 """The name of a release in its ledger: 32 hexadecimal digits."""

@@ -13,14 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ..calibration import MOST_LEVELS
-from ..errors import InputError
-from ..leakage.deadline import Deadline
-from ..notions import ADVERSARIES, Adversary, Cost, Secrets
-from ..numbers import float_above
-from ..populations import Autoregressive, Gaussian, Independent, Population
-from ..theorems import Question, best_bound, check_seconds
-from .expressions import (
+from bayesdp.accounting.expressions import (
     ADDING_LEVELS,
     BLOCKS_LEAK_SIZES,
     PARALLEL_MAX,
@@ -35,7 +28,14 @@ from .expressions import (
     Sequential,
     price,
 )
-from .independence import dependence
+from bayesdp.accounting.independence import dependence
+from bayesdp.calibration import MOST_LEVELS
+from bayesdp.errors import InputError
+from bayesdp.leakage.deadline import Deadline
+from bayesdp.notions import ADVERSARIES, Adversary, Cost, Secrets
+from bayesdp.numbers import float_above
+from bayesdp.populations import Autoregressive, Gaussian, Independent, Population
+from bayesdp.theorems import Question, best_bound, check_seconds
 
 
 @dataclass(frozen=True, slots=True)

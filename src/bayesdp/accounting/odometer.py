@@ -18,12 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..errors import BudgetExceededError, InputError
-from ..notions import Cost
-from ..theorems import NO_PURE_LEVEL
-from .composition import UnspokenColumnError, level
-from .rounded import keeps, left, left_words, up_words
-from .spend import Reading, Spend, total_cost
+from bayesdp.accounting.composition import UnspokenColumnError, level
+from bayesdp.accounting.rounded import keeps, left, left_words, up_words
+from bayesdp.accounting.spend import Reading, Spend, total_cost
+from bayesdp.errors import BudgetExceededError, InputError
+from bayesdp.notions import Cost
+from bayesdp.theorems import NO_PURE_LEVEL
 
 
 class Odometer:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
-from ..notions import Cost
-from ..numbers import float_above, float_below
-from .spend import Spend
+from bayesdp.accounting.spend import Spend
+from bayesdp.notions import Cost
+from bayesdp.numbers import float_above, float_below
 
 STEPS = 1_000_000
 """What still fits is stated as a multiple of the request, in steps of one millionth."""

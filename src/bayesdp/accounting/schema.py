@@ -29,8 +29,8 @@ from sqlalchemy import (
     select,
 )
 
-from ..errors import LedgerError
-from .spend import Reading, Spend, canonical_json
+from bayesdp.accounting.spend import Reading, Spend, canonical_json
+from bayesdp.errors import LedgerError
 
 FORMAT = "bayesdp-ledger"
 VERSION = "2"

@@ -15,8 +15,9 @@ from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
-from ..errors import InputError, LedgerError, UnsupportedError, did_you_mean
-from ..notions import (
+from bayesdp.accounting.blocks import Block, heaviest
+from bayesdp.errors import InputError, LedgerError, UnsupportedError, did_you_mean
+from bayesdp.notions import (
     ADVERSARIES,
     KINDS,
     NOTIONS,
@@ -27,8 +28,7 @@ from ..notions import (
     Notion,
     Secrets,
 )
-from ..numbers import float_above
-from .blocks import Block, heaviest
+from bayesdp.numbers import float_above
 
 
 @dataclass(frozen=True, slots=True)

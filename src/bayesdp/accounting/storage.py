@@ -17,8 +17,8 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Engine, NullPool, create_engine, event
 from sqlalchemy.exc import DBAPIError
 
-from ..errors import LedgerError, UnsupportedError
-from . import schema
+from bayesdp.accounting import schema
+from bayesdp.errors import LedgerError, UnsupportedError
 
 LONGEST_NAME = 200
 LONGEST_PATH = 1000

@@ -12,11 +12,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from ..errors import FailedError, LedgerError, TableMismatchError
-from .spend import Reading, Spend, canonical_json
+from bayesdp.accounting.spend import Reading, Spend, canonical_json
+from bayesdp.errors import FailedError, LedgerError, TableMismatchError
 
 if TYPE_CHECKING:
-    from .ledger import Ledger, Preview, ReleaseId
+    from bayesdp.accounting.ledger import Ledger, Preview, ReleaseId
 
 Shown = TypeVar("Shown", covariant=True)
 """What a release hands over: the numbers of a study, or the result of a program."""

@@ -6,8 +6,8 @@ naive claim and the exact leakage, and `answer` is what is shown.
 
 from __future__ import annotations
 
-from .answer import WhatIf
-from .comparison import what_if
-from .releases import Release, read_releases
+from bayesdp.accounting.what_if.answer import WhatIf
+from bayesdp.accounting.what_if.comparison import what_if
+from bayesdp.accounting.what_if.releases import Release, read_releases
 
 __all__ = ["Release", "WhatIf", "read_releases", "what_if"]

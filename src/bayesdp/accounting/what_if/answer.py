@@ -6,13 +6,13 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from ...notions import Adversary, ApproxDP
-from ...populations import Population
-from ..expressions import Price
-from .blocks import PublicBlock
-from .kinds import Condition
-from .releases import Release, by_measure
-from .rules import RuleResult
+from bayesdp.accounting.expressions import Price
+from bayesdp.accounting.what_if.blocks import PublicBlock
+from bayesdp.accounting.what_if.kinds import Condition
+from bayesdp.accounting.what_if.releases import Release, by_measure
+from bayesdp.accounting.what_if.rules import RuleResult
+from bayesdp.notions import Adversary, ApproxDP
+from bayesdp.populations import Population
 
 MARGIN = 1e-9
 """Two levels count as different only beyond it: exact ones are right up to rounding."""

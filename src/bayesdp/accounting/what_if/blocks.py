@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ...errors import InputError
-from ..blocks import Block, CellValue, cell
+from bayesdp.accounting.blocks import Block, CellValue, cell
+from bayesdp.errors import InputError
 
 RecordName = int | tuple[str | int, int]
 """A record: its number, or the name of its cluster and its number inside it."""

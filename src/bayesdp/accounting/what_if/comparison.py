@@ -14,26 +14,40 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from ...calibration import MOST_LEVELS
-from ...errors import InputError
-from ...leakage.channel import attack_words
-from ...leakage.deadline import Deadline
-from ...leakage.tensor import tensor_leakage
-from ...notions import Adversary
-from ...numbers import float_above
-from ...populations import Population
-from ...populations import parse as parse_population
-from ...populations.joint import joint_of
-from ...theorems import Question, check_seconds
-from ..blocks import heaviest
-from ..expressions import Indexed, Mechanism, Node, Parallel, Private, Public, Sequential
-from ..spend import SMALLEST_DELTA, Spend
-from .answer import MARGIN, Planned, WhatIf
-from .blocks import Cell, PrivateBlock, PublicBlock, ReleaseBlock, cells_of
-from .kinds import Condition, secrets_condition
-from .levels import Proved, proved, with_own_levels
-from .releases import Release, parse_releases
-from .rules import RuleResult, have_deltas, together
+from bayesdp.accounting.blocks import heaviest
+from bayesdp.accounting.expressions import (
+    Indexed,
+    Mechanism,
+    Node,
+    Parallel,
+    Private,
+    Public,
+    Sequential,
+)
+from bayesdp.accounting.spend import SMALLEST_DELTA, Spend
+from bayesdp.accounting.what_if.answer import MARGIN, Planned, WhatIf
+from bayesdp.accounting.what_if.blocks import (
+    Cell,
+    PrivateBlock,
+    PublicBlock,
+    ReleaseBlock,
+    cells_of,
+)
+from bayesdp.accounting.what_if.kinds import Condition, secrets_condition
+from bayesdp.accounting.what_if.levels import Proved, proved, with_own_levels
+from bayesdp.accounting.what_if.releases import Release, parse_releases
+from bayesdp.accounting.what_if.rules import RuleResult, have_deltas, together
+from bayesdp.calibration import MOST_LEVELS
+from bayesdp.errors import InputError
+from bayesdp.leakage.channel import attack_words
+from bayesdp.leakage.deadline import Deadline
+from bayesdp.leakage.tensor import tensor_leakage
+from bayesdp.notions import Adversary
+from bayesdp.numbers import float_above
+from bayesdp.populations import Population
+from bayesdp.populations import parse as parse_population
+from bayesdp.populations.joint import joint_of
+from bayesdp.theorems import Question, check_seconds
 
 MOST_OUTCOMES = 4096
 """The most outcomes of all channels together."""

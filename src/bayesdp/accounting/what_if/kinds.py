@@ -13,9 +13,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import InputError, did_you_mean
-from ...notions import KINDS
-from ...populations import Autoregressive, Gaussian, Population
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.notions import KINDS
+from bayesdp.populations import Autoregressive, Gaussian, Population
 
 
 @dataclass(frozen=True, slots=True)

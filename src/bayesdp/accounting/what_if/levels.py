@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ...errors import InputError, Refusal
-from ...leakage.channel import channel_leakage
-from ...leakage.tensor import Floats
-from ...notions import ZCDP, ApproxDP, Kind, PureDP
-from ...statements.populations import law_of
-from ...theorems import Question
-from ..composition import converted
-from ..expressions import Node, Price, price
-from ..levels import composed_level
-from ..spend import Reading, Spend
-from .answer import Planned
-from .kinds import has_vectors
-from .releases import DPCost, Release, spends_of
-from .rules import have_deltas, own_level, shares
+from bayesdp.accounting.composition import converted
+from bayesdp.accounting.expressions import Node, Price, price
+from bayesdp.accounting.levels import composed_level
+from bayesdp.accounting.spend import Reading, Spend
+from bayesdp.accounting.what_if.answer import Planned
+from bayesdp.accounting.what_if.kinds import has_vectors
+from bayesdp.accounting.what_if.releases import DPCost, Release, spends_of
+from bayesdp.accounting.what_if.rules import have_deltas, own_level, shares
+from bayesdp.errors import InputError, Refusal
+from bayesdp.leakage.channel import channel_leakage
+from bayesdp.leakage.tensor import Floats
+from bayesdp.notions import ZCDP, ApproxDP, Kind, PureDP
+from bayesdp.statements.populations import law_of
+from bayesdp.theorems import Question
 
 CostAndKind = tuple[DPCost | None, Kind]
 """A release's cost, and the mechanism's kind."""

@@ -7,14 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError, did_you_mean
-from ...notions import ZCDP, ApproxDP, Kind, PureDP
-from ...populations.files import read_json
-from ..blocks import Block
-from ..expressions import Mechanism
-from ..spend import Spend
-from .blocks import PublicBlock, RecordBlock, ReleaseBlock, check_together, parse_block
-from .kinds import Lipschitz, parse_lipschitz
+from bayesdp.accounting.blocks import Block
+from bayesdp.accounting.expressions import Mechanism
+from bayesdp.accounting.spend import Spend
+from bayesdp.accounting.what_if.blocks import (
+    PublicBlock,
+    RecordBlock,
+    ReleaseBlock,
+    check_together,
+    parse_block,
+)
+from bayesdp.accounting.what_if.kinds import Lipschitz, parse_lipschitz
+from bayesdp.errors import InputError, did_you_mean
+from bayesdp.notions import ZCDP, ApproxDP, Kind, PureDP
+from bayesdp.populations.files import read_json
 
 _DOCUMENT_KEYS = ("population", "releases", "adversary", "source")
 _COSTS = ("dp_epsilon", "rho", "bdp_epsilon")

@@ -12,10 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ...errors import InputError, UnsupportedError
-from ...notions import ApproxDP, PureDP
-from ...theorems import Question
-from ..approximate import (
+from bayesdp.accounting.approximate import (
     Approximate,
     ConvertedCurve,
     advanced,
@@ -24,7 +21,10 @@ from ..approximate import (
     converted_point,
     optimal,
 )
-from .releases import Release
+from bayesdp.accounting.what_if.releases import Release
+from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.notions import ApproxDP, PureDP
+from bayesdp.theorems import Question
 
 _SLACKS = 24
 """Advanced composition is tried with this many amounts of further delta, in powers of 2."""

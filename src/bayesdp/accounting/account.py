@@ -24,7 +24,11 @@ class Account:
 
 
 def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_first: bool) -> bool:
-    """Whether the reading is there; raises `LedgerError` if it isn't and can't be added."""
+    """Whether the reading is registered already.
+
+    Raises `LedgerError` if it isn't and can't be added: another total of the same reading, or (with
+    `only_if_first`) a data set that has other readings.
+    """
     known = {registered.key() for registered in account.readings}
     if reading.key() in known:
         return True
@@ -50,7 +54,7 @@ def is_registered(dataset: str, account: Account, reading: Reading, *, only_if_f
 
 
 def differences(reading: Reading, other: Reading) -> list[str]:
-    """In which keys of a study two readings differ, with both values where they are short."""
+    """The keys of a study in which two readings differ, with both values where they are short."""
     here, there = _by_key(reading), _by_key(other)
     lines = []
     for key in dict.fromkeys([*here, *there]):
@@ -97,10 +101,11 @@ def declared(private: Sequence[str], public: Sequence[str]) -> dict[str, bool]:
 
 
 def new_columns(dataset: str, account: Account, declared: Mapping[str, bool]) -> Mapping[str, bool]:
-    """The columns declared for the first time. One that was declared otherwise is refused.
+    """The columns that no study of this data set has declared before.
 
     A public column is one that a query may read without noise: a release that does so breaks the
-    promise of every other release that protects the column.
+    promise of every other release that protects the column. So `LedgerError` is raised for a column
+    that was declared otherwise before.
     """
     for name, private in declared.items():
         if account.columns.get(name, private) is private:
@@ -117,7 +122,7 @@ def new_columns(dataset: str, account: Account, declared: Mapping[str, bool]) ->
 
 
 def check_names(dataset: str, unit: str) -> None:
-    """Raises `InputError` unless both are texts with something in them."""
+    """Raises `InputError` unless both are texts that aren't empty."""
     check_text("data.dataset", dataset)
     check_text("data.unit", unit)
 
@@ -134,11 +139,19 @@ def check_unit(dataset: str, kept: str, unit: str) -> None:
 
 
 def check_spends(dataset: str, unit: str, spends: Sequence[Spend]) -> None:
-    """Raises `InputError` or `LedgerError` unless they are costs of this data set and unit."""
+    """Refuse spends of another data set or protected unit, and an empty list.
+
+    Raises `InputError` for the list and the names, `LedgerError` for costs that don't add up.
+    """
     check_names(dataset, unit)
     if not spends:
         raise InputError("spends", [], expected="at least one spend")
     total_cost(spends)
     if spends[0].dataset != dataset:
-        raise LedgerError("spend.dataset", spends[0].dataset, expected=f"'{dataset}'")
+        raise LedgerError(
+            "spend.dataset",
+            spends[0].dataset,
+            expected=f"'{dataset}', the data set whose budget is debited",
+            remedy="Debit each data set with its own spends.",
+        )
     check_unit(dataset, unit, spends[0].unit)

@@ -15,7 +15,7 @@ UNNAMED = "unknown"
 
 
 def checked_analyst(name: str | None) -> str:
-    """The analyst's name on one line, or the login name where there is none.
+    """The analyst's name on one line; the login name where no name is given.
 
     Raises `InputError` for an empty name, and for one with letters that are not shown.
     """

@@ -39,7 +39,11 @@ MOST_LEVELS = 60
 
 @dataclass(frozen=True, slots=True)
 class Approximate:
-    """Any `(dp_epsilon, dp_delta)`-DP mechanism; `times` of them. Raises `InputError`."""
+    """Any `(dp_epsilon, dp_delta)`-DP mechanism, run `times` times.
+
+    Raises `InputError` unless `dp_epsilon` is a finite number of nats >= 0, `dp_delta` a
+    probability below 1, and `times` a whole number >= 1.
+    """
 
     dp_epsilon: float
     dp_delta: float = 0.0
@@ -53,9 +57,10 @@ class Approximate:
 
 @dataclass(frozen=True, slots=True)
 class GaussianNoise:
-    """Gaussian noise, `sigma` its standard deviation over the l2 sensitivity; `times` of them.
+    """Gaussian noise, run `times` times; `sigma` is its standard deviation over the l2 sensitivity.
 
-    The continuous law. For discrete Gaussian noise on integers use `DiscreteGaussianNoise`.
+    The continuous law. For discrete Gaussian noise on integers use `DiscreteGaussianNoise`. Raises
+    `InputError` for a `sigma` that is not finite and above 0.
     """
 
     sigma: float
@@ -68,7 +73,12 @@ class GaussianNoise:
 
 @dataclass(frozen=True, slots=True)
 class DiscreteGaussianNoise:
-    """Discrete Gaussian noise of parameter `sigma` on one integer that moves by `sensitivity`."""
+    """Discrete Gaussian noise on one integer, run `times` times.
+
+    `sigma` is the law's parameter and `sensitivity` how far replacing a record moves the integer,
+    both in steps of 1. Raises `InputError` for a `sigma` that is not finite and above 0, and for a
+    `sensitivity` below 1.
+    """
 
     sigma: float
     sensitivity: int = 1
@@ -94,7 +104,7 @@ def _times(times: int) -> None:
 
 
 def basic(events: Sequence[Approximate]) -> ApproxDP:
-    """Costs and deltas added up, rounded up."""
+    """Basic composition: costs and deltas add up. Rounded up; no events cost nothing."""
     epsilon = sum((Fraction(event.dp_epsilon) * event.times for event in events), Fraction(0))
     delta = sum((Fraction(event.dp_delta) * event.times for event in events), Fraction(0))
     return ApproxDP(float_above(epsilon), min(1.0, float_above(delta)))
@@ -103,8 +113,9 @@ def basic(events: Sequence[Approximate]) -> ApproxDP:
 def advanced(events: Sequence[Approximate], slack: float) -> ApproxDP:
     """Advanced composition, with `slack` more delta; never above the sum of the costs.
 
-    `epsilon = sum eps tanh(eps / 2) + sqrt(2 ln(1 / slack) sum eps^2)` and
-    `delta = 1 - (1 - slack) product (1 - delta)`, rounded up.
+    `epsilon = sum eps tanh(eps / 2) + sqrt(2 ln(1 / slack) sum eps^2)` and `delta = 1 - (1 - slack)
+    product (1 - delta)`, rounded up. Raises `InputError` for a `slack` that is not between 0 and 1.
+    Source: Kairouz, Oh & Viswanath 2017, Theorem 3.5.
     """
     _require("slack", slack, 0.0 < slack < 1.0, "a probability above 0 and below 1")
     drift = math.fsum(e.times * e.dp_epsilon * math.tanh(e.dp_epsilon / 2) for e in events)
@@ -117,17 +128,17 @@ def advanced(events: Sequence[Approximate], slack: float) -> ApproxDP:
 
 @dataclass(frozen=True)
 class Curve:
-    """`delta(epsilon)` of a composition, rounded up and not increasing."""
+    """The privacy curve of a composition: delta at each epsilon, rounded up, not increasing."""
 
     delta: Callable[[float], float]
     words: str
 
     def at(self, epsilon: float) -> ApproxDP:
-        """The curve's point at this epsilon."""
+        """The curve's point at this epsilon, in nats."""
         return ApproxDP(epsilon, self.delta(epsilon))
 
     def epsilon(self, delta: float) -> float:
-        """The least epsilon found with at most this delta; infinite where there is none."""
+        """The least epsilon of the search with at most this delta; infinite where none has it."""
         high = 1.0
         while self.delta(high) > delta:
             high *= 2.0
@@ -146,7 +157,8 @@ def optimal(events: Sequence[Event], *, interval: float = INTERVAL) -> Curve:
     """The curve of all mechanisms together, from their privacy loss distributions.
 
     Losses are rounded up to a grid of `interval` nats: a finer one gives a lower curve and takes
-    longer. Errors: `UnsupportedError` naming the extra where dp-accounting isn't installed.
+    longer. Raises `InputError` for an empty list, and `UnsupportedError` naming the extra where
+    dp-accounting isn't installed.
     """
     if not events:
         raise InputError("events", [], expected="at least one mechanism")
@@ -204,11 +216,12 @@ class ConvertedCurve:
 
 
 def converted_curve(curve: Curve, question: Question, delta: float) -> ConvertedCurve:
-    """The least level found at this delta over all points of the curve (theory 3.10).
+    """The least level at this delta that is reached from some point of the curve (theory 3.10).
 
     Every point is a valid pair of its own; a grid of them is tried, then finer ones around the
     best. All together take at most `MOST_LEVELS` (60) times the question's seconds; then only quick
-    theorems are asked. Errors: `UnsupportedError` where no theorem reaches it.
+    theorems are asked. Raises `UnsupportedError` where no theorem reaches the delta, and
+    `InputError` for a delta that is not between 0 and 1.
     """
     _require("delta", delta, 0.0 < delta < 1.0, "a probability above 0 and below 1")
     low = curve.epsilon(delta)
@@ -241,7 +254,7 @@ def converted_curve(curve: Curve, question: Question, delta: float) -> Converted
 
 
 def converted_point(question: Question, cost: ApproxDP, delta: float) -> ConvertedCurve | None:
-    """The least level of mechanisms of this cost, where its delta is within `delta`; else None."""
+    """The least level of mechanisms of this cost; `None` where its delta would be above `delta`."""
     if not cost.delta < 1.0:
         return None
     best = best_bound(question, Cost(any=cost.epsilon))

@@ -26,7 +26,11 @@ _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( (?!00:00:00)[0-9]{2}:[0-9]{2}:[
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """The records whose public `column` has one of these `values`; raises `InputError`."""
+    """The records whose public `column` has one of these `values`.
+
+    Values are numbers (at most 2^53), texts or truth values; each is kept once. Raises `InputError`
+    for others, for an empty list and for an empty name.
+    """
 
     column: str
     values: tuple[CellValue, ...]
@@ -50,7 +54,7 @@ class Block:
 
     @property
     def axis(self) -> str:
-        """The column."""
+        """The column, as the axis that the block's cells lie on."""
         return self.column
 
     @property
@@ -59,28 +63,29 @@ class Block:
         return frozenset(cell(value) for value in self.values)
 
     def words(self) -> str:
-        """The block as a condition."""
+        """The block as a condition of a study, for people."""
         if len(self.values) == 1:
             return f"{self.column} == {self.values[0]!r}"
         return f"{self.column} in {list(self.values)!r}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The block as plain data for JSON."""
         return {"column": self.column, "values": list(self.values)}
 
     @classmethod
     def from_dict(cls, data: object) -> Block:
-        """The inverse of `to_dict`."""
+        """The inverse of `to_dict`. Raises `InputError` for other keys and values."""
         if not isinstance(data, Mapping) or set(data) != {"column", "values"}:
             raise InputError("block", data, expected='{"column": ..., "values": [...]}')
         return cls(data["column"], data["values"])
 
 
 def cell(value: CellValue) -> tuple[str, Any]:
-    """The cell of a value. Texts that some engine may take for equal are one cell.
+    """The cell of a value: its kind, and a form that is the same for equal values.
 
-    The standard text of a date or time is a kind of its own: one study may read a column's values
-    as times, and another as the texts that they are written as.
+    Texts that some engine may take for equal are one cell. The standard text of a date or time is a
+    kind of its own: one study may read a column's values as times, and another as the texts that
+    they are written as.
     """
     if isinstance(value, bool):
         return ("boolean", value)
@@ -106,11 +111,11 @@ class Cells(Protocol):
 
 
 class Blocked(Protocol):
-    """What has a cost and perhaps a block; `None` reads all records."""
+    """A cost, perhaps with the block of records that pays it; without a block all records pay."""
 
     @property
     def block(self) -> Cells | None:
-        """The block that it reads."""
+        """The block that is read; `None` for all records."""
 
 
 T = TypeVar("T", bound=Blocked)

@@ -60,7 +60,11 @@ def level(
 
 
 def dp_bound(reading: Reading, spends: Sequence[Spend], *, fixed: bool = False) -> Bound:
-    """The DP level of spends at the reading's delta, with what proves it (theory 2.5)."""
+    """The DP level of spends at the reading's delta, with what proves it (theory 2.5).
+
+    `fixed` is as for `converted`. Raises `Refusal` for Gaussian spends under a reading without a
+    delta, and `LedgerError` where the costs don't add up.
+    """
     cost = total_cost(spends)
     pure = Bound(APPROXIMATE_DP, cost.dp_epsilon, "upper", "theory 2.2")
     if cost.rho > 0.0 and reading.delta == 0.0:
@@ -78,7 +82,7 @@ def dp_bound(reading: Reading, spends: Sequence[Spend], *, fixed: bool = False) 
 
 
 def zcdp_cost(spends: Sequence[Spend]) -> Cost:
-    """The spends with every pure one counted as zCDP."""
+    """The total cost of the spends, every pure one counted as zCDP."""
     return total_cost([as_zcdp(spend) for spend in spends])
 
 
@@ -93,9 +97,10 @@ def converted(
     """The report behind `level`, for a BDP reading: every theorem's word on these spends.
 
     With a delta, `fixed` says that the costs don't depend on any answer, as those of one release
-    don't: their level is then lower than what a ledger must count on, unless they use its total.
-    A theorem may take `seconds` by its estimate. `search` is the deadline of a search that asks for
+    don't: their level is then lower than what a ledger must count on, unless they use its total. A
+    theorem may take `seconds` by its estimate. `search` is the deadline of a search that asks for
     many levels: each theorem is then stopped after `seconds`, else after `PATIENCE` times that.
+    Raises `Refusal` and `UnspokenColumnError` as `level` does.
     """
     for spend in spends:
         unspoken = sorted(set(spend.reads) - set(reading.covers) - set(reading.independent))

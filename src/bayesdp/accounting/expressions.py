@@ -47,12 +47,12 @@ COUNTEREXAMPLES = {
 
 
 class CompositionRefusal(Refusal):
-    """No theorem justifies this composition; `counterexample` names one where it fails."""
+    """No theorem justifies this composition; `counterexample` names a case in which it fails."""
 
-    def __init__(self, what: str, counterexample: str, remedy: str) -> None:
+    def __init__(self, problem: str, counterexample: str, remedy: str) -> None:
         self.counterexample = counterexample
         shown = COUNTEREXAMPLES[counterexample]
-        super().__init__(f"{what} Counterexample '{counterexample}': {shown}. {remedy}")
+        super().__init__(f"{problem} Counterexample '{counterexample}': {shown}. {remedy}")
 
 
 def _named_alike(records: Iterable[RecordId]) -> frozenset[RecordId]:
@@ -70,9 +70,9 @@ def _named_alike(records: Iterable[RecordId]) -> frozenset[RecordId]:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """A leaf. Costs are for replacing one record, in nats (`rho` in zCDP).
+    """A mechanism and its cost for replacing one record, in nats (`rho` in zCDP).
 
-    One of `dp_epsilon`, `rho` and `bdp_epsilon` at least. `bdp_epsilon` is a level under the very
+    It states `dp_epsilon`, `rho` or `bdp_epsilon`. `bdp_epsilon` is a level under the very
     population and adversary that the composition is read under; alone it composes with almost
     nothing. `any_history` says that it holds whatever earlier answers were. `records` are those
     that the mechanism reads, `None` for all. `add_remove` is the cost of adding or removing one
@@ -104,7 +104,7 @@ class Mechanism:
         if self.dp_epsilon is None and self.rho is None and self.bdp_epsilon is None:
             raise InputError(place, expected="dp_epsilon, rho or bdp_epsilon", shown=False)
         if self.dp_epsilon is not None and self.rho is not None:
-            raise InputError(f"{place}.rho", self.rho, expected="nothing beside dp_epsilon")
+            raise InputError(f"{place}.rho", self.rho, expected="nothing, or no dp_epsilon")
         if self.records is not None:
             object.__setattr__(self, "records", _named_alike(self.records))
 
@@ -173,12 +173,12 @@ class PostProcessing:
 Node = Union[Mechanism, Sequential, Parallel, PostProcessing]  # noqa: UP007  # refers to itself
 
 
-def _several(what: str, parts: Sequence[Any]) -> tuple[Any, ...]:
+def _several(name: str, parts: Sequence[Any]) -> tuple[Any, ...]:
     if not parts:
-        raise InputError(what, list(parts), expected="at least one part")
+        raise InputError(name, list(parts), expected="at least one part")
     for part in parts:
         if not isinstance(part, Mechanism | Sequential | Parallel | PostProcessing):
-            raise InputError(what, part, expected="mechanisms and compositions of them")
+            raise InputError(name, part, expected="mechanisms and compositions of them")
     return tuple(parts)
 
 
@@ -214,7 +214,7 @@ def _cells(blocks: Indexed | Public) -> tuple[frozenset[Any], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """An exact DP cost by kind and measure."""
+    """An exact DP cost: pure costs in nats and zCDP costs (`rho`), by the mechanism's kind."""
 
     any: Fraction = Fraction(0)
     lipschitz: Fraction = Fraction(0)
@@ -226,17 +226,17 @@ class Amount:
 
     @property
     def parts(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-        """The four numbers."""
+        """The pure costs of both kinds, then the zCDP costs."""
         return (self.any, self.lipschitz, self.rho_any, self.rho_lipschitz)
 
     @property
     def pure(self) -> Fraction:
-        """The pure DP cost, whatever the kind."""
+        """The pure DP cost of both kinds together."""
         return self.any + self.lipschitz
 
     @property
     def rho(self) -> Fraction:
-        """The zCDP cost, whatever the kind."""
+        """The zCDP cost of both kinds together."""
         return self.rho_any + self.rho_lipschitz
 
 
@@ -252,7 +252,7 @@ _RECORDS: Axis = "the records' numbers"
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """What each record pays: `base` all of them, and on each axis those in one of its cells.
+    """What each record pays: `base` for all of them, and on each axis the amount of its cell.
 
     A record is in one cell of each axis. `add_remove` is what a record that is added or removed
     pays; `None` where it is not stated.
@@ -264,23 +264,23 @@ class Spread:
 
     @property
     def most(self) -> Amount:
-        """What no record exceeds in any part."""
+        """The most that a record pays, part by part."""
         return self._without(None)
 
     @property
     def pure(self) -> Fraction:
-        """What no record exceeds in pure DP, all kinds together."""
+        """The most that a record pays in pure DP, all kinds together."""
         tops = (max(amount.pure for amount in cells.values()) for cells in self.cells.values())
         return self.base.pure + sum(tops, Fraction(0))
 
     @property
     def rho(self) -> Fraction:
-        """The same in zCDP."""
+        """The most that a record pays in zCDP, all kinds together."""
         tops = (max(amount.rho for amount in cells.values()) for cells in self.cells.values())
         return self.base.rho + sum(tops, Fraction(0))
 
     def at(self, axis: Axis, cell: Hashable) -> Amount:
-        """What no record of this cell exceeds."""
+        """The most that a record of this cell pays, part by part."""
         here = self.cells.get(axis, {}).get(cell, Amount())
         return self._without(axis) + here
 
@@ -294,25 +294,25 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step of a price, in words."""
+    """One step of a price, in words: its name, its cost rounded up, and the reason."""
 
-    what: str
+    name: str
     dp_epsilon: float
     rho: float
     reason: str
     parts: tuple[Step, ...] = ()
 
     def lines(self, depth: int = 0) -> list[str]:
-        """The whole derivation, one indented line a step."""
+        """The whole derivation, one line for each step, indented by depth."""
         cost = f"eps {up_words(self.dp_epsilon)}" if self.dp_epsilon or not self.rho else ""
         cost += (" and " if cost else "") + f"rho {up_words(self.rho)}" if self.rho else ""
-        here = f"{'  ' * depth}{self.what}: {cost} ({self.reason})"
+        here = f"{'  ' * depth}{self.name}: {cost} ({self.reason})"
         return [here, *(line for part in self.parts for line in part.lines(depth + 1))]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The derivation as plain data for JSON."""
         return {
-            "what": self.what,
+            "what": self.name,
             "dp_epsilon": self.dp_epsilon,
             "rho": self.rho,
             "reason": self.reason,
@@ -388,8 +388,8 @@ def _priced(node: Node) -> tuple[Spread, Step]:
     return spread, _step("parallel", spread, reason, steps)
 
 
-def _step(what: str, spread: Spread, reason: str, parts: tuple[Step, ...] = ()) -> Step:
-    return Step(what, float_above(spread.pure), float_above(spread.rho), reason, parts)
+def _step(name: str, spread: Spread, reason: str, parts: tuple[Step, ...] = ()) -> Step:
+    return Step(name, float_above(spread.pure), float_above(spread.rho), reason, parts)
 
 
 def _leaf(node: Mechanism) -> Spread:
@@ -449,7 +449,7 @@ def _disjoint(blocks: Indexed | Public, parts: Sequence[Node], spreads: Sequence
             raise InputError(
                 "parallel",
                 sorted(map(repr, outside)),
-                expected="a part that reads its own block, and nothing outside",
+                expected="a part that reads its own block, and no record outside it",
             )
         cells.update({cell: spread.at(axis, cell) for cell in block})
     return Spread(cells={axis: cells} if cells else {})
@@ -483,7 +483,7 @@ def _private(blocks: Private, spreads: Sequence[Spread], steps: Sequence[Step]) 
     for spread, step in zip(spreads, steps, strict=True):
         if spread.add_remove is None:
             raise CompositionRefusal(
-                f"{step.what} reads a block of the private column '{blocks.column}', and what it "
+                f"{step.name} reads a block of the private column '{blocks.column}', and what it "
                 "costs when a record enters or leaves is not said.",
                 BLOCKS_LEAK_SIZES,
                 "State add_remove: 1 for a count, max(|a|, |b|) for a sum clipped to [a, b], times "

@@ -29,9 +29,10 @@ RecordId = int | tuple[Hashable, int]
 
 
 def dependence(population: Population, blocks: Sequence[frozenset[RecordId]]) -> str | None:
-    """Why these blocks of records may depend on each other; `None` if they can't.
+    """Why these blocks of records may depend on each other, in words; `None` if they can't.
 
-    Under a family they must be independent for every member.
+    Under a family they must be independent for every member. Raises `InputError` for a record that
+    the population doesn't have.
     """
     if isinstance(population, Family):
         reasons = (dependence(member, blocks) for member in population.members)
@@ -48,7 +49,10 @@ def dependence(population: Population, blocks: Sequence[frozenset[RecordId]]) ->
 
 
 def group_of(population: Population, record: RecordId) -> Hashable:
-    """The dependent group of a record: records of different ones are independent."""
+    """The dependent group of a record: records of different groups are independent.
+
+    Raises `InputError` for a record that the population doesn't have.
+    """
     if isinstance(population, Independent):
         return record
     if isinstance(population, Unknown):

@@ -89,7 +89,7 @@ class Ledger:
 
     @property
     def path(self) -> Path:
-        """The ledger's file, whether it is there or not."""
+        """The ledger's file. It need not exist yet."""
         return self._file.path
 
     def register(

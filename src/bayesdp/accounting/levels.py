@@ -51,7 +51,7 @@ class Composed:
     parts: tuple[Composed, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The level as plain data for JSON."""
         return {
             "bdp_epsilon": self.bdp_epsilon,
             "reason": self.reason,

@@ -36,7 +36,7 @@ def shape(name: str) -> str:
 
 
 def lookalike(name: str, names: Iterable[str]) -> str | None:
-    """The first of other names that looks like this one."""
+    """The first of the other `names` that looks like this one; `None` if none does."""
     its_shape = shape(name)
     if not its_shape:  # signs only
         return None

@@ -52,11 +52,11 @@ class Odometer:
 
     @property
     def cost(self) -> Cost:
-        """What one record has paid at most, under DP."""
+        """The most that one record has paid so far, under DP."""
         return total_cost(self._spends)
 
     def add(self, *spends: Spend) -> None:
-        """Take one step: its spends, all at once. Nothing is kept where one of them is refused."""
+        """Take one step: all of its spends, or none where one of them is refused (`InputError`)."""
         self._spends = self._with(spends)
 
     def level(self, reading: Reading) -> float:
@@ -64,7 +64,7 @@ class Odometer:
         return level(reading, self._spends)
 
     def within(self, reading: Reading) -> bool:
-        """Whether the level is within the reading's total; with a delta it means nothing beyond.
+        """Whether the level is within the reading's total; beyond it a delta promises nothing.
 
         Gaussian spends have no pure level: they are within no reading without a delta. Nor are
         spends within a reading that says nothing about a column that they read.
@@ -88,6 +88,7 @@ class Filter(Odometer):
     """An odometer that refuses the step after which a reading would exceed its total.
 
     Each reading holds for everything that the filter lets through, however the steps were chosen.
+    `dataset` and `unit` are as in a spend. Raises `InputError` without a reading.
     """
 
     def __init__(self, dataset: str, *readings: Reading, unit: str = "row") -> None:

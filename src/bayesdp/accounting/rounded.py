@@ -62,7 +62,7 @@ def up_words(value: float, error: float = 0.0) -> str:
 
 
 def left_words(total: float, left: float) -> str:
-    """What is left, rounded down to six digits of the total: less than that is nothing."""
+    """The rest of a total in words, rounded down to six digits of the total; less is nothing."""
     if not 0.0 < left < math.inf:
         return f"{left:g}"
     step = _sixth_digit(total)

@@ -132,7 +132,10 @@ def create(connection: Connection) -> None:
 
 
 def check(connection: Connection, where: str) -> None:
-    """Refuse a database that is not a ledger, or one of another version."""
+    """Refuse a database that is not a ledger, or is of another version.
+
+    Raises `LedgerError`; `where` names the file in its message.
+    """
     kept: dict[str, str] = {}
     if inspect(connection).has_table("meta"):
         kept = {str(key): str(value) for key, value in connection.execute(select(meta))}
@@ -204,7 +207,7 @@ def spend_of(row: Row[Any], dataset: str, unit: str) -> Spend:
 
 
 def release_row(connection: Connection, release_id: str) -> Any:
-    """The row of a release; `LedgerError` for one that isn't in the ledger."""
+    """The row of a release. Raises `LedgerError` for a release that isn't in the ledger."""
     row = connection.execute(select(releases).where(releases.c.id == release_id)).one_or_none()
     if row is None:
         raise LedgerError("release", release_id, expected="the id of a release in this ledger")
@@ -212,7 +215,7 @@ def release_row(connection: Connection, release_id: str) -> Any:
 
 
 def unit_of(connection: Connection, dataset: str) -> str | None:
-    """The protected unit of a data set; `None` for one that isn't in the ledger."""
+    """The protected unit of a data set; `None` for a data set that isn't in the ledger."""
     return connection.scalar(select(datasets.c.unit).where(datasets.c.name == dataset))
 
 
@@ -222,13 +225,13 @@ def result_of(connection: Connection, release: str) -> str | None:
 
 
 def reading_row(dataset: str, reading: Reading, time: str) -> dict[str, Any]:
-    """The row of a reading."""
+    """The row that keeps a reading, with the time at which it was registered."""
     text = canonical_json(reading.to_dict())
     return {"dataset": dataset, "key": reading.key(), "reading": text, "time": time}
 
 
 def reading_of(row: Row[Any]) -> Reading:
-    """The reading of a row; `ValueError` if it is not the one that was written."""
+    """The reading of a row. Raises `ValueError` if the row's key is not that of the reading."""
     return _read(row.reading, row.key)
 
 

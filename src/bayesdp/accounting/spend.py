@@ -97,7 +97,10 @@ class Spend:
             raise InputError("spend.slack", self.slack, expected="a number >= 0")
         if self.dp_delta != 0:
             raise UnsupportedError(
-                "spend.dp_delta", self.dp_delta, expected="0: ledgers keep pure DP costs so far"
+                "spend.dp_delta",
+                self.dp_delta,
+                expected="0: ledgers keep pure DP costs and zCDP costs so far",
+                remedy="Price Gaussian noise in zCDP, as rho.",
             )
         if self.interval is not None:
             object.__setattr__(self, "interval", _interval("spend.interval", self.interval))
@@ -160,13 +163,13 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
     kinds, the whole counts as of kind `any`. Raises `LedgerError` where costs don't add up: spends
     of different data sets or with different protected units.
     """
-    for name, what in (("dataset", "one data set"), ("unit", "one protected unit")):
+    for name, due in (("dataset", "one data set"), ("unit", "one protected unit")):
         names = sorted({str(getattr(spend, name)) for spend in spends})
         if len(names) > 1:
             raise LedgerError(
                 f"spend.{name}",
                 names,
-                expected=f"{what}: costs of different ones don't add up",
+                expected=f"{due}: costs of different ones don't add up",
                 remedy="Keep a budget for each.",
             )
     mixed = len({spend.kind for spend in spends}) > 1
@@ -266,11 +269,11 @@ class Reading:
         return self._digest({**self._subject(), "total": self.total, **self._columns()})
 
     def subject_key(self) -> str:
-        """The same without total and columns: readings that share it differ in nothing else."""
+        """The key without total and columns: readings that share it differ in nothing else."""
         return self._digest(self._subject())
 
     def words(self) -> str:
-        """The reading in one line for people."""
+        """The reading in one line for people: notion, total, adversary and population."""
         most = f"at most {self.total:.12g}"
         if self.delta > 0:
             most += f" at delta {self.delta:.12g}"

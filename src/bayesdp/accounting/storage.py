@@ -26,11 +26,17 @@ ACCEPTED = "sqlite:///PATH or a path"
 
 
 def path_of(url: str | os.PathLike[str]) -> Path:
-    """The file that a ledger's URL names. A relative path is relative to the working directory."""
+    """The file that a ledger's URL names. A relative path is relative to the working directory.
+
+    Raises `UnsupportedError` for another scheme, a database in memory or options, and `LedgerError`
+    for a path that no file can have.
+    """
     text = os.fspath(url)
     scheme, colon, rest = text.partition("://")
     if colon and scheme != "sqlite":
-        raise UnsupportedError("ledger", text, expected=ACCEPTED)
+        raise UnsupportedError(
+            "ledger", text, expected=ACCEPTED, remedy="Other databases are not supported so far."
+        )
     # sqlite:///a is the relative path a, sqlite:////a the absolute path /a.
     name = rest.removeprefix("/") if colon else text
     if (colon and not rest.startswith("/")) or not name.strip() or name == ":memory:":
@@ -38,6 +44,7 @@ def path_of(url: str | os.PathLike[str]) -> Path:
             "ledger",
             text,
             expected=f"{ACCEPTED}: a file, because a budget must outlive the process",
+            remedy="Name a file, such as sqlite:///ledger.db; it need not exist yet.",
         )
     if "?" in name and colon:
         raise UnsupportedError("ledger", text, expected=f"{ACCEPTED}, without options")
@@ -217,14 +224,14 @@ class LedgerFile:
             "Change the permissions, or name another ledger.",
         )
 
-    def _read_only(self, what: str) -> LedgerError:
+    def _read_only(self, place: str) -> LedgerError:
         return self._error(
-            f"a ledger that can be written; the {what} is read-only",
+            f"a ledger that can be written; the {place} is read-only",
             "Allow writing: a budget that can't be debited can't be spent.",
         )
 
     def damaged(self, problem: str) -> LedgerError:
-        """The error for a ledger whose content no ledger has written."""
+        """The error for content that no ledger writes."""
         return self._error(
             f"an intact ledger; this one is damaged ({' '.join(problem.split())})",
             "Restore it from a copy, and count what was released since the copy as spent.",

@@ -28,8 +28,9 @@ Step = Literal["debit", "draw", "store", "show"]
 class Entry:
     """What a ledger records of a release before anything is drawn.
 
-    `private` and `public` are the columns that the release declares so; `study` and `request` say
-    what asked for what, and `analyst` who did: the login name if it is `None`.
+    `private` and `public` are the columns that the release declares so; `study` is what asked for
+    the release, `request` the query or program it asked for, and `analyst` the person: the login
+    name if it is `None`.
     """
 
     dataset: str
@@ -43,7 +44,7 @@ class Entry:
     analyst: str | None = None
 
     def preview(self, ledger: Ledger) -> Preview:
-        """What the debit would do, without writing."""
+        """What the debit would do, without writing. Raises as `Ledger.preview` does."""
         return ledger.preview(
             self.dataset,
             self.unit,
@@ -54,7 +55,10 @@ class Entry:
         )
 
     def debit(self, ledger: Ledger) -> ReleaseId:
-        """Register the data set's first reading, or find it there, and write the spends."""
+        """Register the data set's first reading, or find it there, and write the spends.
+
+        Raises as `Ledger.ensure` and `Ledger.debit` do, with nothing spent.
+        """
         ledger.ensure(
             self.dataset, self.unit, self.reading, private=self.private, public=self.public
         )
@@ -70,7 +74,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class SoFar:
-    """What had been drawn when a release came to no end.
+    """What had been drawn when a release failed.
 
     `names` are those of the values, for people; `document` is what the ledger keeps, `None` for
     nothing.
@@ -81,21 +85,21 @@ class SoFar:
 
 
 class Drawing(Protocol[Shown]):
-    """What is drawn once it has been paid for: noise, and whatever is computed from it."""
+    """The part of a release after the debit: it draws noise, and computes from it."""
 
     @property
     def paid(self) -> str:
-        """The cost in words."""
+        """What the debit cost, in words."""
 
     @property
     def reads_released_only(self) -> bool:
-        """Whether what it does at the moment reads released and public values only."""
+        """Whether the current step reads released and public values only, so it may be quoted."""
 
     def draw(self, release: ReleaseId) -> tuple[Shown, dict[str, Any]]:
-        """What is shown, and the document that the ledger keeps of it."""
+        """The result to be shown, and the document that the ledger keeps of it."""
 
     def so_far(self, release: ReleaseId) -> SoFar:
-        """What has been drawn until now."""
+        """The values that have been drawn until now."""
 
 
 class Transaction(Generic[Shown]):
@@ -113,7 +117,10 @@ class Transaction(Generic[Shown]):
         self._drawn: tuple[Shown, dict[str, Any]] | None = None
 
     def run(self) -> Shown:
-        """All four steps."""
+        """Take all four steps, and return the result.
+
+        Raises the ledger's errors with nothing spent, and `FailedError` after the debit.
+        """
         self.debit()
         try:
             self.draw()
@@ -143,7 +150,10 @@ class Transaction(Generic[Shown]):
         self._drawn = drawn
 
     def store(self) -> None:
-        """Write the result durably, or, after a failure, what was drawn until then."""
+        """Write the result durably, or, after a failure, what was drawn until then.
+
+        Raises `FailedError` where the ledger can't be written.
+        """
         release = self._paid_for("store")
         self._next = None
         document = self._drawing.so_far(release).document if self._drawn is None else self._drawn[1]
@@ -156,7 +166,7 @@ class Transaction(Generic[Shown]):
             self._next = "show"
 
     def show(self) -> Shown:
-        """The result, which is stored."""
+        """The result. It is stored already."""
         self._require("show")
         assert self._drawn is not None
         self._next = None
@@ -189,10 +199,10 @@ class Transaction(Generic[Shown]):
 
 
 def error_words(error: Exception, *, quoted: bool) -> str:
-    """An error in words after the debit.
+    """The name of an error, with its text where that may be shown.
 
-    Its own words are `quoted` only where it is about released values: others may quote private
-    ones.
+    After the debit an error's own words are `quoted` only where it is about released values: others
+    may quote private ones.
     """
     return f"{type(error).__name__}: {error}"[:400] if quoted else type(error).__name__
 

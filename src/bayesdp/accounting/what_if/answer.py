@@ -20,16 +20,16 @@ MARGIN = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A release, its cost and level measured if it is a channel, and the level that it has alone.
+    """A release with the level that it has alone, in nats (`bdp`).
 
-    `bdp` is in nats.
+    The cost and level of a channel are measured.
     """
 
     release: Release
     bdp: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The release as plain data for JSON."""
         release = self.release
         dp_epsilon, rho = by_measure(release.cost)
         delta = release.cost.delta if isinstance(release.cost, ApproxDP) else 0.0
@@ -45,10 +45,11 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """The answer. Levels in nats; `exact` is None without channels, `price` where no DP cost is.
+    """What several releases cost together. Levels in nats.
 
     `naive` is the level that is claimed, `added` the sum of the releases' own levels, `sound` the
-    proved level and `reason` why it holds, `exact` what the channels leak together.
+    proved level and `reason` why it holds. `exact` is what the channels leak together, `None` where
+    a release has no channel; `price` is the DP cost, `None` where a release has none.
     """
 
     population: Population
@@ -77,13 +78,13 @@ class WhatIf:
 
     @property
     def assuming(self) -> tuple[str, ...]:
-        """What is taken on trust: that the columns of blocks by "column" are public."""
+        """The assumptions in words: that the columns of blocks by "column" are public."""
         blocks = [planned.release.block for planned in self.releases]
         columns = dict.fromkeys(block.column for block in blocks if isinstance(block, PublicBlock))
         return tuple(f"if '{column}' is public" for column in columns)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as `bayesdp compose --json` prints it; an infinite level is None."""
+        """What `bayesdp compose --json` prints, as plain data; an infinite level is None."""
         cost, steps, exact = None, None, None
         if self.price is not None:
             cost = {"dp_epsilon": self.price.dp_epsilon, "rho": self.price.rho}

@@ -78,12 +78,12 @@ class PublicBlock(_Cells):
 
     @property
     def axis(self) -> str:
-        """The public column."""
+        """The name of the public column, as the axis of the cells."""
         return f"column {self.column}"
 
     @property
     def kept(self) -> Block:
-        """The block as a ledger keeps it."""
+        """The block in the form in which a ledger keeps it."""
         return Block(self.column, self.values)
 
     def spelt(self) -> Iterator[Spelling]:
@@ -109,7 +109,7 @@ class PrivateBlock(_Cells):
 
     @property
     def axis(self) -> str:
-        """The private column."""
+        """The name of the private column, as the axis of the cells."""
         return f"private {self.column}"
 
     def spelt(self) -> Iterator[Spelling]:
@@ -129,7 +129,7 @@ ReleaseBlock = RecordBlock | PublicBlock | PrivateBlock
 
 
 def parse_block(raw: Any, place: str) -> ReleaseBlock | None:
-    """The block of a release, or `InputError` naming the `place` in the document."""
+    """The block that a release names. Raises `InputError` naming the `place` in the document."""
     if raw is None:
         return None
     forms = ({"records"}, {"column", "values"}, {"private", "value"})
@@ -182,7 +182,10 @@ def cells_of(block: ReleaseBlock) -> frozenset[Cell]:
 
 
 def check_together(blocks: Sequence[ReleaseBlock | None]) -> None:
-    """`InputError` where values of two blocks may be the same though they are not spelt alike."""
+    """Refuse blocks whose values may be the same though they are not spelt alike.
+
+    Raises `InputError` naming the value, or the axis on which kinds of values are mixed.
+    """
     kinds: dict[str, str] = {}
     spellings: dict[Cell, object] = {}
     count = 0

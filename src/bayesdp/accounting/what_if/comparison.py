@@ -66,11 +66,13 @@ def what_if(
     A theorem may take `seconds` for one level, and all of them together `MOST_LEVELS` (60) times
     that: then only quick theorems are asked.
 
-    Errors: `InputError` naming the release, `Refusal` for what no theorem justifies.
+    Raises `InputError` naming the release, and `Refusal` for what no theorem justifies.
     """
     if population is None:
         if "population" not in document:
-            raise InputError("population", expected="one in the file, or --population", shown=False)
+            raise InputError(
+                "population", expected='"population" in FILE, or --population', shown=False
+            )
         population = parse_population(document["population"])
     if not (delta == 0.0 or SMALLEST_DELTA <= delta < 1.0):
         raise InputError(

@@ -20,7 +20,7 @@ from bayesdp.populations import Autoregressive, Gaussian, Population
 
 @dataclass(frozen=True, slots=True)
 class Lipschitz:
-    """The column and the clipping interval of a release, `None` where they aren't stated."""
+    """The column and the clipping interval of a Lipschitz release; `None` where not stated."""
 
     column: str | None
     interval: tuple[float, float] | None
@@ -28,9 +28,10 @@ class Lipschitz:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What levels rest on. `together`: all such releases are of one column and one interval.
+    """What the levels of Lipschitz releases rest on.
 
-    `vectors`: the population's records have several columns, and no release counts as Lipschitz.
+    `together`: all such releases are of one column and one interval. `vectors`: the population's
+    records have several columns, and no release counts as Lipschitz.
     """
 
     together: bool
@@ -53,7 +54,7 @@ class Condition:
         return f"Levels hold for secrets inside the clipping interval{inside}{of} only."
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The condition as plain data for JSON."""
         interval = None if self.interval is None else list(self.interval)
         return {
             "secrets": None if self.vectors else "inside the clipping interval",
@@ -65,7 +66,11 @@ class Condition:
 
 
 def parse_lipschitz(raw: Mapping[str, Any], place: str) -> Lipschitz | None:
-    """The kind of a release; `InputError` for what is not a kind, a column or an interval."""
+    """The Lipschitz column and interval that a release states; `None` for the kind `any`.
+
+    Raises `InputError` for an unknown kind, for what is not a column or an interval, and for either
+    of these beside the kind `any`.
+    """
     kind = raw.get("kind", "any")
     if kind not in KINDS:
         raise InputError(
@@ -93,14 +98,18 @@ def parse_lipschitz(raw: Mapping[str, Any], place: str) -> Lipschitz | None:
         if isinstance(end, int | float) and not isinstance(end, bool) and abs(end) <= 1e300
     ]
     if len(numbers) != 2 or not numbers[0] < numbers[1] or not all(map(math.isfinite, numbers)):
-        raise InputError(f"{place}.interval", interval, expected="[lower, upper]")
+        raise InputError(
+            f"{place}.interval",
+            interval,
+            expected="[lower, upper], two finite numbers, lower first",
+        )
     return Lipschitz(column, (numbers[0], numbers[1]))
 
 
 def secrets_condition(
     population: Population, kinds: Sequence[Lipschitz | None]
 ) -> Condition | None:
-    """What the levels of these releases rest on; `None` where the kind makes no difference."""
+    """What the levels of these releases rest on; `None` where the kind doesn't matter."""
     stated = [kind for kind in kinds if kind is not None]
     if not stated or not isinstance(population, Gaussian | Autoregressive):
         return None
@@ -114,5 +123,5 @@ def secrets_condition(
 
 
 def has_vectors(population: Population) -> bool:
-    """Whether records have several columns: their bounds, not one interval, are what counts."""
+    """Whether records are vectors: then each column's own bounds count, not one interval."""
     return isinstance(population, Gaussian) and population.columns is not None

@@ -29,9 +29,10 @@ CostAndKind = tuple[DPCost | None, Kind]
 def with_own_levels(
     releases: Sequence[Release], question: Question, delta: float
 ) -> tuple[Planned, ...]:
-    """The releases, each with its own level; `InputError` naming the one that is wrong.
+    """The releases, each with the level that it has alone.
 
-    Each own level has a part of `delta`, so that all of them together are levels at `delta`.
+    Each own level has a part of `delta`, so that all of them together are levels at `delta`. Raises
+    `InputError` naming the release that is wrong.
     """
     approximate = have_deltas(releases)
     if approximate and delta == 0.0:
@@ -76,7 +77,10 @@ def _measured(release: Release, question: Question, place: str) -> Release:
     own = leakage.level.exact.upper
     if not math.isfinite(own):
         raise InputError(
-            f"{place}.channel", "an infinite level", expected="a channel that excludes no value"
+            f"{place}.channel",
+            "an infinite level",
+            expected="a channel that excludes no value, whatever it answers",
+            remedy="Give every answer a probability above 0.",
         )
     channel = np.asarray(release.channel, dtype=float)
     _check_reads(channel, release.records, place)
@@ -93,14 +97,17 @@ def _check_reads(channel: Floats, records: frozenset[Any] | None, place: str) ->
     axes = range(channel.ndim - 1)
     if not records <= set(axes):
         raise InputError(
-            f"{place}.block.records", sorted(map(str, records)), expected="numbers of records"
+            f"{place}.block.records",
+            sorted(map(str, records)),
+            expected=f"numbers of records of the channel, from 0 to {len(axes) - 1}",
         )
     for axis in axes:
         if axis not in records and bool((channel != channel.take([0], axis=axis)).any()):
             raise InputError(
                 f"{place}.channel",
                 f"an answer that depends on record {axis}",
-                expected="one that reads the records of its block only",
+                expected="an answer that depends on the records of its block only",
+                remedy="Name every record that the channel reads, or correct the channel.",
             )
 
 
@@ -114,10 +121,11 @@ class Proved:
 
 
 def proved(node: Node, spends: Sequence[Spend] | None, question: Question, delta: float) -> Proved:
-    """What is proved of the composition `node`.
+    """The level that is proved of the composition `node`.
 
     `spends` are the same releases as a ledger keeps them; `None` where it can't. Then, at a delta,
-    the whole cost counts, as one spend for each measure.
+    the whole cost counts, as one spend for each measure. Raises `InputError` for a zCDP cost
+    without a delta, and `Refusal` where no theorem justifies a level.
     """
     try:
         priced = price(node)

@@ -88,9 +88,10 @@ class Release:
         )
 
     def spends(self) -> list[Spend] | None:
-        """What a ledger keeps of it: nothing where nothing is spent; `None` where it can't.
+        """The spends that a ledger keeps of the release; `None` where it can't keep them.
 
-        A ledger knows no deltas, and no blocks of record numbers or private values.
+        The list is empty where nothing is spent. A ledger knows no deltas, and no blocks of record
+        numbers or private values.
         """
         if self.cost is None:
             return []
@@ -108,14 +109,14 @@ def _records(block: ReleaseBlock | None) -> frozenset[Any] | None:
 
 
 def by_measure(cost: DPCost | None) -> tuple[float | None, float | None]:
-    """The `dp_epsilon` and the `rho` of a cost; `None` for what it hasn't."""
+    """The `dp_epsilon` and the `rho` of a cost; `None` for the measure that it doesn't have."""
     if cost is None:
         return None, None
     return (None, cost.rho) if isinstance(cost, ZCDP) else (cost.epsilon, None)
 
 
 def spends_of(cost: PureDP | ZCDP, block: Block | None = None) -> list[Spend]:
-    """A cost as a ledger keeps it: no spend where nothing is spent."""
+    """The spends that a ledger keeps of a cost; none where the cost is 0."""
     dp_epsilon, rho = by_measure(cost)
     if not dp_epsilon and not rho:
         return []
@@ -123,7 +124,10 @@ def spends_of(cost: PureDP | ZCDP, block: Block | None = None) -> list[Spend]:
 
 
 def read_releases(path: Path) -> Mapping[str, Any]:
-    """The JSON document of a list of releases; `InputError` for others."""
+    """The JSON document of a list of releases.
+
+    Raises `InputError` for a file that can't be read, or holds something else.
+    """
     try:
         content = read_json(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -137,7 +141,7 @@ def read_releases(path: Path) -> Mapping[str, Any]:
 
 
 def parse_releases(raw: object) -> tuple[Release, ...]:
-    """The releases of a document, or `InputError` naming the one that is wrong."""
+    """The releases of a document. Raises `InputError` naming the release that is wrong."""
     if not isinstance(raw, list) or not raw:
         raise InputError("releases", raw, expected="a list of releases")
     if len(raw) > MOST_RELEASES:

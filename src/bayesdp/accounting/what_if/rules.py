@@ -48,7 +48,7 @@ class RuleResult:
         return math.inf if self.point is None else self.point.bdp_epsilon
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The rule and its best point as plain data for JSON."""
         point = self.point
         return {
             "rule": self.rule,
@@ -110,7 +110,12 @@ def _event(release: Release) -> Approximate:
             return Approximate(epsilon, delta)
         case PureDP(epsilon):
             return Approximate(epsilon)
-    raise InputError("releases", release.name, expected="a DP cost for every release")
+    raise InputError(
+        "releases",
+        release.name,
+        expected="a DP cost for every release, in a list where one has dp_delta",
+        remedy="State its dp_epsilon, and its dp_delta unless that is 0.",
+    )
 
 
 def _optimal(events: Sequence[Approximate], question: Question, delta: float) -> RuleResult:

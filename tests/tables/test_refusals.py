@@ -213,7 +213,7 @@ def test_csv_files_of_other_columns_are_not_put_together(second: str, tmp_path: 
         open_table("*.csv", tmp_path)
     message = (
         "data.source is ['a.csv', 'b.csv']: expected files with the same names in their header "
-        "lines."
+        "lines. Read files of other columns as tables of their own."
     )
     assert str(error.value) == message
 

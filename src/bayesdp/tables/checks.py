@@ -60,7 +60,8 @@ def inspect(
     """Everything in which the table differs from the declared columns and structure.
 
     `plan` adds the plain public columns that its queries read, and its empty groups. Raises
-    `TableError` where a column is of another type (that much is in the table's schema).
+    `TableError` where a column is of another type (that much is in the table's schema). The
+    findings hold counts and no values; an empty list is a table as declared.
     """
     findings = _missing_columns(table, columns, expected)
     if findings:
@@ -94,7 +95,7 @@ def _checks(
 ) -> Iterator[list[Finding]]:
     faults = column_faults(table, columns, plan)
     query = table.expression.select(
-        **{f"f{i}": mark for i, (_, _, mark) in enumerate(faults)}, row_=_one()
+        **{f"f{i}": mark for i, (_, _, mark) in enumerate(faults)}, row_=_constant()
     )
     marked = [query.count(where=query[f"f{i}"]) for i in range(len(faults))]
     counts = table.numbers(query, query.count(), *marked)
@@ -108,7 +109,7 @@ def _checks(
 
 
 def count_records(table: Table, unit: str = "row") -> int:
-    """The number of records: the rows, or the values of the column `unit`. Nothing is checked."""
+    """The number of records: rows, or values of the column `unit`. The table isn't checked."""
     records: Any = table.expression
     if unit != "row":
         records = records.select(unit_=table.require(unit, "data.unit")).distinct()
@@ -119,7 +120,7 @@ def count_records(table: Table, unit: str = "row") -> int:
 def column_faults(
     table: Table, columns: Mapping[str, Column], plan: Plan = ()
 ) -> list[tuple[str, str, Any]]:
-    """(column, code, expression marking the rows) for every check of single cells."""
+    """For every check of single cells: the column, the code, and the expression that marks rows."""
     reads = reads_of(plan)
     faults = []
     for name, column in columns.items():
@@ -133,7 +134,7 @@ def column_faults(
 
 
 def any_fault(faults: Iterable[tuple[str, str, Any]]) -> Any:
-    """Whether a row has any fault at all."""
+    """Whether a row has a fault, as an expression."""
     import ibis
 
     marks = [mark for _, _, mark in faults]
@@ -141,7 +142,10 @@ def any_fault(faults: Iterable[tuple[str, str, Any]]) -> Any:
 
 
 def reads_of(plan: Plan) -> dict[str, reading.Reads | None]:
-    """The columns that a plan reads, with the type that its predicates compare them as."""
+    """The columns that a plan reads, with the type that its predicates compare them as.
+
+    Raises `InputError` for a column that two predicates compare as different types.
+    """
     reads: dict[str, reading.Reads | None] = {}
     for query in plan:
         for name in (getattr(query, "column", None), query.by):
@@ -161,10 +165,18 @@ def reads_of(plan: Plan) -> dict[str, reading.Reads | None]:
 def structure_findings(
     table: Table, columns: Mapping[str, Column], expected: Structure, rows: int
 ) -> tuple[list[Finding], int]:
-    """The number of records, and what is wrong with it or with their arrangement."""
+    """What is wrong with the number of records or with their arrangement, and that number.
+
+    Raises `InputError` where two columns have the same role.
+    """
     keys: dict[str, str] = {c.role: name for name, c in columns.items() if c.role is not None}
     if len(keys) < sum(column.role is not None for column in columns.values()):
-        raise InputError("data.columns", keys, expected="each role for one column at most")
+        raise InputError(
+            "data.columns",
+            keys,
+            expected="each role for one column at most",
+            remedy="Leave the role out of all other columns.",
+        )
     findings: list[Finding] = []
     records, count = _records(table, columns, keys, expected, rows, findings)
     if expected.n is not None and count != expected.n:
@@ -186,7 +198,7 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _one() -> Any:
+def _constant() -> Any:
     import ibis
 
     return ibis.literal(1, "int8")
@@ -208,7 +220,7 @@ def _records(
     if "member" in keys:  # as read: the texts 1 and 1.0 may be the same state
         chosen["member"] = reading.read(table, columns, keys["member"]).value
     if expected.unit == "row":
-        return source.select(**chosen, row_=_one()), rows
+        return source.select(**chosen, row_=_constant()), rows
     unit = table.require(expected.unit, "data.unit")
     grouped = source.select(unit_=unit, **chosen).group_by("unit_")
     records = grouped.aggregate(
@@ -305,7 +317,7 @@ def _series_findings(
 ) -> list[Finding]:
     findings: list[Finding] = []
     length = expected.series_length
-    group = records.series if "series" in keys else _one()
+    group = records.series if "series" in keys else _constant()
     staged = records.mutate(series_=group)
     stats: dict[str, Any] = {"size": lambda t: t.count()}
     if "order" in keys:

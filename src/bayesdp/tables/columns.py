@@ -65,14 +65,14 @@ _MOST_EXACT = 2**53
 
 
 class Impute(BaseModel):
-    """The value that stands in for a missing one, chosen without looking at the data."""
+    """The value that replaces a missing one, chosen without looking at the data."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
     impute: Value
 
 
 class Column(BaseModel):
-    """One declared column. Made by `parse_columns`; `InputError` if its keys make no sense."""
+    """One declared column. `parse_columns` makes it; raises `InputError` for keys that conflict."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
     name: str
@@ -95,7 +95,7 @@ class Column(BaseModel):
 
     @property
     def kind(self) -> Kind:
-        """The kind: numeric, discrete, cuts or where (derived), a role, or plain public."""
+        """The kind: numeric, discrete, cuts or where (both derived), a role, or plain public."""
         if self.role is not None:
             return self.role
         if self.cuts is not None:
@@ -123,16 +123,17 @@ class Column(BaseModel):
 
     @property
     def levels(self) -> tuple[Value, ...] | None:
-        """The finite set of values: the declared states, or 0, 1, ... of a derived column."""
+        """The finite set of values: declared states, or 0, 1, ... if derived; else None."""
         if self.cuts is not None:
             return tuple(range(len(self.cuts) + 1))
         return (0, 1) if self.where is not None else self.states
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where its numbers lie: the bounds, or from the least to the largest of its states.
+        """The interval of its numbers: the bounds, or from the least to the largest of its states.
 
-        None for a column that does not hold numbers, and for one that holds a single number.
+        None for a column that does not hold numbers, and for one that holds a single number. In the
+        column's unit.
         """
         levels = self.levels
         if self.bounds is not None or levels is None or value_kind(levels[0]) != "number":
@@ -147,9 +148,10 @@ class Column(BaseModel):
 
     @property
     def reads(self) -> Literal["number", "text", "boolean"] | None:
-        """The type of its values; None for plain public columns and roles, where the table decides.
+        """The type that its values are read as; None where the table decides (plain public, roles).
 
-        Dates and times of an order column are texts whose order is theirs: see `is_time`.
+        Dates and times of an order column are read as texts that sort like the times: see
+        `is_time`.
         """
         if self.bounds is not None or self.is_derived:
             return "number"
@@ -159,17 +161,17 @@ class Column(BaseModel):
 
     @property
     def is_dated(self) -> bool:
-        """Whether it is an order column that holds dates or times."""
+        """Whether this is an order column of dates or times."""
         return self.role == "order" and isinstance(self.step, str)
 
     @property
     def step_seconds(self) -> float | None:
-        """The step of an order column that holds dates or times, in seconds."""
+        """The step of an order column of dates or times, in seconds; None for other columns."""
         return _duration(self.step) if isinstance(self.step, str) else None
 
 
 def group_keys(columns: Mapping[str, Column], by: str, key: str = "by") -> tuple[Value, ...]:
-    """The declared keys of a public column used in `by`; `InputError` where there are none."""
+    """The declared keys of the public column `by`. Raises `InputError` at `key` without any."""
     column = columns.get(by)
     if column is None:
         raise InputError(
@@ -210,7 +212,7 @@ def refuse(name: str, key: str, value: object, expected: str, remedy: str = "") 
 
 
 def known_keys(key: str) -> str:
-    """The remedy for a key that is not known."""
+    """The remedy for an unknown key: the closest known key, or the list of them."""
     return did_you_mean(key, _KEYS)
 
 

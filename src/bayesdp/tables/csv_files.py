@@ -32,9 +32,10 @@ Header = tuple[str, tuple[str, ...]]
 
 
 def read_csv(connection: Any, paths: list[str], view: str, tabs: bool) -> None:
-    """Create the view of all files, every cell a text. Raises `TableError`; see the module.
+    """Create the view of all files, every cell a text.
 
-    `UnreadableCellsError` where a file is not UTF-8.
+    Raises `TableError` for files that can't be read, without a header, or with different names in
+    their headers, and `UnreadableCellsError` where a file is not UTF-8.
     """
     headers = [(_header(path, "\t" if tabs else _SEPARATORS), path) for path in paths]
     (_, names), first = headers[0]
@@ -44,6 +45,7 @@ def read_csv(connection: Any, paths: list[str], view: str, tabs: bool) -> None:
                 _KEY,
                 [Path(first).name, Path(path).name],
                 expected="files with the same names in their header lines",
+                remedy="Read files of other columns as tables of their own.",
             )
     for path in paths:
         _check_utf8(path)
@@ -80,7 +82,7 @@ def _relation(connection: Any, header: Header, paths: list[str], names: tuple[st
 
 
 def escaped(path: str) -> str:
-    """The path with DuckDB's glob letters taken literally: our own glob has done its work."""
+    """The path with DuckDB's glob letters taken literally: our own glob is expanded already."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in path)
 
 
@@ -93,7 +95,10 @@ def _header(path: str, separators: str) -> Header:
     names = [name or f"column{i}" for i, name in enumerate(cells)]
     if not names or len(set(names)) < len(names):
         raise TableError(
-            _KEY, Path(path).name, expected="a header line that names each column once"
+            _KEY,
+            Path(path).name,
+            expected="a header line that names each column once",
+            remedy="Write the columns' names in the first line of the file.",
         )
     check_header(names, Path(path).name)
     return separator, tuple(names)

@@ -25,7 +25,11 @@ class ForeignTypesError(TableError):
 
 
 def to_arrow(source: object) -> tuple[Any, frozenset[str]]:
-    """The Arrow table, and the columns whose types were inferred from their cells."""
+    """The Arrow table, and the columns whose types were inferred from their cells.
+
+    Raises `TableError` for anything but a table, without columns, with names that repeat, or with
+    types that Arrow doesn't have, and `UnreadableCellsError` for what depends on cells.
+    """
     library = type(source).__module__.partition(".")[0]
     data: Any = source
     inferred: frozenset[str] = frozenset()
@@ -46,7 +50,12 @@ def to_arrow(source: object) -> tuple[Any, frozenset[str]]:
             expected="a path, an engine URL, a pandas or Polars data frame, or an Arrow table",
         )
     if data.num_columns == 0:
-        raise TableError(_KEY, "the table in memory", expected="at least one column")
+        raise TableError(
+            _KEY,
+            "the table in memory",
+            expected="at least one column",
+            remedy="Give it the columns that the study declares.",
+        )
     _require_distinct(data.column_names)
     return data, inferred
 

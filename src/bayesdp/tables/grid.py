@@ -54,10 +54,10 @@ class Grid:
     ) -> Grid:
         """The finest grid with room for the sum of `n` records and its noise.
 
-        The noise is discrete Laplace at `dp_epsilon`, or discrete Gaussian at `dp_rho` (in zCDP).
-        `dependents` is the number of records that move together (the cluster size, or `n`): each
-        may add `slack` to the level, and more than 1 % in all is refused. Raises `InputError` at
-        `key`; no data is read.
+        `lo` and `hi` are in the column's unit. The noise is discrete Laplace at `dp_epsilon`, or
+        discrete Gaussian at `dp_rho` (in zCDP). `dependents` is the number of records that move
+        together (the cluster size, or `n`): each may add `slack` to the level, and more than 1 % in
+        all is refused. Raises `InputError` at `key`; no data is read.
         """
         if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
             raise InputError(key, [lo, hi], expected="finite bounds with lower < upper")
@@ -116,7 +116,7 @@ class Grid:
 
     @property
     def factor(self) -> float:
-        """Steps per unit, the double that values are multiplied by."""
+        """Steps per unit of the column: the double that values are multiplied by."""
         if self.masked:
             return float(2.0**self.bits / (max(self.hi, 0.0) - min(self.lo, 0.0)))
         return float(2.0**self.bits / (self.hi - self.lo))
@@ -138,13 +138,13 @@ class Grid:
 
     @property
     def sensitivity(self) -> int:
-        """The most steps by which the sum changes if a row is replaced (or, if masked, leaves)."""
+        """The most steps by which the sum moves if a row is replaced (or, if masked, leaves)."""
         least, most = self.least, self.most
         return max(abs(least), abs(most), most - least) if self.masked else most
 
     @property
     def slack(self) -> float:
-        """What the grid adds per dependent record, relative to the width: two steps."""
+        """The rounding that each dependent record adds, relative to the width: two steps."""
         return float(2.0 * 2.0**-self.bits)
 
     def index(self, x: float) -> int:
@@ -171,7 +171,8 @@ class Grid:
 def check_room(largest: int, sensitivity: int, dp_epsilon: float, key: str = "data.n") -> None:
     """Refuse sums of size up to `largest` that, with their noise, don't fit in 64-bit integers.
 
-    The noise is that of `dp_epsilon` at this `sensitivity`, up to its quantile at 1 - 1e-12.
+    The noise is that of `dp_epsilon` at this `sensitivity`, up to its quantile at 1 - 1e-12. Raises
+    `InputError` at `key`.
     """
     if largest >= ROOM or sensitivity >= ROOM:
         raise InputError(key, largest, expected="sums below 2^62", remedy=_REMEDY)
@@ -181,7 +182,7 @@ def check_room(largest: int, sensitivity: int, dp_epsilon: float, key: str = "da
 def check_noise(
     largest: int, noise: DiscreteLaplace | DiscreteGaussian, key: str = "data.n"
 ) -> None:
-    """Like `check_room`, for a given noise."""
+    """Like `check_room`, for a given noise: raises `InputError` at `key`."""
     if largest >= ROOM:
         raise InputError(key, largest, expected="sums below 2^62", remedy=_REMEDY)
     if largest + noise.quantile(_NOISE_CONFIDENCE) >= ROOM:

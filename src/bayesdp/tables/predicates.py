@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Predicate:
-    """A checked predicate: `text` as written, and `reads`, the columns it reads with their type."""
+    """A checked predicate: its `text` as written, and `reads`, its columns with their types."""
 
     text: str
     reads: tuple[tuple[str, Reads], ...]
@@ -60,15 +60,15 @@ class Predicate:
         return cls(text, tuple(sorted(reads.items())), tree)
 
     def to_ibis(self, values: Mapping[str, ir.Value]) -> ir.BooleanValue:
-        """The predicate over the read values of its columns (doubles, texts or booleans)."""
+        """The predicate as an expression over the read `values` of its columns."""
         return _to_ibis(self._tree, values)
 
     def possible(self, column: str, values: Sequence[Value]) -> tuple[Value, ...]:
-        """Those of the column's `values` with which the predicate holds for some other cells."""
+        """Those of the column's `values` with which the predicate can hold."""
         return tuple(value for value in values if _truth(self._tree, column, value) is not False)
 
     def holds(self, row: Mapping[str, Any]) -> bool:
-        """The predicate on one row of plain Python values (the reference for tests)."""
+        """Whether the predicate holds for a row of plain Python values (the tests' reference)."""
         return holds(self._tree, row)
 
 

@@ -39,7 +39,7 @@ MISSING, NOT_A_NUMBER, NOT_A_TIME, NOT_FINITE, UNDECLARED = (
 
 @dataclass(frozen=True)
 class Reading:
-    """The read `value`, and for each fault code the boolean expression that marks its rows."""
+    """The `value` that is read, and by fault code the expression that marks the faulty rows."""
 
     value: ir.Value
     faults: Mapping[str, ir.BooleanValue]
@@ -48,7 +48,7 @@ class Reading:
 def read(
     table: Table, columns: Mapping[str, Column], name: str, reads: Reads | None = None
 ) -> Reading:
-    """How the declared column `name` is read; `reads` decides for plain public columns.
+    """The reading of the declared column `name`; `reads` decides for plain public columns.
 
     Raises `TableError` where the table has no such column or one of another type.
     """
@@ -168,10 +168,11 @@ _WITHOUT_OFFSET = f"^(?:{_DAY}|{_TIME})$"
 
 
 def time_of(table: Table, raw: Any, column: Column) -> Any:
-    """An order column of dates or times as a timestamp; NULL where a text is none.
+    """An order column of dates or times as a timestamp; NULL for a text that is not a time.
 
     Times with an offset ("2024-07-01T00:30:00+02:00", "... Z") are converted to UTC. A text with
-    another zone's name is not a time: its offset is not known here.
+    another zone's name is not a time: its offset is not known here. Raises `TableError` for a
+    column of another type.
     """
     kind = raw.type()
     if kind.is_string():
@@ -184,7 +185,7 @@ def time_of(table: Table, raw: Any, column: Column) -> Any:
 
 
 def has_offset(raw: Any) -> Any:
-    """Whether a text is a date and a time of day with an offset from UTC."""
+    """Whether a text is a date and a time of day with an offset from UTC, as an expression."""
     return raw.strip().re_search(_WITH_OFFSET)
 
 
@@ -205,7 +206,7 @@ def _utc(text: Any) -> Any:
 
 
 def wrong_step(table: Table, raw: Any, column: Column) -> TableError | UnreadableCellsError:
-    """The error for an order column whose type its step doesn't fit."""
+    """The error for an order column whose type does not fit its step."""
     return wrong_type(
         table,
         raw,
@@ -233,14 +234,14 @@ def _time_cells(table: Table, raw: Any, column: Column) -> _Cells:
 
 
 def wrong_type(table: Table, raw: Any, error: TableError) -> TableError | UnreadableCellsError:
-    """The error for everybody, or a private one where the type itself depends on the cells."""
+    """The error that everybody sees, or the curator's where the type itself depends on cells."""
     if raw.get_name() not in table.inferred:
         return error
     return UnreadableCellsError("wrong-type", str(error))
 
 
 def type_words(kind: Any) -> str:
-    """The type's name, without the names of fields within it."""
+    """The type's name for people, without the names of fields within it."""
     plain = kind.is_primitive() or kind.is_decimal() or kind.is_string() or kind.is_temporal()
     return str(kind) if plain else type(kind).__name__.lower()
 
@@ -257,7 +258,7 @@ _BOOLEANS = "The column holds booleans: declare states = [true, false], without 
 
 
 def is_missing(table: Table, raw: Any) -> Any:
-    """Whether a cell of a column without declared states holds nothing."""
+    """Whether a cell of a column without declared states is missing, as an expression."""
     return raw.isnull() | raw.strip().isin(("", "NA")) if table.text_cells else raw.isnull()
 
 
@@ -281,7 +282,7 @@ def _text_cells(raw: Any, kind: Reads, column: Column) -> _Cells:
 
 
 def number_of(text: Any) -> Any:
-    """The number that a text is, as a double; NULL where it is none.
+    """The number that a text is, as a double; NULL for a text that is not a number.
 
     The engine would read "1_000" as 1000.
     """
@@ -320,7 +321,7 @@ def _finished(cells: _Cells, column: Column) -> Reading:
 
 
 def is_finite(value: Any) -> Any:
-    """Neither NaN nor infinite (NULL for NULL)."""
+    """Whether a number is neither NaN nor infinite; NULL for NULL."""
     return _isfinite()(value)
 
 

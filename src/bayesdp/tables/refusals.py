@@ -35,14 +35,14 @@ _LINE = re.compile(r"CSV Error on Line: (\d{1,18})\b")
 
 @dataclass(frozen=True)
 class Finding:
-    """One way in which the table is not as declared: a stable code, and words with counts only."""
+    """A difference between table and declaration: a stable code, and words with counts only."""
 
     code: str
     message: str
 
 
 class UnreadableCellsError(TableMismatchError):
-    """Cells can't be read at all. The curator may see its `finding`, others only its message."""
+    """The table has cells that can't be read. The curator may see `finding`, others the message."""
 
     def __init__(self, code: str, message: str) -> None:
         self.finding = Finding(code, message)
@@ -50,7 +50,7 @@ class UnreadableCellsError(TableMismatchError):
 
 
 def mismatch() -> TableMismatchError:
-    """The refusal that everybody may see: it says nothing about what was found."""
+    """The refusal that everybody may see: it is the same whatever is wrong with the table."""
     return TableMismatchError(_WORDS)
 
 
@@ -59,10 +59,10 @@ MOST_COLUMNS = 5000
 
 
 def check_header(names: Sequence[str], description: str) -> None:
-    """`TableError` for too many names, and for two that differ in capital letters only.
+    """Refuse too many names, and names that differ in capital letters only.
 
-    The engine takes one of those for both. The names are not told: without a header line they are
-    a record.
+    The engine takes such names for the same column. Raises `TableError`, which does not repeat the
+    names: without a header line they are a record.
     """
     if len(names) > MOST_COLUMNS:
         raise TableError(
@@ -76,11 +76,12 @@ def check_header(names: Sequence[str], description: str) -> None:
             "data.source",
             description,
             expected="names of columns that differ in more than capital letters",
+            remedy="Rename columns in the table: the engine takes such names for the same column.",
         )
 
 
 def engine(action: Callable[[], T]) -> T:
-    """Run an action that reads cells. The engine's error becomes `UnreadableCellsError`."""
+    """Run an action that reads cells. The engine's errors become `UnreadableCellsError`."""
     import duckdb
 
     try:
@@ -98,7 +99,7 @@ def engine(action: Callable[[], T]) -> T:
 
 
 def opening(action: Callable[[], T], key: str, description: str) -> T:
-    """Run an action that reads names and types only. The engine's error becomes a `TableError`."""
+    """Run an action that reads names and types only. The engine's errors become `TableError`."""
     import duckdb
     from ibis.common.exceptions import IbisError, TableNotFound
 

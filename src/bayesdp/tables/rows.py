@@ -23,9 +23,10 @@ Wanted = Literal["number", "text", "truth"]
 def read_columns(
     table: Table, columns: Mapping[str, Column], wanted: Mapping[str, tuple[str, Wanted]]
 ) -> Any:
-    """An Arrow table: `wanted` maps each of its columns to a declared column and its type.
+    """The wanted columns as an Arrow table.
 
-    Raises `TableError` where a column is missing or of another type.
+    `wanted` maps each column of the result to a declared column and its type. Raises `TableError`
+    where a column is missing or of another type.
     """
     chosen = {}
     for name, (column, kind) in wanted.items():

@@ -73,7 +73,7 @@ class Table:
         return tuple(self.expression.columns)
 
     def require(self, name: str, key: str) -> ir.Column:
-        """The column of this name, or `TableError`.
+        """The column of this name. Raises `TableError` where the table has none, naming `key`.
 
         The error never tells the table's own names: without a header line they are a record.
         """
@@ -93,16 +93,16 @@ class Table:
         return _run(self.connection, self.connection.compile(query))
 
     def numbers(self, query: ir.Table, *aggregates: Any) -> tuple[Any, ...]:
-        """The one row of these aggregates over a query."""
+        """The values of these aggregates over a query, from its only row."""
         return self.rows(query.aggregate(**{f"a{i}": a for i, a in enumerate(aggregates)}))[0]
 
 
 def open_table(source: object, base_dir: Path | str = ".", *, empty: bool = False) -> Table:
-    """Open `source`. Raises `TableError` where it is missing, or not of its format, or empty.
+    """Open `source`. Raises `TableError` where it is missing, or not of its format.
 
-    With `empty` an empty table is admitted: where the number of rows is private, an error must not
-    show that there is none. `UnreadableCellsError`, the generic
-    refusal, is raised for what depends on what the cells hold.
+    What depends on cells is refused with `UnreadableCellsError`, and so is a table without rows.
+    With `empty` such a table is admitted: where the number of rows is private, an error must not
+    show that it is 0. Raises `UnsupportedError` for engines other than DuckDB.
     """
     if isinstance(source, Table):
         return source
@@ -110,20 +110,25 @@ def open_table(source: object, base_dir: Path | str = ".", *, empty: bool = Fals
         source = str(source)
     table = _open_text(source, Path(base_dir)) if isinstance(source, str) else _open_memory(source)
     if not table.names:
-        raise TableError(_KEY, table.description, expected="a table with columns")
-    if not (empty or table.rows(table.expression.select(row_=_one()), limit=1)):
+        raise TableError(
+            _KEY,
+            table.description,
+            expected="a table with columns",
+            remedy="Name the table that has the columns that the study declares.",
+        )
+    if not (empty or table.rows(table.expression.select(row_=_constant()), limit=1)):
         raise UnreadableCellsError("empty", "The table has no rows.")
     return table
 
 
-def _one() -> Any:
+def _constant() -> Any:
     import ibis
 
     return ibis.literal(1, "int8")
 
 
 def require_columns(table: Table, columns: Mapping[str, Column]) -> None:
-    """Every declared column (or what it is derived from) is in the table; else `TableError`."""
+    """Raises `TableError` unless every declared column, or its source, is in the table."""
     for name, column in columns.items():
         if not column.is_derived:
             table.require(name, f"data.columns.{name}")
@@ -139,7 +144,9 @@ def _open_text(source: str, base: Path) -> Table:
         try:
             parts = urlsplit(source)
         except ValueError:
-            raise TableError(_KEY, source, expected="duckdb:///file.db?table=name") from None
+            raise TableError(
+                _KEY, source, expected="a URL such as duckdb:///file.db?table=name"
+            ) from None
         if parts.scheme != "duckdb":
             raise UnsupportedError(
                 _KEY,

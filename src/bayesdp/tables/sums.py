@@ -47,7 +47,7 @@ class Total:
 
 @dataclass(frozen=True)
 class Totals:
-    """The totals of a plan by query name, and the number of rows and records of the table."""
+    """The totals of a plan by query name, with the table's number of rows and of records."""
 
     rows: int
     records: int
@@ -61,16 +61,18 @@ class Totals:
 def run(
     table: Table, columns: Mapping[str, Column], plan: Plan, expected: Structure | None = None
 ) -> Totals:
-    """The exact integers of every query.
+    """The exact integers of every query. They are private, but for sizes of public groups.
 
     Raises `InputError` for a query that can't be asked, before any query runs; `TableError` where a
-    column is missing or of another type; `TableMismatchError`, with the same words whatever was
-    found, where a cell or the `expected` structure is not as declared.
+    column is missing or of another type; `TableMismatchError`, always with the same words, where a
+    cell or the `expected` structure is not as declared.
     """
     for query in plan:
         _validate(query, columns)
     if len({query.name for query in plan}) < len(plan):
-        raise InputError("query", [q.name for q in plan], expected="a name of its own for each")
+        raise InputError(
+            "query", [q.name for q in plan], expected="a name of its own for each query"
+        )
     require_columns(table, columns)
     scan = _Scan(table, columns, plan)
     answer = scan.rows()
@@ -188,10 +190,10 @@ class _Scan:
                 return
         self._aggregate(query, "value", self.staged.count(where=where))
 
-    def _aggregate(self, query: Query, what: str, expression: Any) -> None:
+    def _aggregate(self, query: Query, part: str, expression: Any) -> None:
         """Add an aggregate to the scan, unless another query has it: then share that."""
         known = next((i for i, a in enumerate(self.aggregates) if a.equals(expression)), None)
-        self.places[query.name, what] = len(self.aggregates) if known is None else known
+        self.places[query.name, part] = len(self.aggregates) if known is None else known
         if known is None:
             self.aggregates.append(expression)
 

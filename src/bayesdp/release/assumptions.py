@@ -9,7 +9,7 @@ _OF_A_PROGRAM = re.compile(r"of the program ('.*?'): (.*)", re.S)
 
 
 def said_once(assumptions: Iterable[str]) -> list[str]:
-    """The assumptions in their order. What several programs assume stands once."""
+    """The assumptions in their order; what several programs assume is said once."""
     about: dict[str, list[str]] = {}
     for assumption in assumptions:
         match = _OF_A_PROGRAM.fullmatch(assumption)

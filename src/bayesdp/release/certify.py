@@ -34,7 +34,10 @@ def certify(
     time: str,
     before: Sequence[Spend],
 ) -> Certificate:
-    """The certificate. `before` are the data set's earlier spends."""
+    """The certificate of a release, from its plan and its results.
+
+    `before` are the data set's earlier spends.
+    """
     derivation = within_total(plan, derive(plan, before))
     declared = declarations(plan, before) | {"results": list(results)}
     declared["claim"] |= {"epsilon": derivation.conclusion["epsilon"]}
@@ -53,7 +56,7 @@ def certify(
 
 
 def data_set_state(plan: Plan, before: Sequence[Spend], derivation: Step) -> dict[str, Any]:
-    """What the data set has spent together with a study, as its certificate says it."""
+    """What the data set has spent with this study included, as the study's certificate says it."""
     together = [*before, *plan.spends]
     spent, state = total_cost(together), derivation.premises[-1].conclusion
     secrets = plan.secrets_interval
@@ -72,7 +75,7 @@ def data_set_state(plan: Plan, before: Sequence[Spend], derivation: Step) -> dic
 
 
 def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
-    """What a study declares and claims, as a certificate holds it."""
+    """The part of a certificate that says what a study declares and claims."""
     study = plan.study
     of_bdp = study.budget.notion == "bdp"
     blocks = {spend.block.column for spend in (*before, *plan.spends) if spend.block is not None}
@@ -94,7 +97,7 @@ def declarations(plan: Plan, before: Sequence[Spend] = ()) -> dict[str, Any]:
 
 
 def describe_program(program: PlannedProgram) -> dict[str, Any]:
-    """What a certificate says of a program: its text's digest, and what its cost rests on."""
+    """A program as a certificate describes it: its text's digest, and what its cost rests on."""
     return {
         "query": program.spec.name,
         "program": program.shown,
@@ -157,7 +160,7 @@ def conversion_certificate(population: Population, report: LeakageReport) -> Cer
 
 
 def claim(plan: Plan) -> dict[str, Any]:
-    """What the release promises, in the terms of its notion."""
+    """The level that the release promises, in the terms of its notion."""
     reading = plan.reading
     stated: dict[str, Any] = {
         "notion": reading.notion,
@@ -177,7 +180,7 @@ def claim(plan: Plan) -> dict[str, Any]:
 
 
 def secrets_words(interval: SecretsInterval | None) -> dict[str, Any]:
-    """For which secret values a level holds."""
+    """For which secret values a level holds, in words."""
     if interval is None:
         return {"kind": "any values that the population gives a positive probability"}
     if isinstance(interval, Mapping):

@@ -14,7 +14,7 @@ from bayesdp.release.wide import wide_warnings
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What `Study.check` says: the priced plan, and what a release would do to the budget."""
+    """The answer of `Study.check`: the priced plan, and what a release would do to the budget."""
 
     plan: Plan
     preview: Preview
@@ -37,7 +37,7 @@ class Check:
 
     @property
     def warnings(self) -> list[str]:
-        """What the study's author may not have meant."""
+        """Warnings about what the study's author may not have meant."""
         return wide_warnings(self.plan.study)
 
     def _remarks(self) -> list[str]:

@@ -56,12 +56,15 @@ def _with_delta(study: StudySpec) -> None:
 
 
 def consistent(study: StudySpec) -> StudySpec:
-    """The study; `InputError` for parts that don't go together."""
+    """The study, whose parts go together. Raises `InputError` for parts that don't."""
     budget, data = study.budget, study.data
     _with_delta(study)
     if budget.spend is not None and budget.spend > budget.epsilon:
         raise InputError(
-            "budget.spend", budget.spend, expected=f"at most budget.epsilon = {budget.epsilon:g}"
+            "budget.spend",
+            budget.spend,
+            expected=f"at most budget.epsilon = {budget.epsilon:g}",
+            remedy="Spend less: budget.epsilon is the total of the data set.",
         )
     if data.unit != "row" and data.unit not in study.columns:
         raise InputError(
@@ -81,7 +84,12 @@ def consistent(study: StudySpec) -> StudySpec:
     for role in ("cluster", "member", "series", "order"):
         named = [name for name in roles if study.columns[name].role == role]
         if len(named) > 1:
-            raise InputError("data.columns", named, expected=f'at most one column of role "{role}"')
+            raise InputError(
+                "data.columns",
+                named,
+                expected=f'at most one column of role "{role}"',
+                remedy="Leave the role out of all other columns.",
+            )
     _covered_columns(study)
     _structure(study)
     _room(study)

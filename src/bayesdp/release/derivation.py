@@ -41,7 +41,8 @@ def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
 
     The kernel's level may lie above the fast one, by a rounding or where its rule is simpler (large
     Gaussian fields and graphs): the study then spends that much less. The plan's level and the best
-    one of its report are the kernel's, so they are what a certificate claims.
+    level of its report are the kernel's, so they are what a certificate claims. Raises as
+    `make_plan` does, and `Refusal` where the kernel proves no level within the budget.
     """
     within, chosen = None, None
     for _ in range(4):
@@ -105,7 +106,7 @@ def fits_total(plan: Plan, derivation: Step) -> bool:
 def within_total(plan: Plan, derivation: Step) -> Step:
     """The derivation, if the data set's level in it is within its total.
 
-    Else `BudgetExceededError`: the kernel would refuse its certificate.
+    Raises `BudgetExceededError` if it isn't: the kernel would refuse its certificate.
     """
     if not fits_total(plan, derivation):
         level, total = derivation.premises[-1].conclusion["epsilon"], plan.reading.total
@@ -117,7 +118,7 @@ def within_total(plan: Plan, derivation: Step) -> Step:
 
 
 def allowed(plan: Plan) -> dict[str, float]:
-    """What the study may spend."""
+    """The level that the study may reach, with its delta where it has one, as steps state it."""
     return {"total": plan.target} | ({"delta": plan.reading.delta} if plan.reading.delta else {})
 
 
@@ -211,7 +212,8 @@ def conversion_step(
 ) -> Step:
     """The step of the best theorem whose level the kernel proves.
 
-    `total` is what a ledger keeps to, where a level at a delta was read with it.
+    `total` is what a ledger keeps to, where a level at a delta was read with it. Raises `Refusal`
+    where the kernel proves none of the levels, or can't in the time that a verdict may take.
     """
     about: dict[str, Any] = {
         "population": reading.population,
@@ -344,7 +346,7 @@ def _certified(step: str) -> tuple[float | None, str]:
 
 
 def plain_details(evidence: Mapping[str, Any]) -> dict[str, Any]:
-    """Plain data, as it comes back from JSON: arrays and tuples as lists."""
+    """Evidence as plain data, as it comes back from JSON: arrays and tuples become lists."""
     plain: dict[str, Any] = json.loads(json.dumps(dict(evidence), default=_listed))
     return plain
 

@@ -27,7 +27,8 @@ def implications_certificate(
     """A certificate of these notions' levels (default: of all that follow).
 
     The kernel re-derives every step: level maps, hypotheses that the population shows, conversions.
-    Errors: `InputError` for a notion that doesn't follow.
+    Raises `InputError` for a notion that doesn't follow, and `Refusal` where the kernel proves no
+    level of a conversion.
     """
     wanted = list(notions) or [implied.notion for implied in implications.implied]
     for notion in wanted:

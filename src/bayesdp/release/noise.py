@@ -30,19 +30,19 @@ class NoiseKind(ABC):
 
     @abstractmethod
     def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
-        """How far replacing one record, of at most `per_record` rows, moves the integers."""
+        """The most that replacing a record, of at most `per_record` rows, moves the integers."""
 
     @abstractmethod
     def for_cost(self, sensitivity: int, cost: float) -> Noise:
-        """The least noise of at most this cost."""
+        """The least noise whose cost is at most this."""
 
     @abstractmethod
     def for_error(self, steps: int, confidence: float) -> Noise:
-        """The most noise with at most this error."""
+        """The most noise whose error is at most this."""
 
     @abstractmethod
     def grid_options(self, cost: float) -> dict[str, float]:
-        """The cost, as `Grid.plan` takes it."""
+        """The cost as the argument by which `Grid.plan` takes it."""
 
     @abstractmethod
     def check_room(self, rows: int, sensitivity: int, cost: float) -> None:
@@ -50,11 +50,11 @@ class NoiseKind(ABC):
 
     @abstractmethod
     def rough_cost(self, width: float, error: float) -> float:
-        """About what a sum over an interval of this width costs, for this error."""
+        """The approximate cost of a sum over an interval of this width, for this error."""
 
     @abstractmethod
     def spent(self, cost: float, slack: float) -> dict[str, Any]:
-        """The cost as a `Spend` has it. `slack` is the grid's, relative to the width."""
+        """The cost as the arguments of a `Spend`. `slack` is the grid's, relative to the width."""
 
     @abstractmethod
     def mechanism(self, shape: Shape) -> str:
@@ -137,5 +137,5 @@ NOISES: dict[NoiseName, NoiseKind] = {"laplace": _Laplace(), "gaussian": _Gaussi
 
 
 def kind_of(noise: Noise) -> NoiseKind:
-    """The kind of a noise at hand."""
+    """The kind of this noise."""
     return NOISES["laplace" if isinstance(noise, DiscreteLaplace) else "gaussian"]

@@ -43,7 +43,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class NoiseChoice:
-    """Which noise a study with a delta has, and why.
+    """The noise of a study with a delta, and why it was chosen.
 
     `ratio` is the geometric mean of (error with Gaussian noise / error with Laplace noise), `None`
     where only one of them can be priced: `refusal` then says why not the other. `other_errors` are
@@ -92,7 +92,7 @@ class Plan:
 
     @property
     def spends(self) -> tuple[Spend, ...]:
-        """What a release of the whole study spends: its numbers first, then its programs."""
+        """The spends of a release of the whole study: its numbers first, then its programs."""
         numbers = [query.spend for query in self.queries]
         return (*numbers, *(spend for program in self.programs for spend in program.spends))
 
@@ -108,7 +108,7 @@ class Plan:
 
     @property
     def dp_level(self) -> float:
-        """What the study costs under DP: its epsilon at the study's delta, rounded up."""
+        """The study's cost under DP: its epsilon at the study's delta, rounded up."""
         as_dp = Reading("dp", self.reading.total, delta=self.reading.delta)
         return own_level(as_dp, self.spends)
 
@@ -125,7 +125,7 @@ class Plan:
 
 
 def reading_of(study: StudySpec) -> Reading:
-    """The reading of the data set's DP sum that the study declares."""
+    """The reading that the study declares of the data set's DP sum."""
     budget, population = study.budget, study.population
     if budget.notion == "dp" or population is None:
         return Reading("dp", budget.epsilon, delta=budget.delta)
@@ -143,9 +143,9 @@ def reading_of(study: StudySpec) -> Reading:
 
 
 def declared_columns(study: StudySpec) -> dict[str, list[str]]:
-    """The columns of the table that are declared `private` and `public`, a role being public.
+    """The table's columns by how they are declared: `private`, or `public` (so is a role).
 
-    A derived column counts as the one that it is derived from, whether that is declared or not.
+    A derived column counts as its source, whether that is declared or not.
     """
     columns = study.columns.values()
     return {
@@ -169,7 +169,7 @@ def _secrets_interval(study: StudySpec) -> tuple[float, float] | None:
 
 
 def structure_of(study: StudySpec) -> Structure:
-    """What the table is held against."""
+    """The structure that the study declares, which the table is held against."""
     population = study.population
     kind = population.structure if population is not None else "none"
     size = population.group_size if population is not None else None
@@ -235,7 +235,7 @@ def _chosen(study: StudySpec, n: int | None, within: float | None) -> Plan:
 
 
 def error_ratio(plan: Plan, other: Plan) -> float:
-    """The geometric mean, over the released numbers, of the errors of one over those of another."""
+    """The geometric mean over the released numbers of (error in `plan` / error in `other`)."""
     logs, numbers = 0.0, 0
     for first, second in zip(plan.queries, other.queries, strict=True):
         spec = first.shape.spec
@@ -272,7 +272,8 @@ def _plan(study: StudySpec, n: int | None, within: float | None, noise: NoiseNam
     reached = own_level(reading, spends, seconds)
     if not keeps(reached, target, reading.delta):
         raise BudgetExceededError(
-            f"The study would reach the level {reached:.6g}, above its budget of {target:.6g}."
+            f"The study would reach the level {reached:.6g}, above its budget of {target:.6g}. Ask "
+            "for larger errors, or spend more; nothing was released or spent."
         )
     return Plan(
         study,
@@ -305,6 +306,7 @@ def _check_unknown(study: StudySpec, n: int | None) -> None:
             f"population.{'records' if population.model == 'unknown' else population.model}",
             population.table_size,
             expected=f"at least data.n = {n} records",
+            remedy="Declare a population of all records of the table.",
         )
 
 

@@ -35,10 +35,10 @@ _PROVISIONAL_RECORDS = 2**20
 
 
 def own_level(reading: Reading, spends: Sequence[Spend], seconds: float = SECONDS) -> float:
-    """What one study's spends reach on their own. They were fixed before anything was seen.
+    """The level that a study's spends reach on their own, fixed before anything was seen.
 
-    Without a delta it is the ledger's level; with one it may be lower, since a ledger counts with
-    later studies whose costs depend on earlier answers (theory 2.6).
+    Without a delta it is the ledger's level; with a delta it may be lower, since a ledger counts
+    with later studies whose costs depend on earlier answers (theory 2.6).
     """
     if reading.notion == "dp":
         return dp_bound(reading, spends, fixed=True).epsilon
@@ -47,11 +47,11 @@ def own_level(reading: Reading, spends: Sequence[Spend], seconds: float = SECOND
 
 @dataclass(frozen=True, slots=True)
 class PlannedQuery:
-    """A query with its noise. `step` is the length of one integer step.
+    """A query with its noise. `step` is the length of an integer step, in the query's unit.
 
-    `sensitivity` is in steps for Laplace noise, the square of one in l2 for Gaussian noise. The
-    cost of the noise at this sensitivity is `dp_epsilon` (what OpenDP certifies) or `dp_rho`, in
-    zCDP; the other one is 0.
+    `sensitivity` is in steps for Laplace noise; for Gaussian noise it is the square of the l2
+    sensitivity. The cost of the noise at this sensitivity is `dp_epsilon` (what OpenDP certifies)
+    or `dp_rho`, in zCDP; the other one is 0.
     """
 
     shape: Shape
@@ -73,7 +73,7 @@ class PlannedQuery:
 
     @property
     def numbers(self) -> int:
-        """How many numbers it releases: one for each group and cell."""
+        """The count of numbers that it releases: one for each group and cell."""
         return len(self.shape.keys or (None,)) * len(self.shape.cells or (None,))
 
     def error(self, confidence: float, rows: int | None) -> float | None:
@@ -87,12 +87,12 @@ class PlannedQuery:
         return float_above(self.noise.quantile(confidence) * self.step / scale)
 
     def noise_scale(self, rows: int | None) -> float | None:
-        """The noise's scale on the released number, in its unit; `None` as for `error`."""
+        """The noise's scale on the released number, in its unit; `None` while rows are unknown."""
         divisor = self._divisor(rows)
         return None if divisor is None else float(self.noise.scale * self.step / divisor)
 
     def value(self, total: int, rows: int) -> float:
-        """What the (noisy) integer `total` over `rows` rows stands for."""
+        """The released value that the noisy integer `total` over `rows` rows stands for."""
         exact = self.grid.value(total, rows) if self.grid is not None else Fraction(total)
         divisor = self._divisor(rows)
         assert divisor is not None

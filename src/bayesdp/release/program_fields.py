@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 def agreed(
     core: Program, study: StudySpec, query: QuerySpec, key: str
 ) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The table's columns by the record's fields that a program reads, and notes on their bounds.
+    """The columns of the record's fields that a program reads, by field, and notes on their bounds.
 
-    A record that is one value goes by the name of the program's database. `InputError` where a
-    field has no column, or one of another kind, or one that is private where the program takes it
-    for public.
+    A record that is one value goes by the name of the program's database. Raises `InputError` where
+    a field has no column, or a column of another kind, or a private column where the program takes
+    it for public.
     """
     types = dict(core.record)
     shown = {core.database if core.scalar else name: name for name in types}

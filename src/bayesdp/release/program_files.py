@@ -20,7 +20,7 @@ class ProgramRefusedError(Refusal):
 
 @dataclass(frozen=True, slots=True)
 class ProgramFile:
-    """A program file: `stated` is its path as the study writes it, `text` what it held."""
+    """A program file as it was read: its `text`, and its path as the study writes it (`stated`)."""
 
     stated: str
     path: Path
@@ -33,7 +33,10 @@ class ProgramFile:
 
 
 def named(raw: object) -> object:
-    """A query whose program is given as a `@program` of an imported file, by its file and name."""
+    """A query with its `@program` object, if it has one, replaced by the program's file and name.
+
+    Raises `InputError` for a program that was typed at a prompt and so has no file.
+    """
     from bayesdp.programs.surface import ProgramSource
 
     program = raw.get("program") if isinstance(raw, Mapping) else None
@@ -50,7 +53,10 @@ def named(raw: object) -> object:
 
 
 def check_program_keys(query: QuerySpec, key: str) -> None:
-    """`InputError` for a program's keys on another query, and for other keys on a program."""
+    """Refuse a program's keys on another query, and other keys on a program.
+
+    Raises `InputError` at `key`.
+    """
     if query.kind != "program":
         for name in ("program", "parameters", "columns"):
             if getattr(query, name):
@@ -58,6 +64,7 @@ def check_program_keys(query: QuerySpec, key: str) -> None:
                     f"{key}.{name}",
                     getattr(query, name),
                     expected='nothing but on a query of kind = "program"',
+                    remedy=f'Leave {name} out, or write kind = "program".',
                 )
         return
     if query.program is None:
@@ -92,11 +99,16 @@ def check_program_keys(query: QuerySpec, key: str) -> None:
                 remedy="The other queries share what it leaves of the budget.",
             )
     if query.tightness != "dp":
-        raise InputError(f"{key}.tightness", query.tightness, expected='"dp" on a program')
+        raise InputError(
+            f"{key}.tightness",
+            query.tightness,
+            expected='"dp" on a program',
+            remedy="Leave tightness out: a program costs what its text says.",
+        )
 
 
 def file_and_name(stated: str) -> tuple[str, str | None]:
-    """`"file.py:name"` as file and name; without a name the file's only program is meant."""
+    """`"file.py:name"` as file and name; the name is None where only the file is stated."""
     file, colon, name = stated.rpartition(":")
     if colon and name.isidentifier():
         return file, name
@@ -104,7 +116,7 @@ def file_and_name(stated: str) -> tuple[str, str | None]:
 
 
 def read_programs(queries: Iterable[QuerySpec], folder: Path) -> dict[str, ProgramFile]:
-    """The files of all programs, by their stated paths. `InputError` for one that can't be read."""
+    """The files of all programs, by their stated paths. Raises `InputError` for unreadable ones."""
     files: dict[str, ProgramFile] = {}
     for position, query in enumerate(queries):
         if query.program is None:
@@ -118,7 +130,7 @@ def read_programs(queries: Iterable[QuerySpec], folder: Path) -> dict[str, Progr
 
 
 def require_unchanged(file: ProgramFile, position: int) -> None:
-    """The file still holds what was checked; else `InputError`."""
+    """Raises `InputError` unless the file still holds the text that was checked."""
     key = f"query[{position}].program"
     if _read(file.path, key, file.stated) != file.text:
         raise InputError(

@@ -18,12 +18,12 @@ Unit = str | None
 
 
 def output_labels(program: Program) -> tuple[str, ...]:
-    """The labels of the piece that each output is made in; "" where it is none, or several."""
+    """The labels of the piece that each output is made in; "" for no piece, or several."""
     return tuple(_label(output, _made(program.body)) for output in program.returns)
 
 
 def output_cells(program: Program) -> tuple[tuple[str, ...], ...]:
-    """The labels of an output's entries, where it is a released table of counts."""
+    """For each output the labels of its entries; none where it is not a table of counts."""
     made = {
         command.name: command for command in _commands(program.body) if isinstance(command, Release)
     }
@@ -31,7 +31,7 @@ def output_cells(program: Program) -> tuple[tuple[str, ...], ...]:
 
 
 def output_units(program: Program, units: Mapping[str, str]) -> tuple[str, ...]:
-    """The unit of each output, from those of the record's fields; "" where none is known."""
+    """The unit of each output, from those of the record's fields; "" where it isn't known."""
     known: dict[str, Unit] = {}
     for command in _commands(program.body):
         if isinstance(command, Release):

@@ -51,7 +51,10 @@ class ProgramAnswer:
 
     @property
     def value(self) -> Any:
-        """The one output, or all of them as a tuple. Refused where the program failed."""
+        """The only output, or a tuple of all outputs.
+
+        Raises `UnsupportedError` where the program failed: its `releases` are what is left.
+        """
         if self.failure:
             raise UnsupportedError(
                 "value",
@@ -63,13 +66,15 @@ class ProgramAnswer:
 
     @property
     def mean(self) -> Any:
-        """The mean of the one output, which is a distribution."""
+        """The mean of the only output, a distribution. Raises `UnsupportedError` otherwise."""
         return self._distribution("mean").mean
 
     def interval(self, p: float = 0.95) -> Any:
-        """The central interval of the one output.
+        """The central interval of the only output, which holds it with probability p.
 
         Of a released number: what it would be without the noise lies there with probability p.
+        Raises `UnsupportedError` for several outputs, and for a number without the noise of one
+        release.
         """
         value = self.value
         if is_distribution(value):
@@ -88,19 +93,20 @@ class ProgramAnswer:
         return around(value, error)
 
     def samples(self, k: int) -> Any:
-        """Draws of the one output, which is a distribution."""
+        """Draws of the only output, a distribution. Raises `UnsupportedError` otherwise."""
         return self._distribution("samples").samples(k)
 
     def figure(self, title: str = "") -> str:
-        """The density of the one output, as an SVG element."""
+        """The density of the only output, a distribution, as an SVG element."""
         svg: str = self._distribution("figure").figure(title or self.query)
         return svg
 
     def error(self, confidence: float = 0.95) -> Any:
         """The noise moves the number by more than this with probability at most 1 - confidence.
 
-        One for each entry of a vector, and one for each output where there are several: None for
-        what isn't a number with the noise of one release. Refused where no output is one.
+        A tuple for the entries of a vector, and for the outputs where there are several: None for
+        what isn't a number with the noise of one release. Raises `UnsupportedError` where no output
+        is such a number.
         """
         errors = tuple(output.error(confidence) for output in self.each())
         if all(error is None for error in errors):
@@ -113,7 +119,7 @@ class ProgramAnswer:
         return errors[0] if len(errors) == 1 else errors
 
     def each(self) -> list[Output]:
-        """The outputs one by one, with what is known of each."""
+        """The outputs in order, each with its name, type, cells, unit and noise."""
         many = len(self.outputs)
         labels = self.labels if len(self.labels) == many else ("",) * many
         names = _names(self.query, labels)
@@ -143,11 +149,11 @@ class ProgramAnswer:
             **cost,
         }
 
-    def _distribution(self, what: str) -> Any:
+    def _distribution(self, method: str) -> Any:
         value = self.value
         if not is_distribution(value):
             raise UnsupportedError(
-                what,
+                method,
                 self.query,
                 expected="an answer that is one distribution",
                 remedy="Look at .outputs.",
@@ -169,7 +175,7 @@ class OutputRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """One output of a program."""
+    """One output of a program, with its name, type, cells, unit and noise."""
 
     name: str
     type: str
@@ -179,7 +185,7 @@ class Output:
     noise: Any = None
 
     def error(self, confidence: float = 0.95) -> Any:
-        """The noise's error: a number, one for each entry of a vector, or None."""
+        """The noise's error: a number, a tuple for the entries of a vector, or None."""
         if isinstance(self.noise, tuple):
             each = tuple(None if noise is None else noise.error(confidence) for noise in self.noise)
             return None if None in each else each
@@ -212,7 +218,7 @@ class Output:
         return f"{value} {spread}{unit} (95 %)" if spread else f"{value}{unit}"
 
     def rows(self) -> list[OutputRow]:
-        """Each number of an output: of a distribution the mean, for each entry of a vector."""
+        """A row for each number: the mean of a distribution, the entries of a vector."""
         value = self.value
         if is_distribution(value):
             means, intervals = value.mean, value.interval(0.95)
@@ -249,7 +255,7 @@ class Output:
 
 
 def around(value: Any, error: Any) -> tuple[Any, Any]:
-    """The number give or take its error; nothing where the error isn't known."""
+    """The interval from `value` minus `error` to `value` plus `error`; None without an error."""
     return (None, None) if error is None else (value - error, value + error)
 
 
@@ -268,7 +274,7 @@ def _names(query: str, labels: Sequence[str]) -> list[str]:
 
 
 def is_distribution(value: object) -> bool:
-    """Whether an output is a distribution, and not a released number."""
+    """Whether an output is a distribution, rather than a released number."""
     return hasattr(value, "interval") and hasattr(value, "mean")
 
 
@@ -295,7 +301,7 @@ def _plain(value: Any) -> Any:
 
 
 def number_words(value: Any) -> str:
-    """A number, or the first of several."""
+    """A number in words, or the first of several."""
     plain = _plain(value)
     if isinstance(plain, dict):
         return "; ".join(f"{name}: {number_words(entry)}" for name, entry in plain.items())
@@ -306,7 +312,7 @@ def number_words(value: Any) -> str:
 
 
 def interval_words(interval: Any) -> str:
-    """One interval, or one for each entry of a vector."""
+    """An interval in words, or those of a vector's entries."""
     if isinstance(interval[0], tuple):
         shown = ", ".join(interval_words(entry) for entry in interval[:8])
         return f"{shown}{', ...' if len(interval) > 8 else ''}"

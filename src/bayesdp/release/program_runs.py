@@ -85,7 +85,7 @@ class ProgramRun:
         return f"<a run of {self.program.shown}>"
 
     def so_far(self, failure: str) -> ProgramAnswer:
-        """What was released until now, if anything was, with what became of the rest."""
+        """What was released until now, as an answer whose last output says what failed."""
         from bayesdp.programs.run.result import shown
 
         released = {name: shown(value) for name, value in self.machine.released.items()}

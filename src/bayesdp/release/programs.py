@@ -66,7 +66,7 @@ class PlannedProgram:
         return f"{self.spec.name}: {self.shown}, {self.cost_words()}, kind {self.kind}"
 
     def cost_words(self) -> str:
-        """The pure cost and that in zCDP, whichever it has."""
+        """The program's costs in words: pure, in zCDP, or both."""
         return cost_words(self.dp_epsilon, self.dp_rho)
 
     @property
@@ -81,7 +81,7 @@ class PlannedProgram:
 
     @property
     def kind(self) -> str:
-        """Lipschitz in one column, or any."""
+        """The mechanism's kind: Lipschitz in one column, or any."""
         return self.spends[0].kind
 
     @property
@@ -98,7 +98,7 @@ class PlannedProgram:
 
     @property
     def releases(self) -> tuple[str, ...]:
-        """What is released, in words: `noisy: laplace, epsilon 0.5`."""
+        """The program's releases in words, such as `noisy: laplace, epsilon 0.5`."""
         return tuple(_released(self.verdict.derivation))
 
 
@@ -106,7 +106,8 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
     """The program of the query at this position.
 
     Raises `ProgramRefusedError` with the checker's message where it is not accepted, `InputError`
-    where it and the study don't fit together.
+    where it and the study don't fit together, and `UnsupportedError` where a record is several
+    rows, or the program's number of records is private.
     """
     query = study.queries[position]
     assert query.program is not None

@@ -57,7 +57,11 @@ class Shape:
 
 
 def shape(study: StudySpec, position: int) -> Shape:
-    """The shape of the study's query at this position, or `InputError` saying why it can't be."""
+    """The shape of the study's query at this position: what it reads and how it may change.
+
+    Raises `InputError` saying why the query can't be asked, and `UnsupportedError` for what is not
+    supported where a record is several rows, or with `tightness = "mechanism"`.
+    """
     query = study.queries[position]
     assert query.kind != "program"
     key = f"query[{position}]"
@@ -85,7 +89,12 @@ def shape(study: StudySpec, position: int) -> Shape:
         if query.kind == "histogram":
             cells = _cells(query, column, key)
         elif query.bins is not None:
-            raise InputError(f"{key}.bins", list(query.bins), expected="nothing but on a histogram")
+            raise InputError(
+                f"{key}.bins",
+                list(query.bins),
+                expected="nothing but on a histogram",
+                remedy='Leave bins out, or write kind = "histogram".',
+            )
     if query.kind == "mean" and private_where:
         raise InputError(
             f"{key}.where",
@@ -206,6 +215,7 @@ def _require_predicate(query: QuerySpec, key: str, private_where: bool) -> None:
                 f"{key}.{name}",
                 getattr(query, name),
                 expected=f"nothing on a {query.kind}, which counts the rows that match where",
+                remedy=f"Leave {name} out.",
             )
     if query.where is None:
         raise InputError(
@@ -267,9 +277,19 @@ def _cells(query: QuerySpec, column: Column, key: str) -> tuple[Value, ...]:
         return column.levels
     edges = query.bins
     if column.bounds is None:
-        raise InputError(f"{key}.bins", list(edges), expected="bins on a column with bounds")
+        raise InputError(
+            f"{key}.bins",
+            list(edges),
+            expected="bins on a column with bounds",
+            remedy="Leave bins out: each declared state is a cell already.",
+        )
     if len(edges) < 3 or any(low >= high for low, high in pairwise(edges)):
-        raise InputError(f"{key}.bins", list(edges), expected="at least three increasing edges")
+        raise InputError(
+            f"{key}.bins",
+            list(edges),
+            expected="at least three increasing edges",
+            remedy="A bin lies between two edges, and a single bin counts all records.",
+        )
     low, high = column.bounds
     if not (low < edges[-1] and edges[0] <= high):
         raise InputError(
@@ -293,7 +313,7 @@ def _check_cells(count: int, key: str) -> None:
 
 
 def label(column: Column) -> str:
-    """How spends and readings name a column: with its definition, where it is derived."""
+    """The name by which spends and readings know a column: with its definition, if derived."""
     if column.cuts is not None:
         return f"{column.name} = {column.source} cut at {list(column.cuts)}"
     if column.where is not None:
@@ -324,10 +344,11 @@ def independent_labels(study: StudySpec) -> tuple[str, ...]:
 def labels(
     study: StudySpec, names: set[str], key: str, places: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Labels of the private columns among `names`; each must be spoken about (theory 7).
+    """The labels of the private columns among `names`, all of which the population speaks about.
 
     `places` are the parts of the query, at `key`, that name them. A column derived from a covered
-    or an independent one is a function of it, and is covered too.
+    or an independent one is a function of it, and is covered too. Raises `InputError` for a column
+    that the population says nothing about (theory 7).
     """
     labels = []
     covers = covered(study)

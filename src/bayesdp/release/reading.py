@@ -29,7 +29,10 @@ from bayesdp.tables.declarations import parse_columns
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The contents of a TOML file as plain data. Files that it names are found beside it."""
+    """The contents of a TOML file as plain data. Files that it names are found beside it.
+
+    Raises `InputError` for a file that can't be read or is not TOML.
+    """
     try:
         raw = parse_toml(path.read_text(encoding="utf-8"))
     except UnicodeDecodeError:
@@ -49,7 +52,8 @@ def read_toml(path: Path) -> dict[str, Any]:
 def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec:
     """A study from plain data, as read from TOML or built in Python.
 
-    Program files are looked for relative to `folder`, and read now.
+    Program files are looked for relative to `folder`, and read now. Raises `InputError` naming the
+    first key that is wrong.
     """
     known = {"data", "population", "budget", "query"}
     for key in raw:
@@ -102,7 +106,10 @@ def _data(raw: dict[str, Any]) -> DataSpec:
     if (data.unit != "row") != (data.rows_per_unit is not None):
         if data.unit == "row":
             raise InputError(
-                "data.rows_per_unit", data.rows_per_unit, expected='nothing where unit is "row"'
+                "data.rows_per_unit",
+                data.rows_per_unit,
+                expected='nothing where unit is "row"',
+                remedy="Leave it out, or name the column whose rows form one record as unit.",
             )
         raise InputError(
             "data.rows_per_unit",
@@ -158,7 +165,12 @@ def _queries(raw: object) -> tuple[QuerySpec, ...]:
     seen: set[str] = set()
     for position, query in enumerate(queries):
         if query.name in seen:
-            raise InputError(f"query[{position}].name", query.name, expected="a name used once")
+            raise InputError(
+                f"query[{position}].name",
+                query.name,
+                expected="a name used once",
+                remedy="Give each query a name of its own.",
+            )
         seen.add(query.name)
         require_shown(query.name, f"query[{position}].name")
         check_program_keys(query, f"query[{position}]")
@@ -166,6 +178,7 @@ def _queries(raw: object) -> tuple[QuerySpec, ...]:
             raise InputError(
                 f"query[{position}]",
                 expected="a weight or a wanted error, not both",
+                remedy="A wanted error fixes the cost; a weight shares what is left.",
                 shown=False,
             )
     return queries

@@ -21,12 +21,12 @@ _RELEASED: dict[str, list[str]] = {}
 
 
 def remember(study: StudySpec, release: str) -> None:
-    """The study has been paid for."""
+    """Remember that the study has been paid for."""
     _RELEASED.setdefault(digest(study), []).append(release)
 
 
 def require_new(study: StudySpec, ledger: Ledger) -> None:
-    """`Refusal` if this process has paid for an identical study in this ledger."""
+    """Raises `Refusal` if this process has paid for an identical study in this ledger."""
     for release in reversed(_RELEASED.get(digest(study), ())):
         kept = _kept(ledger, release)
         if kept is not None:
@@ -34,7 +34,7 @@ def require_new(study: StudySpec, ledger: Ledger) -> None:
 
 
 def digest(study: StudySpec) -> str:
-    """The same for identical studies."""
+    """A digest that is the same for identical studies."""
     plain = {
         "data": study.data.model_dump(exclude={"source"}),
         "columns": {name: describe_column(column) for name, column in study.columns.items()},

@@ -88,9 +88,9 @@ class Result:
 class ResultList(list[Result]):
     """The results of a query with groups or cells, in the order in which they were declared.
 
-    A place in the list or the name of a group or cell finds one: `results[0]`, `results["child"]`.
-    What a single result has (`value`, `error`) is refused with the names that there are. `named` is
-    the group that all of them are of, if one was named.
+    A result is found by its position or by the name of its group or cell: `results[0]`,
+    `results["child"]`. What a single result has (`value`, `error`) is refused with the names that
+    there are. `named` is the group that all of them are of, if one was named.
     """
 
     def __init__(self, results: Iterable[Result] = (), named: Sequence[object] = ()) -> None:
@@ -239,7 +239,10 @@ class Release:
         return pandas.DataFrame(self._columns())
 
     def to_polars(self) -> polars.DataFrame:
-        """The rows of `to_pandas`. Needs the extra `polars`; `UnsupportedError` without it."""
+        """The rows of `to_pandas` as a Polars frame.
+
+        Raises `UnsupportedError` without the extra `polars`.
+        """
         try:
             import polars
         except ImportError:
@@ -307,7 +310,7 @@ def _shown(result: Result) -> tuple[object, ...]:
 
 
 def cost_words(dp_epsilon: float, dp_rho: float) -> str:
-    """A pure cost, one in zCDP, or both; each is rounded up."""
+    """A pure cost, a cost in zCDP, or both, in words; each is rounded up."""
     pure = [f"DP cost {up_words(dp_epsilon)}"] if dp_epsilon > 0.0 or dp_rho == 0.0 else []
     return " and ".join([*pure, *([f"zCDP cost {up_words(dp_rho)}"] if dp_rho > 0.0 else [])])
 

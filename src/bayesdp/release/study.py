@@ -53,7 +53,7 @@ class Study:
 
     `table` is a path or URL as in study files, or a pandas, Polars or Arrow table. `columns` as in
     `[data.columns]`; `population` a `Population` or its spec; `budget` and `queries` as in the
-    study file. Errors: `InputError` naming the key, as for files.
+    study file. Raises `InputError` naming the key, as for files.
 
     >>> study = Study(
     ...     dataset="example", n=3, columns={"x": {"states": [0, 1]}},
@@ -95,12 +95,20 @@ class Study:
 
     @classmethod
     def load(cls, path: str | Path) -> Study:
-        """A study file. The table and the ledger are found relative to it."""
+        """The study of a study file. The table and the ledger are found relative to it.
+
+        Raises `InputError` naming the key that is wrong.
+        """
         path = Path(path)
         study = cls.__new__(cls)
         spec = parse_study(read_toml(path), path.parent)
         if spec.data.source is None:
-            raise InputError("data.source", expected="the table: a file or URL", shown=False)
+            raise InputError(
+                "data.source",
+                expected="the table: a file or URL",
+                remedy='Write it below [data], such as source = "heights.csv".',
+                shown=False,
+            )
         study._set(spec, spec.data.source, path.parent, path.name)
         return study
 
@@ -140,7 +148,11 @@ class Study:
         return ledger.spends(self.spec.data.dataset) if ledger.path.exists() else []
 
     def check(self) -> Check:
-        """Price the study: costs, noise, errors, and what it does to the budget. Reads no data."""
+        """Price the study: costs, noise, errors, and what it does to the budget. Reads no data.
+
+        Raises `InputError` for a study that is wrong, and `Refusal` where it can't be priced within
+        its budget or the kernel proves no level.
+        """
         self._require_programs()
         plan = provable_plan(self.spec)
         return Check(plan, self._entry(plan).preview(self.ledger()))
@@ -165,7 +177,11 @@ class Study:
         return sweep(check, targets)
 
     def inspect(self) -> list[Finding]:
-        """Hold the table against the study. What is found is private: for the curator only."""
+        """The differences between the table and the study's declaration.
+
+        They are private: for the curator only. An empty list is a table as declared. Raises
+        `TableError` for a table that can't be read at all.
+        """
         plan = provable_plan(self.spec)
         queries = [query.table_query() for query in plan.queries]
         try:
@@ -255,7 +271,12 @@ class Study:
 
     def _open(self) -> Table:
         if self._table is None:
-            raise InputError("data.source", expected="the table: a file, URL or frame", shown=False)
+            raise InputError(
+                "data.source",
+                expected="the table: a file, URL or frame",
+                remedy="Give it as the first argument of Study.",
+                shown=False,
+            )
         return open_table(self._table, self.folder)
 
     def _totals(self, table: Table, plan: Plan) -> Totals:

@@ -18,7 +18,7 @@ LARGEST = 1e6
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """What a check says at one level: `check` is `None` where the study has no price at it.
+    """The check at one level; `check` is `None` where the study has no price at it.
 
     `refusal` says why a release would be refused; it is empty where none would.
     """
@@ -64,7 +64,7 @@ def spending(study: StudySpec, target: float) -> StudySpec:
 
 
 def sweep(check: Callable[[float], Check], targets: Sequence[float]) -> Sweep:
-    """The check at each level.
+    """The check of a study at each level, for a table of costs and errors.
 
     Raises `InputError` for what is not a level, and where the study is wrong at every level.
     """

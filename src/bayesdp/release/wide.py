@@ -21,7 +21,7 @@ from bayesdp.tables.columns import Column
 
 
 def wide_warnings(study: StudySpec) -> list[str]:
-    """A warning where covered columns look like the same thing, measured of several records."""
+    """A warning where covered columns look like the same quantity of several records."""
     population = study.population
     if population is None or study.data.unit != "row" or not _is_about_one_value(population):
         return []

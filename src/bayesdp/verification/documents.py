@@ -20,9 +20,10 @@ _TOO_DEEP = "it is nested too deeply"
 
 
 def read(text: str) -> object:
-    """Parsed JSON. A document that says a thing twice, or a number beyond all doubles, is refused.
+    """Parsed JSON, strictly: a key that is given twice, or a number beyond all doubles, is refused.
 
-    Instead of a refused document there is an object without a format, which is never valid.
+    Instead of a refused document, or of a text that is not JSON, an object without a format is
+    returned, which is never valid.
     """
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -43,10 +43,10 @@ class Verification(Verdict):
 def verify(certificate: Checkable) -> Verification:
     """The verdict on a certificate: true for VALID ASSUMING, false for INVALID and UNKNOWN.
 
-    `certificate` is a `Release`, a `Certificate`, its document as plain data, the text of one (it
-    starts with a brace), or the name of a file. The digest is computed here: a file that was
-    changed is INVALID, also where it was loaded before. Errors: `InputError` for a file that can't
-    be read or holds something else than JSON, and for anything else.
+    `certificate` is a `Release`, a `Certificate`, its document as plain data, its text (it starts
+    with a brace), or the name of a file. The digest is computed here: a file that was changed is
+    INVALID, also where it was loaded before. Raises `InputError` for a file that can't be read or
+    holds something else than JSON, and for anything else.
     """
     document = reader_of(certificate)
     try:
@@ -58,7 +58,10 @@ def verify(certificate: Checkable) -> Verification:
 
 
 def reader_of(certificate: object, key: str = "certificate") -> Callable[[], object]:
-    """A function that returns the certificate's document. Files are read now; errors name `key`."""
+    """A function that returns the certificate's document. Files are read now.
+
+    Raises `InputError` at `key` for what can't be a certificate.
+    """
     if isinstance(certificate, Release):
         return certificate.certificate.to_dict
     if isinstance(certificate, Certificate):
@@ -81,7 +84,10 @@ def reader_of(certificate: object, key: str = "certificate") -> Callable[[], obj
 
 
 def text_of(file: str | Path, key: str) -> str:
-    """The text itself, or that of the file of this name, else `InputError`."""
+    """The text itself, or that of the file of this name.
+
+    Raises `InputError` at `key` for a file that can't be read.
+    """
     if isinstance(file, str) and is_json(file):
         return file
     try:

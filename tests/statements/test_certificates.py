@@ -58,7 +58,7 @@ COMPOSED = (*OWN, "premises", 0)
 QUERY = (*COMPOSED, "premises", 0)
 FAULTS: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
     ("law", ("note",), 1, ".note", "does not belong"),
-    ("law", ("software",), "certified", ".software", "no name of this package"),
+    ("law", ("software",), "certified", ".software", "not a version of this package"),
     ("law", ("claim", "epsilon"), True, ".claim.epsilon", "truth value"),
     ("law", ("claim", "epsilon"), "1", ".claim.epsilon", "number"),
     ("law", ("claim", "epsilon"), 2**53 + 1, ".claim.epsilon", "isn't exact as a double"),
@@ -73,9 +73,9 @@ FAULTS: list[tuple[str, tuple[Any, ...], Any, str, str]] = [
     ("laplace release", (*COMPOSED, "premises"), [], ".derivation", "at least 1 item"),
     ("laplace release", (*COMPOSED, "evidence", "adjacency"), "none", ".derivation", "replace one"),
     ("laplace release", (*OWN, "premises"), [], ".derivation", "DP costs come first"),
-    ("laplace release", ("unit",), "pair", "", "rows of a record"),
+    ("laplace release", ("unit",), "pair", "", "rows_per_unit belongs"),
     ("laplace release", ("population",), None, "", "BDP is about a population"),
-    ("laplace release", ("time",), "yesterday", ".time", "no time"),
+    ("laplace release", ("time",), "yesterday", ".time", "not a date and time"),
     ("laplace release", ("not_protected", 0), "all", ".not_protected", "the same for all"),
     ("laplace release", ("results", 0, "rows"), 3, ".results[0]", "rows belong to averages"),
     ("laplace release", ("results", 0, "dp_rho"), 0.0, ".results[0]", "a cost of another kind"),
@@ -106,7 +106,7 @@ def test_grids_have_the_slack_of_two_steps() -> None:
     assert grid["slack"] == 2.0 ** (1 - grid["bits"])
     place = (*QUERY, "evidence", "grid")
     assert "two of its steps" in refused(document, (*place, "slack"), grid["slack"] / 2).reason
-    assert "no two numbers" in refused(document, (*place, "hi"), grid["lo"]).reason
+    assert "lower end is not below" in refused(document, (*place, "hi"), grid["lo"]).reason
     assert "less than or equal to 62" in refused(document, (*place, "bits"), 63).reason
 
 

@@ -47,10 +47,10 @@ WRONG: dict[str, tuple[Any, str, str]] = {
     "a key more": (lambda d: release(d).update(note=1), "body[0].note", "does not belong"),
     "a key less": (lambda d: release(d).pop("options"), "body[0].options", "missing"),
     "a node's key more": (lambda d: node(d).update(note=1), "sequence[0].note", "not belong"),
-    "true for 1": (lambda d: node(d).update(epsilon=True), "sequence[0].epsilon", "no fraction"),
-    "a double": (lambda d: node(d).update(delta=0.0), "sequence[0].delta", "no fraction"),
+    "true for 1": (lambda d: node(d).update(epsilon=True), "sequence[0].epsilon", "not a fraction"),
+    "a double": (lambda d: node(d).update(delta=0.0), "sequence[0].delta", "not a fraction"),
     "not in lowest terms": (lambda d: node(d).update(delta="0/2"), "delta", "lowest terms"),
-    "an exponent": (lambda d: node(d).update(epsilon="1e9"), "epsilon", "no fraction"),
+    "an exponent": (lambda d: node(d).update(epsilon="1e9"), "epsilon", "not a fraction"),
     "another norm": (
         lambda d: node(d)["sensitivity"].update(norm="l3"), "sensitivity.norm", "should be",
     ),

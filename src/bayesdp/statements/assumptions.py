@@ -26,7 +26,7 @@ ALLOWED = "the study and its ledger allow a level of"
 
 
 def named(name: object) -> str:
-    """A name in quotes, such that no name can end them and go on as a sentence of its own."""
+    """A name in quotes, escaped so that it can't end them and go on as a sentence of its own."""
     text = str(name)
     plain = not any(letter in "'\"\\,;:" for letter in text)
     return f"'{text}'" if plain else json.dumps(text, ensure_ascii=False)

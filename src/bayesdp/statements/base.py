@@ -27,7 +27,7 @@ _Item = TypeVar("_Item")
 
 
 class StatementError(ValueError):
-    """Plain data that states nothing, or two things at once. `place` is where, `reason` why."""
+    """Plain data that states nothing, or two things at once; `place` is where, `reason` why."""
 
     def __init__(self, place: str, reason: str) -> None:
         super().__init__(f"{place}: {reason}")
@@ -36,7 +36,7 @@ class StatementError(ValueError):
 
 
 class NotKnownError(Exception):
-    """Plain data that may state something, which nothing here reads. `place` is where."""
+    """Plain data that may state something, but no reader here knows it; `place` is where."""
 
     def __init__(self, place: str, reason: str) -> None:
         super().__init__(f"{place}: {reason}")
@@ -53,7 +53,7 @@ class Statement(BaseModel):
 
 
 class Reader:
-    """Reads one kind of statement. What it needs for that is built when it first reads."""
+    """Reads one kind of statement. Its validator is built at the first reading."""
 
     def __init__(self, kind: Any) -> None:
         self.kind = kind
@@ -63,7 +63,7 @@ class Reader:
         return TypeAdapter(self.kind)
 
     def read(self, plain: object, place: str) -> Any:
-        """What the plain data states; `StatementError` naming the first problem."""
+        """The statement that plain data makes. Raises `StatementError` for the first problem."""
         try:
             return self._adapter.validate_python(plain)
         except ValidationError as error:
@@ -105,16 +105,16 @@ def is_shown(text: str) -> bool:
 
 
 def visible(text: str) -> str:
-    """The text; `ValueError` unless it is one line of letters that are shown as they stand."""
+    """The text. Raises `ValueError` unless it is one line of letters that show as they stand."""
     if not is_shown(text):
         raise ValueError("a letter that isn't shown as it stands")
     return text
 
 
 def all_visible(plain: Any, but: frozenset[str] = frozenset()) -> Any:
-    """The plain data; `ValueError` unless its texts and keys are lines of visible letters.
+    """The plain data, whose texts and keys are lines of visible letters.
 
-    What stands under the keys `but` has readers of its own.
+    Raises `ValueError` for any other text. What stands under the keys `but` has readers of its own.
     """
     waiting = [plain]
     while waiting:
@@ -153,7 +153,7 @@ def _as_tuple(value: object) -> object:
 
 
 def distinct(values: tuple[_Item, ...]) -> tuple[_Item, ...]:
-    """The values; `ValueError` if one is there twice."""
+    """The values. Raises `ValueError` if a value is there twice."""
     if len(set(values)) < len(values):
         raise ValueError("an entry stands there twice")
     return values
@@ -198,7 +198,7 @@ Roles = Annotated[tuple[Name, ...], Sequence, Field(min_length=1), AfterValidato
 
 
 class Declared(Statement):
-    """What every population may say: `source`, who vouches for it, and the columns it `covers`."""
+    """What every population may state: who vouches for it (`source`), and the columns it covers."""
 
     source: Line = ""
     covers: Names = ()
@@ -212,7 +212,7 @@ class InFile(Statement):
 
 
 def one_form(plain: object, forms: Iterable[tuple[str, str]], otherwise: str) -> str:
-    """The name of the form that the keys of plain data speak of: the first whose key is there."""
+    """The form that the keys of plain data belong to: the first form whose key is there."""
     if isinstance(plain, dict):
         for key, form in forms:
             if key in plain:
@@ -226,7 +226,7 @@ def listed(plain: object) -> str:
 
 
 def once_each(names: Iterable[Hashable], fault: Callable[[Any], str]) -> None:
-    """`ValueError` for the first name that comes a second time."""
+    """Raises `ValueError` for the first name that comes a second time, in the words of `fault`."""
     seen: set[Hashable] = set()
     for name in names:
         if name in seen:

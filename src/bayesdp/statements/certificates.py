@@ -46,7 +46,7 @@ _SOFTWARE = re.compile(r"bayesdp [0-9]+(\.[0-9]+)*[0-9A-Za-z.+-]{0,40}")
 
 def _software(name: str) -> str:
     if _SOFTWARE.fullmatch(name) is None:
-        raise ValueError("no name of this package with a version")
+        raise ValueError("not a version of this package, such as 'bayesdp 1.0'")
     return name
 
 
@@ -54,13 +54,13 @@ def _moment(time: str) -> str:
     try:
         datetime.fromisoformat(time)
     except ValueError:
-        raise ValueError("no time") from None
+        raise ValueError("not a date and time of ISO 8601") from None
     return time
 
 
 def _the_same(words: tuple[str, ...]) -> tuple[str, ...]:
     if words != NOT_PROTECTED:
-        raise ValueError("it is the same for all certificates")
+        raise ValueError("not the list of what no level protects, the same for all certificates")
     return words
 
 
@@ -69,7 +69,7 @@ Population = dict[str, Any]
 
 
 class Certificate(Statement):
-    """What every certificate has. Digest and signature are about the rest."""
+    """The lines that every certificate has. Digest and signature are about all others."""
 
     format: Literal["bayesdp-certificate"]
     version: Annotated[int, Field(ge=VERSION, le=VERSION)]
@@ -94,13 +94,13 @@ class DpClaim(Statement):
 
 
 class AnyValues(Statement):
-    """A level holds whatever the values are."""
+    """The secret values of a level that holds whatever the values are."""
 
     kind: Literal["any values that the population gives a positive probability"]
 
 
 class BoundedValues(Statement):
-    """A level holds for values in an interval, or of each column in its own."""
+    """The secret values of a level that holds in an interval, or for each column in its own."""
 
     kind: Literal["bounded"]
     interval: Interval | None = None
@@ -109,7 +109,7 @@ class BoundedValues(Statement):
     @model_validator(mode="after")
     def _of_one_form(self) -> BoundedValues:
         if (self.interval is None) == (self.intervals is None):
-            raise ValueError("an interval, or intervals by column")
+            raise ValueError("neither an interval alone nor intervals by column alone")
         return self
 
 
@@ -145,7 +145,7 @@ class ConversionClaim(Statement):
 
 
 class Parameters(Statement):
-    """How large a group is, and which value a default record has."""
+    """The parameters of notions: how large a group is, and the value of a default record."""
 
     size: Count
     default: Number
@@ -198,12 +198,12 @@ class NumberResult(Statement):
         if due is None or other is not None:
             raise ValueError("a cost of another kind than its noise has")
         if (self.rows is not None) != (self.kind in ("mean", "proportion")):
-            raise ValueError("rows belong to averages")
+            raise ValueError("rows belong to averages, and each average has them")
         return self
 
     @property
     def cost(self) -> float:
-        """Its DP cost: pure, or of Gaussian noise."""
+        """The number's DP cost: pure, or of Gaussian noise in zCDP."""
         return float((self.dp_epsilon or 0.0) + (self.dp_rho or 0.0))
 
 
@@ -232,7 +232,7 @@ Result = Annotated[
 
 
 class ProgramText(Statement):
-    """Which program was asked, the digest of its text, and what its cost rests on."""
+    """The program that was asked: the digest of its text, and what its cost rests on."""
 
     query: Name
     program: Name
@@ -253,7 +253,7 @@ class DataSet(Statement):
 
 
 class ReleaseCertificate(Certificate):
-    """Of a release: what was asked of which table, the results, and the data set's state."""
+    """The certificate of a release: what was asked, the results, and the data set's state."""
 
     release: Name
     time: Annotated[Line, AfterValidator(_moment)]
@@ -276,14 +276,16 @@ class ReleaseCertificate(Certificate):
         if (self.claim.notion == "dp") != (self.population is None):
             raise ValueError("BDP is about a population, and DP about none")
         if self.derivation.conclusion.notion != self.claim.notion:
-            raise ValueError("another notion than derived")
+            raise ValueError("a notion other than that of the derivation")
         if (self.rows_per_unit is None) != (self.unit == "row"):
-            raise ValueError("rows of a record, and a record of one row")
+            raise ValueError(
+                "rows_per_unit belongs to records of several rows, and each of those has it"
+            )
         return self
 
 
 class ConversionCertificate(Certificate):
-    """Of a conversion alone: for every mechanism of the stated cost."""
+    """The certificate of a conversion alone: for every mechanism of the stated cost."""
 
     population: Population
     claim: ConversionClaim
@@ -298,15 +300,15 @@ class ConversionCertificate(Certificate):
 def _alone(step: Conversion, population: Population | None) -> None:
     """`ValueError` for columns that are set apart from those that the population covers."""
     if step.composition is not None:
-        raise ValueError("costs of queries that nobody asks")
+        raise ValueError("costs of queries, which only a release asks")
     if list(step.evidence.covers) != (population or {}).get("covers", []):
         raise ValueError("covers: other columns than the population's")
     if step.evidence.independent or step.evidence.interval is not None:
-        raise ValueError("columns that nobody declares")
+        raise ValueError("columns that nobody declares: only a release declares any")
 
 
 class RelationsCertificate(Certificate):
-    """Of what given levels of notions imply."""
+    """The certificate of what given levels of notions imply."""
 
     population: Population | None
     declared: Names
@@ -324,7 +326,7 @@ class RelationsCertificate(Certificate):
 
 
 class ProgramCertificate(Certificate):
-    """Of a program alone."""
+    """The certificate of a program alone."""
 
     claim: ProgramClaim
     derivation: ProgramDerivation
@@ -354,5 +356,8 @@ _CERTIFICATE = Reader(
 
 
 def read_certificate(plain: object) -> Any:
-    """The certificate that a document states, as one of the classes above; `StatementError`."""
+    """The certificate that a document states, as one of the classes above.
+
+    Raises `StatementError` naming the first problem.
+    """
     return _CERTIFICATE.read(plain, "")

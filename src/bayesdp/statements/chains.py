@@ -24,7 +24,7 @@ Order = Annotated[int, Field(ge=1, le=8)]
 
 
 class Chain(Declared):
-    """What chains of one law, and those between bounds, have in common."""
+    """The keys that chains of one law and chains between bounds have in common."""
 
     model: Literal["markov"]
     order: Order = 1

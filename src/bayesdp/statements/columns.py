@@ -57,7 +57,7 @@ DEFINED_AS = " = "
 
 
 def kind_of(value: object) -> Literal["number", "text", "truth value"]:
-    """What a value is."""
+    """The kind of a value: number, text or truth value."""
     if isinstance(value, bool):
         return "truth value"
     return "text" if isinstance(value, str) else "number"
@@ -99,7 +99,7 @@ _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 60480
 
 
 def seconds_of(step: str) -> int:
-    """The seconds of a step of dates or times."""
+    """The seconds of a step such as "15 minutes". Raises `ValueError` for any other text."""
     match = STEP.fullmatch(step)
     if match is None:
         raise ValueError("a step that is neither a number nor a time such as '1 day'")
@@ -115,13 +115,13 @@ Step = Annotated[
 
 
 class Impute(Statement):
-    """The value that stands in for a missing one."""
+    """The value that replaces a missing one."""
 
     impute: Value
 
 
 class Column(Statement):
-    """What every column may say. `public` columns, and those with a role, are not protected."""
+    """The keys that every column may have. `public` columns and roles are not protected."""
 
     model_config = ConfigDict(populate_by_name=False)
 
@@ -135,7 +135,7 @@ class Column(Statement):
 
     @property
     def is_private(self) -> bool:
-        """Whether it is protected."""
+        """Whether the column is protected."""
         return not self.public
 
     @property
@@ -145,7 +145,7 @@ class Column(Statement):
 
     @property
     def interval(self) -> tuple[float, float] | None:
-        """Where its numbers lie; `None` for what isn't numbers, or a single number."""
+        """The interval of its numbers; `None` for other values, or a single number."""
         levels = self.levels
         if levels is None or kind_of(levels[0]) != "number":
             return None
@@ -202,7 +202,7 @@ class _Derived(Column):
 
 
 class Cut(_Derived):
-    """How many of the `cuts` are at most the value of the column that it is computed `from`."""
+    """A derived column: how many of the `cuts` are at most the value of its source."""
 
     cuts: Annotated[tuple[Number, ...], Sequence, Field(min_length=1), AfterValidator(_increasing)]
 
@@ -219,7 +219,7 @@ class Cut(_Derived):
 
 
 class Condition(_Derived):
-    """1 where the condition `where` on the column that it is computed `from` holds, else 0."""
+    """A derived column: 1 where the condition `where` holds of its source, else 0."""
 
     where: Where
 
@@ -240,7 +240,7 @@ class _Role(Column):
 
 
 class Group(_Role):
-    """Which cluster or series a row belongs to."""
+    """A role: the column says which cluster or series a row belongs to."""
 
     role: Literal["cluster", "series"]
     states: States | None = None
@@ -252,7 +252,7 @@ class Group(_Role):
 
 
 class Member(_Role):
-    """Which record of its cluster a row is."""
+    """A role: the column says which record of its cluster a row is."""
 
     role: Literal["member"]
     states: States
@@ -264,7 +264,7 @@ class Member(_Role):
 
 
 class Position(_Role):
-    """In which order rows come; neighbours are a `step` apart."""
+    """A role: the column says in which order rows come; neighbours are a `step` apart."""
 
     role: Literal["order"]
     step: Step
@@ -312,7 +312,10 @@ _COLUMNS = Reader(dict[Name, AnyColumn])
 
 
 def read_columns(plain: object, place: str = "columns") -> dict[str, Any]:
-    """The declared columns by name, each as one of the classes above; `StatementError`."""
+    """The declared columns by name, each as one of the classes above.
+
+    Raises `StatementError` naming the first problem.
+    """
     columns: dict[str, Any] = _COLUMNS.read(plain, place)
     roles: set[str] = set()
     derived: dict[str, bool] = {}
@@ -360,10 +363,11 @@ def _check_source(name: str, column: Any, columns: Mapping[str, Any], place: str
 
 
 def check_law(covers: tuple[str, ...], columns: Mapping[str, Any], place: str) -> None:
-    """`StatementError` where a law of the covered columns' states is one of impossible states.
+    """Refuse a law of the covered columns' states in which some state is impossible.
 
     That is so where two columns hold values of one column of the table, themselves or computed from
-    it, and where no value of its declared source has some state of a derived column.
+    it, and where no value of its declared source has some state of a derived column. Raises
+    `StatementError`.
     """
     sources = [getattr(columns[name], "source", name) for name in covers]
     for name, source in zip(covers, sources, strict=True):
@@ -397,7 +401,7 @@ def _reached(column: Any, source: Any) -> set[int]:
 
 
 def operand(column: Any) -> Operand:
-    """What conditions on a column have to know of it."""
+    """The facts about a column that conditions on it depend on."""
     dated = isinstance(column, Position) and isinstance(column.step, str)
     levels = column.levels
     if isinstance(column, Numeric | _Derived):
@@ -408,7 +412,7 @@ def operand(column: Any) -> Operand:
 
 
 def label(name: str, column: Any) -> str:
-    """How spends name a column: with its definition, where it is derived."""
+    """The name of a column in spends: with its definition, where it is derived."""
     if isinstance(column, Cut):
         return f"{name}{DEFINED_AS}{column.source} cut at {list(column.cuts)}"
     if isinstance(column, Condition):

@@ -63,7 +63,7 @@ _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?")
 
 @dataclass(frozen=True)
 class Comparison:
-    """A column compared with literals: one of them, or several after `in` and `not in`."""
+    """A column compared with a literal, or with several after `in` and `not in`."""
 
     column: str
     operator: str
@@ -72,7 +72,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Joined:
-    """Conditions joined by `and` or `or`, or the one that `not` denies."""
+    """Conditions joined by `and` or `or`, or the single condition that `not` denies."""
 
     how: Literal["and", "or", "not"]
     parts: tuple[Tree, ...]
@@ -83,7 +83,7 @@ Tree = Comparison | Joined
 
 @dataclass(frozen=True)
 class Operand:
-    """What a condition has to know of a column.
+    """The facts about a column that a condition on it depends on.
 
     `reads` is what its values are, `None` where the conditions on it decide; `levels` are its
     values, `None` for any; `dated` where they are dates or times; `indicator` where they are the 0
@@ -116,7 +116,7 @@ class ConditionError(ValueError):
 
 
 def condition(text: str) -> str:
-    """The text of a condition; `ValueError` for a text that spells none."""
+    """The text of a condition. Raises `ValueError` for a text that is not a condition."""
     parse(text)
     return text
 
@@ -126,14 +126,14 @@ Where = Annotated[str, AfterValidator(condition)]
 
 
 def value_kind(value: object) -> Reads:
-    """Whether a literal is a number, a text or a boolean."""
+    """The kind of a literal: number, text or boolean."""
     if isinstance(value, bool):
         return "boolean"
     return "text" if isinstance(value, str) else "number"
 
 
 def is_time(value: object) -> bool:
-    """Whether this is the one text of a date or time, midnight being the date alone."""
+    """Whether this is the standard text of a date or time, midnight being the date alone."""
     if not isinstance(value, str) or not _TIME.fullmatch(value) or value.endswith(" 00:00:00"):
         return False
     try:
@@ -181,7 +181,7 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def parse(text: str) -> Tree:
-    """The condition that the text spells; `ConditionError` for a text that spells none."""
+    """The condition that the text spells. Raises `ConditionError` for any other text."""
     if not isinstance(text, str) or not text.strip():
         raise ConditionError(text)
     if len(text) > MOST_LETTERS:
@@ -290,7 +290,10 @@ class _Parser:
 
 
 def against(tree: Tree, columns: Mapping[str, Operand]) -> tuple[Tree, dict[str, Reads]]:
-    """The condition on these columns, and what it reads each of its own as; `ConditionError`."""
+    """The condition on these columns, and the type that each column is read as.
+
+    Raises `ConditionError` where a comparison doesn't fit its column.
+    """
     reads: dict[str, Reads] = {}
     return _against(tree, columns, reads), reads
 

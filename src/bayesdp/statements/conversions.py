@@ -61,7 +61,7 @@ Interval = Annotated[tuple[Number, Number], Sequence]
 
 
 class ColumnCost(Statement):
-    """What the spends on one column of vector records cost, and the width it is clipped to."""
+    """The cost of spends on one column of vector records, and the width that it is clipped to."""
 
     column: Name
     width: Positive
@@ -72,7 +72,7 @@ class ColumnCost(Statement):
 
 
 class Cost(Statement):
-    """Costs by kind of mechanism, pure and (`rho`) of Gaussian noise; `slack` is of the grid."""
+    """DP costs by kind of mechanism, pure and zCDP (`rho`); `slack` is the grid's part."""
 
     any: Size
     lipschitz: Size
@@ -102,7 +102,7 @@ class Point(Statement):
 
 
 class Stated(Statement):
-    """The same, of any mechanism with this (epsilon, delta)."""
+    """A level at a delta that follows from the stated (epsilon, delta) of any mechanism."""
 
     counted: Literal["pure", "zcdp"]
     way: Literal["stated"]
@@ -132,14 +132,14 @@ class Flows(Statement):
         if self.i in self.known:
             raise ValueError("the record that is attacked is known")
         if self.true == self.other:
-            raise ValueError("two values that are one")
+            raise ValueError("the true value and the other one are the same")
         if any(first == second for first, second, _ in self.flows):
-            raise ValueError("a flow to itself")
+            raise ValueError("a flow from a cell to itself")
         return self
 
     @property
     def question(self) -> tuple[Any, ...]:
-        """What it is about."""
+        """The attack that the proof is about, without its witness."""
         known = tuple(sorted(zip(self.known, self.values, strict=True)))
         return self.i, known, self.true, self.other
 
@@ -172,7 +172,7 @@ DETAILS: Mapping[str, frozenset[str]] = {
 
 
 class Converted(Statement):
-    """A BDP level."""
+    """The conclusion of a conversion: a BDP level."""
 
     notion: Literal["bdp"]
     epsilon: Size
@@ -181,7 +181,7 @@ class Converted(Statement):
 
 
 class ConversionEvidence(Statement):
-    """What is converted, about which population; `details` are witnesses that the rule reads."""
+    """The cost that is converted, and the population; `details` are witnesses for the rule."""
 
     population: dict[str, Any]
     covers: Names
@@ -200,7 +200,7 @@ def _theorem(rule: str) -> str:
 
 
 class Conversion(Statement):
-    """A step from DP to BDP by one theorem. A family has one below it for each member."""
+    """A step from DP to BDP by one theorem. The step of a family has a step for each member."""
 
     rule: Annotated[str, AfterValidator(_theorem)]
     conclusion: Converted
@@ -218,13 +218,13 @@ class Conversion(Statement):
 
     @property
     def composition(self) -> Composition | None:
-        """The costs that are converted, in the step of a release."""
+        """The step below that composes the converted costs; `None` outside of releases."""
         first = self.premises[0] if self.premises else None
         return first if isinstance(first, Composition) else None
 
     @property
     def members(self) -> tuple[Conversion, ...]:
-        """The steps of a family's members."""
+        """The steps of a family's members; none for other populations."""
         return tuple(step for step in self.premises if isinstance(step, Conversion))
 
     @model_validator(mode="after")
@@ -250,4 +250,4 @@ class Conversion(Statement):
             raise ValueError("the level of a member is above the family's")
         for key in ("covers", "independent", "interval"):
             if getattr(member.evidence, key) != getattr(self.evidence, key):
-                raise ValueError(f"{key}: a member's is another")
+                raise ValueError(f"{key}: a member states another than its family")

@@ -34,7 +34,7 @@ Nothing = Annotated[tuple[()], Sequence]
 
 
 def rule_of(plain: object) -> str:
-    """The rule of a step; an empty text for plain data that is none."""
+    """The rule that a step names; an empty text for plain data that is not a step."""
     rule = plain.get("rule") if isinstance(plain, Mapping) else None
     return rule if isinstance(rule, str) else ""
 
@@ -53,13 +53,13 @@ class DpCost(DpLevel):
 
 
 class QueryCost(DpCost):
-    """What one query costs, and whether its mechanism is Lipschitz."""
+    """The cost of one query, and whether its mechanism is Lipschitz."""
 
     kind: Literal["any", "lipschitz"]
 
 
 class Grid(Statement):
-    """The grid of integers on which values from `lo` to `hi` are summed."""
+    """The grid of `2**bits` steps on which values from `lo` to `hi` are summed."""
 
     lo: Number
     hi: Number
@@ -70,9 +70,9 @@ class Grid(Statement):
     @model_validator(mode="after")
     def _goes_together(self) -> Grid:
         if not self.lo < self.hi:
-            raise ValueError("a grid between no two numbers")
+            raise ValueError("a grid whose lower end is not below its upper end")
         if self.slack != 2.0 / 2.0**self.bits:
-            raise ValueError("the grid's slack is two of its steps")
+            raise ValueError("a slack other than two of its steps")
         return self
 
 
@@ -93,19 +93,19 @@ class Noise(Statement):
 
 
 class LaplaceNoise(Noise):
-    """With the sensitivity in l1."""
+    """Discrete Laplace noise on a query, with the sensitivity in l1."""
 
     sensitivity: Annotated[Whole, Field(ge=1)]
 
 
 class GaussianNoise(Noise):
-    """With the square of the sensitivity in l2."""
+    """Discrete Gaussian noise on a query, with the square of the sensitivity in l2."""
 
     sensitivity_squared: Annotated[Whole, Field(ge=1)]
 
 
 class LaplaceStep(Statement):
-    """The pure cost of discrete Laplace noise."""
+    """A step: the pure cost of discrete Laplace noise."""
 
     rule: Literal["discrete-laplace"]
     conclusion: QueryCost
@@ -114,7 +114,7 @@ class LaplaceStep(Statement):
 
 
 class GaussianStep(Statement):
-    """The zCDP cost of discrete Gaussian noise."""
+    """A step: the zCDP cost of discrete Gaussian noise."""
 
     rule: Literal["discrete-gaussian"]
     conclusion: QueryCost
@@ -138,7 +138,7 @@ class ProgramCost(Statement):
 
 
 class ProgramStep(Statement):
-    """The cost of a program, over the derivation of the program's own certificate."""
+    """A step: the cost of a program, over the derivation of the program's own certificate."""
 
     rule: Literal["program"]
     conclusion: QueryCost
@@ -161,7 +161,7 @@ class Adjacency(Statement):
 
 
 class Composition(Statement):
-    """The DP cost of all queries of a release."""
+    """A step: the DP cost of all queries of a release."""
 
     rule: Literal["sequential-composition"]
     conclusion: DpCost
@@ -172,8 +172,8 @@ class Composition(Statement):
     def _of_one_noise(self) -> Composition:
         rules = [step.rule for step in self.premises]
         if PROGRAM in rules and set(rules[rules.index(PROGRAM) :]) != {PROGRAM}:
-            raise ValueError("programs come last")
+            raise ValueError("a query after a program: programs come last")
         if len(set(rules) - {PROGRAM}) > 1:
-            raise ValueError("noise of two kinds")
+            raise ValueError("noise of two kinds: all queries of a release share one kind")
         distinct(tuple(step.evidence.query.name for step in self.premises))
         return self

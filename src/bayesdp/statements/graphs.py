@@ -41,7 +41,7 @@ class Finite(Declared):
 
 
 class Factor(Statement):
-    """A factor of a graph: the records `between` which it stands, one axis of its table each."""
+    """A factor of a graph: its table has one axis for each record that it stands `between`."""
 
     between: Annotated[tuple[Place, ...], Sequence, Field(min_length=1), AfterValidator(distinct)]
     table: Any

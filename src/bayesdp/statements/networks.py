@@ -29,17 +29,17 @@ class Root(Statement):
 
     @property
     def values(self) -> int:
-        """How many values it has."""
+        """The number of values of the record."""
         return len(self.law)
 
     @property
     def parents(self) -> tuple[str, ...]:
-        """None."""
+        """The names of the parents: none."""
         return ()
 
     @property
     def table(self) -> Any:
-        """Its law."""
+        """The record's law."""
         return self.law
 
     @model_validator(mode="after")
@@ -58,17 +58,17 @@ class Child(Statement):
 
     @property
     def values(self) -> int:
-        """How many values it has."""
+        """The number of values of the record."""
         return len(self.transition[0])
 
     @property
     def parents(self) -> tuple[str, ...]:
-        """The one parent."""
+        """The name of the only parent."""
         return (self.parent,)
 
     @property
     def table(self) -> Any:
-        """Its law for each value of the parent."""
+        """The record's law for each value of the parent."""
         return self.transition
 
     @model_validator(mode="after")
@@ -120,7 +120,7 @@ class Variable(Statement):
 
     @property
     def values(self) -> int:
-        """How many values it has."""
+        """The number of values of the record."""
         return self.states if isinstance(self.states, int) else len(self.states)
 
 
@@ -148,7 +148,7 @@ class NetworkNodes(Declared):
 
 
 class ReadBy(Statement):
-    """A file of a network, and what reads it."""
+    """The reader of a network's file, with its version."""
 
     file: Name
     reader: Literal["own", "pyagrum"] = "own"

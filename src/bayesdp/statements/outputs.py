@@ -43,7 +43,7 @@ _CHAINS = re.compile(r"The chains don't agree: R-hat is [0-9]+\.[0-9]{3}\. Ask f
 
 def _note(text: str) -> str:
     if text not in NOTES and _CHAINS.fullmatch(text) is None:
-        raise ValueError("words that no posterior says")
+        raise ValueError("a note that no posterior has")
     return text
 
 
@@ -101,7 +101,7 @@ class Answers(Statement):
 
 
 class Chains(Statement):
-    """How well the draws of one number do."""
+    """How well the chains of draws of one number agree."""
 
     ess: Annotated[Number, Field(gt=0)]
     r_hat: Size
@@ -160,10 +160,10 @@ class Posterior(Statement):
             raise ValueError("a rate below 0")
         if self.parameters is None:
             return
-        told = self.parameters
-        if len(told) != (len(means) if self.family == "dirichlet" else 2):
+        values = self.parameters
+        if len(values) != (len(means) if self.family == "dirichlet" else 2):
             raise ValueError("not the parameters of one such distribution")
-        positive = told[1:] if self.family == "normal" else told
+        positive = values[1:] if self.family == "normal" else values
         if min(positive) < 0:
             raise ValueError("a parameter below 0")
 
@@ -238,10 +238,13 @@ _RELEASED = Reader(
 
 
 def read_output(plain: object, place: str = "outputs") -> Any:
-    """What a program hands over, as one of the classes above; `StatementError`."""
+    """The output that a program hands over, as one of the classes above.
+
+    Raises `StatementError` naming the first problem.
+    """
     return _OUTPUT.read(plain, place)
 
 
 def read_released(plain: object, place: str = "releases") -> Any:
-    """A value that a program released, as it stands in a certificate; `StatementError`."""
+    """A value that a program released, as a certificate states it. Raises `StatementError`."""
     return _RELEASED.read(plain if isinstance(plain, dict) else {"value": plain}, place)

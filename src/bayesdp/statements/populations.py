@@ -106,7 +106,7 @@ STRUCTURE = {
 
 
 def structure(population: Any) -> str:
-    """What it speaks of: `clusters`, `series`, `all records`, or `none` where none depend."""
+    """What a population speaks of: `clusters`, `series`, `all records`, or `none` (independent)."""
     if isinstance(population, Family):
         kinds = {structure(member) for member in population.members} - {"none"}
         return kinds.pop() if kinds else "none"
@@ -116,12 +116,15 @@ def structure(population: Any) -> str:
 
 
 def law_of(declared: Mapping[str, Any]) -> dict[str, Any]:
-    """What a declaration says of the law: without who vouches for it, and for which columns."""
+    """The law that a declaration states, without who vouches for it, and for which columns."""
     return {key: value for key, value in declared.items() if key not in ("source", "covers")}
 
 
 class Family(Declared):
-    """One of several populations holds, whichever it is. Members cover what the family covers."""
+    """A family of populations: a member is true, and it is not known which.
+
+    Members cover what the family covers.
+    """
 
     model: Literal["family"]
     members: Annotated[tuple[Single, ...], Sequence, Field(min_length=1)]
@@ -149,6 +152,6 @@ _POPULATION = Reader(Population)
 def read_population(plain: object, place: str = "population") -> Any:
     """The population that plain data declares, as one of the classes above.
 
-    `StatementError` for anything that isn't exactly one of them.
+    Raises `StatementError` for anything that isn't exactly one of them.
     """
     return _POPULATION.read(plain, place)

@@ -67,7 +67,7 @@ def names_of(expr: Expr) -> frozenset[str]:
 
 
 def pieces(data: Expr) -> tuple[tuple[str, str], ...]:
-    """The (column, label) of the partitions that a `data` expression lies in."""
+    """The (column, label) pairs of the partitions that a `data` expression lies in."""
     named = data.data[0]
     assert isinstance(named, tuple)
     return tuple((str(piece[0]), str(piece[1])) for piece in named)

@@ -73,9 +73,12 @@ def _require(holds: bool, reason: str) -> None:
 
 
 def exact_number(plain: object) -> Fraction:
-    """A text "p" or "p/q" in lowest terms. No exponents: a short text would be a huge number."""
+    """The number of a text "p" or "p/q" in lowest terms. Raises `ValueError` for any other text.
+
+    Exponents are refused: a short text would be a huge number.
+    """
     if not (isinstance(plain, str) and _NUMBER.fullmatch(plain)):
-        raise ValueError("no fraction")
+        raise ValueError("not a fraction: 'p' or 'p/q' in lowest terms")
     top, _, under = plain.partition("/")
     _require(under == "" or int(under) > 0, "divided by 0")
     number = Fraction(int(top), int(under or 1))
@@ -99,7 +102,7 @@ def _constant(plain: object, depth: int = 0) -> Constant:
         return visible(plain)
     if plain is None or isinstance(plain, bool):
         return plain
-    raise ValueError("no constant")
+    raise ValueError("not a constant: a number, a text, a truth value, null or a list of these")
 
 
 class _Nodes:
@@ -161,7 +164,7 @@ def _is_piece(value: Constant) -> bool:
 
 
 def read_expression(plain: object) -> Expr:
-    """An expression; `ValueError` for anything that isn't exactly one."""
+    """The expression that plain data states. Raises `ValueError` for any other data."""
     return _Nodes().node(plain)
 
 
@@ -181,7 +184,7 @@ Text = Annotated[Line, Field(max_length=10_000)]
 
 
 class ColumnType(Statement):
-    """What a column or a parameter may hold."""
+    """The type of a column or parameter: the values that it may hold."""
 
     kind: Literal["bool", "int", "real", "category"]
     low: Numbered
@@ -211,7 +214,7 @@ class ColumnType(Statement):
         return ("False", "True") if self.kind == "bool" else self.labels
 
     def holds(self, value: Constant) -> bool:
-        """Whether a value is of this type."""
+        """Whether a value is of this type, and within its bounds."""
         if self.kind == "bool":
             return isinstance(value, bool)
         if self.kind == "category":
@@ -245,7 +248,7 @@ class ReleaseCommand(Statement):
     options: dict[Text, Expression]
 
     def command(self) -> Release:
-        """As the rules read it."""
+        """The command in the form that rules read."""
         return Release(self.release, self.op, self.args, tuple(self.options.items()))
 
 
@@ -256,7 +259,7 @@ class DeriveCommand(Statement):
     value: Expression
 
     def command(self) -> Derive:
-        """As the rules read it."""
+        """The command in the form that rules read."""
         return Derive(self.derive, self.value)
 
 
@@ -268,7 +271,7 @@ class BranchCommand(Statement):
     otherwise: Annotated[Commands, Field(alias="else")]
 
     def command(self) -> Branch:
-        """As the rules read it."""
+        """The command in the form that rules read."""
         return Branch(self.test, commands_of(self.then), commands_of(self.otherwise))
 
 
@@ -280,7 +283,7 @@ class PartsCommand(Statement):
     of: Annotated[tuple[Annotated[tuple[Text, Commands], Sequence], ...], Sequence]
 
     def command(self) -> Parts:
-        """As the rules read it."""
+        """The command in the form that rules read."""
         parts = tuple((label, commands_of(part)) for label, part in self.of)
         return Parts(self.parts, self.public, parts)
 
@@ -302,7 +305,7 @@ Commands = Annotated[
 
 
 def commands_of(stated: Iterable[Any]) -> tuple[Command, ...]:
-    """Commands as the rules read them."""
+    """The commands in the form that rules read."""
     return tuple(command.command() for command in stated)
 
 
@@ -376,5 +379,9 @@ _PROGRAM = Reader(ProgramDocument)
 
 
 def read_document(plain: object, place: str = "program") -> Any:
-    """The program that plain data states; `StatementError`, or `NotKnownError`."""
+    """The program that plain data states.
+
+    Raises `StatementError` for other data, and `NotKnownError` for a program that is too large, or
+    has an operation that no rule knows.
+    """
     return _PROGRAM.read(plain, place)

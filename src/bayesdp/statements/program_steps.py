@@ -29,7 +29,7 @@ Ends = Annotated[tuple[Exact, Exact], Sequence]
 
 
 class Sensitivity(Statement):
-    """How far a value moves at most in a norm (l2: the square of it), and by which rule."""
+    """The most that a value moves in a norm (l2: the square of it), and the rule that says so."""
 
     norm: Literal["l1", "l2", "score", "log-likelihood"]
     value: Expression
@@ -37,7 +37,7 @@ class Sensitivity(Statement):
 
 
 class ReleaseNode(Statement):
-    """What a release costs, and where one record only enters or leaves."""
+    """The cost of a release, also where one record only enters or leaves."""
 
     release: Text
     rule: Text
@@ -97,7 +97,7 @@ class SequenceNode(Statement):
 
 
 class Obligation(Statement):
-    """What solvers found unsatisfiable: what it is about, and its text in SMT-LIB."""
+    """A statement that solvers proved: what it is about, and its negation in SMT-LIB."""
 
     what: str
     text: Annotated[str, Field(max_length=MOST_LETTERS)]
@@ -116,11 +116,11 @@ class ProgramEvidence(Statement):
     @model_validator(mode="after")
     def _solvers_agree(self) -> ProgramEvidence:
         if self.solvers != tuple(solver for solver in SOLVERS if solver in self.solvers):
-            raise ValueError("solvers of other names")
+            raise ValueError("solvers other than z3 and cvc5, or in another order")
         if bool(self.solvers) != bool(self.obligations):
-            raise ValueError("solvers without obligations")
+            raise ValueError("solvers without obligations, or obligations without solvers")
         if any(asked.solvers != self.solvers for asked in self.obligations):
-            raise ValueError("solvers")
+            raise ValueError("an obligation that other solvers agreed on")
         return self
 
 
@@ -132,7 +132,7 @@ class ExactCost(Statement):
 
 
 class ProgramClaim(Statement):
-    """The DP cost of a program: exact, and the doubles that are not below."""
+    """The DP cost of a program: exact, and as doubles that are not below it."""
 
     notion: Literal["dp"]
     epsilon: Size
@@ -157,10 +157,13 @@ _DERIVATION, _RELEASE = Reader(ProgramDerivation), Reader(ReleaseNode)
 
 
 def read_derivation(plain: object, place: str = "derivation") -> Any:
-    """The derivation that plain data states; `StatementError`, or `NotKnownError`."""
+    """The derivation that plain data states.
+
+    Raises `StatementError` for other data, and `NotKnownError` as `read_document` does.
+    """
     return _DERIVATION.read(plain, place)
 
 
 def read_node(plain: object, place: str = "derivation") -> Any:
-    """The node of one release; `StatementError`."""
+    """The node of one release. Raises `StatementError` for other data."""
     return _RELEASE.read(plain, place)

@@ -50,7 +50,7 @@ def _exact_text(number: float) -> str:
 
 
 class TableQuery(Statement):
-    """One number, or one for each group `by` a public column, or for each cell of a histogram."""
+    """A query of a table: one number, or one for each group (`by`) or cell of a histogram."""
 
     name: Name
     kind: Literal["count", "sum", "mean", "proportion", "histogram"]
@@ -66,16 +66,18 @@ class TableQuery(Statement):
     def _goes_together(self) -> TableQuery:
         counts = self.kind in ("count", "proportion")
         if counts != (self.column is None):
-            raise ValueError("a count is of a condition, everything else of a column")
+            raise ValueError(
+                "a count or proportion is of a condition, every other query of a column"
+            )
         if counts and self.where is None:
-            raise ValueError("a count without a condition")
+            raise ValueError("a count or proportion without a condition")
         if self.bins is not None and self.kind != "histogram":
-            raise ValueError("bins of no use")
+            raise ValueError("bins on a query that is not a histogram")
         return self
 
 
 class ProgramQuery(Statement):
-    """What a program of the language releases; its `parameters` are public arguments."""
+    """A query that a program of the language answers; `parameters` are its public arguments."""
 
     name: Name
     kind: Literal["program"]
@@ -95,5 +97,5 @@ _QUERY = Reader(Query)
 
 
 def read_query(plain: object, place: str = "query") -> Any:
-    """The query that plain data asks; `StatementError` for anything that isn't exactly one."""
+    """The query that plain data states. Raises `StatementError` for anything else."""
     return _QUERY.read(plain, place)

@@ -23,14 +23,14 @@ def _each_once(values: tuple[Value, ...]) -> tuple[Value, ...]:
 
 
 class Block(Statement):
-    """The values of a public column whose records alone a release read."""
+    """The records that a release read: those with these values of a public column."""
 
     column: Name
     values: Annotated[tuple[Value, ...], Sequence, Field(min_length=1), AfterValidator(_each_once)]
 
 
 class Spend(Statement):
-    """One cost: pure (`dp_epsilon`) or of Gaussian noise (`rho`), and what it was spent on.
+    """A cost, pure (`dp_epsilon`, in nats) or of Gaussian noise (`rho`), and what it was spent on.
 
     `lipschitz` mechanisms read one column, clipped to `interval`; `slack` is what their grid adds.
     """
@@ -56,12 +56,12 @@ class Spend(Statement):
         if self.mechanism in (LAPLACE, GAUSSIAN) and (self.mechanism == GAUSSIAN) != (self.rho > 0):
             raise ValueError("a cost of another kind than its noise has")
         if list(self.reads) != sorted(self.reads):
-            raise ValueError("what it reads is out of order")
+            raise ValueError("columns that it reads, out of alphabetical order")
         if self.block is not None and self.unit != "row":
             raise ValueError("a record of several rows has no block")
         if self.kind == "any":
             if self.interval is not None or self.slack > 0:
-                raise ValueError("an interval or slack of kind any")
+                raise ValueError("an interval or slack, which belong to the kind lipschitz")
             return self
         if self.interval is None or not self.interval[0] < self.interval[1]:
             raise ValueError("a Lipschitz spend without the interval that it clips to")
@@ -77,5 +77,5 @@ _SPEND = Reader(Spend)
 
 
 def read_spend(plain: object, place: str = "spend") -> Any:
-    """The spend that plain data states; `StatementError` for anything that isn't exactly one."""
+    """The spend that plain data states. Raises `StatementError` for anything else."""
     return _SPEND.read(plain, place)

@@ -23,7 +23,7 @@ Nowhere = Annotated[dict[str, Any], Field(max_length=0)]
 
 
 class DataSetStep(Statement):
-    """The pure DP cost of all spends of a data set."""
+    """A step: the pure DP cost of all spends of a data set."""
 
     rule: Literal["data-set"]
     conclusion: DpLevel
@@ -38,14 +38,14 @@ class DpAtDelta(DpLevel):
 
 
 class DeltaEvidence(Statement):
-    """The cost that has the level, and how it follows."""
+    """The cost that has a level at a delta, and the way in which the level follows."""
 
     cost: Cost
     delta: Renyi
 
 
 class ApproximateStep(Statement):
-    """The DP level of Gaussian noise at a delta."""
+    """A step: the DP level of Gaussian noise at a delta."""
 
     rule: Literal["approximate-dp"]
     conclusion: DpAtDelta
@@ -54,7 +54,7 @@ class ApproximateStep(Statement):
 
     @property
     def composition(self) -> Composition | None:
-        """The costs that have this level, in the step of a release."""
+        """The step below that composes the costs; `None` outside of releases."""
         return self.premises[0] if self.premises else None
 
 
@@ -134,7 +134,7 @@ class NotionLevel(Statement):
 
 
 class Given(Statement):
-    """A level that is given."""
+    """A step: a level that is given."""
 
     rule: Literal["given"]
     conclusion: NotionLevel
@@ -143,14 +143,14 @@ class Given(Statement):
 
 
 class RelationEvidence(Statement):
-    """What a relation needs of the population, and the conversion of DP that it stands for."""
+    """The facts about the population that a relation needs; for a conversion of DP also that."""
 
     hypotheses: Names
     conversion: Conversion | None = None
 
 
 class Relation(Statement):
-    """What one notion says of another."""
+    """A step: the level of one notion that follows from another's."""
 
     rule: Annotated[str, Field(pattern="^relation:[a-z-]+$")]
     conclusion: NotionLevel
@@ -172,7 +172,7 @@ class NotionLevels(Statement):
 
 
 class RelationsStep(Statement):
-    """One chain of relations for each notion that is claimed."""
+    """A step: one chain of relations for each notion that is claimed."""
 
     rule: Literal["relations"]
     conclusion: NotionLevels
@@ -204,5 +204,8 @@ _LEVEL = Reader(
 
 
 def read_level(plain: object, place: str = "derivation") -> Any:
-    """The step that plain data states: from DP to BDP, or to a DP level at a delta."""
+    """The step that plain data states: from DP to BDP, or to a DP level at a delta.
+
+    Raises `StatementError` for anything else.
+    """
     return _LEVEL.read(plain, place)

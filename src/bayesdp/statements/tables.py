@@ -15,7 +15,10 @@ MOST_CELLS = 10_000_000
 
 
 def shape(table: object) -> tuple[int, ...]:
-    """The shape of a nested array of numbers; `ValueError` where it is ragged, or an axis empty."""
+    """The shape of a nested array of numbers.
+
+    Raises `ValueError` where the array is ragged or too large, or an axis is empty.
+    """
     sides: list[int] = []
     layer = [table]
     while isinstance(layer[0], list | tuple):
@@ -47,7 +50,7 @@ def rows(table: Any, depth: int) -> list[Any]:
 
 
 def cells(table: Any) -> Iterator[float]:
-    """All entries."""
+    """All entries of a nested array, the last axis running fastest."""
     if isinstance(table, list | tuple):
         for part in table:
             yield from cells(part)
@@ -56,14 +59,14 @@ def cells(table: Any) -> Iterator[float]:
 
 
 def require_probabilities(table: Any) -> None:
-    """`ValueError` unless all entries lie between 0 and 1."""
+    """Raises `ValueError` unless all entries lie between 0 and 1."""
     for entry in cells(table):
         if not 0 <= entry <= 1:
             raise ValueError(f"{str(entry)[:40]} is not a probability")
 
 
 def require_law(row: Any) -> None:
-    """`ValueError` unless all entries lie between 0 and 1 and sum to 1 within 1e-9."""
+    """Raises `ValueError` unless all entries lie between 0 and 1 and sum to 1 within 1e-9."""
     require_probabilities(row)
     total = math.fsum(cells(row))
     if abs(total - 1.0) > OFF:
@@ -71,7 +74,7 @@ def require_law(row: Any) -> None:
 
 
 def require_weights(table: Any) -> None:
-    """`ValueError` unless all entries are finite and at least 0, and one is above 0."""
+    """Raises `ValueError` unless all entries are finite and at least 0, and one is above 0."""
     positive = False
     for entry in cells(table):
         if not 0 <= entry <= sys.float_info.max:
@@ -82,7 +85,7 @@ def require_weights(table: Any) -> None:
 
 
 def square(table: object, axes: int) -> int:
-    """The length of a table's axes; `ValueError` unless it has so many, all of one length."""
+    """The length of a table's axes. Raises `ValueError` unless all `axes` have one length."""
     sides = shape(table)
     if len(sides) != axes or len(set(sides)) != 1:
         raise ValueError(f"not a table of {axes} axes of one length")
@@ -90,9 +93,9 @@ def square(table: object, axes: int) -> int:
 
 
 def recurrent_classes(moves: list[list[int]]) -> int:
-    """How many closed classes a chain has, from the states that each state may move to.
+    """The number of closed classes of a chain, from the states that each state may move to.
 
-    A chain with one has one stationary law. Tarjan's algorithm, without recursion.
+    A chain with one closed class has one stationary law. Tarjan's algorithm, without recursion.
     """
     order, low, on_stack = {}, {}, set()  # type: ignore[var-annotated]
     stack: list[int] = []

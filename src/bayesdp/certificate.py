@@ -26,7 +26,7 @@ OUTSIDE = ("digest", "signature")
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: a rule (a theorem's name), its conclusion, evidence and premises."""
+    """A step of a derivation: a rule (a theorem's name), its conclusion, evidence and premises."""
 
     rule: str
     conclusion: Mapping[str, Any]
@@ -34,7 +34,7 @@ class Step:
     premises: tuple[Step, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The step as plain data for JSON, with the steps below it."""
         return {
             "rule": self.rule,
             "conclusion": dict(self.conclusion),
@@ -44,13 +44,18 @@ class Step:
 
     @classmethod
     def from_dict(cls, data: object, key: str = "derivation") -> Step:
-        """The inverse of `to_dict`; `InputError` naming the step where the data is malformed."""
+        """The inverse of `to_dict`. Raises `InputError` naming the step where data is malformed."""
         if not isinstance(data, Mapping):
-            raise InputError(key, data, expected="a step of a derivation")
-        keys = {"rule": str, "conclusion": Mapping, "evidence": Mapping, "premises": list}
-        for name, kind in keys.items():
+            raise InputError(key, data, expected="a step of a derivation, an object")
+        keys = (
+            ("rule", str, "a text"),
+            ("conclusion", Mapping, "an object"),
+            ("evidence", Mapping, "an object"),
+            ("premises", list, "a list of steps"),
+        )
+        for name, kind, expected in keys:
             if not isinstance(data.get(name), kind):
-                raise InputError(f"{key}.{name}", data.get(name), expected=f"a {kind.__name__}")
+                raise InputError(f"{key}.{name}", data.get(name), expected=expected)
         return cls(
             data["rule"],
             data["conclusion"],
@@ -89,7 +94,7 @@ class Certificate:
             return False
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data with format, version and digest: the stated one, if it was read."""
+        """Plain data with format, version and digest: the stated digest, if it was read."""
         content = self._content()
         stated = self.stated_digest
         return {**content, "digest": digest(content) if stated is None else stated}
@@ -108,15 +113,20 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, data: object) -> Certificate:
-        """The inverse of `to_dict`; `InputError` if it is not a certificate of this version."""
+        """The inverse of `to_dict`. Raises `InputError` unless it is of this version."""
         if not isinstance(data, Mapping) or data.get("format") != FORMAT:
-            raise InputError("CERT", expected="a bayesdp certificate", shown=False)
+            raise InputError(
+                "CERT",
+                expected="a bayesdp certificate",
+                remedy=f'It has "format": "{FORMAT}".',
+                shown=False,
+            )
         if data.get("version") != VERSION or type(data["version"]) is not int:
             raise InputError(
                 "CERT.version",
                 data.get("version"),
                 expected=f"{VERSION}",
-                remedy="Another version of bayesdp wrote it: verify it with that one.",
+                remedy="Another version of bayesdp wrote it: verify it with that version.",
             )
         body = {
             key: value
@@ -128,7 +138,10 @@ class Certificate:
 
     @classmethod
     def load(cls, path: str | Path) -> tuple[Certificate, bool]:
-        """A certificate file, and whether its digest agrees with its content."""
+        """The certificate of a file, and whether its digest agrees with its content.
+
+        Raises `InputError` for a file that can't be read, or is not a certificate of this version.
+        """
         path = Path(path)
         try:
             text = path.read_text(encoding="utf-8")
@@ -157,7 +170,7 @@ def canonical(content: Mapping[str, Any]) -> bytes:
 
 
 def digest(content: Mapping[str, Any]) -> str:
-    """SHA-256 of the canonical JSON."""
+    """The SHA-256 of the canonical JSON, in hex."""
     return "sha256:" + hashlib.sha256(canonical(content)).hexdigest()
 
 
@@ -183,7 +196,7 @@ _PLAIN_LIST = re.compile(r'\[\n\s*((?:[^][{}"]|"(?:[^"\\]|\\.)*")*?)\n\s*\]')
 
 
 def in_short(document: Mapping[str, Any]) -> str:
-    """JSON with an indentation, in which lists of plain values stand on one line."""
+    """The document as JSON with an indentation; lists of plain values stand on one line."""
     text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False)
     return _PLAIN_LIST.sub(lambda match: f"[{_SPACES.sub(' ', match.group(1))}]", text)
 

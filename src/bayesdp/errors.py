@@ -41,13 +41,13 @@ class InputError(BayesdpError, ValueError):
         super().__init__(message)
 
     def at(self, key: str) -> InputError:
-        """The same error about a key of another name, such as the option that somebody wrote."""
+        """The same error about another key, such as the option that somebody wrote."""
         cls = type(self)
         return cls(key, self.value, expected=self.expected, remedy=self.remedy, shown=self.shown)
 
 
 class UnknownNameError(InputError, KeyError):
-    """An unknown name. The message lists the known names."""
+    """A name that is not known. The message lists the known names."""
 
     def __str__(self) -> str:
         return str(self.args[0])  # a KeyError would show it as a literal
@@ -70,7 +70,7 @@ class Refusal(BayesdpError, RuntimeError):
 
 
 class BudgetExceededError(Refusal):
-    """A debit would break a registered reading. Says what is left and what would fit."""
+    """A debit would break a registered reading. The message says what is left and would fit."""
 
 
 class TableMismatchError(Refusal):
@@ -89,9 +89,9 @@ class FailedError(BayesdpError, RuntimeError):
 
 
 def finite_number(key: str, value: object, *, expected: str, zero: bool = False) -> float:
-    """A finite number above 0 (with `zero`: or 0 itself) as a double, else `InputError`.
+    """A finite number above 0 (with `zero`: or 0 itself) as a double.
 
-    `expected` says in words what the number is of.
+    `expected` says in words what the number is of. Raises `InputError` at `key` for anything else.
     """
     try:
         number = float(value) if isinstance(value, Real) else math.nan
@@ -112,9 +112,10 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def require_shown(text: str, key: str) -> None:
-    """`InputError` for a text of several lines, or with characters that are not shown as they are.
+    """Refuse a text of several lines, or with characters that are not shown as they are.
 
-    Certificates repeat it, and no certificate with such a text is valid.
+    Certificates repeat it, and no certificate with such a text is valid. Raises `InputError` at
+    `key`.
     """
     if not is_shown(text):
         raise InputError(

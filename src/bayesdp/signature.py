@@ -30,7 +30,7 @@ Origin = Literal["signed by a trusted key", "signed by an unknown key", "not sig
 def new_key() -> Ed25519PrivateKey:
     """A new private key, from the operating system's randomness.
 
-    Errors: `UnsupportedError` without the extra `signing`, here and below.
+    Raises `UnsupportedError` without the extra `signing`, as every function here that uses a key.
     """
     _library()
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -41,8 +41,8 @@ def new_key() -> Ed25519PrivateKey:
 def sign(document: Mapping[str, Any], private_key: Ed25519PrivateKey) -> dict[str, Any]:
     """The document with `"signature"`: algorithm, public key and value, these two in base64.
 
-    The digest, which doesn't cover signatures, stays as it is. Errors: `Refusal` for a document
-    that is signed already; `InputError` for one that JSON can't hold.
+    The digest, which doesn't cover signatures, stays as it is. Raises `Refusal` for a document that
+    is signed already, and `InputError` for a document that JSON can't hold.
     """
     if "signature" in document:
         raise Refusal("The certificate is signed already. Sign the certificate as it was released.")
@@ -88,10 +88,10 @@ def check_signature(
 
 
 def sign_file(path: Path, document: Mapping[str, Any], private_key: Ed25519PrivateKey) -> None:
-    """Sign the certificate that a file holds, in place: the file has the old text or the new one.
+    """Sign the certificate that a file holds, in place: the file has the old text or the new text.
 
-    Errors: those of `sign`; `Refusal` for a damaged certificate; `InputError` where the file can't
-    be written.
+    Raises as `sign` does; `Refusal` for a damaged certificate; `InputError` where the file can't be
+    written.
     """
     if document.get("digest") != digest(content_of(document)):
         raise Refusal("The certificate's content does not agree with its digest: it is damaged.")
@@ -106,9 +106,9 @@ def sign_file(path: Path, document: Mapping[str, Any], private_key: Ed25519Priva
 
 
 def write_key(path: Path) -> Path:
-    """Write a new private key (PEM, readable by its owner alone); the path of its public key.
+    """Write a new private key (PEM, readable by its owner alone), and return the public key's path.
 
-    The public key stands beside it, in `path` with `.pub` added. Errors: `InputError` where either
+    The public key stands beside it, in `path` with `.pub` added. Raises `InputError` where either
     file is there already (nothing is ever overwritten) or can't be written.
     """
     if not path.name:
@@ -138,7 +138,7 @@ def write_key(path: Path) -> Path:
 
 
 def read_private_key(path: Path) -> Ed25519PrivateKey:
-    """The private key in a PEM file. Errors: `InputError` for anything else."""
+    """The private key in a PEM file. Raises `InputError` for a file without an Ed25519 key."""
     library = _serialization()
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -158,7 +158,7 @@ def read_private_key(path: Path) -> Ed25519PrivateKey:
 
 
 def read_public_key(path: Path) -> Ed25519PublicKey:
-    """The public key in a PEM file. Errors: `InputError` for anything else."""
+    """The public key in a PEM file. Raises `InputError` for a file without an Ed25519 key."""
     library = _serialization()
     from cryptography.exceptions import UnsupportedAlgorithm
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey

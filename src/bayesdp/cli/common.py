@@ -43,7 +43,7 @@ def _help(example: str, text: str) -> str:
 
 
 def group(name: str, example: str, text: str) -> typer.Typer:
-    """Commands under one name."""
+    """A group of commands under one name; its help starts with the example."""
     commands = typer.Typer(no_args_is_help=True)
     app.add_typer(commands, name=name, cls=_Group, help=_help(example, text), short_help=text)
     return commands
@@ -81,7 +81,7 @@ SecretsOption = Annotated[
 
 
 def guarded(command: Callable[P, None]) -> Callable[P, None]:
-    """Turn the errors that we raise on purpose into a message and an exit status."""
+    """A command whose errors, where raised on purpose, become a message and an exit status."""
 
     @functools.wraps(command)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
@@ -101,7 +101,7 @@ def guarded(command: Callable[P, None]) -> Callable[P, None]:
 def command(
     of: typer.Typer, example: str, name: str | None = None
 ) -> Callable[[Callable[P, None]], Callable[P, None]]:
-    """A command of this name, or of its function's; its help starts with the example."""
+    """Make a function a command of this name, or of its own; its help starts with the example."""
 
     def added(function: Callable[P, None]) -> Callable[P, None]:
         text = inspect.getdoc(function) or ""
@@ -130,32 +130,32 @@ def _as_typed(error: BayesdpError, given: Mapping[str, object]) -> BayesdpError:
 
 
 def print_json(document: object) -> None:
-    """One JSON document on standard output."""
+    """Print one JSON document on standard output."""
     sys.stdout.write(json.dumps(document, indent=2, allow_nan=False, default=str) + "\n")
 
 
 def console() -> Any:
-    """Rich's console."""
+    """Rich's console on standard output."""
     from rich.console import Console
 
     return Console()
 
 
 def positive(value: float, key: str, *, zero: bool = False) -> float:
-    """A finite number of nats above 0 (or of at least 0), else `InputError`."""
+    """A finite number of nats above 0 (with `zero`: or 0 itself). Raises `InputError` at `key`."""
     bound = "at least 0" if zero else "above 0"
     return finite_number(key, value, expected=f"a finite number of nats {bound}", zero=zero)
 
 
 def positive_seconds(value: float) -> float:
-    """A time limit, else `InputError`."""
+    """A time limit in seconds. Raises `InputError` for a number that is not above 0."""
     from bayesdp.theorems import check_seconds
 
     return check_seconds(value, "--seconds")
 
 
 def progress() -> Callable[[float], None]:
-    """A line on standard error, where that is a terminal."""
+    """A function that shows a share as a line on standard error, where that is a terminal."""
 
     def show(share: float) -> None:
         if sys.stderr.isatty():
@@ -166,7 +166,7 @@ def progress() -> Callable[[float], None]:
 
 
 def written(path: Path, text: str) -> None:
-    """Write a new file, else `InputError`."""
+    """Write a certificate to a new file. Raises `InputError` where it can't be written."""
     from bayesdp.report.output import check_target, replace_file
 
     check_target(path, "certificate")
@@ -179,7 +179,7 @@ def written(path: Path, text: str) -> None:
 
 
 def text_of(path: Path, key: str) -> str:
-    """The text of a file, else `InputError`."""
+    """The text of a file. Raises `InputError` at `key` where it can't be read."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

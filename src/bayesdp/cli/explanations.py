@@ -12,7 +12,7 @@ from bayesdp.cli.common import Json, app, command, console, print_json
 
 @command(app, "bayesdp explain heights.toml")
 def explain(
-    what: Annotated[
+    file: Annotated[
         Path, typer.Argument(metavar="CERT|STUDY", help="A certificate (JSON) or a study (TOML).")
     ],
     as_json: Json = False,
@@ -27,7 +27,7 @@ def explain(
     from bayesdp.report.explain import explain as explained
     from bayesdp.report.explain import subject_of
 
-    explanation = explained(subject_of(what, "CERT|STUDY"))
+    explanation = explained(subject_of(file, "CERT|STUDY"))
     if as_json:
         print_json(explanation.to_dict())
     else:

@@ -125,9 +125,10 @@ def program_falsify(
 def verdicts(
     path: Path, name: str | None, n: int | None, chosen: Mapping[str, object]
 ) -> tuple[SourceFile | None, list[Verdict]]:
-    """A file with the verdicts on its programs, or on `name` alone; `None` for an unreadable file.
+    """A program file with the verdicts on its programs, or on `name` alone.
 
-    Raises `InputError` where public arguments are chosen for several programs.
+    The file is `None` where the language refuses it. Raises `InputError` where public arguments are
+    chosen for several programs, and for a file that can't be read.
     """
     from bayesdp.programs.source import ProgramError, read_file
     from bayesdp.programs.verdicts import refused, verdict_in
@@ -144,12 +145,12 @@ def verdicts(
 
 
 def print_documents(documents: list[dict[str, Any]]) -> None:
-    """The document of one program, or one document with those of several."""
+    """Print the document of one program, or one document with those of several."""
     print_json(documents[0] if len(documents) == 1 else {"programs": documents})
 
 
 def print_answers(answers: list[tuple[str, str]]) -> None:
-    """Each text, with the answer inside it in colour."""
+    """Print each text, with the answer inside it in colour."""
     for i, (answer, text) in enumerate(answers):
         head, _, rest = text.partition(answer)
         styled = typer.style(answer, fg=COLOURS[answer], bold=True)
@@ -157,7 +158,10 @@ def print_answers(answers: list[tuple[str, str]]) -> None:
 
 
 def split(text: str) -> tuple[Path, str | None]:
-    """FILE or FILE:NAME."""
+    """The file and the program's name of FILE or FILE:NAME; the name is None where it isn't given.
+
+    Raises `InputError` for a name that no program can have.
+    """
     head, colon, name = text.rpartition(":")
     if not colon or Path(text).is_file():
         return Path(text), None
@@ -167,7 +171,10 @@ def split(text: str) -> tuple[Path, str | None]:
 
 
 def values_of(settings: list[str]) -> dict[str, object]:
-    """NAME=VALUE pairs: exact decimals and fractions, and the truth values true and false."""
+    """The values of NAME=VALUE pairs: exact decimals and fractions, true and false, or texts.
+
+    Raises `InputError` for what is not such a pair, and for a name that comes twice.
+    """
     from bayesdp.programs.source.literals import setting
 
     values: dict[str, object] = {}

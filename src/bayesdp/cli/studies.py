@@ -142,7 +142,10 @@ def _check_outputs(study: Any, certificate: Path | None, report: Path | None) ->
 
 
 def write(path: Path, text: str) -> str:
-    """Write a file. The release is in the ledger already, so a failure is only reported."""
+    """Write a file, and return its name; where that fails, report it and return an empty text.
+
+    The release is in the ledger already.
+    """
     from bayesdp.report.output import replace_file
 
     try:

@@ -43,21 +43,21 @@ _LESS = _EXACT.subtract(_ONE, Decimal("1e-50"))
 
 @dataclass(frozen=True, slots=True)
 class Belief:
-    """How likely somebody thinks a fact is: before, and the limits after. Probabilities."""
+    """The probability that somebody gives to a fact: before, and the limits of it after."""
 
     before: Decimal
     at_least: Decimal
     at_most: Decimal
 
     def words(self) -> tuple[str, str, str]:
-        """In percent, the limits rounded outward; with more digits near 0 % and 100 %."""
+        """The belief in percent, limits rounded outward; with more digits near 0 % and 100 %."""
         least = _near_0(self.at_least) or percent_down(self.at_least)
         to_100 = _near_0(_EXACT.subtract(_ONE, self.at_most))
         most = f"{100 - Decimal(to_100.split()[0]):f} %" if to_100 else percent_up(self.at_most)
         return percent_up(self.before), least, most
 
     def to_dict(self) -> dict[str, float]:
-        """As doubles, the limits rounded outward."""
+        """The belief as doubles, the limits rounded outward."""
         return {
             "before": float(self.before),
             "at_least": double_down(self.at_least),
@@ -66,10 +66,11 @@ class Belief:
 
 
 def odds_factor(level: float, delta: float = 0.0) -> Decimal:
-    """By how much the odds of a fact can change, up or down: `e^level`, rounded up.
+    """The factor by which the odds of a fact can change, up or down: `e^level`, rounded up.
 
-    With a `delta` it is `2 e^level`, which is exceeded with a probability of at most `3 delta`.
-    Infinite where the level is not a limit. Raises `ValueError` for a level below 0.
+    `level` is in nats. With a `delta` the factor is `2 e^level`, which is exceeded with a
+    probability of at most `3 delta`. Infinite where the level is not a limit. Raises `ValueError`
+    for a level below 0.
     """
     if not level >= 0.0:
         raise ValueError(f"level is {level!r}: expected a number of nats >= 0")
@@ -112,12 +113,12 @@ def is_empty(level: float, delta: float = 0.0) -> bool:
 
 
 def table(level: float, delta: float = 0.0) -> tuple[tuple[str, str, str], ...]:
-    """The table of beliefs in words, without its `HEADER`."""
+    """The rows of the table of beliefs in words, without its `HEADER`."""
     return tuple(row.words() for row in beliefs(level, delta))
 
 
 def becomes(level: float, delta: float = 0.0, before: Decimal = IN_SHORT) -> str:
-    """What a belief can become at most and at least, with the chance of an exception."""
+    """The most and the least that a belief can become, with the chance of an exception."""
     _, least, most = belief(before, odds_factor(level, delta)).words()
     chance = exception_words(delta)
     but = f", except with a chance of at most {chance}" if chance else ""
@@ -157,22 +158,22 @@ def chance_words(probability: Decimal) -> str:
 
 
 def exception(delta: float) -> Decimal:
-    """How likely it is at most that the odds leave their limits: `3 delta`, at most 1."""
+    """The largest probability that the odds leave their limits: `3 delta`, at most 1."""
     return min(_EXACT.multiply(Decimal(delta), Decimal(EXCEPTIONS)), _ONE)
 
 
 def exception_words(delta: float) -> str:
-    """How likely the limits are broken at most; empty without a delta."""
+    """The chance that the limits are broken, in words; empty without a delta."""
     return chance_words(exception(delta)) if delta > 0.0 else ""
 
 
 def double_up(value: Decimal) -> float:
-    """The smallest double that is not below."""
+    """The smallest double that is not below the value."""
     nearest = float(value)
     return nearest if Decimal(nearest) >= value else math.nextafter(nearest, math.inf)
 
 
 def double_down(value: Decimal) -> float:
-    """The largest double that is not above."""
+    """The largest double that is not above the value."""
     nearest = float(value)
     return nearest if Decimal(nearest) <= value else math.nextafter(nearest, -math.inf)

@@ -10,7 +10,7 @@ from bayesdp.report.numbers import level_words
 
 
 def show_causal(console: Console, both: SeeingAndDoing) -> None:
-    """A row for each record: what setting it changes, what learning it changes; and in words."""
+    """For each record what setting it changes and what learning it changes, and both in words."""
     error = max(both.most_done.error, both.most_seen.error)
     show_table(
         console,

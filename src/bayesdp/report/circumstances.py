@@ -31,7 +31,7 @@ RELATED = (2, 5)
 
 
 def protected(promise: Promise) -> Section:
-    """How many records there are, and which facts are meant."""
+    """The section on what a record is, how many there are, and which facts are meant."""
     facts = protected_columns(promise) or "the private part"
     value = "" if promise.places else ", whatever its value"
     text = [f"The promise is about facts in {facts} of one record{value}.", _several(promise)]
@@ -63,7 +63,7 @@ def _several(promise: Promise) -> str:
 
 
 def attackers(promise: Promise) -> Section:
-    """The class of adversaries, in words."""
+    """The section on the adversaries that the promise holds against."""
     return Section("attackers", "Against whom", (_attackers(promise),))
 
 
@@ -91,7 +91,7 @@ def _attackers(promise: Promise) -> str:
 
 
 def related(promise: Promise) -> Section:
-    """For which populations: how records are related, and who says so."""
+    """The section on the population: how records are related, and who says so."""
     if promise.notion == "dp" or promise.population is None:
         return _related_dp(promise)
     spec = promise.population
@@ -181,7 +181,7 @@ def _related_dp(promise: Promise) -> Section:
 
 
 def secrets(promise: Promise) -> Section | None:
-    """Which values are meant, and what holds for the others; `None` where all are."""
+    """The section on the values that are meant, and on all others; `None` where all are meant."""
     if not promise.places:
         return None
     text: tuple[str, ...] = (
@@ -206,7 +206,7 @@ def secrets(promise: Promise) -> Section | None:
 
 
 def places_words(promise: Promise) -> str:
-    """Where secret values lie, to go after "values"."""
+    """The intervals of secret values, in words that follow "values"."""
     return " and ".join(_place(place) for place in promise.places)
 
 
@@ -220,7 +220,7 @@ def _place(place: Place) -> str:
 
 
 def counted(promise: Promise) -> Section:
-    """What the level counts: earlier releases, and what may still come."""
+    """The section on what the level counts: earlier releases, and what may still come."""
     if promise.subject in ("conversion", "leakage"):
         return Section(
             "counted",

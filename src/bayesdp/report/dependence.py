@@ -20,9 +20,9 @@ MOST_NUMBERS = 9
 
 @dataclass(frozen=True, slots=True)
 class Grouping:
-    """How a table says which records belong together: names of columns, where it has any.
+    """The columns that say which records belong together; None where the table has no such column.
 
-    `values` are those of the one column that a description is about, `column` its name.
+    `values` are those of the column that a description is about, `column` its name.
     """
 
     cluster: str | None = None
@@ -33,12 +33,12 @@ class Grouping:
 
     @property
     def members(self) -> str:
-        """The records of one group."""
+        """What the records of a group have in common, in words."""
         return f"Records with the same '{self.cluster}'" if self.cluster else "Records of one group"
 
     @property
     def sequence(self) -> str:
-        """A sentence that records form series; how long these are is yet to follow."""
+        """The beginning of a sentence: which records form a series."""
         order = f"in the order of '{self.order}'" if self.order else "in their order"
         if self.series:
             return f"Records with the same '{self.series}', {order}, form a series"
@@ -48,7 +48,7 @@ class Grouping:
 
 
 def grouping(columns: Mapping[str, Mapping[str, Any]], covers: Sequence[str] = ()) -> Grouping:
-    """The columns with a role, from the declared columns of a certificate."""
+    """The grouping that a certificate's declared columns state by their roles."""
     roles = {column.get("role"): clean(name) for name, column in columns.items()}
     states = columns.get(covers[0], {}).get("states") if len(covers) == 1 else None
     named = isinstance(states, list | tuple)
@@ -62,7 +62,7 @@ def grouping(columns: Mapping[str, Mapping[str, Any]], covers: Sequence[str] = (
 
 
 def sentences(spec: Spec, groups: Grouping) -> list[str]:
-    """Who is related to whom, one sentence after the other."""
+    """The sentences that say which records are related, and how."""
     say = _WORDS.get(str(spec.get("model")))
     if say is None:
         return [f"Records are related as a population of the model '{clean(spec.get('model'))}'."]
@@ -70,7 +70,7 @@ def sentences(spec: Spec, groups: Grouping) -> list[str]:
 
 
 def in_numbers(spec: Spec, groups: Grouping) -> str:
-    """The probabilities of a small description; empty for a large one, or unnamed values."""
+    """The probabilities of a small law, in sentences; empty for a large law, or unnamed values."""
     say = {"markov": _steps, "finite": _cells}.get(str(spec.get("model")))
     return say(spec, groups) if say is not None and groups.values else ""
 
@@ -103,7 +103,7 @@ def correlations(spec: Spec) -> str:
 
 
 def members(spec: Spec) -> list[Spec]:
-    """The descriptions of a family; none for any other population."""
+    """The specs of a family's members; none for any other population."""
     return list(spec.get("members", ())) if spec.get("model") == "family" else []
 
 

@@ -61,11 +61,11 @@ class Explanation:
 
     @property
     def holds(self) -> bool:
-        """Whether it is promised, as far as anybody can tell: not refuted, unchecked or refused."""
+        """Whether the promise holds as far as is known: not refuted, unchecked or refused."""
         return Standing(self.verdict).holds
 
     def section(self, key: str) -> Section:
-        """The section of this key; `KeyError` if this explanation has none."""
+        """The section of this key. Raises `KeyError` if this explanation doesn't have it."""
         for section in self.sections:
             if section.key == key:
                 return section
@@ -99,8 +99,8 @@ def explain(subject: object, *, population: Population | None = None) -> Explana
 
     `subject` is whatever `verify` takes (a `Release`, a `Certificate`, its document as plain data,
     its text or the name of its file), a `Study` or the name of its file (before its release: no
-    data are read), a program's verdict, or a result of `leakage` (give its `population` too).
-    New kinds are added with `explain.register`. Errors: `InputError` for anything else, and what
+    data are read), a program's verdict, or a result of `leakage` (give its `population` too). New
+    kinds are added with `explain.register`. Raises `InputError` for anything else, and what
     `Study.check` raises. Source: theory 1, 3.10b.
 
     >>> from bayesdp.populations import MarkovChain
@@ -161,9 +161,9 @@ def _file(subject: str | Path, *, population: Population | None = None) -> Expla
 
 
 def subject_of(file: str | Path, key: str = "subject") -> object:
-    """What a file holds, or the text of one: a certificate's document, else a study.
+    """The certificate's document in a file or a text, else the study of a file.
 
-    Errors: `InputError` about `key` for a file that can't be read, and for a program.
+    Raises `InputError` about `key` for a file that can't be read, and for a program.
     """
     text = text_of(file, key)
     if is_json(text) and Path(str(file)).suffix != ".toml":
@@ -238,7 +238,7 @@ def _nothing(standing: Standing) -> Explanation:
 
 
 def facts(promise: Promise) -> dict[str, Any]:
-    """The numbers behind the words: plain data, limits rounded outward, `None` for no limit."""
+    """The numbers behind the words as plain data, limits rounded outward, `None` for no limit."""
     level = promise.level
     result: dict[str, Any] = {
         "subject": promise.subject,

@@ -30,7 +30,7 @@ _ADJACENT = {
 def with_programs(
     sections: Sequence[Section], programs: Sequence[Mapping[str, Any]]
 ) -> tuple[Section, ...]:
-    """These sections, with a section on the programs before the section on what is not promised."""
+    """The sections, with a section on the programs before the one on what is not promised."""
     if not programs:
         return tuple(sections)
     added = Section(

@@ -35,7 +35,10 @@ _MOST_LINES = 3
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """One released number: `value` give or take `error95`, labelled within its panel."""
+    """A released number: `value` give or take `error95`, and its label in the panel.
+
+    Raises `ValueError` unless both numbers are finite and the error is at least 0.
+    """
 
     label: str
     value: float
@@ -59,7 +62,10 @@ class Panel:
 
 
 def error_bars(panels: Sequence[Panel], *, title: str, name: str) -> str:
-    """The SVG element. `name` makes its ids unique on the page; `title` is read aloud."""
+    """The error bars of all panels as an SVG element.
+
+    `name` makes its ids unique on the page; `title` is read aloud.
+    """
     drawn = [panel for panel in panels if panel.intervals]
     parts: list[str] = []
     top = 4.0
@@ -81,7 +87,7 @@ def error_bars(panels: Sequence[Panel], *, title: str, name: str) -> str:
 
 
 def ticks(low: float, high: float, about: int = 5) -> tuple[float, ...]:
-    """Round numbers inside `[low, high]`, about that many, in steps of 1, 2 or 5 times 10^k."""
+    """Round numbers inside `[low, high]`: `about` many, in steps of 1, 2 or 5 times 10^k."""
     if not high > low:
         return (low,)
     raw = (high - low) / about

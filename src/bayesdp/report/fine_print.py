@@ -19,7 +19,7 @@ from bayesdp.report.promise import Promise
 
 
 def not_promised(promise: Promise) -> Section:
-    """The list of what no reader should take for promised."""
+    """The section on what no reader should take for promised."""
     items = [
         "Presence: that somebody's record is in the table is not hidden, nor is the number of "
         "records.",
@@ -126,7 +126,7 @@ _IN_PLAIN = (
 
 
 def rests_on(promise: Promise) -> Section:
-    """What was not checked, in short. Assumptions without plain words are given verbatim."""
+    """The section on what was not checked. Assumptions without plain words are given verbatim."""
     items = []
     for assumption in said_once(promise.assumptions):
         if assumption.startswith(_SAID_ELSEWHERE):
@@ -144,7 +144,7 @@ def rests_on(promise: Promise) -> Section:
 
 
 def trusted(items: Sequence[str]) -> Section:
-    """The section of what nobody checked; `items` are clauses."""
+    """The section of the assumptions; `items` are clauses."""
     text = ("We take on trust that",) if items else ("Nothing.",)
     return Section("assumptions", "What is taken on trust", text, items=tuple(items))
 
@@ -157,7 +157,7 @@ CHECK = (
 
 
 def how_to_check(promise: Promise) -> Section:
-    """Where to look for verification, and the promise in the terms of the field."""
+    """The section on how to verify the promise, with the promise in the terms of the field."""
     text = {
         "study": "A release comes with a certificate. Anybody can check it without the data "
         "(bayesdp verify).",

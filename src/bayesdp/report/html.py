@@ -29,7 +29,7 @@ DEFAULT_TITLE = "What was released, and what it gives away"
 
 @dataclass(frozen=True, slots=True)
 class BoundRow:
-    """A theorem that applies: the level in nats that it proves for what has been spent."""
+    """A theorem that applies: the level in nats that it proves for the study's cost."""
 
     theorem: str
     epsilon: float
@@ -115,7 +115,10 @@ class StudySection:
 
     @classmethod
     def from_dict(cls, plain: Mapping[str, Any]) -> Self:
-        """The section from plain data (parsed JSON), rows included. Raises `ValueError`."""
+        """The section from plain data (parsed JSON), rows included.
+
+        Raises `ValueError` for unknown keys.
+        """
         known = {field.name for field in fields(cls)}
         unknown = sorted(set(plain) - known)
         if unknown:
@@ -140,7 +143,11 @@ def write_report(
     made: datetime | None = None,
     version: str = "",
 ) -> Path:
-    """Write the report of `sections` to `path` and return the path. `made` is printed if given."""
+    """Write the report of `sections` to `path`, and return the path.
+
+    `made` is a line about how the report was made, printed if given. Raises `OSError` where the
+    file can't be written.
+    """
     target = Path(path)
     replace_file(target, render(sections, title=title, made=made, version=version))
     return target

@@ -18,9 +18,10 @@ RULE = "relations"
 
 
 def follows(document: Mapping[str, Any], standing: Standing) -> SectionsAndFacts:
-    """Sections and facts. Malformed ones raise what reading them raises.
+    """The sections and facts of a certificate of implied levels.
 
-    Levels that follow are rounded up, given ones are as they stand.
+    Levels that follow are rounded up, given ones are as they stand. A malformed document raises
+    what reading it raises.
     """
     body, population = document["claim"], document["population"]
     given = list(dict.fromkeys(_given(document["derivation"])))

@@ -24,7 +24,7 @@ Cell = str | Text
 
 
 def filled(text: str, width: int, first: str = "", rest: str = "") -> str:
-    """Lines of this width; numbers keep their percent sign, words stay whole."""
+    """The text in lines of this width; words stay whole, numbers keep their percent sign."""
     kept = text.replace(" %", "\N{NO-BREAK SPACE}%")
     lines = textwrap.fill(
         kept,
@@ -38,25 +38,25 @@ def filled(text: str, width: int, first: str = "", rest: str = "") -> str:
 
 
 def say(console: Console, text: str, *, first: str = "", rest: str = "", style: str = "") -> None:
-    """A paragraph. `first` is before its first line, `rest` before all others."""
+    """Print a paragraph. `first` is before its first line, `rest` before all others."""
     for line in text.splitlines() or [""]:
         shown = Text(filled(line, console.width, first, rest), style=style)
         console.print(shown, soft_wrap=True, highlight=False)
 
 
 def item(console: Console, text: str, depth: int = 1) -> None:
-    """A paragraph that is indented as a whole."""
+    """Print a paragraph that is indented as a whole."""
     indent = "  " * depth
     say(console, text, first=indent, rest=indent + "  ")
 
 
 def bullet(console: Console, text: str) -> None:
-    """One entry of a list."""
+    """Print an entry of a list."""
     say(console, text, first="  - ", rest="    ")
 
 
 def noted(cell: str, note: str) -> Text:
-    """A cell with something small under it."""
+    """A cell of a table with a note in small letters below."""
     return Text(cell) if not note else Text.assemble(cell, "\n", (note, "dim"))
 
 
@@ -69,7 +69,7 @@ def show_table(
     headed: bool = True,
     ruled: bool = True,
 ) -> None:
-    """A table, or its rows one by one where its numbers don't fit side by side.
+    """Print a table, or its rows below each other where its numbers don't fit side by side.
 
     Without `headed` the columns have no names: the first says what the second is.
     """

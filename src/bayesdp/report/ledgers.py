@@ -83,8 +83,8 @@ def _show_attempts(
 _REASONS = {"table": "what is in the table", "budget": "the budget"}
 
 
-def _line(entry: Mapping[str, Any], status: str, what: str) -> str:
-    return f"{entry['time']}  {status:8}  {entry['analyst']}  {entry['study']}  {what}"
+def _line(entry: Mapping[str, Any], status: str, detail: str) -> str:
+    return f"{entry['time']}  {status:8}  {entry['analyst']}  {entry['study']}  {detail}"
 
 
 def _paid(release: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ from bayesdp.theorems.advice import Advice
 
 
 def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advice] = ()) -> None:
-    """The table of theorems: what each proves, knows and ignores, which are refused and why.
+    """Print the table of theorems: what each proves, knows and ignores, and why some don't apply.
 
     `offers` are shown below it: what more knowledge would buy.
     """
@@ -54,7 +54,7 @@ def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advic
 
 
 def best_by_theorem(report: LeakageReport) -> list[Bound]:
-    """Each theorem's lowest bound: at a delta it may have several, counting costs differently."""
+    """Each theorem's lowest bound: at a delta a theorem may have several."""
     best: dict[str, Bound] = {}
     for bound in report.bounds:
         best.setdefault(bound.theorem, bound)
@@ -109,7 +109,7 @@ def _in_odds(report: LeakageReport) -> str:
 
 
 def show_exact(console: Console, exact: ChannelLeakage) -> None:
-    """What a given mechanism leaks: the exact number, not a bound."""
+    """Print what a given mechanism leaks: the exact number, not a bound."""
     error = exact.tensor.error
     rows = [("DP", level_words(exact.tensor.dp, error))]
     for adversary, level in exact.tensor.levels.items():
@@ -124,7 +124,7 @@ def show_exact(console: Console, exact: ChannelLeakage) -> None:
 
 
 def show_approximate(console: Console, report: ApproximateReport) -> None:
-    """The table of theorems with a delta."""
+    """Print the table of theorems with a delta."""
     show_table(
         console,
         f"What ({level_words(report.dp_epsilon)}, {level_words(report.dp_delta)})-DP means here",
@@ -137,7 +137,7 @@ def show_approximate(console: Console, report: ApproximateReport) -> None:
 
 
 def show_gaussian(console: Console, noise: GaussianCalibration) -> None:
-    """Discrete Gaussian noise for an (epsilon, delta) target."""
+    """Print the discrete Gaussian noise for an (epsilon, delta) target."""
     show_pairs(
         console,
         "Discrete Gaussian noise for the target",
@@ -153,7 +153,7 @@ def show_gaussian(console: Console, noise: GaussianCalibration) -> None:
 
 
 def show_calibration(console: Console, calibration: Calibration) -> None:
-    """The DP budget for a target."""
+    """Print the DP budget for a target."""
     show_pairs(
         console,
         "DP budget for the target",
@@ -167,7 +167,7 @@ def show_calibration(console: Console, calibration: Calibration) -> None:
 
 
 def show_left_out(console: Console, refused: Sequence[Refused]) -> None:
-    """The theorems that were left out for time: with more of it there may be less noise."""
+    """Print the theorems that were left out for time: with more of it there may be less noise."""
     if refused:
         say(console, "Left out for time; with more of it there may be less noise:")
     for refusal in refused:
@@ -175,7 +175,7 @@ def show_left_out(console: Console, refused: Sequence[Refused]) -> None:
 
 
 def show_pairs(console: Console, title: str, *rows: tuple[str, str]) -> None:
-    """A table without names of columns."""
+    """Print a table of names and values, without names of columns."""
     show_table(console, title, ("", ""), rows, headed=False)
 
 

@@ -14,7 +14,7 @@ from bayesdp.notions.catalogue import notion_of
 
 
 def level_words(level: float, error: float = 0.0) -> str:
-    """A level, a cost or a delta: six digits, rounded up; "unlimited" where there is no limit.
+    """A level, a cost or a delta in words: six digits, rounded up; "unlimited" for infinity.
 
     `error` is how far off a computed level may be; certified levels are upper bounds already.
     """
@@ -26,7 +26,7 @@ def level_words(level: float, error: float = 0.0) -> str:
 
 
 def notion_level(notion: str, level: float | None, error: float = 0.0) -> str:
-    """A level of this notion, with its unit where that is not nats; "?" where there is no level."""
+    """A level of this notion with its unit, where that is not nats; "?" for an unknown level."""
     if level is None:
         return "?"
     distance = notion_of(notion).unit == "probability"
@@ -34,7 +34,7 @@ def notion_level(notion: str, level: float | None, error: float = 0.0) -> str:
 
 
 def budget_words(allowed: float, digits: int = 6) -> str:
-    """What may be spent, rounded down to so many digits."""
+    """A budget in words, rounded down to so many digits."""
     if allowed == 0.0 or not math.isfinite(allowed):
         return level_words(allowed)
     if digits == 6:
@@ -43,7 +43,7 @@ def budget_words(allowed: float, digits: int = 6) -> str:
 
 
 def rough(value: float, digits: int = 6) -> str:
-    """A number that is not part of a promise, rounded to the nearest."""
+    """A number that is not part of a promise, rounded to the nearest with so many digits."""
     return f"{value:.{digits}g}"
 
 
@@ -58,7 +58,7 @@ def percent_down(probability: float | Decimal) -> str:
 
 
 def with_error(value: float, error: float) -> str:
-    """`value` with as many decimals as two significant digits of its `error` have."""
+    """The `value` with as many decimals as two significant digits of its `error` have."""
     return typeset(value, _places(error))
 
 
@@ -73,7 +73,7 @@ def error_up(error: float) -> str:
 
 
 def error_words(error: float | None) -> str:
-    """An error beside a number with all its digits: four digits, rounded up; a dash for none."""
+    """An error beside a number with all its digits: four digits, rounded up; a dash for None."""
     if error is None:
         return "-"
     if error == 0.0 or not math.isfinite(error):
@@ -82,7 +82,7 @@ def error_words(error: float | None) -> str:
 
 
 def typeset(value: float, places: int) -> str:
-    """`value` with a proper minus sign and narrow spaces between thousands."""
+    """The `value` with a proper minus sign and narrow spaces between thousands."""
     shown = f"{value:,.{places}f}"
     if not any(digit in shown for digit in "123456789"):
         shown = shown.removeprefix("-")
@@ -90,7 +90,7 @@ def typeset(value: float, places: int) -> str:
 
 
 def plain(value: Decimal) -> str:
-    """Without idle zeros and exponents."""
+    """The decimal without trailing zeros and exponents."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

@@ -17,7 +17,7 @@ from typing import Literal
 
 from bayesdp.errors import InputError
 
-What = Literal["certificate", "report", "figure"]
+FileKind = Literal["certificate", "report", "figure"]
 
 GENERATOR = '<meta name="generator" content="bayesdp">'
 """Marks a page as a report of bayesdp."""
@@ -26,12 +26,13 @@ FIGURE = '<svg xmlns="http://www.w3.org/2000/svg" data-generator="bayesdp"'
 """The first characters of every figure that bayesdp writes."""
 
 
-def check_target(path: Path, what: What, *, reserved: Sequence[Path] = ()) -> None:
-    """Raises `InputError` unless such a file may be written to `path`.
+def check_target(path: Path, kind: FileKind, *, reserved: Sequence[Path] = ()) -> None:
+    """Refuse a file that must not be overwritten, or can't be written.
 
-    `reserved` are files that `path` must not name, whether they exist yet or not.
+    `reserved` are files that `path` must not name, whether they exist yet or not. Raises
+    `InputError` about the option that names the file.
     """
-    key = f"--{what}"
+    key = f"--{kind}"
     try:
         target = Path(os.path.realpath(path))
         taken = {os.path.realpath(other) for other in reserved}
@@ -46,12 +47,12 @@ def check_target(path: Path, what: What, *, reserved: Sequence[Path] = ()) -> No
             expected="a file in a folder that exists and can be written to",
             remedy="Nothing was released and nothing was spent.",
         )
-    ours = mode is None or (stat.S_ISREG(mode) and _is_ours(target, what))
+    ours = mode is None or (stat.S_ISREG(mode) and _is_ours(target, kind))
     if str(target) in taken or not ours:
         raise InputError(
             key,
             str(path),
-            expected=f"a file that isn't there yet, or an older {what} of bayesdp",
+            expected=f"a file that isn't there yet, or an older {kind} of bayesdp",
             remedy="Nothing was overwritten, released or spent: name another file.",
         )
 
@@ -77,12 +78,12 @@ def _mode(path: Path) -> int | None:
         return None
 
 
-def _is_ours(path: Path, what: What) -> bool:
+def _is_ours(path: Path, kind: FileKind) -> bool:
     try:
         text = path.read_text(encoding="utf-8")
-        if what == "report":
+        if kind == "report":
             return text.startswith("<!doctype html>") and GENERATOR in text[:1000]
-        if what == "figure":
+        if kind == "figure":
             return text.startswith(FIGURE)
         document = json.loads(text)
     except (OSError, ValueError, RecursionError):

@@ -55,7 +55,7 @@ def all_sections(promise: Promise) -> tuple[Section, ...]:
 
 
 def refuted(verdict: str, step: str, reason: str) -> Section:
-    """Instead of an explanation: the certificate doesn't hold, or can't be read."""
+    """The section instead of an explanation: the certificate doesn't hold, or can't be read."""
     where = f" ({clean(step)}: {clean(reason)})" if step else ""
     if verdict == "INVALID":
         text = (
@@ -77,7 +77,10 @@ def refuted(verdict: str, step: str, reason: str) -> Section:
 
 
 def status(standing: Standing, *, described: bool) -> Section:
-    """Whether somebody checked what follows. `described`: relations are declared."""
+    """The section on who checked what follows, if anybody did.
+
+    `described` says that the relations between records are declared.
+    """
     if standing.verdict == "UNKNOWN":
         return Section(
             "status",
@@ -114,7 +117,7 @@ def status(standing: Standing, *, described: bool) -> Section:
 
 
 def in_short(promise: Promise) -> Section:
-    """The promise in a few sentences, for the case of a belief of 10 %."""
+    """The section with the promise in a few sentences, for the case of a belief of 10 %."""
     level = promise.level
     before, least, most = beliefs.belief(IN_SHORT, odds_factor(level.epsilon, level.delta)).words()
     except_for = ""
@@ -206,7 +209,7 @@ def _published(promise: Promise) -> str:
 
 
 def promised(promise: Promise) -> Section:
-    """The table of beliefs, and the odds."""
+    """The section with the table of beliefs, and the odds."""
     level = promise.level
     factor = odds_factor(level.epsilon, level.delta)
     rows = beliefs.table(level.epsilon, level.delta)
@@ -266,7 +269,7 @@ def _level_sentence(level: Level) -> str:
 
 
 def exceptions(promise: Promise) -> Section | None:
-    """What delta means."""
+    """The section on what delta means; `None` without a delta."""
     level = promise.level
     if level.delta == 0.0:
         return None

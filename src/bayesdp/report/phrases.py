@@ -16,7 +16,7 @@ from bayesdp.report.promise import Level, Promise
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A titled piece of an explanation. `table` has its header in its first row."""
+    """A section of an explanation: a title, sentences, and perhaps a table with a header row."""
 
     key: str
     title: str
@@ -42,12 +42,12 @@ SectionsAndFacts = tuple[tuple[Section, ...], dict[str, Any]]
 
 
 def single(level: Level) -> Decimal:
-    """The factor e^epsilon, rounded up."""
+    """The factor e^level, rounded up."""
     return odds_factor(level.epsilon)
 
 
 def closeness(level: Level) -> str:
-    """How far two probabilities of the same results may lie apart."""
+    """In words, how far the probabilities of the same results may lie apart."""
     factor = f"a factor of {factor_words(single(level))}"
     return f"{factor}, plus delta = {level_words(level.delta)}" if level.delta > 0.0 else factor
 
@@ -60,12 +60,12 @@ def level_and_factor(level: Level) -> str:
 
 
 def becomes(level: Level) -> str:
-    """What a belief can become at most and at least, with the chance of an exception."""
+    """The most and the least that a belief of 10 % can become, with the chance of an exception."""
     return beliefs.becomes(level.epsilon, level.delta)
 
 
 def one_record(promise: Promise) -> str:
-    """What one record is."""
+    """A sentence that says what a record is."""
     if promise.subject in ("conversion", "leakage"):
         return "One record is one entry of a table: one person, or one day of one person, say."
     if promise.unit != "row":
@@ -91,13 +91,13 @@ def _one_row(promise: Promise) -> str:
 
 
 def together(promise: Promise) -> str:
-    """The records that belong together, where there is a level for them."""
+    """The records that belong together, in words; empty where there is no level for them."""
     groups = dependence.grouping(promise.columns)
     name = groups.cluster or groups.series
     if promise.joint is None or name is None:
         return ""
-    what = "rows" if promise.unit == "row" else "records"
-    return f"all {what} with the same '{name}' (at most {number(promise.group)} {what})"
+    nouns = "rows" if promise.unit == "row" else "records"
+    return f"all {nouns} with the same '{name}' (at most {number(promise.group)} {nouns})"
 
 
 def several_rows(promise: Promise) -> str:
@@ -126,7 +126,7 @@ def same_for_several(promise: Promise) -> bool:
 
 
 def in_status(promise: Promise, title: str) -> str:
-    """Titles of an unchecked promise don't say that it is promised."""
+    """The title, marked as a claim where the promise is unchecked."""
     return title if promise.standing.holds else f"{title} (claimed only)"
 
 
@@ -172,7 +172,7 @@ def public_columns(promise: Promise) -> list[str]:
 
 
 def unspoken_columns(promise: Promise) -> list[str]:
-    """Private columns about which a BDP promise says nothing."""
+    """Private columns about which a BDP promise says nothing, because the population doesn't."""
     if promise.notion == "dp":
         return []
     known = {*(promise.population or {}).get("covers", []), *_independent(promise)}

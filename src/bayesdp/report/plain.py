@@ -13,7 +13,7 @@ from bayesdp.report.programs import plain_program
 
 
 def check_document(check: Check) -> dict[str, Any]:
-    """The price list of a study."""
+    """The price list of a study, as `bayesdp check --json` prints it."""
     plan = check.plan
     return {
         "dataset": plan.study.data.dataset,
@@ -38,7 +38,7 @@ def check_document(check: Check) -> dict[str, Any]:
 
 
 def sweep_document(dataset: str, sweep: Sweep) -> dict[str, Any]:
-    """A study at several levels. What has no price is `None`; `refusal` says why."""
+    """A study at several levels; `None` for a study without a price, and `refusal` says why."""
     return {"dataset": dataset, "targets": [_target(row) for row in sweep]}
 
 

@@ -41,14 +41,14 @@ class ProgramRow:
 
     @classmethod
     def from_dict(cls, plain: ProgramRow | Mapping[str, Any]) -> ProgramRow:
-        """The row from plain data."""
+        """The row from plain data, as the report's JSON holds it."""
         if isinstance(plain, ProgramRow):
             return plain
         return cls(**{**plain, "outputs": [OutputRow(**output) for output in plain["outputs"]]})
 
 
 def program_row(answer: ProgramAnswer) -> ProgramRow:
-    """What the report says of one program."""
+    """The row of a program for the report."""
     rows, figures, notes = [], [], []
     for part in answer.each():
         output, (shown, _) = part.value, part.shown()
@@ -80,7 +80,7 @@ def plain_program(program: PlannedProgram) -> dict[str, Any]:
 
 
 def show_planned(console: Console, programs: Sequence[PlannedProgram]) -> None:
-    """The programs of a study: verdict, cost, kind, what is released."""
+    """Print the programs of a study: verdict, cost, kind, what is released."""
     if not programs:
         return
     show_table(
@@ -111,7 +111,7 @@ def show_planned(console: Console, programs: Sequence[PlannedProgram]) -> None:
 
 
 def show_answers(console: Console, answers: Sequence[ProgramAnswer]) -> None:
-    """What programs returned."""
+    """Print what programs returned."""
     if not answers:
         return
     rows = [program_row(answer) for answer in answers]
@@ -130,7 +130,7 @@ def show_answers(console: Console, answers: Sequence[ProgramAnswer]) -> None:
 
 
 def results_html(programs: Sequence[ProgramRow]) -> str:
-    """The programs' part of the released results."""
+    """The programs' part of the released results, as HTML."""
     if not programs:
         return ""
     rows = "".join(

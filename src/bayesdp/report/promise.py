@@ -40,7 +40,7 @@ Subject = Literal["release", "conversion", "study", "leakage"]
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Whether the promise holds: the kernel's word, or what a study or table is instead.
+    """Whether the promise holds: the kernel's verdict, or the state of a study or a level.
 
     `verdict` is the kernel's, or `BEFORE RELEASE`, `REFUSED` (a study over budget), `COMPUTED` (a
     level without a certificate).
@@ -52,13 +52,13 @@ class Standing:
 
     @property
     def holds(self) -> bool:
-        """Whether it is promised: neither refused nor refuted nor unchecked."""
+        """Whether the promise is neither refused nor refuted nor unchecked."""
         return self.verdict not in ("INVALID", "UNKNOWN", "REFUSED")
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """A level in nats with its delta; infinite where nothing is proved."""
+    """A level in nats with its delta; infinite where no level is proved."""
 
     epsilon: float
     delta: float = 0.0
@@ -66,7 +66,7 @@ class Level:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where secret values of a column lie; without `ends`: where the mechanism clips to."""
+    """An interval of a column's secret values; without `ends`: where the mechanism clips to."""
 
     column: str = ""
     ends: tuple[float, float] | None = None
@@ -75,10 +75,10 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """Everything that an explanation says, before it is words.
+    """Everything that an explanation says, before it is put into words.
 
-    `level` counts all releases of the data set so far, `own` this one alone, `cost` is the DP level
-    of all of them, `limit` what the ledger allows in total, and `counted` the level that it
+    `level` counts all releases of the data set so far, `own` this release alone, `cost` is the DP
+    level of all of them, `limit` what the ledger allows in total, and `counted` the level that it
     compares with that, `None` where a certificate can't tell. `places` are set where the level is
     about secret values inside intervals; `outside` is then the level for all others. `group` is how
     many records may be related to each other, `joint` the level for facts about all of them at
@@ -112,9 +112,10 @@ class Promise:
 
 
 def of_document(document: Mapping[str, Any], standing: Standing) -> Promise:
-    """From a certificate as plain data. Malformed ones raise what reading them raises.
+    """The promise of a certificate, given as plain data.
 
-    `UnsupportedError` for a certificate of another kind of claim.
+    Malformed documents raise what reading them raises. Raises `UnsupportedError` for a certificate
+    of another kind of claim.
     """
     rule = document["derivation"]["rule"]
     if document["claim"]["notion"] not in ("dp", "bdp") or rule == "program":
@@ -130,7 +131,7 @@ def of_document(document: Mapping[str, Any], standing: Standing) -> Promise:
 
 
 def of_study(study: Study) -> Promise:
-    """From a study, before its release: what its certificate would say. Reads no data."""
+    """The promise of a study before its release: what its certificate would say. Reads no data."""
     check = study.check()
     plan, preview = check.plan, check.preview
     before = study.spends()
@@ -149,7 +150,7 @@ def of_study(study: Study) -> Promise:
 
 
 def of_leakage(table: LeakageReport | ApproximateReport, population: Population | None) -> Promise:
-    """From the best level of a table of levels. Such a level has no certificate."""
+    """The promise of the best level of a table of levels. Such a level has no certificate."""
     spec = _spec(population)
     if isinstance(table, ApproximateReport):
         level = Level(math.inf)
@@ -190,10 +191,10 @@ def _cost_of(table: LeakageReport) -> Level:
 
 
 def of_declarations(document: Mapping[str, Any]) -> Promise:
-    """What a record is and what holds for several: from what is declared and what it costs.
+    """What a record is and what holds for several, from what a study declares and what it costs.
 
-    Takes a release's certificate, or of it what `planned` gives before there is one. Levels of
-    single records are those that it states; nothing is derived again.
+    `document` is a release's certificate, or what `planned` gives before there is a certificate.
+    Levels of single records are those that it states; nothing is derived again.
     """
     claim, state = document["claim"], document["data_set"]
     notion, delta = claim["notion"], _delta(claim, state)
@@ -217,7 +218,7 @@ def of_declarations(document: Mapping[str, Any]) -> Promise:
 
 
 def planned(plan: Plan, before: Sequence[Spend]) -> dict[str, Any]:
-    """What a study declares, and what it would have cost together with earlier spends."""
+    """A study's declarations and its cost with earlier spends, as a certificate has them."""
     spent = total_cost([*before, *plan.spends])
     state: dict[str, Any] = {
         "dp_epsilon": spent.dp_epsilon,
@@ -462,7 +463,7 @@ def _weaker(joint: Level | None, level: Level) -> Level | None:
 
 
 def group_level(level: Level, size: int) -> Level:
-    """What a DP level means for groups of `size` records (theory 3.2, 3.10)."""
+    """The level of a DP level for groups of `size` records (theory 3.2, 3.10)."""
     joint = group(size, ApproxDP(level.epsilon, level.delta))
     return Level(joint.epsilon, joint.delta)
 

@@ -13,7 +13,7 @@ from bayesdp.report.numbers import notion_level, rough
 
 
 def show_implications(console: Console, document: Mapping[str, Any]) -> None:
-    """The notions that follow, what they promise, and what would follow with more declared."""
+    """Print the notions that follow, their promises, and what would follow with more declared."""
     show_table(
         console,
         "What follows",

@@ -21,7 +21,7 @@ from bayesdp.report.promise import Promise, Standing, of_document
 
 
 def study_section(study: Study, release: Release, certificate_path: str) -> StudySection:
-    """What the report says of one release."""
+    """The report's section on a release."""
     spec = study.spec
     plan = provable_plan(spec, release.certificate.body["n"])
     report, interval = plan.report, plan.secrets_interval

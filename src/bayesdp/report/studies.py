@@ -25,7 +25,7 @@ from bayesdp.report.words import at_delta, cost_words, delta_sentence
 def show_check(
     console: Console, check: Check, *, before: Sequence[Spend] = (), verbose: bool = False
 ) -> None:
-    """A study's price on one screen: its level, each query's error and cost, what is left.
+    """Print a study's price: its level, each query's error and cost, what is left.
 
     Before that, why a release would be refused. `before` is what the data set has spent so far;
     `verbose` adds the noise, what programs release, and what every theorem says of the level.
@@ -61,14 +61,14 @@ def show_check(
 
 
 def warnings(check: Check, before: Sequence[Spend] = ()) -> list[str]:
-    """What the author of a study may not have meant: the level is about records as declared."""
+    """Warnings about what the author of a study may not have meant."""
     roles = {column.role for column in check.plan.study.columns.values()}
     about_rows = _about_rows(planned(check.plan, before)) if roles & STEPS else []
     return [*about_rows, *check.warnings]
 
 
 def release_warnings(release: Release) -> list[str]:
-    """The same of a release."""
+    """Warnings about what the author of a release may not have meant."""
     body = release.certificate.body
     roles = {column.get("role") for column in body["columns"].values()}
     return _about_rows(body) if roles & STEPS else []
@@ -143,7 +143,7 @@ def _cost_name(plan: Plan) -> str:
 
 
 def show_sweep(console: Console, sweep: Sweep) -> None:
-    """A study at several levels: cost and errors side by side, and why some would be refused."""
+    """Print a study at several levels: cost and errors side by side, and why some are refused."""
     priced = [row.check.plan for row in sweep if row.check is not None]
     if priced:
         _show_levels(console, sweep, priced[0])
@@ -215,7 +215,7 @@ def _unit(query: PlannedQuery) -> str:
 
 
 def show_release(console: Console, release: Release, notion: str) -> None:
-    """The released numbers, and what programs returned."""
+    """Print the released numbers, and what programs returned."""
     show_answers(console, release.programs)
     if release.results:
         _show_numbers(console, release)

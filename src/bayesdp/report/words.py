@@ -24,12 +24,12 @@ def cost_words(pure: float, rho: float = 0.0) -> str:
 
 
 def at_delta(delta: float) -> str:
-    """What is said after a level that holds at a delta; empty without one."""
+    """The words after a level that holds at a delta; empty without a delta."""
     return f" at delta = {level_words(delta)}" if delta > 0.0 else ""
 
 
 def delta_sentence(epsilon: float, delta: float) -> str:
-    """What a delta is. It is not "the probability that the promise fails"."""
+    """A sentence on what a delta is. It is not "the probability that the promise fails"."""
     return (
         "For every set of results, its probability given one value of the record is at most "
         f"e^{level_words(epsilon)} times its probability given another, plus delta = "
@@ -44,7 +44,7 @@ def level_sentences(
     seen: str = "everything that was released here",
     delta: float = 0.0,
 ) -> tuple[str, ...]:
-    """What level `epsilon` against `adversary` promises about one record, as sentences.
+    """The sentences on what level `epsilon` against `adversary` promises about one record.
 
     `interval` names where secret values lie, if the guarantee is restricted to that. `seen` names
     what the level counts.
@@ -64,7 +64,7 @@ def level_sentences(
 
 
 def not_promised(secrets: Secrets | None = None) -> tuple[str, ...]:
-    """What no level promises, whatever it is; `docs/limits.md` says more."""
+    """The sentences on what no level promises; `docs/limits.md` says more."""
     bounded = (
         (
             "People whose values lie outside the secrets interval don't have the full promise: for "

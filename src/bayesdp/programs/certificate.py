@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def claim_of(program: Program, verdict: Verdict) -> dict[str, Any]:
-    """What a certificate claims: exact numbers as texts, and the doubles above them."""
+    """The claim of a program's certificate: exact numbers as texts, and the doubles above them."""
     interval = verdict.interval
     return {
         "notion": "dp",
@@ -36,7 +36,7 @@ def claim_of(program: Program, verdict: Verdict) -> dict[str, Any]:
 
 
 def derivation_of(program: Program, verdict: Verdict) -> Step:
-    """The only step of the derivation: all that the kernel needs to derive the cost again."""
+    """The only step of the derivation, with everything that the kernel needs to derive the cost."""
     # Asserted sensitivities are compared by the kernel itself; about folds it relies on solvers.
     folds = [
         dict(obligation) for obligation in verdict.obligations if "fold" in str(obligation["what"])
@@ -52,7 +52,7 @@ def derivation_of(program: Program, verdict: Verdict) -> Step:
 
 
 def assumptions_of(derivation: Step) -> list[str]:
-    """What a program's certificate rests on, in the kernel's words.
+    """The assumptions of a program's certificate, in the kernel's words.
 
     Raises `InvalidError` where the kernel doesn't confirm the derivation.
     """
@@ -73,7 +73,7 @@ def certificate_with(derivation: Step, assumptions: list[str]) -> Certificate:
 
 
 def program_certificate(program: Program, verdict: Verdict) -> Certificate:
-    """The certificate of an accepted program (theory 8). `Refusal` for one that isn't accepted."""
+    """The certificate of an accepted program (theory 8). Raises `Refusal` for any other verdict."""
     if verdict.verdict != "ACCEPTED":
         raise Refusal(f"The program is {verdict.verdict}: it has no certificate. {verdict.reason}")
     derivation = derivation_of(program, verdict)
@@ -81,7 +81,11 @@ def program_certificate(program: Program, verdict: Verdict) -> Certificate:
 
 
 def write_program_certificate(program: Program, verdict: Verdict, path: Path) -> Certificate:
-    """Write the certificate as JSON; `bayesdp verify` reads it."""
+    """Write the certificate as JSON; `bayesdp verify` reads it.
+
+    Raises `Refusal` for a program that isn't accepted, `InputError` for a file that can't be
+    written.
+    """
     certificate = program_certificate(program, verdict)
     try:
         path.write_text(certificate.to_json() + "\n", encoding="utf-8")

@@ -29,12 +29,22 @@ def leakage_of(
     secrets: Secrets,
     seconds: float,
 ) -> LeakageReport | ApproximateReport:
-    """The levels of a program with this verdict. See `ProgramSource.leakage`."""
+    """The levels of a program with this verdict. See `ProgramSource.leakage`.
+
+    Raises `Refusal` for a program that isn't accepted, or has a delta under add-remove, and
+    `InputError` for a kind that the program doesn't have.
+    """
     if verdict.verdict != "ACCEPTED":
-        raise Refusal(f"Only an accepted program has a level, and this one is {verdict.verdict}.")
+        raise Refusal(
+            f"Only an accepted program has a level, and this one is {verdict.verdict}. Its check() "
+            "says why."
+        )
     if kind == "lipschitz" and verdict.kind != "lipschitz":
         raise InputError(
-            "kind", kind, expected="'any': not every release is noise on one clipped sum"
+            "kind",
+            kind,
+            expected="'any': not every release is noise on one clipped sum",
+            remedy="Leave kind out.",
         )
     steps = 2 if adjacency == "add-remove" else 1
     cost = float_above(steps * verdict.dp_epsilon)

@@ -41,7 +41,7 @@ Adjacency = Literal["replace-one", "add-remove"]
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """`kind` is bool, int, real, category, vector or text.
+    """The type of a value: `kind` is bool, int, real, category, vector or text.
 
     int and real carry `low` and `high` (inclusive; None: unbounded, for public values only),
     category its `labels`, vector its `items`. `public`: adjacency doesn't change the column.
@@ -164,7 +164,7 @@ class Program:
 
 
 def plain(value: Any) -> Any:
-    """The IR as plain JSON data: numbers as {"number": "p/q"}, places left out."""
+    """The representation as plain JSON data: numbers as {"number": "p/q"}, places left out."""
     if isinstance(value, Expr):
         return [
             value.op,

@@ -10,7 +10,7 @@ from bayesdp.programs.words import decimal
 
 
 def notes_on(program: Program) -> tuple[str, ...]:
-    """Notes in the order of the program, each once."""
+    """The notes on a program in its order, each note once."""
     return tuple(dict.fromkeys(_exposures(program)))
 
 

@@ -47,7 +47,7 @@ def _stand_in(name: str) -> Callable[..., NoReturn]:
 
 
 class ProgramSource:
-    """A program, by the file and the name that it is read from. Decoration never raises.
+    """A program, known by its file and its name. Decoration never raises.
 
     `check()` gives the verdict, `core()` the intermediate representation.
     """
@@ -61,13 +61,17 @@ class ProgramSource:
         return f"<program {self.name} of {self.path.name if self.path else 'no file'}>"
 
     def core(self, **parameters: object) -> Core:
-        """The program as the checker reads it. Raises `ProgramError`."""
+        """The program in the representation that the checker reads. Raises as `source` does."""
         from bayesdp.programs.source import core_of
 
         return core_of(self.source(), self.name, parameters)
 
     def source(self) -> SourceFile:
-        """The file, read. Raises `ProgramError`, or `InputError` where there is none."""
+        """The program's file as it was read.
+
+        Raises `ProgramError` where the language refuses it, and `InputError` where there is no
+        file.
+        """
         from bayesdp.errors import InputError
         from bayesdp.programs.source.module import read_file
 
@@ -83,10 +87,11 @@ class ProgramSource:
         return source
 
     def check(self, n: int | None = None, **parameters: object) -> Verdict:
-        """ACCEPTED with a cost, REJECTED with the line, or UNKNOWN. Never reads data.
+        """The verdict: ACCEPTED with a cost, REJECTED with the line, or UNKNOWN. Reads no data.
 
         `n` is the public number of records, where sharper constants are wanted; without it the
-        verdict holds for every size that the program admits.
+        verdict holds for every size that the program admits. Raises `InputError` for an `n` that is
+        not a number of records, and for unknown `parameters`.
         """
         from bayesdp.programs.verdicts import verdict_on
 
@@ -106,15 +111,15 @@ class ProgramSource:
         seconds: float = 30.0,
         **parameters: object,
     ) -> LeakageReport | ApproximateReport:
-        """What the program's cost means under a population: every theorem that applies, the best.
+        """The program's levels under a population: every theorem that applies, and the best one.
 
         One row is one record. The cost is that of `check(n, **parameters)`; under add-remove twice
         it, for a record that leaves and one that enters (theory 8.1). `kind="lipschitz"` is for
         programs of that kind, where the population covers the values as the table holds them. With
         a delta the levels are pairs (theory 3.10).
 
-        Errors: `Refusal` for a program that isn't accepted, and for what has no level; `InputError`
-        for a kind that the program doesn't have.
+        Raises `Refusal` for a program that isn't accepted, and where no level is known;
+        `InputError` for a kind that the program doesn't have.
         """
         from bayesdp.programs.correlated import leakage_of
 
@@ -137,9 +142,9 @@ class ProgramSource:
         """Run the program once on a table, after its cost has been debited from a ledger.
 
         `dataset` is the name under which the budget is kept, `dp_epsilon` (and `dp_delta`) its
-        total; `parameters` fix the program's public arguments. See `bayesdp.programs.run.run`.
-
-        What runs is what was checked: `InputError` where the file has changed since `check()`.
+        total; `parameters` fix the program's public arguments. See `bayesdp.programs.run.run`,
+        which says what else is raised. The program that runs is the one that was checked: raises
+        `InputError` where the file has changed since `check()`.
         """
         from bayesdp.errors import InputError
         from bayesdp.programs.run import run

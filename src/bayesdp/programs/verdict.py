@@ -26,7 +26,7 @@ TRUSTED = (
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the checker says of a program.
+    """The checker's answer about a program, in words and as plain data.
 
     `dp_epsilon` and `dp_delta` are exact; `kind` is "lipschitz" where every release adds Laplace
     noise to a multiple of the sum of one clipped column (`column`, `interval`), else "any".
@@ -59,7 +59,7 @@ class Verdict:
         return notebook.verbatim(str(self))
 
     def to_dict(self) -> dict[str, Any]:
-        """What `bayesdp program check --json` prints: the cost, or where and why there is none."""
+        """What `bayesdp program check --json` prints: the cost, or the place of a refusal."""
         return _as_data(self)
 
     @property
@@ -69,7 +69,7 @@ class Verdict:
 
     @property
     def trusted(self) -> tuple[str, ...]:
-        """What the verdict rests on beyond the rules."""
+        """The assumptions of the verdict beyond the rules: the solvers that agreed."""
         if not self.obligations:
             return TRUSTED
         agreed = " and ".join(self.solvers)
@@ -79,7 +79,7 @@ class Verdict:
 
 
 def unconfirmed(step: str, reason: str) -> Verdict:
-    """UNKNOWN, because the kernel stops at a step of the derivation, for this reason."""
+    """The verdict UNKNOWN, because the kernel stops at a step of the derivation."""
     return Verdict(
         "UNKNOWN",
         code="kernel",

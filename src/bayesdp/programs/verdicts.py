@@ -28,10 +28,10 @@ def verdict_on(
     n: int | None = None,
     parameters: Mapping[str, object] | None = None,
 ) -> Verdict:
-    """The verdict on a program of a file that is yet to be read.
+    """The verdict on a program whose file is read by `read`.
 
-    What the front end refuses is REJECTED, with its place. Raises `InputError` where there is no
-    such file or program, or `n` is not a number of records.
+    A program that the front end refuses is REJECTED, with its place. Raises `InputError` where
+    there is no such file or program, or `n` is not a number of records.
     """
     _size(n)
     try:
@@ -47,7 +47,7 @@ def verdict_in(
     n: int | None = None,
     parameters: Mapping[str, object] | None = None,
 ) -> Verdict:
-    """The same for a file that has been read."""
+    """The verdict on a program of a file that has been read. Raises as `verdict_on` does."""
     _size(n)
     try:
         core = core_of(source, name, parameters or {})
@@ -67,7 +67,7 @@ def verdict_in(
 
 
 def confirmed(program: Program, verdict: Verdict) -> Verdict:
-    """The checker's verdict; UNKNOWN where the kernel does not derive the cost of an ACCEPTED."""
+    """The checker's verdict; UNKNOWN where the kernel does not confirm an ACCEPTED cost."""
     from bayesdp.kernel import InvalidError
     from bayesdp.programs.certificate import assumptions_of, derivation_of
 
@@ -87,7 +87,7 @@ def _size(n: int | None) -> None:
 
 
 def refused(error: ProgramError, name: str | None) -> Verdict:
-    """The verdict on what the front end refuses."""
+    """The verdict on a program that the front end refuses."""
     diagnostic = error.diagnostic
     return Verdict(
         "REJECTED",

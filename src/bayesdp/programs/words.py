@@ -27,7 +27,7 @@ def decimal(value: Fraction) -> str:
 
 
 def suggested(value: Fraction) -> str:
-    """The number as it may be written in a program: exact where that is short, else rounded up."""
+    """A number as it may be written in a program: exact where that is short, else rounded up."""
     text = decimal(value)
     if len(text) <= 24:
         return text
@@ -44,7 +44,7 @@ def _up(value: Fraction) -> str:
 
 
 def distinct_decimals(low: Fraction, high: Fraction) -> tuple[str, str]:
-    """Two different numbers as they may be written in a program, with digits until they differ."""
+    """Two different numbers with as many digits as it takes to tell them apart."""
     texts, digits = (suggested(low), suggested(high)), 12
     while texts[0] == texts[1] and low < high:
         digits *= 2
@@ -60,7 +60,7 @@ def _point(value: int, digits: int) -> str:
 
 
 def formula(expr: Expr) -> str:
-    """A public expression in the number n of records."""
+    """A public expression as a formula in the number n of records."""
     if expr.op == "const" and isinstance(expr.data[0], Fraction | int):
         return suggested(Fraction(expr.data[0]))
     if expr.op == "public":
@@ -79,7 +79,7 @@ def formula(expr: Expr) -> str:
 
 
 def rounded_up(value: Fraction) -> float:
-    """The number that JSON shows: its decimal is never below the exact value."""
+    """The decimal that JSON shows, which is never below the exact value."""
     nearest = float(value)
     # JSON holds decimals: 0.3 is three tenths there, whatever the double.
     return nearest if Fraction(repr(nearest)) >= value else nextafter(nearest, inf)

@@ -19,7 +19,10 @@ MOST_CANDIDATES = 2**20
 
 
 def check_candidates(candidates: Expr, context: AdjacencyContext) -> Range:
-    """How many there are; `Rejected` where there may be none, or too many to be listed."""
+    """The number of candidates, as a range.
+
+    Raises `Rejected` where there may be none, or too many to be listed.
+    """
     many = _how_many(candidates, context)
     if many.low < 1:
         raise Rejected(
@@ -40,12 +43,12 @@ def check_candidates(candidates: Expr, context: AdjacencyContext) -> Range:
 
 
 def range_size(start: Fraction, stop: Fraction, step: Fraction) -> int:
-    """How many numbers a range has."""
+    """The count of numbers in a range."""
     return max(0, ceil((stop - start) / step)) if step else 0
 
 
 def sizes_of(candidates: Expr) -> list[tuple[str, Expr, int]]:
-    """The numbers that decide how many candidates there are: name, expression, least value."""
+    """The numbers that the count of candidates depends on: name, expression, least value."""
     if candidates.op == "posteriors-of":
         return [("n", candidates.args[1], 0)]
     if candidates.op == "linspace":
@@ -56,7 +59,7 @@ def sizes_of(candidates: Expr) -> list[tuple[str, Expr, int]]:
 
 
 def fixed_size(axis: Expr) -> int:
-    """How many points an axis of a grid has by its text alone; 1 where `sizes_of` decides it."""
+    """The points of a grid's axis that its text alone decides; 1 where `sizes_of` decides them."""
     if axis.op == "range":
         return range_size(*(_whole_end(end, axis) for end in axis.args))
     return len(axis.args) if axis.op == "values" else 1

@@ -46,7 +46,10 @@ ANY: Kinds = ("any", None, None)
 
 
 class Derivation(Walk):
-    """The kernel's walk over a program that has no derivation yet."""
+    """The kernel's walk over a program that has no derivation yet.
+
+    The methods raise `Rejected` for what no rule allows, and `Unknown` where solvers don't decide.
+    """
 
     def __init__(self, setting: Setting, refinements: Refinements, explain: Explanations) -> None:
         super().__init__(setting, making=True)
@@ -55,7 +58,7 @@ class Derivation(Walk):
     # -- commands ------------------------------------------------------------------------------
 
     def command(self, command: Command, node: Node | None, names: Mapping[str, Kind]) -> Spent:
-        """One command, explained before the rules see it."""
+        """Derive the node of a command, explaining it before the rules see it."""
         if isinstance(command, Derive):
             self.explain.public(command.value, self.scope(names), noted=True)
         if isinstance(command, Branch):
@@ -65,7 +68,7 @@ class Derivation(Walk):
     def side(
         self, command: Branch, holds: bool, node: SequenceNode | None, names: Mapping[str, Kind]
     ) -> Spent:
-        """A side of a branch knows whether its test holds."""
+        """Derive a side of a branch, which knows whether the test holds."""
         outside = self.explain.facts
         self.explain.facts = (*outside, *facts(command.test, holds))
         spent = super().side(command, holds, node, names)
@@ -159,7 +162,7 @@ class Derivation(Walk):
         return _step(epsilon, "score", bound.value, bound.by, entering)
 
     def per_record_exponential(self, release: Release, setting: Setting) -> dict[str, Any]:
-        """Each record answers on its own: the cost is one record's, not the sum."""
+        """A choice for each record: the cost is that of one record, not the sum."""
         data, score, candidates = release.args
         setting.scope.data(data)
         place = candidates_of(candidates, setting.scope)
@@ -175,7 +178,7 @@ class Derivation(Walk):
         return _step(epsilon, "score", number(width.width()), "one record", None)
 
     def randomized_response(self, release: Release, setting: Setting) -> dict[str, Any]:
-        """Each record answers on its own."""
+        """Randomized response: each record answers on its own."""
         setting.scope.data(release.args[0])
         epsilon = _option(release, "epsilon")
         return _step(epsilon, "score", number(Fraction(1)), "one record", None)
@@ -230,7 +233,7 @@ _RELEASES = {
 
 
 def number(value: Fraction) -> Expr:
-    """A constant expression."""
+    """A number as a constant expression."""
     return Expr("const", (), (value,))
 
 
@@ -273,7 +276,7 @@ def _of_one_family(candidates: Expr, prior: Expr) -> None:
 
 
 def rounded_up(distance: arb) -> Expr:
-    """Ten digits that are not below; no distance is above 1."""
+    """A distance with ten digits, rounded up; at most 1, like every distance."""
     if not distance < 1:  # also a ball so wide that its ends would be huge numbers
         return number(Fraction(1))
     upper = (distance.upper() * TEN_DIGITS).ceil().unique_fmpz()

@@ -21,7 +21,7 @@ TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le", "eq": "eq", "ne": "ne"
 
 
 def facts(test: Expr, holds: bool = True) -> tuple[Fact, ...]:
-    """The comparisons that hold where the test does, or where it doesn't."""
+    """The comparisons that hold where the test holds, or where it doesn't (`holds`)."""
     if test.op == "not":
         return facts(test.args[0], not holds)
     if test.op == ("and" if holds else "or"):

@@ -15,7 +15,7 @@ from bayesdp.programs.ir import Expr
 
 
 class Explanations:
-    """Looks at expressions before the rules do; `facts` hold where they stand."""
+    """Looks at expressions before the rules do; `facts` hold wherever an expression stands."""
 
     def __init__(self) -> None:
         self.facts: tuple[Fact, ...] = ()
@@ -26,7 +26,7 @@ class Explanations:
     def public(self, expr: Expr, scope: Scope, *, noted: bool = False) -> None:
         """Refuse private data in an expression that is not released, and names without a value.
 
-        With `noted`, divisors that may be 0 are noted instead of refused.
+        With `noted`, divisors that may be 0 are noted instead of refused. Raises `Rejected`.
         """
         if scope.context.moved(expr) or has_rows(expr):
             raise Rejected(
@@ -35,7 +35,7 @@ class Explanations:
         self.look(expr, scope, noted=noted)
 
     def look(self, expr: Expr, scope: Scope, *, noted: bool = False) -> None:
-        """Names, parameters and public divisors of an expression."""
+        """Check the names, parameters and public divisors of an expression. Raises `Rejected`."""
         for part in expr.walk():
             if part.op == "public":
                 scope.public(part)

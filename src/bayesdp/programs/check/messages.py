@@ -185,7 +185,7 @@ _SAID: dict[str, Callable[[Any, AdjacencyContext], Message]] = {
 
 
 def explained(error: RefusedError | UnprovedError, context: AdjacencyContext) -> Stopped | None:
-    """The refusal in words; `None` for a code that has none."""
+    """The refusal in words; `None` for a code without words."""
     if error.code in _SAID:
         code, message, remedy = _SAID[error.code](error.at, context)
     elif error.code in MESSAGES:

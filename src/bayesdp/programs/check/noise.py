@@ -18,9 +18,9 @@ _TAIL = 20
 def gaussian_delta(sigma: Fraction, squared: Fraction, epsilon: Fraction, whole: bool) -> Fraction:
     """Delta at epsilon of noise with this sigma on a value that moves by sqrt(squared) in l2.
 
-    `whole`: one whole number moved by a whole distance; then the sum over the discrete law itself.
-    Otherwise the conversion of its zCDP cost, `rho = squared / (2 sigma^2)` (Canonne, Kamath &
-    Steinke 2020), which holds on every grid and for vectors.
+    `whole`: a whole number that moves by a whole distance; then the sum over the discrete law
+    itself. Otherwise the conversion of its zCDP cost, `rho = squared / (2 sigma^2)` (Canonne,
+    Kamath & Steinke 2020), which holds on every grid and for vectors.
     """
     if squared == 0:
         return Fraction(0)
@@ -33,7 +33,7 @@ def gaussian_delta(sigma: Fraction, squared: Fraction, epsilon: Fraction, whole:
 def counts_delta(sigma: Fraction, squared: int, epsilon: Fraction) -> Fraction:
     """Delta of noise on whole counts of which one falls by 1 and another grows by 1.
 
-    `squared` is 2; or 1, where only one of them moves. The sum over the discrete law itself.
+    `squared` is 2; or 1, where only one count moves. The sum over the discrete law itself.
     """
     if squared == 1:
         return _exact(sigma, 1, epsilon)
@@ -56,7 +56,7 @@ def counts_delta(sigma: Fraction, squared: int, epsilon: Fraction) -> Fraction:
 
 
 def reach_of(sigma: Fraction) -> int:
-    """Beyond this lies less than 2 exp(-200) of noise of at most this standard deviation."""
+    """A distance beyond which noise of at most this deviation has mass below 2 exp(-200)."""
     return _TAIL * -(-sigma.numerator // sigma.denominator) + 10
 
 

@@ -21,6 +21,7 @@ def check_parameters(expr: Expr, context: AdjacencyContext) -> None:
     """Refuse a `prior` or `likelihood` with a parameter that may lie where the law has none.
 
     An exposure may be 0: then the posterior is the prior. Any other is above 0, but for means.
+    Raises `Rejected`.
     """
     family = str(expr.data[0])
     if expr.op == "likelihood":
@@ -29,13 +30,13 @@ def check_parameters(expr: Expr, context: AdjacencyContext) -> None:
         named = ["A Dirichlet prior's number"] * len(expr.args)
     else:
         named = list(POSITIVE[family])
-    for what, parameter in zip(named, expr.args, strict=False):
+    for name, parameter in zip(named, expr.args, strict=False):
         low = context.range(parameter).low
         at_zero = expr.op == "likelihood" and family == "poisson"
-        if what and (low < 0 or (low == 0 and not at_zero)):
+        if name and (low < 0 or (low == 0 and not at_zero)):
             raise Rejected(
                 "prior",
-                f"{what} may be {'below 0' if at_zero else '0 or less'} here.",
+                f"{name} may be {'below 0' if at_zero else '0 or less'} here.",
                 parameter,
                 f"Write max(x, {0 if at_zero else 1}) for this x, or hold the number of records by "
                 "require(...).",

@@ -10,7 +10,7 @@ from bayesdp.programs.ir import Program, plain
 
 
 def read(program: Program) -> Read:
-    """The program that a certificate would hold, and beside it where everything was written."""
+    """The program as a certificate would hold it, with the places of its expressions."""
     parsed = read_program(plain(program))
     placed = replace(parsed, requires=program.requires, body=program.body, returns=program.returns)
     assert placed == parsed

@@ -26,7 +26,7 @@ from bayesdp.programs.words import formula
 
 
 class Refinements:
-    """Asks the solvers, and keeps what they were asked and who agreed."""
+    """Asks the solvers, and keeps the obligations and the solvers that agreed."""
 
     def __init__(self, context: AdjacencyContext) -> None:
         self.context, self.requires = context, context.program.requires
@@ -43,19 +43,22 @@ class Refinements:
             if agreed and all(isinstance(said, list) and solver in said for said in agreed)
         )
 
-    def prove(self, what: str, problem: Problem, at: Expr | None) -> None:
-        """Raise `Unknown` unless every solver says that the negation can't be."""
+    def prove(self, claim: str, problem: Problem, at: Expr | None) -> None:
+        """Raises `Unknown` unless every solver says that the problem, the negation, can't hold.
+
+        `claim` says in words what is proved.
+        """
         answer = ask(problem.text(), "unsat")
         if answer.refuted:
             raise Unknown(
-                "unproved", f"This doesn't hold: {what} ({answer.reason}).", at,
+                "unproved", f"This doesn't hold: {claim} ({answer.reason}).", at,
                 "Steps like clip(so_far + x, 0, 10) or max(so_far, x) never do; sum(clip(...)) "
                 "needs no such proof.",
             )  # fmt: skip
         if not answer.holds:
-            raise Unknown("unproved", f"Not proved: {what} ({answer.reason}).", at)
+            raise Unknown("unproved", f"Not proved: {claim} ({answer.reason}).", at)
         self.obligations.append(
-            {"what": what, "text": problem.text(), "solvers": list(answer.solvers)}
+            {"what": claim, "text": problem.text(), "solvers": list(answer.solvers)}
         )
 
     def _problem(self) -> Problem:
@@ -64,7 +67,10 @@ class Refinements:
         return problem
 
     def precondition(self) -> None:
-        """The preconditions can hold for some size. A vacuous one would prove anything."""
+        """Check that the preconditions hold for some size: a vacuous one would prove anything.
+
+        Raises `Rejected` where they hold for none, `Unknown` where no solver decides.
+        """
         possible = some_size(self.requires, self.context.size)
         if possible is False:
             raise Rejected(
@@ -83,15 +89,18 @@ class Refinements:
             raise Unknown("unproved", f"The preconditions: {answer.reason}.", self.requires[0])
 
     def enough(self, asserted: Expr, derived: Expr) -> None:
-        """An asserted sensitivity >= the derived one for every admitted size."""
-        what = "the asserted sensitivity is enough"
+        """Prove that an asserted sensitivity is at least the derived one for every admitted size.
+
+        Raises `Rejected` where it isn't, `Unknown` where no solver decides.
+        """
+        claim = "the asserted sensitivity is enough"
         problem = self._problem()
         left, right = (problem.term(side, "public", "") for side in (asserted, derived))
         problem.said.append(("<", left, right))
         answer = ask(problem.text(), "unsat")
         if answer.holds:
             self.obligations.append(
-                {"what": what, "text": problem.text(), "solvers": list(answer.solvers)}
+                {"what": claim, "text": problem.text(), "solvers": list(answer.solvers)}
             )
         elif answer.refuted:
             for_n = " with the database's size for n" if names_of(derived) else ""
@@ -103,10 +112,10 @@ class Refinements:
                 f"Write sensitivity={formula(derived)}{for_n}, or leave it out.",
             )
         else:
-            raise Unknown("unproved", f"Not proved: {what} ({answer.reason}).", asserted)
+            raise Unknown("unproved", f"Not proved: {claim} ({answer.reason}).", asserted)
 
     def fold(self, expr: Expr) -> Fraction:
-        """How far a fold moves when one record is replaced."""
+        """The most that a fold moves when one record is replaced. Raises `Unknown`."""
         if expr not in self.folds:
             self.prove(WIDENS, never_widens(expr, self.context), expr)
             self.folds[expr] = self._least_move(expr)

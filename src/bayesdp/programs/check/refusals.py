@@ -6,7 +6,7 @@ from bayesdp.programs.ir import Expr, Where
 
 
 class Stopped(Exception):
-    """Checking stopped at one place."""
+    """Checking stopped at one place of the program."""
 
     def __init__(
         self, code: str, message: str, at: Expr | Where | None = None, accepted: str = ""

@@ -14,7 +14,7 @@ TURNED = {"ge": "le", "gt": "lt", "le": "ge", "lt": "gt", "eq": "eq"}
 
 
 def about_size(expr: Expr) -> tuple[list[Bound], bool]:
-    """What a precondition says of the size plainly, and whether that is all that it says."""
+    """The bounds on the size that a precondition plainly states, and whether it states no more."""
     if expr.op == "and":
         parts = [about_size(part) for part in expr.args]
         return [bound for some, _ in parts for bound in some], all(whole for _, whole in parts)
@@ -31,7 +31,7 @@ def about_size(expr: Expr) -> tuple[list[Bound], bool]:
 
 
 def some_size(requires: Sequence[Expr], size: Range) -> bool | None:
-    """Whether some whole number is admitted; None where comparisons with numbers don't say it."""
+    """Whether some whole number is admitted; None where comparisons with numbers don't tell."""
     low, high = Fraction(max(size.low, 1)), size.high
     for precondition in requires:
         bounds, whole = about_size(precondition)

@@ -16,7 +16,7 @@ KNOWN = ("z3", "cvc5")
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether the assertions can't all hold, and which solvers said so."""
+    """What solvers say of assertions: whether they can't all hold, and who said so."""
 
     holds: bool
     solvers: tuple[str, ...]
@@ -31,7 +31,7 @@ def solvers_present() -> tuple[str, ...]:
 
 
 def answers(text: str) -> dict[str, str]:
-    """What each solver that is present says: sat, unsat, unknown, or an error."""
+    """The answer of each solver that is present: sat, unsat, unknown, or an error."""
     return {solver: _ASK[solver](text) for solver in solvers_present()}
 
 

@@ -25,7 +25,7 @@ from bayesdp.programs.words import distinct_decimals, suggested
 
 
 def check(program: Program, n: int | None = None) -> Verdict:
-    """Check a program for differential privacy, for every size that it admits or for `n` rows."""
+    """The verdict on a program, for every size that it admits or for `n` rows. Reads no data."""
     try:
         return _check(program, n)
     except Stopped as stopped:

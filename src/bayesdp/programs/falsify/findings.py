@@ -17,7 +17,7 @@ Number = Fraction | float
 
 @dataclass(frozen=True)
 class Witness:
-    """Two neighbouring databases, and what had been released."""
+    """Two neighbouring databases, with the values that had been released before."""
 
     left: tuple[Row, ...]
     right: tuple[Row, ...]
@@ -26,7 +26,10 @@ class Witness:
 
 @dataclass(frozen=True)
 class Finding:
-    """An obligation of a release ("" is the whole program): the true number and the claimed."""
+    """What an obligation claims and what is true on a pair of databases.
+
+    `release` is the release that the obligation is about, "" the whole program.
+    """
 
     obligation: str
     release: str
@@ -36,7 +39,7 @@ class Finding:
 
     @property
     def ratio(self) -> float:
-        """True over claimed; 0 where nothing moves."""
+        """The true number over the claimed one; 0 where nothing moves."""
         if not self.true:
             return 0.0
         return float(self.true) / float(self.claimed) if self.claimed else inf
@@ -51,7 +54,7 @@ class Finding:
 
 @dataclass
 class Findings:
-    """The worst finding of every obligation, and how many databases were compared."""
+    """For every obligation the worst finding, and how many databases were compared."""
 
     worst: dict[tuple[str, str], Finding] = field(default_factory=dict)
     pairs: int = 0
@@ -65,7 +68,7 @@ class Findings:
     def see(
         self, finding: Finding, pair: Neighbours | None, rows: tuple[Row, ...], names: object
     ) -> None:
-        """Keep a finding that is worse than the earlier ones of its obligation."""
+        """Keep a finding that is worse than all earlier findings of its obligation."""
         key = (finding.obligation, finding.release)
         before = self.worst.get(key)
         if before is not None and before.ratio >= finding.ratio:
@@ -86,10 +89,10 @@ class Findings:
 
     @property
     def tightness(self) -> float:
-        """Largest true loss of the whole transcript over the claimed cost."""
+        """The largest true loss of the whole transcript over the claimed cost."""
         law = self.worst.get(("law", ""))
         return law.ratio if law is not None else 0.0
 
     def largest(self, *obligations: str) -> float:
-        """The largest ratio of some obligations."""
+        """The largest ratio among these obligations."""
         return max((f.ratio for (o, _), f in self.worst.items() if o in obligations), default=0.0)

@@ -19,7 +19,7 @@ STEPS, MOST_ATOMS = 24, 3000
 
 @dataclass(frozen=True)
 class Loss:
-    """How well two laws are told apart."""
+    """The privacy loss between two laws, in both directions."""
 
     forward: float = 0.0
     backward: float = 0.0
@@ -29,7 +29,7 @@ class Loss:
 
     @property
     def pure(self) -> float:
-        """The larger direction; infinite if there is Gaussian noise that moves."""
+        """The pure loss in the worse direction; infinite if there is Gaussian noise that moves."""
         return inf if self.squared else max(self.forward, self.backward)
 
     def delta(self, epsilon: float) -> float:
@@ -65,7 +65,7 @@ TOLD_APART = Loss(inf, inf)
 
 
 def together(losses: Sequence[Loss]) -> Loss:
-    """The loss of a transcript: independent given what came before."""
+    """The loss of a transcript whose releases are independent given the earlier ones."""
     return Loss(
         sum(loss.forward for loss in losses),
         sum(loss.backward for loss in losses),
@@ -75,7 +75,7 @@ def together(losses: Sequence[Loss]) -> Loss:
 
 
 def laplace(shifts: Sequence[float], scale: float) -> Loss:
-    """Independent Laplace noise on each entry."""
+    """The loss of independent Laplace noise on each entry."""
     moved = [abs(shift) for shift in shifts if shift]
     if not moved:
         return NOTHING
@@ -86,14 +86,14 @@ def laplace(shifts: Sequence[float], scale: float) -> Loss:
 
 
 def gaussian(squared: float, sigma: float) -> Loss:
-    """Gaussian noise on a vector that moves by the root of `squared`."""
+    """The loss of Gaussian noise on a vector that moves by the root of `squared`."""
     if not squared:
         return NOTHING
     return Loss(squared=squared / sigma**2) if sigma else TOLD_APART
 
 
 def channel(here: Sequence[float], there: Sequence[float]) -> Loss:
-    """Two finite laws, as log-probabilities of the same outcomes."""
+    """The loss of two finite laws, given as log-probabilities of the same outcomes."""
     if len(here) != len(there):
         return TOLD_APART
     if tuple(here) == tuple(there):
@@ -155,7 +155,7 @@ def _cdf(x: float) -> float:
 
 
 def calibrated(epsilon: float, delta: float, moved: float) -> float:
-    """The least sigma for a shift: bisection on the exact curve of Gaussian noise."""
+    """The least sigma for a shift of `moved`: bisection on the exact curve of Gaussian noise."""
     low, high = moved * 1e-6, moved
     while _gaussian(epsilon, moved / high) > delta:
         high *= 2

@@ -32,19 +32,22 @@ FAR = Fraction(10**6)
 
 @dataclass(frozen=True)
 class Path:
-    """The commands that run, each with its step of the derivation, and the values of names."""
+    """A path: the commands that run, each with its step of the derivation, and values of names."""
 
     names: Mapping[str, Value]
     steps: tuple[tuple[Command, Mapping[str, Any]], ...]
 
     @property
     def releases(self) -> list[tuple[Release, Mapping[str, Any]]]:
-        """The releases among them."""
+        """The releases on the path, each with its step of the derivation."""
         return [(command, node) for command, node in self.steps if isinstance(command, Release)]
 
 
 def paths(program: Program, derivation: Mapping[str, Any], size: int | None) -> list[Path]:
-    """A selection of all paths, evenly taken where there are many. `size`: db.size if public."""
+    """All paths, or a selection where there are many.
+
+    `size` is the public number of records, None where it is private.
+    """
     names: dict[str, Value] = {} if size is None else {"db.size": Fraction(size)}
     read = _read(program.body)
     values = _representatives(program.body)

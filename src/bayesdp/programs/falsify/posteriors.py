@@ -49,7 +49,7 @@ def _summed(data: Expr, mapped: Expr) -> Expr:
 
 
 def prior_of(expr: Expr, at: Evaluator) -> list[Fraction]:
-    """The parameters of a known prior."""
+    """The parameters of a known prior. Raises `Opaque` for a released prior."""
     if expr.op != "prior":
         raise Opaque("a released prior")
     return [at.numbers(parameter, ())[0] for parameter in expr.args]
@@ -60,7 +60,7 @@ Floats = tuple[str, tuple[float, ...], float]
 
 
 def floats(posterior: Posterior) -> Floats:
-    """A posterior in doubles."""
+    """The parameters of a posterior in doubles."""
     family, parameters = posterior[0], tuple(float(value) for value in posterior[1])
     if family == "normal":
         return family, parameters, 0.0

@@ -34,7 +34,7 @@ Seen = tuple[list[Finding], laws.Loss]
 
 @dataclass
 class Trial:
-    """A release with its claims, under one path's names."""
+    """A release with its claims, where the path's names have their values."""
 
     release: Release
     node: Mapping[str, Any]
@@ -59,22 +59,24 @@ class Trial:
         return self.claimed if asserted is None else self.at.numbers(asserted, ())[0]
 
     def option(self, name: str) -> Fraction:
-        """A number among the options."""
+        """The number of this option."""
         return self.at.numbers(dict(self.release.options)[name], ())[0]
 
     def kept(self, database: Database, make: Callable[[Database], Any]) -> Any:
-        """A value that is computed once for a database."""
+        """A value that is computed once for each database."""
         if database not in self.cached:
             self.cached[database] = make(database)
         return self.cached[database]
 
     def compare(self, pair: Neighbours) -> Seen:
-        """The findings on a pair, and its loss. `Opaque` where the law isn't computed here."""
+        """The findings on a pair, and its loss. Raises `Opaque` for a law that isn't computed."""
         return _COMPARE[self.release.op](self, pair)
 
-    def obliged(self, what: str, true: Fraction | float, claimed: Fraction | float) -> Finding:
-        """A finding about this release."""
-        return Finding(what, self.release.name, true, claimed)
+    def obliged(
+        self, obligation: str, true: Fraction | float, claimed: Fraction | float
+    ) -> Finding:
+        """A finding about this obligation of the release."""
+        return Finding(obligation, self.release.name, true, claimed)
 
 
 # -- noise ---------------------------------------------------------------------------------------
@@ -140,12 +142,15 @@ MOST_CANDIDATES = 1000
 
 
 def candidates(expr: Expr, at: Evaluator) -> list[Any]:
-    """The candidates, numbers or distributions; of many a selection, which is a mechanism too."""
+    """The candidates, numbers or distributions.
+
+    Of many candidates a selection is taken: a choice among those is a mechanism too.
+    """
     return evenly(listed(expr, at), MOST_CANDIDATES)
 
 
 def listed(expr: Expr, at: Evaluator) -> list[Any]:
-    """All candidates."""
+    """All candidates, without a selection."""
     if expr.op == "values":
         return [at.numbers(arg, ())[0] for arg in expr.args]
     if expr.op in ("linspace", "range"):

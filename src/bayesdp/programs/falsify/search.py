@@ -34,7 +34,7 @@ LINEAR = ("sum", "count", "tuple", "item", "add", "sub", "neg", "mul", "div", "c
 def falsify(
     program: Program, verdict: Verdict, n_max: int = 4, most_pairs: int = MOST_PAIRS
 ) -> Findings:
-    """Try to find neighbouring databases on which a claim of an accepted verdict is wrong.
+    """Look for neighbouring databases on which a claim of an accepted verdict is wrong.
 
     Databases have up to `n_max` records over each column's witnesses. Checked are every obligation
     of the derivation (sensitivities, distances of posteriors, bounds, what is said to be public,

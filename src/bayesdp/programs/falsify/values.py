@@ -17,11 +17,11 @@ Row = Mapping[str, Constant]
 
 
 class Opaque(Exception):
-    """The value is not computed here: it depends on a released distribution."""
+    """The value depends on a released distribution, which is not computed here."""
 
 
 class Fails(Exception):
-    """Evaluating one record's value fails."""
+    """A record's value can't be computed, such as a division by 0."""
 
 
 def labels(kind: Type) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ class Evaluator:
         return ["|".join(parts) for parts in product(*(self._cells(arg) for arg in expr.args))]
 
     def kept(self, data: Expr, row: Row) -> bool:
-        """Whether a row is among the data."""
+        """Whether the data expression keeps this row."""
         pieces = data.data[0]
         assert isinstance(pieces, tuple)
         for piece in pieces:
@@ -126,7 +126,7 @@ class Evaluator:
         return operation(op, [self.value(arg, database) for arg in expr.args], expr)
 
     def numbers(self, expr: Expr, database: Sequence[int]) -> tuple[Fraction, ...]:
-        """The value as a vector; a number is a vector of length 1."""
+        """The value as a vector; a number becomes a vector of length 1."""
         value = self.value(expr, database)
         return value if isinstance(value, tuple) else (_fraction(value),)
 
@@ -178,7 +178,7 @@ class Evaluator:
         return 1
 
     def name(self, expr: Expr) -> Value:
-        """The value of a public name."""
+        """The value of a public name. Raises `Opaque` for a released distribution."""
         name = str(expr.data[0])
         if name not in self.names:
             raise Opaque(name)
@@ -199,7 +199,7 @@ def _fraction(value: Value) -> Fraction:
 
 
 def operation(op: str, args: Sequence[Value], expr: Expr) -> Value:
-    """One operation on values."""
+    """The value of one operation on values."""
     if op == "and":
         return all(args)
     if op == "or":

@@ -53,7 +53,7 @@ def read_columns(program: Program) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Rows:
-    """The witness rows, and whether they are all that their columns' witnesses make."""
+    """The witness rows, and whether they are all combinations of their columns' witnesses."""
 
     rows: tuple[Row, ...]
     all: bool
@@ -106,7 +106,7 @@ def _values(kind: Type, turns: set[Fraction]) -> list[Constant]:
 
 
 def turning_points(program: Program) -> dict[str, set[Fraction]]:
-    """Where an expression that is linear in one column meets what it is compared with."""
+    """For each column the values at which comparisons of linear expressions turn."""
     turns: dict[str, set[Fraction]] = {}
     for expr in expressions(program.body):
         for part in nodes(expr):
@@ -174,7 +174,7 @@ Item = TypeVar("Item")
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Two neighbouring databases: `rest` with the record `here` at place `at`, or with `there`.
+    """Two neighbouring databases: `rest` with the record `here` or `there` at place `at`.
 
     Where `there` is None the second database has no such record.
     """
@@ -191,7 +191,7 @@ class Neighbours:
 
     @property
     def right(self) -> Database:
-        """Its neighbour."""
+        """The database with the second record, or without a record."""
         new = () if self.there is None else (self.there,)
         return (*self.rest[: self.at], *new, *self.rest[self.at :])
 
@@ -199,7 +199,7 @@ class Neighbours:
 def rests(
     rows: int, size: int, *, ordered: bool, alike: bool, most: int
 ) -> tuple[list[Database], bool]:
-    """The other records of a pair, and whether these are all.
+    """The other records of a pair, and whether these are all that there are.
 
     `ordered`: their order counts (folds). `alike`: they don't matter, and a single choice is
     enough. More than three records are copies of a single one, and three free ones.
@@ -220,7 +220,7 @@ def rests(
 
 
 def evenly(items: list[Item], most: int) -> list[Item]:
-    """The items, or where there are more than `most`, that many of them at even distances."""
+    """The items, or `most` of them at even distances where there are more."""
     if len(items) <= most:
         return items
     step = len(items) / most
@@ -230,7 +230,7 @@ def evenly(items: list[Item], most: int) -> list[Item]:
 def pairs(
     rows: tuple[Row, ...], public: Mapping[str, Type], *, entering: bool
 ) -> list[tuple[int, int | None]]:
-    """The records that may stand for each other, early ones first; None: no record."""
+    """The pairs of records that may replace each other, early ones first; None is no record."""
     if entering:
         return [(row, None) for row in range(len(rows))]
     shared = [name for name, kind in public.items() if kind.public]

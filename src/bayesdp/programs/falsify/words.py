@@ -34,7 +34,7 @@ BROKEN = {
 
 
 def in_words(verdict: Verdict, findings: Findings) -> str:
-    """What a terminal shows of one program."""
+    """The findings on one program as a terminal shows them."""
     name = f" {verdict.name}" if verdict.name else ""
     cost = f"({decimal(verdict.dp_epsilon)}, {decimal(verdict.dp_delta)})"
     said = f"claimed is {cost}-differential privacy {NEIGHBOURS[verdict.adjacency]}."
@@ -107,7 +107,7 @@ def _cell(value: Constant) -> str:
 
 
 def as_data(verdict: Verdict, findings: Findings) -> dict[str, Any]:
-    """What `bayesdp program falsify --json` prints of one program."""
+    """The findings on one program as `bayesdp program falsify --json` prints them."""
     return {
         "name": verdict.name,
         "found": bool(findings.excess),

@@ -57,7 +57,7 @@ class Selection:
         ]
 
     def probabilities(self) -> tuple[float, ...]:
-        """The law that is sampled. Private: benchmarks and tests hold it against the claims."""
+        """The law from which `draw` samples. Private: for benchmarks and tests of the claims."""
         top = max(self.scores)
         weights = np.exp([(score - top) / self.scale for score in self.scores])
         return tuple((weights / weights.sum()).tolist())
@@ -69,7 +69,7 @@ Known = Callable[[Expr], bool]
 
 
 def always(expr: Expr) -> bool:
-    """Everything is known."""
+    """Every expression is known."""
     return True
 
 
@@ -118,7 +118,10 @@ def numbers_in(candidates: Expr, values: PrivateValues, known: Known = always) -
 
 
 def laws_of(candidates: Expr, values: PrivateValues) -> tuple[str, list[tuple[Fraction, Fraction]]]:
-    """Candidate distributions: their family and exact parameters. Impossible ones are left out."""
+    """The family and exact parameters of candidate distributions; impossible ones are left out.
+
+    Raises `InputError` where none is left.
+    """
     if candidates.op == "posteriors-of":
         (a, b), (n,) = exact_prior(candidates.args[0], values), numbers_in(candidates, values)
         return "beta", [(a + k, b + n - k) for k in range(n + 1)]
@@ -126,12 +129,17 @@ def laws_of(candidates: Expr, values: PrivateValues) -> tuple[str, list[tuple[Fr
     first, second = (numbers_of(axis, values) for axis in candidates.args)
     pairs = [(x, y) for x in first for y in second if y > 0 and (x > 0 or family == "normal")]
     if not pairs:
-        raise InputError("candidates", expected="parameters above 0", shown=False)
+        raise InputError(
+            "candidates",
+            expected="parameters above 0",
+            remedy="Begin the ranges of the grid above 0.",
+            shown=False,
+        )
     return family, pairs
 
 
 def exact_prior(prior: Expr, values: PrivateValues) -> tuple[Fraction, ...]:
-    """The parameters of a prior."""
+    """The exact parameters of a prior."""
     if prior.op == "prior":
         return tuple(values.public.number(parameter) for parameter in prior.args)
     prior_law = values.public.names[str(prior.data[0])]
@@ -232,7 +240,10 @@ def _unit(width: Fraction, ends: Sequence[Fraction]) -> Fraction:
 def per_record(
     release: Release, values: PrivateValues, calibration: Calibration, samplers: Samplers
 ) -> NDArray[Any]:
-    """A noisy answer for each record: a softmax draw among numbers."""
+    """A noisy answer for each record: a softmax draw among numbers.
+
+    Raises `InputError` for a score that doesn't depend on the record.
+    """
     data, score, candidates = release.args
     data = values.public.filled(data)
     variable = str(score.data[0])
@@ -242,7 +253,12 @@ def per_record(
     limits = [values.context.range(body) for body in bodies]
     width = calibration.sensitivity
     if not width:
-        raise InputError("score", expected="a score that depends on the record", shown=False)
+        raise InputError(
+            "score",
+            expected="a score that depends on the record",
+            remedy="Let it read a column of the record.",
+            shown=False,
+        )
     ends = [end for each in limits for end in (each.low, each.high)]
     unit = _unit(width, [end for end in ends if isinstance(end, Fraction)])
     columns = []

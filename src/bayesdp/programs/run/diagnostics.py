@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def diagnosed(
     family: str, names: tuple[str, ...], drawn: NDArray[Any], notes: tuple[str, ...] = ()
 ) -> Samples:
-    """Chains (chain, step, entry) as one table, with ESS and split R-hat of every entry."""
+    """The draws of chains (chain, step, entry) as one table, with ESS and R-hat of each entry."""
     by_name = {
         name: {"ess": effective(drawn[:, :, j]), "r_hat": split_r_hat(drawn[:, :, j])}
         for j, name in enumerate(names)

@@ -20,11 +20,11 @@ Parameters = tuple[Fraction, ...]
 def hellinger_scores(
     family: str, candidates: Sequence[Parameters], posterior: Parameters, ordered: bool = False
 ) -> list[int]:
-    """Minus the distance of every candidate to the posterior, in steps.
+    """The score of every candidate in steps: minus its distance to the posterior.
 
-    `ordered`: the candidates lie on a line of natural parameters (posteriors of n records). Along
-    a line the Bhattacharyya coefficient falls on either side of the posterior, for the
-    log-partition is convex; so beyond a candidate whose score is the least, so are all others.
+    `ordered`: the candidates lie on a line of natural parameters (posteriors of n records). Along a
+    line the Bhattacharyya coefficient falls on either side of the posterior, for the log-partition
+    is convex; so beyond a candidate whose score is the least, so are all others.
     """
     score = _scorer(family, posterior)
     if not ordered or len(candidates) < 64:

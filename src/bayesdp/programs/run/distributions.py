@@ -45,18 +45,21 @@ class Distribution(ABC):
 
     @abstractmethod
     def quantile(self, p: float) -> Numbers:
-        """The value that is exceeded with probability 1 - p."""
+        """The value exceeded with probability 1 - p. Raises `InputError` unless 0 < p < 1."""
 
     @abstractmethod
     def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
-        """Independent draws (rows of a table for a vector)."""
+        """`k` independent draws; for a vector a table with a row for each draw."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """The distribution as plain data for JSON."""
 
     def interval(self, p: float = 0.95) -> Interval | tuple[Interval, ...]:
-        """The central interval that holds the value with probability p."""
+        """The central interval that holds the value with probability p.
+
+        Raises `InputError` unless p is strictly between 0 and 1.
+        """
         if not 0.0 < p < 1.0:
             raise InputError("p", p, expected="strictly between 0 and 1, for example 0.95")
         low, high = self.quantile((1 - p) / 2), self.quantile((1 + p) / 2)
@@ -68,10 +71,10 @@ class Distribution(ABC):
 
     @abstractmethod
     def panels(self) -> list[Panel]:
-        """What `figure` draws: a density, or one for each entry of a vector."""
+        """The densities that `figure` draws: one, or one for each entry of a vector."""
 
     def figure(self, title: str = "") -> str:
-        """The density (of a vector: one for each entry) as an SVG element."""
+        """The density as an SVG element; of a vector the density of each entry."""
         return svg(self.panels(), title or f"{self.family} distribution")
 
     def _summary(self) -> dict[str, Any]:
@@ -99,7 +102,7 @@ class Univariate(Distribution):
         """The probability of at most x (a number or an array)."""
 
     def divergence(self, other: Univariate, kind: Kind, epsilon: float = 0.0) -> float:
-        """How far this is from another distribution, to look at (see `divergences`)."""
+        """The divergence of this distribution from another, to look at only (see `divergences`)."""
         return of_densities(kind, self, other, epsilon)
 
     def log_density(self, x: Any) -> Any:
@@ -133,7 +136,10 @@ class Mixture(Univariate):
         """The two parameters of a single law. Raises `InputError` for a mixture of several."""
         if len(self.weights) != 1:
             raise InputError(
-                "parameters", f"a mixture of {len(self.weights)}", expected="a single distribution"
+                "parameters",
+                f"a mixture of {len(self.weights)}",
+                expected="a single distribution",
+                remedy="Use its mean, sd and quantiles.",
             )
         return float(self.first[0]), float(self.second[0])
 
@@ -147,7 +153,7 @@ class Mixture(Univariate):
         return stats.norm(self.first, self.second)
 
     def moments(self) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Mean and variance of every part."""
+        """The mean and variance of each part."""
         a, b = self.first, self.second
         if self.family == "beta":
             return a / (a + b), a * b / ((a + b) ** 2 * (a + b + 1))
@@ -183,9 +189,9 @@ class Mixture(Univariate):
             parts = self._law().logpdf(at[..., None]) + np.log(self.weights)
         return logsumexp(parts, axis=-1)
 
-    def _mixed(self, what: str, x: Any) -> Any:
+    def _mixed(self, function: str, x: Any) -> Any:
         at = np.asarray(x, dtype=np.float64)
-        mixed = np.asarray(getattr(self._law(), what)(at[..., None])) @ self.weights
+        mixed = np.asarray(getattr(self._law(), function)(at[..., None])) @ self.weights
         return float(mixed) if at.ndim == 0 else mixed
 
     def quantile(self, p: float) -> float:
@@ -211,7 +217,7 @@ class Mixture(Univariate):
         return np.asarray(rng.normal(a, b))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The mixture as plain data for JSON."""
         if len(self.weights) == 1:
             return self._summary() | {"parameters": list(self.parameters)}
         return self._summary() | {"components": len(self.weights)}
@@ -299,13 +305,13 @@ class Density(Univariate):
         return np.asarray(np.interp(rng.random(k), self.cumulative, self.x))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The distribution's summary as plain data for JSON."""
         return self._summary() | {"quadrature_error": self.error}
 
 
 @dataclass(frozen=True, eq=False)
 class Joint(Distribution):
-    """A vector: its marginals, and how it is drawn."""
+    """The distribution of a vector: its marginals, and a function that draws it."""
 
     family: str
     names: tuple[str, ...]
@@ -344,14 +350,14 @@ class Joint(Distribution):
         return self.draw(k, rng if rng is not None else np.random.default_rng())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The distribution's summary as plain data for JSON."""
         plain = self._summary() | {"names": list(self.names)}
         return plain if self.parameters is None else plain | {"parameters": list(self.parameters)}
 
 
 @dataclass(frozen=True, eq=False)
 class Samples(Distribution):
-    """Draws: one row for each, one column for each name. `diagnostics`: ESS and R-hat by name."""
+    """Draws: a row for each draw, a column for each name. `diagnostics`: ESS and R-hat by name."""
 
     family: str
     names: tuple[str, ...]
@@ -386,13 +392,13 @@ class Samples(Distribution):
         return [histogram(name, self.draws[:, j]) for j, name in enumerate(self.names)]
 
     def samples(self, k: int, rng: np.random.Generator | None = None) -> NDArray[Any]:
-        """Some of the draws (with replacement where there are fewer)."""
+        """`k` of the draws, with replacement where there are fewer than `k`."""
         rng = rng if rng is not None else np.random.default_rng()
         many = len(self.draws)
         return np.asarray(self.draws[rng.choice(many, size=k, replace=k > many)])
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, the draws left out."""
+        """The summary of the draws as plain data for JSON, without the draws."""
         diagnostics = {name: dict(measured) for name, measured in self.diagnostics.items()}
         return self._summary() | {
             "names": list(self.names),

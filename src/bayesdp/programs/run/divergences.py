@@ -23,7 +23,11 @@ KINDS: tuple[Kind, ...] = ("statistical", "squared-hellinger", "kl", "skew")
 
 
 def of_densities(kind: Kind, p: Law, q: Law, epsilon: float = 0.0) -> float:
-    """The divergence of two distributions of one number, by quadrature."""
+    """The divergence of two distributions of one number, by quadrature.
+
+    Raises `InputError` for an unknown kind, and for an epsilon below 0 or of another kind than
+    "skew".
+    """
     from scipy.integrate import quad
 
     _check(kind, epsilon)

@@ -32,7 +32,7 @@ _STYLE = (
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """One density as it is drawn: a curve through `x` and `y`, the mean and the 95 % interval."""
+    """A density to be drawn: a curve through `x` and `y`, the mean and the 95 % interval."""
 
     name: str
     x: NDArray[Any]
@@ -42,7 +42,7 @@ class Panel:
 
 
 def curve(name: str, law: Law) -> Panel:
-    """The density of a law, where it has nearly all of its mass."""
+    """The panel of a law's density, where it has nearly all of its mass."""
     low, high = law.quantile(0.0005), law.quantile(0.9995)
     span = (high - low) or abs(high) or 1.0
     start, end = low - 0.02 * span, high + 0.02 * span
@@ -57,7 +57,7 @@ def curve(name: str, law: Law) -> Panel:
 
 
 def histogram(name: str, draws: NDArray[Any]) -> Panel:
-    """The histogram of draws of one number."""
+    """The panel of a histogram of draws of one number."""
     bins = max(8, min(60, int(np.sqrt(len(draws)))))
     heights, edges = np.histogram(draws, bins=bins)
     low, high = np.quantile(draws, (0.025, 0.975))

@@ -24,7 +24,7 @@ _TRUTHS = ("lt", "le", "gt", "ge", "eq", "ne", "and", "or", "not")
 
 
 def folded(expr: Expr, over: RowValues) -> tuple[Fraction, bool]:
-    """The value of a fold, and whether it is a whole number all along."""
+    """The value of a fold, and whether every value on the way is a whole number."""
     data, step = expr.args
     # The solvers proved the fold with its exact condition, so no double may decide it here.
     condition = data.args[0]

@@ -46,14 +46,14 @@ _EXACT_COUNTS = Fraction(2**52)
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """Which of the laws above proves a standard deviation, and how many entries get noise."""
+    """The law above that proves a standard deviation, and how many entries get noise."""
 
     name: Literal["number", "counts", "fine", "whole"]
     entries: int
 
 
 def law_of(release: Release, node: Mapping[str, Any], values: Values) -> Law:
-    """Which law a Gaussian release rests on, from what is known before it.
+    """The law that a Gaussian release rests on, from what is known before it.
 
     Where a value that is known only later (or the size, or public data) stands in it, no grid is
     known, and the fine one is taken.
@@ -110,7 +110,7 @@ def _sigma(law: Law, squared: Fraction, epsilon: Fraction, delta: Fraction) -> F
 def noisy_steps(
     release: Release, node: Mapping[str, Any], now: Fraction, amount: Amount, values: Values
 ) -> tuple[Steps, float]:
-    """A private value in steps, and the scale of its noise in them.
+    """A private value in steps, and the scale of its noise in steps.
 
     `now` is the squared l2 move at the values that public names have: never above the derivation's.
     """
@@ -156,14 +156,14 @@ def _unit(law: Law, amount: Amount, root: Fraction) -> Fraction | None:
 
 
 def fine_unit(lattice: Fraction, root: Fraction) -> Fraction:
-    """A step of which at least 2^24 go into the move, and into the lattice if that is coarser."""
+    """A step of which at least 2^24 make up the move, and the lattice if that is coarser."""
     if not lattice or root / lattice > FINEST:
         return Fraction(2) ** (power_of_two(root) - RESOLUTION)
     return lattice / Fraction(2) ** max(0, FINE + 1 - power_of_two(root / lattice))
 
 
 def root_above(squared: Fraction) -> Fraction:
-    """The square root, rounded up; exact where it is a fraction."""
+    """The square root, rounded up; exact where the root is a fraction."""
     top = squared.numerator * squared.denominator
     root = isqrt(top)
     if root * root == top:
@@ -224,7 +224,7 @@ def counts_scale(squared: int, epsilon: Fraction, delta: Fraction) -> float:
 
 @lru_cache(maxsize=256)
 def multiple(epsilon: Fraction, delta: Fraction, entries: int | None) -> float:
-    """Sigma over the move in l2, on every grid; with `entries`, on every fine grid.
+    """The least sigma over the l2 move on every grid; with `entries`, on every fine grid.
 
     A fine grid has 2^24 steps in the move at least: more of them make delta smaller.
     """
@@ -249,7 +249,12 @@ def _raised(scale: float, reached: Callable[[Fraction], Fraction], delta: Fracti
         if reached(Fraction(scale)) <= delta:
             return scale
         scale, step = in_range(Fraction(scale) * (1 + step)), step * Fraction(3, 2)
-    raise InputError("delta", float(delta), expected="a delta that Gaussian noise can reach")
+    raise InputError(
+        "delta",
+        float(delta),
+        expected="a delta that Gaussian noise can reach",
+        remedy="Use a larger delta, or Laplace noise.",
+    )
 
 
 def _converted(epsilon: Fraction, delta: Fraction) -> float:

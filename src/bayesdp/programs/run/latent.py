@@ -23,7 +23,7 @@ TINY = 1e-22
 
 @dataclass(frozen=True)
 class Noise:
-    """The law of what was added, in the value's unit: "laplace" (scale b) or "gaussian" (sigma).
+    """The law of the noise in the value's unit: "laplace" (scale b) or "gaussian" (sigma).
 
     On a grid the normaliser is the same for every true value on it, so the exponent is all.
     """
@@ -32,7 +32,7 @@ class Noise:
     scale: float
 
     def log(self, z: Any) -> Any:
-        """The exponent of the law."""
+        """The exponent of the law at `z`: its log-density up to a constant."""
         if self.kind == "laplace":
             return -np.abs(z) / self.scale
         return -0.5 * (np.asarray(z) / self.scale) ** 2
@@ -46,9 +46,9 @@ class Noise:
 def window(
     log_weight: Callable[[NDArray[Any]], NDArray[Any]], start: float, low: int, high: int | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The whole numbers between low and high that weigh anything, and their log-weights.
+    """The whole numbers between low and high with any weight, and their log-weights.
 
-    Raises `InputError` where none does: what was released can't come from this model.
+    Raises `InputError` where none has any: what was released can't come from this model.
     """
     top = high if high is not None else 2**62
     left = right = _likely(log_weight, round(min(max(start, low), top)), low, top)
@@ -60,7 +60,10 @@ def window(
         peak = logs.max()
         if not np.isfinite(peak):
             raise InputError(
-                "noise_aware", start, expected="a released value that this model can have given"
+                "noise_aware",
+                start,
+                expected="a released value that this model can have given",
+                remedy="Look at the likelihood and the prior: they exclude what was released.",
             )
         more_left = left > low and logs[0] > peak - DROP
         more_right = right < top and logs[-1] > peak - DROP
@@ -95,9 +98,9 @@ MOST_PAIRS = 2**25
 
 
 def require_pairs(noise: Noise, many: int) -> None:
-    """Raises `InputError` where a table of so many cells and a private total takes too many sums.
+    """Refuse a table of `many` cells with a private total that would take too many sums.
 
-    Only the noise's scale decides, so it is known before anything is spent.
+    Only the noise's scale decides, so it is known before anything is spent. Raises `InputError`.
     """
     reach = DROP if noise.kind == "laplace" else (2 * DROP) ** 0.5
     if (2 * reach * noise.scale) * (2 * reach * noise.scale) * (many - 1) ** 0.5 > MOST_PAIRS:
@@ -112,7 +115,7 @@ def require_pairs(noise: Noise, many: int) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The posterior of the true counts of a table: for each cell its values and their weights."""
+    """The posterior of the true counts of a table: each cell's values, and their weights."""
 
     values: tuple[NDArray[Any], ...]
     weights: tuple[NDArray[Any], ...]
@@ -135,7 +138,7 @@ class Cells:
         return others.support, logs + self.log_total(both.astype(np.float64))
 
     def draw(self, k: int, rng: np.random.Generator) -> NDArray[Any]:
-        """Tables of counts from the posterior, cell after cell given the rest."""
+        """`k` tables of counts from the posterior, each cell drawn given the earlier cells."""
         tables = np.empty((k, len(self.values)), dtype=np.int64)
         totals = rng.choice(self.total.support, size=k, p=self.total.mass)
         for row, total in enumerate(totals.tolist()):

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 
 class Law(Protocol):
-    """A distribution of one number."""
+    """A distribution of one number, as figures and divergences use it."""
 
     @property
     def mean(self) -> Any:

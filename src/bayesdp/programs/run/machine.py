@@ -83,12 +83,12 @@ class Machine:
     # -- commands ------------------------------------------------------------------------------
 
     def sequence(self, commands: Sequence[Command], node: Mapping[str, Any]) -> None:
-        """Commands one after the other, each with its node of the derivation."""
+        """Run commands one after the other, each with its node of the derivation."""
         for command, step in zip(commands, node["sequence"], strict=True):
             self.command(command, step)
 
     def command(self, command: Command, node: Mapping[str, Any]) -> None:
-        """One command."""
+        """Run one command."""
         self.reads_released_only = isinstance(command, Derive)
         if isinstance(command, Release):
             assert node["release"] == command.name
@@ -108,7 +108,7 @@ class Machine:
     # -- releases --------------------------------------------------------------------------------
 
     def release(self, release: Release, node: Mapping[str, Any]) -> Any:
-        """The released value."""
+        """The released value of a release command."""
         if release.op == "laplace":
             return self.laplace(release, node)
         if release.op == "gaussian":
@@ -124,7 +124,7 @@ class Machine:
         return self.selection(release, node).draw(self.samplers)
 
     def selection(self, release: Release, node: Mapping[str, Any]) -> choose.Selection:
-        """The softmax of a release that chooses: what is sampled, as data. Private."""
+        """The softmax from which a release chooses, as data. Private."""
         if release.op == "posterior-sample":
             return choose.posterior_sample(release, self.private)
         assert release.op == "exponential"
@@ -143,7 +143,7 @@ class Machine:
         )
 
     def laplace(self, release: Release, node: Mapping[str, Any]) -> Any:
-        """Discrete Laplace noise on every entry."""
+        """The value with discrete Laplace noise on every entry."""
         expr = self.values.filled(release.args[0])
         calibration = self.calibration(release, node)
         calibration = replace(
@@ -160,7 +160,7 @@ class Machine:
         return self._kept(release, steps.value(noisy), "laplace", in_units(scale, steps.unit))
 
     def gaussian(self, release: Release, node: Mapping[str, Any]) -> Any:
-        """Discrete Gaussian noise on every entry."""
+        """The value with discrete Gaussian noise on every entry."""
         expr = self.values.filled(release.args[0])
         squared = self.values.number(expression(node["sensitivity"]["value"]))
         squared = max(squared, self._now(expr, "l2"))

@@ -32,7 +32,7 @@ WIDEST = Fraction(10) ** 300
 
 
 class Samplers(Protocol):
-    """Where randomness comes from. Tests and the falsifier put given draws in its place."""
+    """The source of all randomness. Tests and the falsifier put given draws in its place."""
 
     def laplace(self, values: Sequence[int], scale: float) -> Sequence[int]:
         """Each value plus discrete Laplace noise of this scale, in steps."""
@@ -41,7 +41,7 @@ class Samplers(Protocol):
         """Each value plus discrete Gaussian noise of this scale, in steps."""
 
     def choose(self, scores: Sequence[int], scale: float) -> int:
-        """A place, with probability proportional to exp(score / scale)."""
+        """A position among the scores, with probability proportional to exp(score / scale)."""
 
     def respond(self, codes: Sequence[int], states: int, dp_epsilon: float) -> Sequence[int]:
         """Randomized response: each code kept or replaced by another, at this cost each."""
@@ -98,7 +98,7 @@ def below(exact: Fraction) -> float:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What a release's noise answers for: its cost and the sensitivity that scales the noise.
+    """The cost of a release, and the sensitivity that scales its noise.
 
     `entering` is the cost that the derivation gives to a record that only enters or leaves, if any.
     """
@@ -108,7 +108,7 @@ class Calibration:
     entering: Fraction | None = None
 
     def factor(self, slack: Fraction) -> Fraction:
-        """1 + slack / s."""
+        """The factor 1 + slack / s by which noise is scaled up for the grid's slack."""
         return 1 + slack / self.least if slack else Fraction(1)
 
     @property
@@ -119,7 +119,7 @@ class Calibration:
         return self.sensitivity
 
     def steps(self, amount: Amount) -> Steps:
-        """A private value in steps for Laplace noise: so coarse that the noise fits, if it can."""
+        """A private value in steps so coarse that Laplace noise fits, if that is possible."""
         steps = in_steps(amount, self.least)
         while steps.unit < self._coarsest and self._scale(steps.unit, steps.slack) > MAX_SCALE:
             steps = in_steps(amount, self.least, 2 * steps.unit)
@@ -143,7 +143,7 @@ class Calibration:
         return self.move(slack) / (self.epsilon * unit)
 
     def move(self, slack: Fraction) -> Fraction:
-        """The sensitivity that scales the noise; what the steps add where the value can't move."""
+        """The sensitivity that scales the noise; the steps' slack where the value can't move."""
         return self.sensitivity * self.factor(slack) if self.sensitivity else slack
 
     def laplace(self, unit: Fraction, slack: Fraction) -> float:
@@ -156,19 +156,25 @@ class Calibration:
 
 
 def in_range(exact: Fraction) -> float:
-    """A scale that the samplers take, not below the exact one.
+    """A scale that the samplers take, not below the exact scale.
 
-    Raises `InputError` for one whose noise doesn't fit 64-bit integers.
+    Raises `InputError` for a scale whose noise doesn't fit 64-bit integers.
     """
     if exact > Fraction(MAX_SCALE):
         raise InputError(
-            "epsilon", expected="a cost for which noise fits 64-bit integers", shown=False
+            "epsilon",
+            expected="a cost for which noise fits 64-bit integers",
+            remedy="Use a larger epsilon.",
+            shown=False,
         )
     return max(float_above(exact), MIN_SCALE)
 
 
 def in_units(scale: float, unit: Fraction) -> float:
-    """A scale in steps as one in the value's unit; `InputError` beyond what doubles hold."""
+    """A scale in steps as a scale in the value's unit.
+
+    Raises `InputError` for a scale beyond what doubles hold.
+    """
     exact = Fraction(scale) * unit
     if exact > WIDEST:
         raise InputError(

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Noisy:
-    """What was released by laplace or gaussian, and what is publicly known about it."""
+    """Numbers that were released by laplace or gaussian, and what is publicly known of them."""
 
     values: tuple[Fraction, ...]
     noise: Noise
@@ -33,9 +33,9 @@ class Noisy:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """One noisy answer for each record: codes of `labels`, or numbers.
+    """A noisy answer for each record: codes of `labels`, or numbers.
 
-    `kept` is the probability of the true answer, `other` that of each other one.
+    `kept` is the probability of the true answer, `other` that of each other answer.
     """
 
     values: NDArray[Any]
@@ -55,7 +55,7 @@ class Answers:
         return np.bincount(self.values, minlength=len(self.labels))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data: every answer."""
+        """Every answer, as plain data for JSON."""
         named = {"labels": list(self.labels)} if self.labels else {}
         return {**named, "answers": self.values.tolist()}
 

@@ -34,7 +34,7 @@ MATCHED = "The prior is a mixture: it was replaced by the single law with its me
 
 
 def prior_of(expr: Expr, values: Values) -> d.Distribution:
-    """A prior: written out, or a released posterior."""
+    """The distribution of a prior, whether written out or a released posterior."""
     if expr.op == "public":
         prior = values.names[str(expr.data[0])]
         assert isinstance(prior, d.Distribution)
@@ -85,7 +85,7 @@ def _univariate(prior: d.Distribution) -> d.Univariate:
 
 
 def alpha_of(prior: d.Distribution) -> tuple[NDArray[Any], tuple[str, ...]]:
-    """The parameters of a Dirichlet prior; a mixture gets those of the law with its moments."""
+    """The parameters of a Dirichlet prior; for a mixture those of the law with its moments."""
     assert isinstance(prior, d.Joint)
     if prior.parameters is not None:
         return np.asarray(prior.parameters), ()

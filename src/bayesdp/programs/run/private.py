@@ -72,7 +72,7 @@ class Amount:
 
 
 class PrivateValues:
-    """Evaluates private expressions. Sums are kept, for scores read them once per candidate."""
+    """Evaluates private expressions. Sums are kept, because scores read them for each candidate."""
 
     def __init__(self, values: Values, rows: Rows | None = None) -> None:
         self.public = values
@@ -86,7 +86,7 @@ class PrivateValues:
         return "<private values>"
 
     def amount(self, expr: Expr) -> Amount:
-        """The value of an expression in which public values are filled in."""
+        """The value of an expression whose public values have been filled in."""
         op = expr.op
         if not self.context.moved(expr):
             known = self.public.numbers(expr)
@@ -285,7 +285,7 @@ def _exact_rows(
 
 
 def width_of(expr: Expr) -> int | None:
-    """How many entries a vector has; None for a single number."""
+    """The number of entries of a vector; None for a single number."""
     if expr.op == "tuple":
         return len(expr.args)
     if expr.op == "onehot":
@@ -325,7 +325,7 @@ def _stepped(values: Any, each: Range, whole: bool, kept: Any, most: int) -> Amo
 
 
 def steps_of(values: Any, each: Range, step: Fraction) -> tuple[Any, Fraction]:
-    """Doubles as whole numbers of steps inside the interval; how far they may lie outside."""
+    """Doubles as whole steps inside the interval, and how far these may lie outside."""
     assert isinstance(each.low, Fraction)
     assert isinstance(each.high, Fraction)
     low, high = ceil(each.low / step), floor(each.high / step)
@@ -428,7 +428,7 @@ def _shaped(op: str, parts: list[Amount]) -> Amount:
 
 
 def common(a: Fraction, b: Fraction) -> Fraction:
-    """The largest number of which both are whole multiples; 0 is a multiple of all."""
+    """The largest number of which both are whole multiples; 0 counts as a multiple of all."""
     top = gcd(a.numerator * b.denominator, b.numerator * a.denominator)
     return Fraction(top, a.denominator * b.denominator)
 
@@ -444,7 +444,7 @@ def power_of_two(value: Fraction) -> int:
 
 @dataclass(frozen=True, repr=False)
 class Steps:
-    """A private value as whole steps of `unit`.
+    """A private value in whole steps of `unit`.
 
     One record may move it by at most `slack` (in the value's unit, l1) beyond the checker's bound.
     """
@@ -493,5 +493,5 @@ def in_steps(amount: Amount, sensitivity: Fraction, unit: Fraction | None = None
 
 
 def fits(amount: Amount, unit: Fraction) -> bool:
-    """Whether the largest value that there can be has at most 2^61 steps of this unit."""
+    """Whether the largest possible value has at most 2^61 steps of this unit."""
     return amount.largest <= MOST * unit

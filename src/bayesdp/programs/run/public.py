@@ -54,7 +54,7 @@ class Values:
     # -- evaluation --------------------------------------------------------------------------
 
     def value(self, expr: Expr) -> Public:
-        """The value of a public expression."""
+        """The value of a public expression. Raises `InputError` for a division by 0."""
         op = expr.op
         if op == "const":
             value = expr.data[0]
@@ -105,7 +105,7 @@ class Values:
         return value if isinstance(value, tuple) else (Fraction(value),)
 
     def public_sum(self, expr: Expr) -> tuple[Fraction, ...]:
-        """A sum over public columns, correctly rounded: the rows' order doesn't matter."""
+        """A sum over public columns, correctly rounded, so that the rows' order doesn't matter."""
         if self.context.moved(expr):
             raise AssertionError("a private sum among public values")
         if expr not in self._sums:
@@ -120,7 +120,7 @@ class Values:
         return self._sums[expr]
 
     def public_size(self, data: Expr) -> int | None:
-        """How many rows a data expression keeps, where that is public."""
+        """The number of rows that a data expression keeps, where that is public."""
         constant = Expr("const", (), (Fraction(1),))
         counted = Expr("count", (Expr("data", (data.args[0], constant), data.data),))
         if self.context.moved(counted):
@@ -160,7 +160,7 @@ def _added(values: NDArray[Any], kept: NDArray[Any] | None) -> Fraction:
 
 
 def computed(op: str, args: Sequence[Number | str]) -> Number:
-    """An operation on exact numbers."""
+    """The result of an operation on exact numbers."""
     if op == "and":
         return all(args)
     if op == "or":

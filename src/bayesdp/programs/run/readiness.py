@@ -42,7 +42,7 @@ MOST_STATES = 1000
 
 
 def prepared(program: Program) -> None:
-    """Raises `UnsupportedError` for what the interpreter can't run, before data is read."""
+    """Refuse what the interpreter can't run, before data is read. Raises `UnsupportedError`."""
     check_types(program)
     _check_commands(program, program.body)
 
@@ -94,6 +94,7 @@ def _check_size(program: Program, verdict: Verdict, rows: Rows) -> None:
                 "table",
                 n,
                 expected=f"a number of rows that the preconditions of {program.name} admit",
+                remedy="Its require(...) lines state them.",
             )
 
 
@@ -105,7 +106,10 @@ def _check_commands(program: Program, commands: Sequence[Command]) -> None:
                 states = len(labels_of(command.args[0].args[1], kinds))
                 if states > MOST_STATES:
                     raise UnsupportedError(
-                        "randomized_response", states, expected=f"at most {MOST_STATES} labels"
+                        "randomized_response",
+                        states,
+                        expected=f"at most {MOST_STATES} labels",
+                        remedy="Merge labels.",
                     )
             if command.op == "posterior-sample" and program.adjacency != "replace-one":
                 family = command.args[0].args[1].data[0]
@@ -114,6 +118,7 @@ def _check_commands(program: Program, commands: Sequence[Command]) -> None:
                         "posterior_sample",
                         "a poisson model under add-remove",
                         expected="a public number of records, which share the exposure",
+                        remedy="Leave adjacency out of @program.",
                     )
         elif isinstance(command, Derive):
             _check_derived(command.value, program)
@@ -156,7 +161,7 @@ def _check_derived(value: Expr, program: Program) -> None:
 
 
 class Rehearsal(Machine):
-    """Every release once, on made-up records, so that what can't be run is known beforehand.
+    """A run of every release on made-up records, so that what can't be run is known beforehand.
 
     No private value is at hand here, so none can decide anything: private columns hold one record
     with the least values. Grids and scales don't depend on rows, and public columns and the number
@@ -220,7 +225,7 @@ class Rehearsal(Machine):
             require_pairs(source.noise, len(source.values))
 
     def run(self) -> Any:
-        """Rehearse all commands. Of the returned values only the known divisors are looked at."""
+        """Rehearse all commands. Of the returned values only the known divisors are computed."""
         self.sequence(self.program.body, self.verdict.derivation)
         for returned in self.program.returns:
             self._divisors(returned)

@@ -84,7 +84,10 @@ def _features(source: Noisy, moments: NDArray[Any]) -> NDArray[Any]:
 
 
 def closed_form(source: Noisy, sd: float, prior: d.Distribution, aware: bool = True) -> d.Joint:
-    """The coefficients given X'X as released, their normal law; `aware` of the noise on X'y."""
+    """The normal law of the coefficients, given X'X as released.
+
+    `aware`: the noise on X'y counts.
+    """
     moments = _unfolded(source.floats)
     size = len(moments) - 1
     least = max(source.noise.scale, 1e-6) if aware else 1e-6
@@ -111,7 +114,7 @@ def closed_form(source: Noisy, sd: float, prior: d.Distribution, aware: bool = T
 
 
 def unmoved(source: Noisy, prior: d.Distribution) -> d.Joint:
-    """The coefficients where no record is observed: as the prior has them."""
+    """The coefficients' prior, which is their posterior where no record is observed."""
     size = len(_unfolded(source.floats)) - 1
     mean, spread = _prior(prior, size)
     return d.Joint(

@@ -54,41 +54,41 @@ class ProgramResult:
 
     @property
     def value(self) -> Any:
-        """The output; a tuple of all of them where there are several."""
+        """The only output, or a tuple of all outputs where there are several."""
         return self.outputs[0] if len(self.outputs) == 1 else self.outputs
 
     @property
     def mean(self) -> Any:
-        """The mean of the only output, a distribution."""
-        return self._one("mean").mean
+        """The mean of the only output, a distribution. Raises `InputError` for anything else."""
+        return self._only("mean").mean
 
     @property
     def sd(self) -> Any:
         """The standard deviation of the only output, a distribution."""
-        return self._one("sd").sd
+        return self._only("sd").sd
 
     def interval(self, p: float = 0.95) -> Any:
-        """The central interval of the only output, a distribution."""
-        return self._one("interval").interval(p)
+        """The central interval of the only output, which holds it with probability p."""
+        return self._only("interval").interval(p)
 
     def samples(self, k: int) -> Any:
-        """Draws of the only output, a distribution."""
-        return self._one("samples").samples(k)
+        """`k` draws of the only output, a distribution."""
+        return self._only("samples").samples(k)
 
     def figure(self, title: str = "") -> str:
         """The density of the only output as an SVG element."""
-        return self._one("figure").figure(title or self.program)
+        return self._only("figure").figure(title or self.program)
 
-    def _one(self, what: str) -> Distribution:
+    def _only(self, method: str) -> Distribution:
         if len(self.outputs) != 1 or not isinstance(self.outputs[0], Distribution):
             raise InputError(
-                what, self.program, expected="one output that is a distribution",
+                method, self.program, expected="one output that is a distribution",
                 remedy="Look at the outputs one by one: result[0].",
             )  # fmt: skip
         return self.outputs[0]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """The result as plain data for JSON."""
         return {
             "program": self.program,
             "outputs": [
@@ -108,12 +108,12 @@ def require_finite(document: Mapping[str, Any]) -> None:
         json.dumps(document, allow_nan=False)
     except ValueError:
         raise InputError(
-            "the result", expected="finite numbers; one of them is none", shown=False
+            "the result", expected="finite numbers; some are infinite or NaN", shown=False
         ) from None
 
 
 def shown(value: Any) -> Any:
-    """A released value as people use it: ints, floats, tuples of them; the rest as it is."""
+    """A released value for people: ints, floats, tuples of them; anything else as it is."""
     if isinstance(value, tuple):
         return tuple(shown(entry) for entry in value)
     if isinstance(value, Fraction):
@@ -128,7 +128,7 @@ def _nearest(value: Fraction) -> float:
 
 
 def plain(value: Any) -> dict[str, Any]:
-    """A value as plain data."""
+    """A value as plain data for JSON."""
     if hasattr(value, "to_dict"):
         document: dict[str, Any] = value.to_dict()
         return document

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Labels:
-    """Categories by their codes."""
+    """A column of categories, by their codes."""
 
     codes: NDArray[Any]
     labels: tuple[str, ...]
 
     def texts(self) -> NDArray[Any]:
-        """The labels themselves."""
+        """The label of each row."""
         return np.asarray(np.asarray(self.labels, dtype=object)[self.codes])
 
 
@@ -46,7 +46,7 @@ class RowValues:
         self.rows, self.kinds = rows, kinds
 
     def numbers(self, expr: Expr) -> NDArray[Any]:
-        """One number for each row."""
+        """The value of a number expression for each row."""
         return self._number(self.value(expr))
 
     def vector(self, expr: Expr) -> list[NDArray[Any]]:
@@ -55,11 +55,11 @@ class RowValues:
         return [self._number(entry) for entry in (value if isinstance(value, list) else [value])]
 
     def truths(self, expr: Expr) -> NDArray[Any]:
-        """One truth value for each row."""
+        """The value of a truth expression for each row."""
         return np.asarray(self._number(self.value(expr)) != 0)
 
     def codes(self, expr: Expr) -> NDArray[Any]:
-        """The place of each row's category, truth value or whole number."""
+        """The code of each row's category, truth value or whole number."""
         return self._places(self.value(expr))
 
     def _places(self, value: Any) -> NDArray[Any]:
@@ -71,7 +71,7 @@ class RowValues:
             return np.asarray(np.clip(known, -MOST_PLACE, MOST_PLACE).astype(np.int64))
 
     def mask(self, data: Expr) -> NDArray[Any] | None:
-        """Which rows a data expression keeps; None is all of them."""
+        """The rows that a data expression keeps, as truth values; None keeps all of them."""
         kept: NDArray[Any] | None = None
         pieces = data.data[0]
         assert isinstance(pieces, tuple)

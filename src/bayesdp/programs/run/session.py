@@ -133,7 +133,10 @@ def _approved(program: Program, verdict: Verdict | None) -> Verdict:
         verdict.verdict != "ACCEPTED" or verdict.derivation != derived.derivation
     ):
         raise InputError(
-            "verdict", verdict.verdict, expected="the verdict on this program, ACCEPTED"
+            "verdict",
+            verdict.verdict,
+            expected="the verdict on this program, ACCEPTED",
+            remedy="Leave it out: the program is then checked here.",
         )
     return derived
 
@@ -157,7 +160,10 @@ def _budget(
         )
     if (reading is None) == (dp_epsilon is None):
         raise InputError(
-            "dp_epsilon", dp_epsilon, expected="either dp_epsilon, the data set's total, or reading"
+            "dp_epsilon",
+            dp_epsilon,
+            expected="either dp_epsilon, the data set's total, or reading",
+            remedy="Give one of the two.",
         )
     if reading is None:
         assert dp_epsilon is not None

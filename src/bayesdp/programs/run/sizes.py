@@ -56,10 +56,10 @@ def log_noisy_sum(z: NDArray[Any], variance: Any, noise: Noise) -> NDArray[Any]:
 def log_over_sizes(
     released: tuple[float, float], sd: float, noise: Noise
 ) -> Callable[[NDArray[Any]], NDArray[Any]]:
-    """The log-likelihood of a mean: over every number of records n, each as likely before.
+    """The log-likelihood of a mean, summed over every number n of records with equal weight.
 
-    `released` are the noisy number and the noisy sum of the records; the true sum is
-    normal(n mean, n sd^2). Time and memory don't grow with the noise.
+    `released` are the noisy number and the noisy sum of the records; the true sum is normal(n mean,
+    n sd^2). Time and memory don't grow with the noise.
     """
     count, total = released
     low, high = _span(count, noise)

@@ -43,7 +43,7 @@ from bayesdp.programs.verdict import Verdict
 
 
 class Costs(NamedTuple):
-    """The pure cost, and the zCDP cost of Gaussian noise."""
+    """A pure cost, and the zCDP cost of Gaussian noise."""
 
     pure: Fraction
     rho: Fraction
@@ -62,7 +62,7 @@ def spends_of(
     query: str | None = None,
     names: Mapping[str, str] | None = None,
 ) -> list[Spend]:
-    """The spends of one run: a pure one, one in zCDP, or both.
+    """The spends of one run: pure, in zCDP, or both.
 
     `n` is the public number of rows, needed where a Gaussian release's noise depends on it; `names`
     says what the ledger calls a column ('' is the value of a scalar record).
@@ -130,8 +130,8 @@ def gaussian_costs(
 ) -> dict[str, Fraction]:
     """The zCDP cost of each Gaussian release: its squared sensitivity over twice the variance.
 
-    Public values that are known beforehand decide it; `InputError` about `key` where the number of
-    records is among them, and is not known.
+    Public values that are known beforehand decide it. Raises `InputError` about `key` where the
+    number of records is among them, and is not known.
     """
     empty = {name: np.zeros(0) for name, _ in program.record}
     values = Values(program, Rows(empty, n or 1))
@@ -145,6 +145,7 @@ def gaussian_costs(
                 key,
                 release.name,
                 expected="the number of records to be stated: the noise depends on it",
+                remedy="State it: data.n in a study, n= otherwise.",
             )
         squared, costs[release.name] = values.number(sensitivity), Fraction(0)
         if squared:

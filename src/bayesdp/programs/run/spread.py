@@ -50,7 +50,7 @@ def spreads(
 ) -> tuple[ValueNoise, ...]:
     """The noise on each returned value of a program that has run.
 
-    `added` is what each release by `laplace` or `gaussian` added to every entry. None: the
+    `added` is what each release by `laplace` or `gaussian` added to every entry. None where the
     noise is not known, or the value is not a number.
     """
     names: dict[str, ValueNoise] = dict.fromkeys(

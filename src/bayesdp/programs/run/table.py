@@ -37,7 +37,7 @@ _TRUE, _FALSE = ("true", "1"), ("false", "0")
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Rows:
-    """Private rows: numbers as doubles, truth values as bool, categories as codes."""
+    """Private rows by column: numbers as doubles, truth values as bool, categories as codes."""
 
     columns: Mapping[str, NDArray[Any]]
     size: int
@@ -69,7 +69,7 @@ def load(program: Program, source: object, base_dir: Path | str = ".") -> Rows:
 
 
 def inspect_table(program: Program, source: object, base_dir: Path | str = ".") -> list[Finding]:
-    """What is wrong with the cells. Private: for the curator only."""
+    """The faults of the cells that a program would read. Private: for the curator only."""
     return _load(program, source, base_dir)[1]
 
 
@@ -171,6 +171,7 @@ def _column(table: Any, name: str, program: Program) -> Any:
             name,
             expected="a column of the table"
             + (" (or a table with one column)" if program.scalar else ""),
+            remedy="Name the columns of the table as the program's record does.",
         )
     return table.column(name)
 
@@ -305,7 +306,10 @@ def _number(held: Any, kind: Type, name: str, text: bool) -> NDArray[Any]:
 
 
 def inside(kind: Type) -> tuple[float, float]:
-    """The largest interval of doubles inside the declared bounds."""
+    """The largest interval of doubles inside the declared bounds.
+
+    Raises `InputError` where no double lies between them.
+    """
     assert kind.low is not None
     assert kind.high is not None
     low, high = float(kind.low), float(kind.high)
@@ -314,19 +318,27 @@ def inside(kind: Type) -> tuple[float, float]:
     if Fraction(high) > kind.high:
         high = float(np.nextafter(high, -np.inf))
     if not low <= high:
-        raise InputError("record", expected="bounds with a double between them", shown=False)
+        raise InputError(
+            "record",
+            expected="bounds with a double between them",
+            remedy="Use wider bounds.",
+            shown=False,
+        )
     return low, high
 
 
 def check_types(program: Program) -> None:
-    """Raises `UnsupportedError` for columns that doubles can't hold exactly."""
+    """Refuse columns that doubles can't hold exactly. Raises `UnsupportedError`."""
     for name, kind in program.record:
         if kind.kind == "int":
             assert kind.low is not None
             assert kind.high is not None
             if max(abs(kind.low), abs(kind.high)) > MOST_WHOLE:
                 raise UnsupportedError(
-                    f"record.{name}", str(kind.high), expected="bounds within 2^53"
+                    f"record.{name}",
+                    str(kind.high),
+                    expected="bounds within 2^53",
+                    remedy="Use narrower bounds, or Real.",
                 )
         if kind.kind in ("int", "real"):
             inside(kind)

@@ -14,7 +14,7 @@ from typing import Any
 
 @contextmanager
 def waiting(words: str, after: float = 1.0) -> Iterator[None]:
-    """Show the words where a person looks on, if it takes longer than `after` seconds."""
+    """Show the words at a terminal if it takes longer than `after` seconds."""
     if not sys.stderr.isatty():
         yield
         return

@@ -8,6 +8,9 @@
   `access`, `literals`, `arithmetic`, `generators`, `helpers`, `calls` (with `arguments`).
 * Functions: `rows`, `aggregates`, `clipping`, `categories`; `releases`, `choices` and `candidates`;
   `models` and `after` (posteriors); `results`. How large values grow: `sizes`.
+
+Every function here raises `ProgramError` for what the language refuses, with the place and, where
+there is a remedy, what would be accepted. Their docstrings don't repeat that.
 """
 
 from __future__ import annotations
@@ -37,7 +40,10 @@ __all__ = [
 
 
 def core_of(source: SourceFile, name: str | None, parameters: Mapping[str, object]) -> Program:
-    """The program of this name (or the only one) as IR. Raises `ProgramError` or `InputError`."""
+    """The program of this name (or the only program) in the intermediate representation.
+
+    Raises `ProgramError`, or `InputError` where the file has no such program.
+    """
     known = sorted(source.programs)
     if not known:
         raise InputError(
@@ -56,7 +62,10 @@ def core_of(source: SourceFile, name: str | None, parameters: Mapping[str, objec
 
 
 def exact(key: str, value: object) -> Literal:
-    """A public argument's value, exact: a float means the decimal that it is shown as."""
+    """The exact value of a public argument: a float means the decimal that it is shown as.
+
+    Raises `InputError` at `key` for what is not a finite number, a text or a truth value.
+    """
     if isinstance(value, bool | str):
         return value
     rational = Fraction(value) if isinstance(value, int | Fraction) else None

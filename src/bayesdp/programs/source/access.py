@@ -14,9 +14,9 @@ from bayesdp.programs.source.rows import column_of, size_of
 from bayesdp.programs.source.values import (
     Data,
     Items,
+    ModelObject,
     Row,
     Scalar,
-    Thing,
     Value,
     described,
     static,
@@ -37,7 +37,7 @@ def literal_value(node: ast.Constant, context: Context) -> Value:
 
 
 def name(node: ast.Name, context: Context) -> Value:
-    """What a name stands for."""
+    """The value that a name stands for."""
     return _placed(context.scope.look_up(node), node)
 
 
@@ -46,10 +46,10 @@ def _placed(value: Value, node: ast.Name) -> Value:
 
     Private values stay the same objects, for `Scalar.model` knows them by that.
     """
-    named = isinstance(value, Thing) and value.expr.op == "public"
+    named = isinstance(value, ModelObject) and value.expr.op == "public"
     known = isinstance(value, Scalar) and value.level in ("static", "public")
     if named or known:
-        assert isinstance(value, Scalar | Thing)
+        assert isinstance(value, Scalar | ModelObject)
         return replace(value, expr=replace(value.expr, where=place(node)))
     return value
 
@@ -86,7 +86,7 @@ def attribute(node: ast.Attribute, context: Context) -> Value:
         node,
         f"'.{node.attr}' of {described(of)} is not part of the language.",
         RESULT
-        if isinstance(of, Thing) and of.kind in ("released-posterior", "samples")
+        if isinstance(of, ModelObject) and of.kind in ("released-posterior", "samples")
         else ATTRIBUTES,
     )
 

@@ -10,21 +10,21 @@ from bayesdp.programs.source.arguments import Bound, bind, fixed_number
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.models import parts_of
-from bayesdp.programs.source.values import Scalar, Thing, Value
+from bayesdp.programs.source.values import ModelObject, Scalar, Value
 
 
 def call_plug_in(node: ast.Call, context: Context) -> Value:
-    """plug_in(noisy): the posterior as if the noisy statistics were true."""
+    """`plug_in(noisy)`: the posterior as if the noisy statistics were true."""
     return _after("plug-in", bind(node, ["noisy"], needed=1), context, ())
 
 
 def call_noise_aware(node: ast.Call, context: Context) -> Value:
-    """noise_aware(noisy): the posterior given what was released, noise included."""
+    """`noise_aware(noisy)`: the posterior given what was released, noise included."""
     return _after("noise-aware", bind(node, ["noisy"], needed=1), context, ())
 
 
 def call_nuts(node: ast.Call, context: Context) -> Value:
-    """nuts(noisy, draws=): samples of the noise-aware posterior."""
+    """`nuts(noisy, draws=)`: samples of the noise-aware posterior."""
     bound = bind(node, ["noisy", "draws"], needed=2)
     draws = fixed_number(bound, "draws", context)
     number = draws.data[0]
@@ -37,7 +37,7 @@ def call_nuts(node: ast.Call, context: Context) -> Value:
 def _after(op: str, bound: Bound, context: Context, data: tuple[Fraction, ...]) -> Value:
     node = bound.given["noisy"]
     noisy = context.value(node)
-    if isinstance(noisy, Thing) and noisy.kind in ("model", "posterior"):
+    if isinstance(noisy, ModelObject) and noisy.kind in ("model", "posterior"):
         raise refuse(
             "private-output",
             node,
@@ -45,7 +45,7 @@ def _after(op: str, bound: Bound, context: Context, data: tuple[Fraction, ...]) 
             f"Release its statistics first: {op.replace('-', '_')}(laplace(statistics(model), "
             "epsilon=...)).",
         )
-    if isinstance(noisy, Thing) and noisy.kind == "noisy-model":
+    if isinstance(noisy, ModelObject) and noisy.kind == "noisy-model":
         _, prior = parts_of(noisy)
         return _derived(op, bound.node, (noisy.expr,), prior.family, data, context)
     model = None
@@ -73,8 +73,13 @@ def _after(op: str, bound: Bound, context: Context, data: tuple[Fraction, ...]) 
 
 
 def _of_statistics(
-    op: str, node: ast.Call, noisy: Expr, model: Thing, data: tuple[Fraction, ...], context: Context
-) -> Thing:
+    op: str,
+    node: ast.Call,
+    noisy: Expr,
+    model: ModelObject,
+    data: tuple[Fraction, ...],
+    context: Context,
+) -> ModelObject:
     likelihood, prior = parts_of(model)
     where = place(node.args[0] if node.args else node)
     about = Expr("observe", (Expr("nothing"), likelihood.expr, prior.expr), (), where)
@@ -88,7 +93,7 @@ def _in_branches(
     node: ast.Call,
     data: tuple[Fraction, ...],
     context: Context,
-) -> Thing | None:
+) -> ModelObject | None:
     """The posterior from noisy statistics that a branch chose, derived inside that branch.
 
     Each side derives its own, under a name that both share. None where that is not possible.
@@ -116,7 +121,7 @@ def _in_branches(
         for side, value in zip(sides, (first.expr, second.expr), strict=True):
             side.append(Derive(str(both.data[0]), value, place(node)))
         commands[i] = Branch(branch.test, tuple(sides[0]), tuple(sides[1]), branch.where)
-        return Thing(first.kind, both, first.family, (), True)
+        return ModelObject(first.kind, both, first.family, (), True)
     return None
 
 
@@ -127,11 +132,11 @@ def _derived(
     family: str,
     data: tuple[Fraction, ...],
     context: Context,
-) -> Thing:
+) -> ModelObject:
     name = context.draft.fresh(op.replace("-", "_"))
     context.draft.commands.append(Derive(name, Expr(op, args, data, place(node)), place(node)))
     kind = "samples" if op == "nuts" else "released-posterior"
-    return Thing(kind, Expr("public", (), (name,), place(node)), family, (), True)
+    return ModelObject(kind, Expr("public", (), (name,), place(node)), family, (), True)
 
 
 def _value_of(name: str, commands: list[Command]) -> Expr | None:

@@ -47,7 +47,7 @@ MOST_LISTED = 6
 
 
 def call_sum(node: ast.Call, context: Context) -> Value:
-    """sum(data): private, unless only public columns are read; of a static tuple: a number."""
+    """`sum(data)`: private, unless only public columns are read; of a static tuple: a number."""
     over = context.value(single(node, "data"))
     if isinstance(over, Items):
         parts = [scalar(part, node) for part in over.items]
@@ -79,7 +79,7 @@ def _added(node: ast.AST, parts: list[Scalar], context: Context) -> Value:
 
 
 def call_count(node: ast.Call, context: Context) -> Value:
-    """count(data): how many rows; of truth values: how many are true."""
+    """`count(data)`: how many rows; of truth values: how many are true."""
     data = private_data(single(node, "data"), context)
     # The kept rows of a filtered Database[Bool] are rows: (x for x in obs if not x).
     rows = isinstance(data.row, Scalar) and data.row.expr.data == ("",) and data.filter != TRUE
@@ -89,7 +89,7 @@ def call_count(node: ast.Call, context: Context) -> Value:
 
 
 def call_len(node: ast.Call, context: Context) -> Value:
-    """len(tuple) is static; a database has .size."""
+    """`len(tuple)`, which is static. A database has `.size` instead."""
     items = context.value(single(node, "items"))
     if isinstance(items, Items):
         return static_number(Fraction(len(items.items)), node)
@@ -101,7 +101,7 @@ def call_len(node: ast.Call, context: Context) -> Value:
 
 
 def call_partition(node: ast.Call, context: Context) -> Value:
-    """partition(db, by="column"): the pieces, one for each label of the column."""
+    """`partition(db, by="column")`: the pieces, one for each label of the column."""
     bound = bind(node, ["data", "by"], needed=2)
     data = private_data(bound.given["data"], context)
     column = static_of(context.value(bound.given["by"]))
@@ -147,7 +147,7 @@ def _unlisted(column: str, kind: Type, node: ast.AST) -> ProgramError:
 
 
 def call_field(node: ast.Call, context: Context) -> Value:
-    """field(row, "name"): a column by its name."""
+    """`field(row, "name")`: a column by its name."""
     bound = bind(node, ["row", "name"], needed=2)
     row = context.value(bound.given["row"])
     name = static_of(context.value(bound.given["name"]))
@@ -157,7 +157,7 @@ def call_field(node: ast.Call, context: Context) -> Value:
 
 
 def call_fold(node: ast.Call, context: Context) -> Value:
-    """fold(data, start, step): step is a @helper of the value so far and one row."""
+    """`fold(data, start, step)`: step is a @helper of the value so far and one row."""
     bound = bind(node, ["data", "start", "step"], needed=3)
     data = private_data(bound.given["data"], context)
     start = static_of(context.value(bound.given["start"]))

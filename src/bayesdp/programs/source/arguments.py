@@ -25,7 +25,7 @@ class Bound:
 def bind(
     node: ast.Call, names: Sequence[str], *, needed: int, keyword: Sequence[str] = ()
 ) -> Bound:
-    """Positional arguments by `names`, then keyword ones; diagnostics for what doesn't fit."""
+    """The arguments of a call by name: positional ones in the order of `names`, then keywords."""
     call = node.func.id if isinstance(node.func, ast.Name) else "this"
     if len(node.args) > len(names):
         raise refuse(
@@ -62,43 +62,43 @@ def bind(
 
 
 def single(node: ast.Call, name: str) -> ast.expr:
-    """The argument of a function that takes no other."""
+    """The only argument of a function that takes no other."""
     return bind(node, [name], needed=1).given[name]
 
 
 def needed(bound: Bound, name: str) -> ast.expr:
-    """An argument that a keyword must give."""
+    """An argument that must be given, by a keyword."""
     if name not in bound.given:
         raise refuse("arguments", bound.node, f"{name}= is missing.", "")
     return bound.given[name]
 
 
-def public_number(node: ast.expr, context: Context, what: str) -> Scalar:
-    """A public number for a parameter."""
+def public_number(node: ast.expr, context: Context, name: str) -> Scalar:
+    """A public number for the parameter called `name`."""
     value = scalar(context.value(node), node)
     if value.of_records:
         raise refuse(
             "private-parameter",
             node,
-            f"{what} depends on private data.",
+            f"{name} depends on private data.",
             "Use a literal, a public or a released value.",
         )
     check_numeric(value, node)
     if value.type.kind == "vector":
-        raise refuse("type", node, f"{what} is one number.", "")
+        raise refuse("type", node, f"{name} is one number.", "")
     return value
 
 
-def positive_number(node: ast.expr, context: Context, what: str) -> Scalar:
-    """A public number that is above 0, where that is known already."""
-    value = public_number(node, context, what)
+def positive_number(node: ast.expr, context: Context, name: str) -> Scalar:
+    """A public number for the parameter called `name`; above 0, where that is known already."""
+    value = public_number(node, context, name)
     if value.level == "static" and number_of(value) <= 0:
-        raise refuse("prior", node, f"{what} must be above 0.", "")
+        raise refuse("prior", node, f"{name} must be above 0.", "")
     return value
 
 
 def fixed_number(bound: Bound, name: str, context: Context, *, positive: bool = True) -> Expr:
-    """A number known before the data is read."""
+    """A number that is known before the data is read."""
     node = bound.given[name]
     given = scalar(context.value(node), node)
     if given.of_records:
@@ -124,7 +124,7 @@ def fixed_number(bound: Bound, name: str, context: Context, *, positive: bool = 
 
 
 def epsilon_of(bound: Bound, context: Context) -> Expr:
-    """The privacy cost."""
+    """The privacy cost that a release states."""
     if "epsilon" not in bound.given:
         raise refuse(
             "arguments",
@@ -136,7 +136,7 @@ def epsilon_of(bound: Bound, context: Context) -> Expr:
 
 
 def asserted(bound: Bound, name: str, context: Context) -> dict[str, Expr]:
-    """sensitivity= or sigma=: a public number, held against the derived one."""
+    """The assertion `sensitivity=` or `sigma=`: a public number, held against the derived one."""
     if name not in bound.given:
         return {}
     number = public_number(bound.given[name], context, name)

@@ -61,7 +61,7 @@ def unary(node: ast.UnaryOp, context: Context) -> Value:
 
 
 def binary(node: ast.BinOp, context: Context) -> Value:
-    """`a + b` and the like: of tuples, of literals, of numbers that are computed later."""
+    """`a + b` and the like: of tuples, of literals, or of numbers that are computed later."""
     left, right = context.value(node.left), context.value(node.right)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
         if len(left.items) + len(right.items) > MOST_ENTRIES:
@@ -99,7 +99,7 @@ def binary(node: ast.BinOp, context: Context) -> Value:
 
 
 def calculated(op: str, node: ast.AST, a: Scalar, b: Scalar, context: Context) -> Scalar:
-    """A op b, with the rules about private factors and divisors."""
+    """The value of `a op b`, under the rules about private factors and divisors."""
     unmixed([a.level, b.level], node)
     if op == "mul" and a.level == b.level == "private":
         raise refuse(

@@ -12,11 +12,11 @@ from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.joins import alike_priors, is_private, is_word, unjoined
 from bayesdp.programs.source.models import prior_of
-from bayesdp.programs.source.values import TEXT, Items, Scalar, Thing, Value, combined, scalar
+from bayesdp.programs.source.values import TEXT, Items, ModelObject, Scalar, Value, combined, scalar
 
 
 def condition(statement: ast.If, context: Context) -> None:
-    """An `if` statement."""
+    """An `if` statement: decided now where its test is static, else a branch."""
     test = truth(statement.test, context)
     if test.level == "static":
         context.run(statement.body if test.expr.data[0] else statement.orelse)
@@ -87,8 +87,8 @@ def _either(node: ast.IfExp, test: Scalar, context: Context) -> Value:
         sides.append(commands)
     both = (values[0], values[1])
     words = all(is_word(value) for value in both) and test.level == "public"
-    things = all(isinstance(value, Thing) for value in both) and test.level != "row"
-    if not (sides[0] or sides[1] or words or things):
+    objects = all(isinstance(value, ModelObject) for value in both) and test.level != "row"
+    if not (sides[0] or sides[1] or words or objects):
         return chosen(node, test, both)
     if test.level == "row":
         raise refuse(
@@ -140,16 +140,16 @@ def _joined(
             kind = combined("add", a.type, b.type)
         return Scalar("public", _named(name, (a.expr, b.expr), sides, context), kind, True)
     if (
-        isinstance(a, Thing)
-        and isinstance(b, Thing)
+        isinstance(a, ModelObject)
+        and isinstance(b, ModelObject)
         and a.kind == b.kind
         and a.family == b.family
         and a.kind in ("released-posterior", "samples")
         and test.level != "row"
     ):
         named = _named(name, (a.expr, b.expr), sides, context)
-        return Thing(a.kind, named, a.family, (), True)
-    if isinstance(a, Thing) and isinstance(b, Thing) and alike_priors(a, b, test):
+        return ModelObject(a.kind, named, a.family, (), True)
+    if isinstance(a, ModelObject) and isinstance(b, ModelObject) and alike_priors(a, b, test):
         numbers = _joined(node, test, name, (Items(a.about), Items(b.about)), sides, context)
         if isinstance(numbers, Items):
             given = [scalar(number, node) for number in numbers.items]

@@ -11,7 +11,7 @@ from bayesdp.programs.source.values import Named, Value, described
 
 
 def call(node: ast.Call, context: Context) -> Value:
-    """The value of a call."""
+    """The value of a call: of a function of the language, or of a helper."""
     if not isinstance(node.func, ast.Name):
         grown = isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "extend")
         name = written(node.func.value) if isinstance(node.func, ast.Attribute) else ""

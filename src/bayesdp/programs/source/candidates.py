@@ -10,13 +10,13 @@ from bayesdp.programs.source.arguments import Bound, bind, needed, public_number
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.literals import Literal
-from bayesdp.programs.source.models import thing_of
+from bayesdp.programs.source.models import model_object
 from bayesdp.programs.source.values import (
     Data,
     Items,
+    ModelObject,
     Row,
     Scalar,
-    Thing,
     Value,
     constant,
     described,
@@ -30,11 +30,11 @@ BY_STATISTICS = (
 )
 
 
-def candidates_of(bound: Bound, context: Context) -> Thing:
-    """The argument `candidates`, fixed without the data."""
+def candidates_of(bound: Bound, context: Context) -> ModelObject:
+    """The argument `candidates=`, which is fixed without the data."""
     node = needed(bound, "candidates")
     candidates = context.value(node)
-    if isinstance(candidates, Thing) and candidates.kind == "candidates":
+    if isinstance(candidates, ModelObject) and candidates.kind == "candidates":
         return candidates
     if isinstance(candidates, Items):
         _fixed_entries(candidates, node)
@@ -47,8 +47,8 @@ def candidates_of(bound: Bound, context: Context) -> Thing:
             whole = all(isinstance(v, Fraction) and v.denominator == 1 for v in values)
             parts = tuple(constant(number) for number in values)
             expr = Expr("values", parts, (), place(node))
-            return Thing("candidates", expr, "int" if whole else "real")
-    if isinstance(candidates, Scalar | Items | Data | Thing):
+            return ModelObject("candidates", expr, "int" if whole else "real")
+    if isinstance(candidates, Scalar | Items | Data | ModelObject):
         if isinstance(values := static_of(candidates), tuple) and values and _texts(values):
             raise refuse(
                 "type",
@@ -91,9 +91,9 @@ def _fixed_entries(listed: Items, node: ast.expr) -> None:
 
 
 def call_posteriors_of(node: ast.Call, context: Context) -> Value:
-    """posteriors_of(prior, n=): every posterior that n public records can give."""
+    """`posteriors_of(prior, n=)`: every posterior that n public records can give."""
     bound = bind(node, ["prior", "n"], needed=2)
-    prior = thing_of(bound.given["prior"], context, "prior")
+    prior = model_object(bound.given["prior"], context, "prior")
     if prior.family != "beta":
         grid = f"grid_of({prior.family}, ...)"
         raise refuse(
@@ -104,7 +104,7 @@ def call_posteriors_of(node: ast.Call, context: Context) -> Value:
         )
     size = _public_size(bound.given["n"], context)
     expr = Expr("posteriors-of", (prior.expr, size), (), place(node))
-    return Thing("candidates", expr, prior.family)
+    return ModelObject("candidates", expr, prior.family)
 
 
 def _public_size(node: ast.expr, context: Context) -> Expr:
@@ -122,7 +122,7 @@ def _public_size(node: ast.expr, context: Context) -> Expr:
 
 
 def call_linspace(node: ast.Call, context: Context) -> Value:
-    """linspace(lo, hi, k): k evenly spaced numbers."""
+    """`linspace(lo, hi, k)`: k evenly spaced numbers."""
     bound = bind(node, ["low", "high", "k"], needed=3)
     parts = [public_number(bound.given[name], context, "A grid") for name in ("low", "high", "k")]
     count = static_of(parts[2])
@@ -141,11 +141,11 @@ def call_linspace(node: ast.Call, context: Context) -> Value:
     if all(isinstance(part, Fraction) for part in ends) and not ends[0] < ends[1]:  # type: ignore[operator]
         raise refuse("arguments", node, "The grid's lower end lies below its upper one.")
     expr = Expr("linspace", tuple(part.expr for part in parts), (), place(node))
-    return Thing("candidates", expr, "real")
+    return ModelObject("candidates", expr, "real")
 
 
 def call_grid_of(node: ast.Call, context: Context) -> Value:
-    """grid_of(family, a=range, b=range)."""
+    """`grid_of(family, a=range, b=range)`: distributions of a family on a grid of parameters."""
     bound = bind(node, ["family", "a", "b"], needed=3)
     at = bound.given["family"]
     family = at.id.lower() if isinstance(at, ast.Name) else ""
@@ -162,10 +162,10 @@ def call_grid_of(node: ast.Call, context: Context) -> Value:
         axis = context.value(at)
         if isinstance(axis, Items):
             axis = candidates_of(Bound(node, {"candidates": at}), context)
-        if not isinstance(axis, Thing) or axis.family not in ("int", "real"):
+        if not isinstance(axis, ModelObject) or axis.family not in ("int", "real"):
             raise refuse("arguments", at, f"{name} is a range, a linspace or a tuple of numbers.")
         axes.append(axis.expr)
-    return Thing("candidates", Expr("grid-of", tuple(axes), (family,), place(node)), family)
+    return ModelObject("candidates", Expr("grid-of", tuple(axes), (family,), place(node)), family)
 
 
 def _texts(values: tuple[Literal, ...]) -> bool:
@@ -173,7 +173,7 @@ def _texts(values: tuple[Literal, ...]) -> bool:
 
 
 def among(name: Expr, candidates: Expr) -> Expr:
-    """The picked value, clipped to where candidates lie: it changes nothing, and gives bounds."""
+    """The picked value, clipped to where candidates lie: this changes nothing, and gives bounds."""
     listed = candidates.args[:2] if candidates.op in ("linspace", "range") else candidates.args
     numbers = [entry.data[0] for entry in listed if entry.op == "const"]
     ends = [number for number in numbers if isinstance(number, Fraction)]

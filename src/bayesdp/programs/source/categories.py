@@ -17,7 +17,7 @@ MOST_CELLS = 1024
 
 
 def call_onehot(node: ast.Call, context: Context) -> Value:
-    """onehot(i, k): k zeros with a one at i."""
+    """`onehot(i, k)`: k zeros with a one at i."""
     bound = bind(node, ["value", "k"], needed=1)
     value = scalar(context.value(bound.given["value"]), node)
     size = static_of(context.value(bound.given["k"])) if "k" in bound.given else None
@@ -60,7 +60,7 @@ def _cells(kind: Type, size: Literal | None, node: ast.AST) -> int:
 
 
 def call_cross(node: ast.Call, context: Context) -> Value:
-    """cross(c1, c2, ...): the pair as one category, the last running fastest."""
+    """`cross(c1, c2, ...)`: all columns as one category, the last running fastest."""
     if node.keywords or len(node.args) < 2:
         raise refuse("arguments", node, "cross takes two or more categories: cross(a, b).")
     parts = [scalar(context.value(argument), argument) for argument in node.args]

@@ -25,8 +25,8 @@ from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.values import (
     INT,
     REAL,
+    ModelObject,
     Scalar,
-    Thing,
     Value,
     check_numeric,
     constant,
@@ -40,7 +40,7 @@ CANDIDATE_ENDED = "is a candidate, inside its score only."
 
 
 def call_exponential(node: ast.Call, context: Context) -> Value:
-    """exponential(score=, candidates=, epsilon=[, sensitivity=])."""
+    """`exponential(score=, candidates=, epsilon=[, sensitivity=])`: a candidate, by its score."""
     bound = bind(node, [], needed=0, keyword=["score", "candidates", "epsilon", "sensitivity"])
     candidates = candidates_of(bound, context)
     at = needed(bound, "score")
@@ -50,7 +50,7 @@ def call_exponential(node: ast.Call, context: Context) -> Value:
         score = _scored(at, candidates, context)
     else:
         given = context.value(at)
-        if not isinstance(given, Thing) or given.kind != "score":
+        if not isinstance(given, ModelObject) or given.kind != "score":
             raise refuse(
                 "type",
                 at,
@@ -67,12 +67,12 @@ def call_exponential(node: ast.Call, context: Context) -> Value:
         score = given
     name = context.draft.emit("exponential", node, [score.expr, candidates.expr], options)
     if candidates.family in POSTERIOR:
-        return Thing("released-posterior", name, candidates.family, (), True)
+        return ModelObject("released-posterior", name, candidates.family, (), True)
     kind = INT if candidates.family == "int" else REAL
     return Scalar("public", among(name, candidates.expr), kind, released=True)
 
 
-def _scored(score: ast.Lambda, candidates: Thing, context: Context) -> Thing:
+def _scored(score: ast.Lambda, candidates: ModelObject, context: Context) -> ModelObject:
     parameters = _lambda_parameters(score)
     if len(parameters) != 1:
         raise refuse("arguments", score, "The score is a lambda of one candidate.")
@@ -88,7 +88,7 @@ def _scored(score: ast.Lambda, candidates: Thing, context: Context) -> Thing:
     check_numeric(body, score.body)
     if body.level == "row" or body.type.kind == "vector":
         raise refuse("type", score.body, "A score is one number.")
-    return Thing("score", Expr("score", (body.expr,), (variable,), place(score)), "number")
+    return ModelObject("score", Expr("score", (body.expr,), (variable,), place(score)), "number")
 
 
 def _score_of(body: ast.expr, context: Context) -> Value:
@@ -104,17 +104,19 @@ def _score_of(body: ast.expr, context: Context) -> Value:
 
 
 def call_hellinger(node: ast.Call, context: Context) -> Value:
-    """hellinger(posterior): the closer, the better."""
+    """`hellinger(posterior)`: a score for candidates; the closer, the better."""
     posterior = context.value(single(node, "posterior"))
-    if isinstance(posterior, Thing) and posterior.kind == "model":
+    if isinstance(posterior, ModelObject) and posterior.kind == "model":
         raise refuse("type", node, "hellinger takes a posterior.", "hellinger(infer(model))")
-    if not isinstance(posterior, Thing) or posterior.kind != "posterior":
+    if not isinstance(posterior, ModelObject) or posterior.kind != "posterior":
         raise refuse("type", node, f"hellinger takes infer(model), not {described(posterior)}.")
-    return Thing("score", Expr("hellinger", (posterior.expr,), (), place(node)), posterior.family)
+    return ModelObject(
+        "score", Expr("hellinger", (posterior.expr,), (), place(node)), posterior.family
+    )
 
 
 def call_per_record_exponential(node: ast.Call, context: Context) -> Value:
-    """per_record_exponential(data, score=, candidates=, epsilon=)."""
+    """`per_record_exponential(data, score=, candidates=, epsilon=)`: a choice for each record."""
     bound = bind(node, ["data"], needed=1, keyword=["score", "candidates", "epsilon"])
     data = private_data(bound.given["data"], context)
     check_all_rows(data, node, context)
@@ -146,11 +148,11 @@ def call_per_record_exponential(node: ast.Call, context: Context) -> Value:
     name = context.draft.emit(
         "per-record-exponential", node, [rows, scored, candidates.expr], options
     )
-    return Thing("noisy-data", name, "number", (), True)
+    return ModelObject("noisy-data", name, "number", (), True)
 
 
 def call_posterior_sample(node: ast.Call, context: Context) -> Value:
-    """posterior_sample(model, grid=, log_likelihood=(lo, hi), power=1)."""
+    """`posterior_sample(model, grid=, log_likelihood=(lo, hi), power=1)`: a draw on a grid."""
     names = ["grid", "log_likelihood", "power"]
     bound = bind(node, ["model"], needed=1, keyword=names)
     model = model_of(bound.given["model"], context, "posterior_sample")

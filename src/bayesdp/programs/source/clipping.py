@@ -25,7 +25,7 @@ from bayesdp.programs.source.values import (
 
 
 def call_clip(node: ast.Call, context: Context) -> Value:
-    """clip(value, low, high)."""
+    """`clip(value, low, high)`: a number, held inside two ends that are not private."""
     bound = bind(node, ["value", "low", "high"], needed=3)
     value = scalar(context.value(bound.given["value"]), bound.given["value"])
     ends = [scalar(context.value(bound.given[name]), node) for name in ("low", "high")]
@@ -57,7 +57,7 @@ def call_clip(node: ast.Call, context: Context) -> Value:
 
 
 def call_abs(node: ast.Call, context: Context) -> Value:
-    """abs(value)."""
+    """`abs(value)`: the absolute value of a number."""
     value = scalar(context.value(single(node, "value")), node)
     check_numeric(value, node)
     if value.type.kind == "vector":
@@ -70,12 +70,12 @@ def call_abs(node: ast.Call, context: Context) -> Value:
 
 
 def call_min(node: ast.Call, context: Context) -> Value:
-    """min(a, b, ...)."""
+    """`min(a, b, ...)`: the least of several numbers."""
     return _extreme("min", node, context)
 
 
 def call_max(node: ast.Call, context: Context) -> Value:
-    """max(a, b, ...)."""
+    """`max(a, b, ...)`: the largest of several numbers."""
     return _extreme("max", node, context)
 
 

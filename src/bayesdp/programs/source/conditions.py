@@ -110,7 +110,7 @@ def _connected(op: str, node: ast.AST, parts: list[Scalar]) -> Scalar:
 
 
 def check_truth_value(value: Scalar, node: ast.AST) -> None:
-    """Refuse what is private, or is not a truth value."""
+    """Refuse what is private, or not a truth value."""
     if value.level == "private":
         raise refuse(
             "private-control",
@@ -128,14 +128,14 @@ def check_truth_value(value: Scalar, node: ast.AST) -> None:
 
 
 def truth(node: ast.expr, context: Context) -> Scalar:
-    """A truth value, not private."""
+    """The value of a condition: a truth value that is not private."""
     value = scalar(context.value(node), node, "a truth value")
     check_truth_value(value, node)
     return value
 
 
 def chosen(node: ast.IfExp | ast.If, test: Scalar, sides: tuple[Value, Value]) -> Scalar:
-    """One of two values, by a condition that is not private."""
+    """The value of one side or the other, by a condition that is not private."""
     if isinstance(node, ast.IfExp):
         a, b = scalar(sides[0], node.body), scalar(sides[1], node.orelse)
     else:

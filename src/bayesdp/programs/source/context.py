@@ -12,7 +12,7 @@ from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.module import SourceFile
 from bayesdp.programs.source.scope import Scope
 from bayesdp.programs.source.sizes import Sizes
-from bayesdp.programs.source.values import Thing, Value
+from bayesdp.programs.source.values import ModelObject, Value
 
 MOST_STEPS = 20_000
 MOST_NODES = 20_000
@@ -46,7 +46,7 @@ class Draft:
         self.public_columns = frozenset(public_columns)
         self.commands: list[Command] = []
         self.requires: list[Expr] = []
-        self.models: dict[str, Thing] = {}
+        self.models: dict[str, ModelObject] = {}
         """The model whose noisy statistics stand under a name."""
         self.joined: set[str] = set()
         """Names for which a branch has chosen between two noisy statistics."""
@@ -60,12 +60,12 @@ class Draft:
         self._sizes = Sizes()
 
     def fresh(self, hint: str) -> str:
-        """A name that no other command has."""
+        """A name, made from the hint, that no other command has."""
         self._names += 1
         return f"{hint}_{self._names}"
 
     def emit(self, op: str, node: ast.Call, args: Sequence[Expr], options: dict[str, Expr]) -> Expr:
-        """Append a release; the public name of its result."""
+        """Append a release, and return the public name of its result."""
         name = self.fresh(op.replace("-", "_"))
         self.commands.append(
             Release(name, op, tuple(args), tuple(sorted(options.items())), place(node))
@@ -74,14 +74,14 @@ class Draft:
 
     @contextmanager
     def apart(self, commands: list[Command] | None = None) -> Iterator[list[Command]]:
-        """A list of commands of its own for what is lowered inside, as one side of a branch."""
+        """Lower what is inside into another list of commands, such as one side of a branch."""
         outer, self.commands = self.commands, [] if commands is None else commands
         yield self.commands
         self.commands = outer
 
     @contextmanager
     def branch(self) -> Iterator[list[Command]]:
-        """Commands apart, inside one side of a branch."""
+        """Lower what is inside into the commands of one side of a branch."""
         self.branches += 1
         with self.apart() as commands:
             yield commands
@@ -89,14 +89,14 @@ class Draft:
 
     @contextmanager
     def without_release(self, node: ast.AST, message: str, accepted: str = "") -> Iterator[None]:
-        """Refuse what appends a command inside."""
+        """Refuse a release, or another command, that is lowered inside."""
         before = len(self.commands)
         yield
         if len(self.commands) != before:
             raise refuse("construct", node, message, accepted)
 
     def tick(self, node: ast.AST) -> None:
-        """Count one step of unrolling."""
+        """Count one step of unrolling, and refuse too many."""
         self._steps += 1
         if self._steps > MOST_STEPS:
             raise refuse("size", node, f"The program unrolls to more than {MOST_STEPS} steps.")
@@ -114,7 +114,7 @@ class Draft:
 
 @dataclass(frozen=True)
 class Context:
-    """Where a piece of syntax stands: in which draft, with which names.
+    """The surroundings of a piece of syntax: its draft, and its names.
 
     Handlers call each other through it, so that no file of handlers need know all the others.
     Places are on the nodes (`place`), and what is refused is raised (`refuse`).
@@ -125,18 +125,18 @@ class Context:
     handlers: Handlers
 
     def inside(self, scope: Scope) -> Context:
-        """The same draft with other names."""
+        """The context with the same draft and other names."""
         return Context(self.draft, scope, self.handlers)
 
     def value(self, node: ast.expr) -> Value:
-        """The value of an expression. Raises `ProgramError`."""
+        """The value of an expression."""
         handler = self.handlers.expressions.get(type(node))
         if handler is None:
             raise refuse("construct", node, f"'{type(node).__name__}' is not part of the language.")
         return handler(node, self)
 
     def run(self, statements: Iterable[ast.stmt]) -> None:
-        """Give statements their meaning, in order. Raises `ProgramError`."""
+        """Give statements their meaning, in order."""
         for statement in statements:
             self.draft.tick(statement)
             handler = self.handlers.statements.get(type(statement))

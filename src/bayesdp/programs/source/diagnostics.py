@@ -54,7 +54,7 @@ def unseen(letter: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """A message about one place of a source: what is wrong and what would be accepted."""
+    """A message about one place of a source: what is wrong, and what would be accepted."""
 
     code: str
     message: str
@@ -97,7 +97,7 @@ class ProgramError(BayesdpError):
 
 
 def place(node: ast.AST) -> Where:
-    """The place of a node. Columns count characters, from 1."""
+    """The place of a node in the source. Lines and columns count from 1, columns in characters."""
     line = getattr(node, "lineno", 1)
     start = getattr(node, "col_offset", 0)
     end = getattr(node, "end_col_offset", None)
@@ -107,7 +107,7 @@ def place(node: ast.AST) -> Where:
 
 
 def written(node: ast.AST) -> str:
-    """A piece of the source, short."""
+    """The source of a node, shortened for a message."""
     text = ast.unparse(node)
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -115,7 +115,7 @@ def written(node: ast.AST) -> str:
 def refuse(
     code: str, node: ast.AST | Where | None, message: str, accepted: str = ""
 ) -> ProgramError:
-    """The error to raise."""
+    """The `ProgramError` about a node, for the caller to raise."""
     assert code in CODES, code
     where = node if isinstance(node, Where) or node is None else place(node)
     return ProgramError(Diagnostic(code, message, accepted, where))

@@ -17,7 +17,7 @@ ROW_ENDED = "is one row, inside its generator only: no record is taken out of th
 
 
 def generator(node: ast.GeneratorExp | ast.ListComp, context: Context) -> Value:
-    """A generator over data is data; one over a static sequence is a tuple."""
+    """The value of a generator: over data it is data, over a static sequence a tuple."""
     first = node.generators[0]
     over = sequence(first.iter, context)
     if isinstance(over, Data):

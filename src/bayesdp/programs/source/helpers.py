@@ -24,7 +24,7 @@ ANNOTATION = (
 
 
 def inlined(name: str, node: ast.Call, context: Context) -> Value:
-    """A helper's body in place of its call."""
+    """The value of a helper's call: its body, written out."""
     function = _helper(name, context)
     given = function.args
     plain = [parameter.arg for parameter in given.args]
@@ -47,7 +47,7 @@ def inlined(name: str, node: ast.Call, context: Context) -> Value:
 
 
 def applied(helper: str, values: Sequence[Value], node: ast.AST, context: Context) -> Value:
-    """A helper applied to values."""
+    """The value of a helper for these arguments."""
     function = _helper(helper, context)
     known = [parameter.arg for parameter in function.args.args]
     if len(known) != len(values):
@@ -83,7 +83,7 @@ def _written_out(
 
 
 def body_value(function: ast.FunctionDef, context: Context) -> Value:
-    """Run a function's statements; its one return stands last."""
+    """The value that a function returns, after its statements."""
     body = list(function.body)
     if not body or not isinstance(body[-1], ast.Return) or body[-1].value is None:
         raise refuse(
@@ -115,7 +115,7 @@ def _helper(name: str, context: Context) -> ast.FunctionDef:
 
 
 def check_annotation(node: ast.expr | None, file: SourceFile) -> None:
-    """A helper's annotation is for readers: it names types, and clamps nothing."""
+    """Refuse an annotation of a helper that is not a type. Annotations clamp nothing there."""
     if node is None or (isinstance(node, ast.Constant) and node.value is None):
         return
     known = (*(name for name in file.surface if name[:1].isupper()), *file.types, *file.records)
@@ -137,7 +137,7 @@ def check_annotation(node: ast.expr | None, file: SourceFile) -> None:
 
 
 def global_names(source: SourceFile) -> dict[str, Value]:
-    """What every function of a file can name: the language, Python's own, helpers, constants."""
+    """The names that all functions of a file share: language, Python's own, helpers, constants."""
     surface = (name for name in source.surface if not name[:1].isupper())
     names: dict[str, Value] = {name: Named("surface", name) for name in surface}
     names |= {name: Named("builtin", name) for name in BUILTINS}

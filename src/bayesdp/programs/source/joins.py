@@ -5,10 +5,10 @@ from __future__ import annotations
 from bayesdp.programs.source.values import (
     Data,
     Items,
+    ModelObject,
     Parted,
     Row,
     Scalar,
-    Thing,
     Value,
     described,
 )
@@ -24,7 +24,7 @@ def unjoined(a: Value, b: Value, condition: str) -> str:
         for entry, other in zip(a.items, b.items, strict=True):
             if _shown(entry) != _shown(other):
                 return f"holds an entry that {unjoined(entry, other, condition)}"
-    kinds = {side.kind for side in (a, b) if isinstance(side, Thing)}
+    kinds = {side.kind for side in (a, b) if isinstance(side, ModelObject)}
     if kinds == {"prior", "released-posterior"}:
         return (
             f"is a prior or a released posterior, as {condition} has it, and what follows takes "
@@ -49,26 +49,26 @@ def _shown(value: Value) -> str:
     if isinstance(value, Scalar):
         size = len(value.type.items)
         return "a text" if is_word(value) else f"a vector of {size}" if size else "a number"
-    if isinstance(value, Thing) and value.kind == "prior":
+    if isinstance(value, ModelObject) and value.kind == "prior":
         of = f" of {len(value.about)} numbers" if value.family == "dirichlet" else ""
         return f"a {value.family} prior{of}"
-    if isinstance(value, Thing) and value.kind == "released-posterior":
+    if isinstance(value, ModelObject) and value.kind == "released-posterior":
         return f"a released {value.family} posterior"
     return described(value)
 
 
 def is_private(value: Value) -> bool:
-    """Whether something in a value is of private data, and not released."""
+    """Whether a value depends on private data without a release."""
     if isinstance(value, Items):
         return any(is_private(entry) for entry in value.items)
     if isinstance(value, Scalar):
         return value.level == "private"
-    if isinstance(value, Thing):
+    if isinstance(value, ModelObject):
         return value.kind in ("model", "posterior", "score")
     return isinstance(value, Data | Parted | Row)
 
 
-def alike_priors(a: Thing, b: Thing, test: Scalar) -> bool:
+def alike_priors(a: ModelObject, b: ModelObject, test: Scalar) -> bool:
     """Whether two priors differ in their numbers only, so that a condition can choose those."""
     written = all(prior.kind == "prior" and prior.expr.op == "prior" for prior in (a, b))
     same = a.family == b.family and len(a.about) == len(b.about)

@@ -59,7 +59,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def literal(node: ast.expr, constants: Mapping[str, Literal]) -> Literal:
-    """The value of a literal expression. Raises `ProgramError`."""
+    """The value of a literal expression."""
     if isinstance(node, ast.Constant):
         if isinstance(node.value, bool | str):
             return node.value
@@ -88,7 +88,7 @@ def literal(node: ast.expr, constants: Mapping[str, Literal]) -> Literal:
 
 
 def setting(text: str) -> Literal:
-    """A public argument as typed on a command line: 0.5, 1/2, true, or a text."""
+    """A public argument as it is typed on a command line: 0.5, 1/2, true, or a text."""
     if not text.isascii():
         return text  # digits of other scripts may look like other numbers
     lowered = text.strip().lower()
@@ -109,7 +109,7 @@ def setting(text: str) -> Literal:
 
 
 def arithmetic(node: ast.BinOp, left: Fraction, right: Fraction) -> Fraction:
-    """Exact static arithmetic."""
+    """The exact value of arithmetic on literals."""
     if isinstance(node.op, ast.Add):
         result = left + right
     elif isinstance(node.op, ast.Sub):

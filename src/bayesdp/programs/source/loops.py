@@ -13,9 +13,9 @@ from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.values import (
     Data,
     Items,
+    ModelObject,
     Parted,
     Scalar,
-    Thing,
     Value,
     constant,
     described,
@@ -53,7 +53,7 @@ def loop(statement: ast.For, context: Context) -> None:
 
 
 def assign(target: ast.expr, value: Value, context: Context) -> None:
-    """Give a name, or several, a value."""
+    """Give a name a value, or each of several names an entry."""
     if isinstance(target, ast.Name):
         if target.id == context.draft.database and isinstance(
             context.scope.names.get(target.id), Data
@@ -86,7 +86,7 @@ def entries(value: Value, node: ast.AST) -> tuple[Value, ...]:
 
 
 def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[Value, ...]:
-    """What a loop goes over: private data, the pieces of a partition, or static entries."""
+    """The sequence that a loop goes over: private data, pieces of a partition, or entries."""
     called = node.func if isinstance(node, ast.Call) else None
     if isinstance(called, ast.Name) and called.id in ("zip", "enumerate"):
         assert isinstance(node, ast.Call)
@@ -94,7 +94,7 @@ def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[Value, .
     over = context.value(node)
     if isinstance(over, Parted | Data):
         return over
-    if isinstance(over, Thing) and over.kind == "candidates" and over.expr.op == "range":
+    if isinstance(over, ModelObject) and over.kind == "candidates" and over.expr.op == "range":
         ends = [end.data[0] for end in over.expr.args]
         start, stop, step = (int(end) for end in ends if isinstance(end, Fraction))
         steps = range(start, stop, step)
@@ -135,12 +135,12 @@ def _zipped(node: ast.Call, context: Context) -> tuple[Value, ...]:
 
 
 def call_zip(node: ast.Call, context: Context) -> Value:
-    """zip(a, b) and enumerate(a) of static tuples."""
+    """`zip(a, b)` and `enumerate(a)` of static tuples."""
     return Items(_zipped(node, context))
 
 
 def call_range(node: ast.Call, context: Context) -> Value:
-    """range(stop), range(start, stop[, step]) of public whole numbers."""
+    """`range(stop)`, `range(start, stop[, step])` of public whole numbers."""
     if node.keywords or not 1 <= len(node.args) <= 3:
         raise refuse("arguments", node, "range takes one to three whole numbers.")
     parts = []
@@ -166,11 +166,11 @@ def call_range(node: ast.Call, context: Context) -> Value:
     if step == 0:
         raise refuse("arguments", node, "A range's step is not 0.")
     args = tuple(constant(part) for part in (start, stop, step))
-    return Thing("candidates", Expr("range", args, (), place(node)), "int")
+    return ModelObject("candidates", Expr("range", args, (), place(node)), "int")
 
 
 def call_tuple(node: ast.Call, context: Context) -> Value:
-    """tuple(...) and list(...) of a static sequence."""
+    """`tuple(...)` and `list(...)` of a static sequence."""
     assert isinstance(node.func, ast.Name)
     changes = node.func.id == "list"
     if not node.args and not node.keywords:
@@ -186,7 +186,7 @@ def call_tuple(node: ast.Call, context: Context) -> Value:
 def pieces(
     over: Parted, target: ast.expr, node: ast.AST, context: Context, run: Callable[[], None]
 ) -> None:
-    """One list of commands for each label; names that stand for a piece end with the loop."""
+    """The commands for each label; names that stand for a piece end with the loop."""
     parts = []
     pair = isinstance(target, ast.Tuple)
     data = over.data
@@ -215,7 +215,7 @@ def _holds_piece(value: Value, columns: tuple[str, ...], outside: object) -> boo
         return value.pieces != outside and any(c in columns for c, _ in value.pieces)
     if isinstance(value, Scalar):
         return value.level == "private" and _reads_piece(value.expr, columns)
-    if isinstance(value, Thing):
+    if isinstance(value, ModelObject):
         return not value.kind.startswith("released") and _reads_piece(value.expr, columns)
     return False
 

@@ -31,7 +31,7 @@ from bayesdp.programs.source.values import TRUE, Data, Row, Scalar, static
 def lower(
     source: SourceFile, name: str, parameters: Mapping[str, Literal] | None = None
 ) -> Program:
-    """The program as IR. `parameters` fixes its public arguments. Raises `ProgramError`."""
+    """The program in the intermediate representation. `parameters` fixes its public arguments."""
     function = source.programs[name]
     try:
         return _lowered(source, function, parameters or {})

@@ -17,9 +17,9 @@ from bayesdp.programs.source.values import (
     REAL,
     Data,
     Items,
+    ModelObject,
     Named,
     Scalar,
-    Thing,
     Value,
     check_numeric,
     described,
@@ -41,33 +41,33 @@ POSTERIOR = {"beta": "Beta", "dirichlet": "Dirichlet", "normal": "Normal", "gamm
 
 
 def call_bernoulli(node: ast.Call, context: Context) -> Value:
-    """bernoulli: truth values, each true with the unknown chance."""
+    """`bernoulli`: a likelihood of truth values, each true with an unknown chance."""
     bind(node, [], needed=0)
     return _likelihood("bernoulli", node, ())
 
 
 def call_categorical(node: ast.Call, context: Context) -> Value:
-    """categorical: labels with unknown chances."""
+    """`categorical`: a likelihood of labels with unknown chances."""
     bind(node, [], needed=0)
     return _likelihood("categorical", node, ())
 
 
 def call_poisson(node: ast.Call, context: Context) -> Value:
-    """poisson(exposure=): counts with an unknown rate per exposure; the total, public."""
+    """`poisson(exposure=)`: a likelihood of counts with an unknown rate; the exposure is public."""
     bound = bind(node, ["exposure"], needed=1)
     exposure = positive_number(bound.given["exposure"], context, "The exposure")
     return _likelihood("poisson", node, (exposure,))
 
 
 def call_linear_model(node: ast.Call, context: Context) -> Value:
-    """linear_model(noise_sd=): rows (features..., response) with unknown coefficients."""
+    """`linear_model(noise_sd=)`: rows (features..., response) with unknown coefficients."""
     bound = bind(node, ["noise_sd"], needed=1)
     noise = positive_number(bound.given["noise_sd"], context, "The noise's standard deviation")
     return _likelihood("linear_model", node, (noise,))
 
 
 def call_normal(node: ast.Call, context: Context) -> Value:
-    """normal(sd=) is a likelihood with unknown mean; normal(mean, sd=) a prior."""
+    """`normal(sd=)`, a likelihood with unknown mean; or `normal(mean, sd=)`, a prior."""
     bound = bind(node, ["mean", "sd"], needed=0)
     if "sd" not in bound.given:
         raise refuse("arguments", node, "normal needs sd.", "normal(sd=7) or normal(170, sd=15)")
@@ -79,19 +79,19 @@ def call_normal(node: ast.Call, context: Context) -> Value:
 
 
 def call_beta(node: ast.Call, context: Context) -> Value:
-    """beta(a, b)."""
+    """`beta(a, b)`: a prior of a chance."""
     bound = bind(node, ["a", "b"], needed=2)
     return _positives("beta", bound, ("a", "b"), context)
 
 
 def call_gamma(node: ast.Call, context: Context) -> Value:
-    """gamma(shape, rate=)."""
+    """`gamma(shape, rate=)`: a prior of a rate."""
     bound = bind(node, ["shape", "rate"], needed=2)
     return _positives("gamma", bound, ("shape", "rate"), context)
 
 
 def call_dirichlet(node: ast.Call, context: Context) -> Value:
-    """dirichlet(a1, a2, ...)."""
+    """`dirichlet(a1, a2, ...)`: a prior of several chances."""
     args: list[Value] = [context.value(argument) for argument in node.args]
     if len(args) == 1 and isinstance(args[0], Items):
         args = list(args[0].items)
@@ -111,27 +111,27 @@ def call_dirichlet(node: ast.Call, context: Context) -> Value:
     return prior_of("dirichlet", node, tuple(parts))
 
 
-def _positives(family: str, bound: Bound, names: tuple[str, ...], context: Context) -> Thing:
+def _positives(family: str, bound: Bound, names: tuple[str, ...], context: Context) -> ModelObject:
     parts = [positive_number(bound.given[n], context, f"{family}'s {n}") for n in names]
     return prior_of(family, bound.node, tuple(parts))
 
 
-def _likelihood(family: str, node: ast.AST, parts: tuple[Scalar, ...]) -> Thing:
+def _likelihood(family: str, node: ast.AST, parts: tuple[Scalar, ...]) -> ModelObject:
     expr = Expr("likelihood", tuple(part.expr for part in parts), (family,), place(node))
-    return Thing("likelihood", expr, family, parts)
+    return ModelObject("likelihood", expr, family, parts)
 
 
-def prior_of(family: str, node: ast.AST, parts: tuple[Scalar, ...]) -> Thing:
-    """A prior of a family with these numbers."""
+def prior_of(family: str, node: ast.AST, parts: tuple[Scalar, ...]) -> ModelObject:
+    """A prior of this family with these parameters."""
     expr = Expr("prior", tuple(part.expr for part in parts), (family,), place(node))
-    return Thing("prior", expr, family, parts, any(part.released for part in parts))
+    return ModelObject("prior", expr, family, parts, any(part.released for part in parts))
 
 
 def call_observe(node: ast.Call, context: Context) -> Value:
-    """observe(data, likelihood, prior=): a model of private rows, or of noisy ones."""
+    """`observe(data, likelihood, prior=)`: a model of private rows, or of noisy ones."""
     bound = bind(node, ["data", "likelihood", "prior"], needed=3)
-    likelihood = thing_of(bound.given["likelihood"], context, "likelihood")
-    prior = thing_of(bound.given["prior"], context, "prior")
+    likelihood = model_object(bound.given["likelihood"], context, "likelihood")
+    prior = model_object(bound.given["prior"], context, "prior")
     if prior.family not in PAIRS[likelihood.family]:
         raise refuse(
             "prior",
@@ -140,10 +140,10 @@ def call_observe(node: ast.Call, context: Context) -> Value:
             f"Its prior is {' or '.join(PAIRS[likelihood.family])}.",
         )
     data = context.value(bound.given["data"])
-    if isinstance(data, Thing) and data.kind == "noisy-data":
+    if isinstance(data, ModelObject) and data.kind == "noisy-data":
         _fits_noisy(likelihood, prior, data, bound.given["data"])
         expr = Expr("observe", (data.expr, likelihood.expr, prior.expr), (), place(node))
-        return Thing("noisy-model", expr, likelihood.family, (data, likelihood, prior), True)
+        return ModelObject("noisy-model", expr, likelihood.family, (data, likelihood, prior), True)
     if not isinstance(data, Data):
         raise refuse(
             "type",
@@ -155,32 +155,40 @@ def call_observe(node: ast.Call, context: Context) -> Value:
     _fits(likelihood, prior, kind, bound.given["data"])
     observed = data_expr(data, mapped, node)
     expr = Expr("observe", (observed, likelihood.expr, prior.expr), (), place(node))
-    return Thing("model", expr, likelihood.family, (data, likelihood, prior), prior.released)
+    return ModelObject("model", expr, likelihood.family, (data, likelihood, prior), prior.released)
 
 
-def thing_of(node: ast.expr, context: Context, kind: str) -> Thing:
-    """An argument that is a likelihood or a prior."""
-    thing = context.value(node)
-    if isinstance(thing, Named) and kind == "likelihood" and thing.name in PAIRS:
-        if thing.name in ("bernoulli", "categorical"):
-            return _likelihood(thing.name, node, ())
-        needs = {"normal": "sd", "poisson": "exposure", "linear_model": "noise_sd"}[thing.name]
-        raise refuse("arguments", node, f"{thing.name} needs {needs}: {thing.name}({needs}=...).")
-    if isinstance(thing, Thing) and thing.kind == kind:
-        return thing
-    if isinstance(thing, Thing) and kind == "prior" and thing.kind == "released-posterior":
-        return Thing("prior", thing.expr, thing.family, (), True)
-    if isinstance(thing, Thing) and thing.kind == "posterior":
+def model_object(node: ast.expr, context: Context, kind: str) -> ModelObject:
+    """An argument that is a likelihood or a prior (`kind`)."""
+    argument = context.value(node)
+    if isinstance(argument, Named) and kind == "likelihood" and argument.name in PAIRS:
+        if argument.name in ("bernoulli", "categorical"):
+            return _likelihood(argument.name, node, ())
+        needs = {"normal": "sd", "poisson": "exposure", "linear_model": "noise_sd"}[argument.name]
+        raise refuse(
+            "arguments", node, f"{argument.name} needs {needs}: {argument.name}({needs}=...)."
+        )
+    if isinstance(argument, ModelObject) and argument.kind == kind:
+        return argument
+    if (
+        isinstance(argument, ModelObject)
+        and kind == "prior"
+        and argument.kind == "released-posterior"
+    ):
+        return ModelObject("prior", argument.expr, argument.family, (), True)
+    if isinstance(argument, ModelObject) and argument.kind == "posterior":
         raise refuse(
             "private-parameter",
             node,
             "A posterior that has not been released is private, and so is a prior made of it.",
             "Release it first: exponential(...), or laplace(statistics(model), ...).",
         )
-    raise refuse("type", node, f"Here stands {described(thing)}, and a {kind} is wanted.")
+    raise refuse("type", node, f"Here stands {described(argument)}, and a {kind} is wanted.")
 
 
-def _fits_noisy(likelihood: Thing, prior: Thing, data: Thing, node: ast.AST) -> None:
+def _fits_noisy(
+    likelihood: ModelObject, prior: ModelObject, data: ModelObject, node: ast.AST
+) -> None:
     if data.family not in ("bernoulli", "categorical") or likelihood.family not in (
         data.family,
         "categorical",
@@ -197,7 +205,7 @@ def _fits_noisy(likelihood: Thing, prior: Thing, data: Thing, node: ast.AST) -> 
         raise _miscounted(labels, len(prior.about), node)
 
 
-def _fits(likelihood: Thing, prior: Thing, kind: Type, node: ast.AST) -> None:
+def _fits(likelihood: ModelObject, prior: ModelObject, kind: Type, node: ast.AST) -> None:
     family = likelihood.family
     wanted = {
         "bernoulli": ("bool",),
@@ -221,11 +229,11 @@ def _fits(likelihood: Thing, prior: Thing, kind: Type, node: ast.AST) -> None:
 
 
 def call_infer(node: ast.Call, context: Context) -> Value:
-    """infer(model): the exact posterior, private until it is released."""
+    """`infer(model)`: the exact posterior, private until it is released."""
     model = context.value(single(node, "model"))
-    if isinstance(model, Thing) and model.kind == "noisy-model":
+    if isinstance(model, ModelObject) and model.kind == "noisy-model":
         raise refuse("type", node, "This model is of noisy data.", "Use noise_aware(model).")
-    if not isinstance(model, Thing) or model.kind != "model":
+    if not isinstance(model, ModelObject) or model.kind != "model":
         raise refuse("type", node, f"infer takes a model, and here stands {described(model)}.")
     if model.family == "linear_model":
         raise refuse(
@@ -236,26 +244,26 @@ def call_infer(node: ast.Call, context: Context) -> Value:
         )
     _, prior = parts_of(model)
     expr = Expr("posterior", (model.expr,), (), place(node))
-    return Thing("posterior", expr, prior.family, (model,), model.released)
+    return ModelObject("posterior", expr, prior.family, (model,), model.released)
 
 
-def model_of(node: ast.expr, context: Context, what: str) -> Thing:
-    """An argument that is a model of private data."""
+def model_of(node: ast.expr, context: Context, function: str) -> ModelObject:
+    """An argument that is a model of private data; `function` is who takes it, for messages."""
     model = context.value(node)
-    if isinstance(model, Thing) and model.kind == "model":
+    if isinstance(model, ModelObject) and model.kind == "model":
         return model
-    raise refuse("type", node, f"{what} takes a model, and here stands {described(model)}.")
+    raise refuse("type", node, f"{function} takes a model, and here stands {described(model)}.")
 
 
-def parts_of(model: Thing) -> tuple[Thing, Thing]:
+def parts_of(model: ModelObject) -> tuple[ModelObject, ModelObject]:
     """A model's likelihood and prior."""
     _, likelihood, prior = model.about
-    assert isinstance(likelihood, Thing)
-    assert isinstance(prior, Thing)
+    assert isinstance(likelihood, ModelObject)
+    assert isinstance(prior, ModelObject)
     return likelihood, prior
 
 
-def _observed(model: Thing) -> Data:
+def _observed(model: ModelObject) -> Data:
     """The private data that a model observes."""
     data = model.about[0]
     assert isinstance(data, Data)
@@ -263,14 +271,14 @@ def _observed(model: Thing) -> Data:
 
 
 def call_statistics(node: ast.Call, context: Context) -> Value:
-    """statistics(model): the minimal sufficient statistics, given what is public."""
+    """`statistics(model)`: the minimal sufficient statistics, given what is public."""
     model = model_of(single(node, "model"), context, "statistics")
     sums = statistics_of(model, node, context)
     return replace(sums, statistics=(sums.expr, model))
 
 
-def statistics_of(model: Thing, node: ast.AST, context: Context) -> Scalar:
-    """The sums behind a model."""
+def statistics_of(model: ModelObject, node: ast.AST, context: Context) -> Scalar:
+    """The sufficient statistics of a model, as sums over its data."""
     data = _observed(model)
     mapped, kind = row_value(data, node)
     if model.family == "categorical":
@@ -294,10 +302,10 @@ def statistics_of(model: Thing, node: ast.AST, context: Context) -> Scalar:
 
 
 def call_parameters(node: ast.Call, context: Context) -> Value:
-    """parameters(posterior): all its parameters, as a private vector."""
+    """`parameters(posterior)`: all its parameters, as a private vector."""
     posterior = context.value(single(node, "posterior"))
-    if not isinstance(posterior, Thing) or posterior.kind != "posterior":
-        released = isinstance(posterior, Thing) and posterior.kind == "released-posterior"
+    if not isinstance(posterior, ModelObject) or posterior.kind != "posterior":
+        released = isinstance(posterior, ModelObject) and posterior.kind == "released-posterior"
         raise refuse(
             "type",
             node,
@@ -307,7 +315,7 @@ def call_parameters(node: ast.Call, context: Context) -> Value:
             else "",
         )
     model = posterior.about[0]
-    assert isinstance(model, Thing)
+    assert isinstance(model, ModelObject)
     data, (_, prior) = _observed(model), parts_of(model)
     if prior.family not in ("beta", "dirichlet") or not prior.about:
         raise refuse(

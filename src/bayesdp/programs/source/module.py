@@ -28,7 +28,7 @@ MOST_CHARACTERS = 200_000
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A program file, read: what it names, and its functions as syntax trees."""
+    """A program file that was read: the names it defines, and its functions as syntax trees."""
 
     path: str
     text: str
@@ -42,7 +42,7 @@ class SourceFile:
 
     @property
     def digest(self) -> str:
-        """SHA-256 of the text."""
+        """The SHA-256 of the text, in hex."""
         return "sha256:" + hashlib.sha256(self.text.encode("utf-8")).hexdigest()
 
     def located(self, error: ProgramError) -> ProgramError:
@@ -59,7 +59,7 @@ class SourceFile:
 
 
 def read_file(path: Path | str) -> SourceFile:
-    """Read a program file. Raises `InputError` where there is none, else `ProgramError`."""
+    """Read a program file. Raises `InputError` where it can't be read, else `ProgramError`."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -69,7 +69,7 @@ def read_file(path: Path | str) -> SourceFile:
 
 
 def read_text(text: str, path: str = "program") -> SourceFile:
-    """Read the text of a program file. Raises `ProgramError`."""
+    """Read the text of a program file. Raises `ProgramError`; `path` is for its messages."""
     if len(text) > MOST_CHARACTERS:
         message = f"The file has more than {MOST_CHARACTERS} characters."
         raise ProgramError(Diagnostic("size", message, "", Where(1, 1, 2), file=path))

@@ -12,8 +12,8 @@ from bayesdp.programs.source.diagnostics import refuse
 from bayesdp.programs.source.rows import check_all_rows, data_expr, private_data, row_value
 from bayesdp.programs.source.values import (
     Data,
+    ModelObject,
     Scalar,
-    Thing,
     Value,
     check_numeric,
     scalar,
@@ -25,7 +25,7 @@ from bayesdp.programs.source.values import (
 def _private_number(node: ast.expr, context: Context) -> Scalar:
     """What is to be noised."""
     given = context.value(node)
-    if isinstance(given, Thing) and given.kind in ("model", "posterior"):
+    if isinstance(given, ModelObject) and given.kind in ("model", "posterior"):
         raise refuse(
             "type",
             node,
@@ -46,7 +46,7 @@ def _private_number(node: ast.expr, context: Context) -> Scalar:
 
 
 def call_laplace(node: ast.Call, context: Context) -> Value:
-    """laplace(value, epsilon=[, sensitivity=])."""
+    """`laplace(value, epsilon=[, sensitivity=])`: the value with Laplace noise."""
     bound = bind(node, ["value"], needed=1, keyword=["epsilon", "sensitivity"])
     options = {"epsilon": epsilon_of(bound, context)}
     options |= asserted(bound, "sensitivity", context)
@@ -54,7 +54,7 @@ def call_laplace(node: ast.Call, context: Context) -> Value:
 
 
 def call_gaussian(node: ast.Call, context: Context) -> Value:
-    """gaussian(value, epsilon=, delta=[, sigma=])."""
+    """`gaussian(value, epsilon=, delta=[, sigma=])`: the value with Gaussian noise."""
     bound = bind(node, ["value"], needed=1, keyword=["epsilon", "delta", "sigma"])
     if "delta" not in bound.given:
         raise refuse(
@@ -90,7 +90,7 @@ def _noisy_type(kind: Type) -> Type:
 
 
 def call_randomized_response(node: ast.Call, context: Context) -> Value:
-    """randomized_response(data, epsilon=): one noisy answer for each record."""
+    """`randomized_response(data, epsilon=)`: a noisy answer for each record."""
     bound = bind(node, ["data"], needed=1, keyword=["epsilon"])
     data = private_data(bound.given["data"], context)
     mapped, kind = row_value(data, bound.given["data"])
@@ -106,4 +106,4 @@ def call_randomized_response(node: ast.Call, context: Context) -> Value:
     name = context.draft.emit("randomized-response", node, [data_expr(data, mapped, node)], options)
     family = "categorical" if kind.kind == "category" else "bernoulli"
     labels = tuple(static(label) for label in (kind.labels or ("False", "True")))
-    return Thing("noisy-data", name, family, labels, True)
+    return ModelObject("noisy-data", name, family, labels, True)

@@ -9,8 +9,8 @@ from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.models import POSTERIOR
 from bayesdp.programs.source.values import (
     Items,
+    ModelObject,
     Scalar,
-    Thing,
     Value,
     described,
     entries_of,
@@ -21,7 +21,7 @@ from bayesdp.programs.source.values import (
 def returns(
     value: Value, wanted: tuple[str, ...], function: ast.FunctionDef
 ) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
-    """The returned expressions and their types. Raises `ProgramError`."""
+    """The returned expressions and their types."""
     last = function.body[-1]
     assert isinstance(last, ast.Return)
     assert last.value is not None
@@ -66,7 +66,7 @@ def _matrix(value: Items, node: ast.expr) -> Expr:
     return Expr("tuple", entries, (), where)
 
 
-def _public_thing(value: Thing, node: ast.expr) -> ProgramError:
+def _public_object(value: ModelObject, node: ast.expr) -> ProgramError:
     """The refusal of a prior and the like as a result: it is public, but nothing to return."""
     if value.kind != "prior":
         return refuse(
@@ -86,7 +86,7 @@ def _public_thing(value: Thing, node: ast.expr) -> ProgramError:
 
 
 def _result(value: Value, wanted: str, node: ast.expr) -> Expr:
-    if isinstance(value, Thing):
+    if isinstance(value, ModelObject):
         if value.kind == "released-posterior" and POSTERIOR[value.family] == wanted:
             return value.expr
         if value.kind == "samples" and wanted == "Samples":
@@ -94,7 +94,7 @@ def _result(value: Value, wanted: str, node: ast.expr) -> Expr:
         if value.kind == "noisy-data" and wanted in ("Vector", "Samples"):
             return value.expr
         if value.kind in ("prior", "likelihood", "candidates"):
-            raise _public_thing(value, node)
+            raise _public_object(value, node)
         if not value.released or value.kind in ("model", "posterior", "score"):
             raise refuse(
                 "private-output",

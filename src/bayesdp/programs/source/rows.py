@@ -14,9 +14,9 @@ from bayesdp.programs.source.values import (
     TRUE,
     Data,
     Level,
+    ModelObject,
     Row,
     Scalar,
-    Thing,
     Value,
     constant,
     described,
@@ -47,7 +47,7 @@ def private_data(node: ast.expr, context: Context) -> Data:
 
 
 def row_value(data: Data, node: ast.AST) -> tuple[Expr, Type]:
-    """The value of one row, as an expression with its type. Refuses rows that are records."""
+    """The value of a row as an expression with its type. Rows of whole records are refused."""
     if isinstance(data.row, Row):
         raise refuse(
             "type",
@@ -74,7 +74,7 @@ def column_of(row: Row, name: str, node: ast.AST) -> Scalar:
 
 
 def size_of(data: Data, node: ast.AST, context: Context) -> Scalar:
-    """How many rows: public under replace-one unless a private column decides it."""
+    """The number of rows: public under replace-one unless a private column decides it."""
     if context.draft.adjacency == "replace-one" and not data.pieces and data.filter == TRUE:
         return Scalar("public", Expr("public", (), ("db.size",), place(node)), INT)
     counted = Expr("count", (data_expr(data, ONE, node),), (), place(node))
@@ -130,4 +130,4 @@ def reads_released(expr: Expr) -> bool:
 
 def is_answers(value: Value) -> bool:
     """Whether a value is a list of noisy answers, which look like data."""
-    return isinstance(value, Thing) and value.kind == "noisy-data"
+    return isinstance(value, ModelObject) and value.kind == "noisy-data"

@@ -52,20 +52,20 @@ INSTEAD = {
 
 
 class Scope:
-    """What the names of one function body stand for; `gone` says why a name has no value."""
+    """The values of the names of one function body; `gone` says why a name has no value."""
 
     def __init__(self, names: dict[str, Value], gone: dict[str, str] | None = None) -> None:
         self.names = names
         self.gone: dict[str, str] = dict(gone or {})
 
     def look_up(self, node: ast.Name) -> Value:
-        """The value of a name, or a diagnostic with the nearest name."""
+        """The value of a name, or a diagnostic with the nearest known name."""
         if node.id in self.names:
             return self.names[node.id]
         raise self.unknown(node)
 
     def unknown(self, node: ast.Name) -> ProgramError:
-        """Why this name stands for nothing."""
+        """The diagnostic for a name without a value: why it has none."""
         name = node.id
         if name in self.gone:
             return refuse("name", node, f"'{name}' {self.gone[name]}")
@@ -103,12 +103,12 @@ class Scope:
         self.gone.pop(name, None)
 
     def lose(self, name: str, why: str) -> None:
-        """A name has no value any more."""
+        """Take a name's value away; `why` is for messages."""
         self.names.pop(name, None)
         self.gone[name] = why
 
     def ended(self, target: ast.AST, why: str) -> None:
-        """Names that had a value inside an expression only."""
+        """Take away the values of names that had one inside an expression only."""
         for part in ast.walk(target):
             name = part.id if isinstance(part, ast.Name) else getattr(part, "arg", None)
             if name is not None and name not in self.names:

@@ -19,7 +19,7 @@ SIGNATURE = "def name(people: Database[Person], *, level: Public[Real[0, 1]] = 0
 def database_of(
     source: SourceFile, function: ast.FunctionDef
 ) -> tuple[str, tuple[tuple[str, Type], ...], bool]:
-    """The database's name, its columns, and whether its records are scalars."""
+    """The database's name, its columns, and whether its records are single values."""
     given = function.args
     if given.vararg or given.kwarg or given.posonlyargs or given.defaults:
         raise refuse(
@@ -58,7 +58,10 @@ def database_of(
 def parameters_of(
     source: SourceFile, function: ast.FunctionDef, chosen: Mapping[str, Literal]
 ) -> tuple[tuple[ast.arg, Type, bool | Fraction | str], ...]:
-    """The public arguments with their types and values: those chosen, else the defaults."""
+    """The public arguments with their types and values: those chosen, else the defaults.
+
+    Raises `InputError` for a chosen argument that the program doesn't have, or of another type.
+    """
     parameters: list[tuple[ast.arg, Type, bool | Fraction | str]] = []
     given = function.args
     known = [parameter.arg for parameter in given.kwonlyargs]

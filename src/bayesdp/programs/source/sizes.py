@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.source.values import Data, Items, Scalar, Thing, Value
+from bayesdp.programs.source.values import Data, Items, ModelObject, Scalar, Value
 
 
 class Sizes:
-    """Numbers of parts, each expression looked at once."""
+    """The sizes of values when written out. Each expression is looked at once."""
 
     def __init__(self) -> None:
         # The expression is kept, so that its id stays its own.
         self.known: dict[int, tuple[Expr, int]] = {}
 
     def of(self, value: Value) -> int:
-        """How many operations a value holds."""
-        if isinstance(value, Scalar | Thing):
+        """The number of operations in a value."""
+        if isinstance(value, Scalar | ModelObject):
             return self.expression(value.expr)
         if isinstance(value, Items):
             return 1 + sum(self.of(entry) for entry in value.items)
@@ -27,7 +27,7 @@ class Sizes:
         return 1
 
     def expression(self, expr: Expr) -> int:
-        """How many operations an expression holds."""
+        """The number of operations in an expression."""
         known = self.known.get(id(expr))
         if known is not None:
             return known[1]

@@ -11,7 +11,7 @@ from bayesdp.programs.source.context import Context, not_a_statement
 from bayesdp.programs.source.diagnostics import ProgramError, refuse, written
 from bayesdp.programs.source.loops import assign
 from bayesdp.programs.source.models import POSTERIOR
-from bayesdp.programs.source.values import Items, Scalar, Thing, Value
+from bayesdp.programs.source.values import Items, ModelObject, Scalar, Value
 
 
 def assignment(statement: ast.Assign, context: Context) -> None:
@@ -22,7 +22,7 @@ def assignment(statement: ast.Assign, context: Context) -> None:
 
 
 def annotated(statement: ast.AnnAssign, context: Context) -> None:
-    """`x: Real = value`."""
+    """`x: Real = value`. The annotation must hold as it stands."""
     if statement.value is None:
         raise not_a_statement(statement)
     value = context.value(statement.value)
@@ -39,7 +39,7 @@ def _check_annotated(statement: ast.AnnAssign, value: Value) -> None:
             return
     if (
         isinstance(node, ast.Name)
-        and isinstance(value, Thing)
+        and isinstance(value, ModelObject)
         and value.released
         and POSTERIOR.get(value.family) == node.id
     ):
@@ -53,7 +53,7 @@ def _check_annotated(statement: ast.AnnAssign, value: Value) -> None:
 
 
 def augmented(statement: ast.AugAssign, context: Context) -> None:
-    """`x += 1` is x = x + 1, of numbers: a Python list would change under its other names."""
+    """`x += 1` means `x = x + 1`, of numbers: a Python list would change under its other names."""
     target = statement.target
     if not isinstance(target, ast.Name):
         raise refuse(
@@ -79,7 +79,7 @@ def _loaded(name: ast.Name) -> ast.Name:
 
 
 def expression(statement: ast.Expr, context: Context) -> None:
-    """A line of its own: a text, or a precondition; other values would be lost."""
+    """A line of its own: a text, or a precondition; any other value would be lost."""
     node = statement.value
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return
@@ -91,7 +91,7 @@ def expression(statement: ast.Expr, context: Context) -> None:
 
 
 def call_require(node: ast.Call, context: Context) -> Value:
-    """require(...) has no value."""
+    """Refuse `require(...)` inside an expression: it has no value."""
     raise refuse("construct", node, "require(...) stands on a line of its own.", "")
 
 

@@ -100,7 +100,7 @@ def check_syntax(function: ast.FunctionDef, imported: Collection[str]) -> None:
 
 
 def check_name(name: str, node: ast.AST, taken: Collection[str] = SURFACE | BUILTINS) -> None:
-    """Refuse a new meaning for a name of the language, and names that look like others."""
+    """Refuse another meaning for a name of the language, and names that look like others."""
     if name in taken:
         raise refuse(
             "name",
@@ -150,8 +150,8 @@ def _check(node: ast.AST, near: ast.AST) -> None:
         code, message, accepted = REFUSED[type(node)]
         raise refuse(code, at, message, accepted)
     if not isinstance(node, ALLOWED):
-        what = type(node).__name__
-        raise refuse("construct", at, f"'{what}' is not part of the language.", "")
+        construct = type(node).__name__
+        raise refuse("construct", at, f"'{construct}' is not part of the language.", "")
     if isinstance(node, ast.Attribute) and node.attr.startswith("_"):
         raise refuse(
             "attribute",

@@ -24,8 +24,8 @@ TEXT = Type("text")
 class Scalar:
     """A number, truth value, label or vector: of a row, private, public or static.
 
-    `released` says that a public value depends on data through a release. `statistics` is the
-    model whose statistics this is, with the expression that they are: what is made of the value
+    `released` says that a public value depends on data through a release. `statistics` is the model
+    whose statistics this is, with the expression that they are: what is computed from the value
     later is another expression, and so no longer the statistics.
     """
 
@@ -33,15 +33,15 @@ class Scalar:
     expr: Expr
     type: Type
     released: bool = False
-    statistics: tuple[Expr, Thing] | None = None
+    statistics: tuple[Expr, ModelObject] | None = None
 
     @property
     def of_records(self) -> bool:
-        """Whether it depends on private records: on one (a row), or on all of them."""
+        """Whether it depends on private records: on one record (a row), or on all of them."""
         return self.level in ("row", "private")
 
     @property
-    def model(self) -> Thing | None:
+    def model(self) -> ModelObject | None:
         """The model whose statistics this is, or None."""
         if self.statistics is None or self.statistics[0] is not self.expr:
             return None
@@ -50,7 +50,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Items:
-    """A Python tuple or list, its length static. Python's lists change under all their names."""
+    """A Python tuple or list of static length. Python's lists change under all their names."""
 
     items: tuple[Value, ...]
     changes: bool = field(default=False, compare=False)
@@ -58,7 +58,7 @@ class Items:
 
 @dataclass(frozen=True)
 class Row:
-    """One record, as the variable of a generator."""
+    """A record, as the variable of a generator."""
 
     fields: tuple[tuple[str, Type], ...]
 
@@ -77,7 +77,7 @@ class Data:
 
 @dataclass(frozen=True)
 class Parted:
-    """partition(db, by=column)."""
+    """The pieces of `partition(db, by=column)`."""
 
     data: Data
     column: str
@@ -86,7 +86,7 @@ class Parted:
 
 
 @dataclass(frozen=True)
-class Thing:
+class ModelObject:
     """A likelihood, prior, model, posterior, set of candidates, score or released distribution.
 
     `about` is what else the front end knows: a model's family, a noisy value's model.
@@ -107,7 +107,7 @@ class Named:
     name: str
 
 
-Value = Scalar | Items | Row | Data | Parted | Thing | Named
+Value = Scalar | Items | Row | Data | Parted | ModelObject | Named
 
 TRUE = Expr("const", (), (True,))
 
@@ -135,7 +135,7 @@ def static_number(value: Fraction, node: ast.AST | None = None) -> Scalar:
 
 
 def static_of(value: Value) -> Literal | None:
-    """The literal behind a static value, or None."""
+    """The literal behind a static value; None for other values."""
     if isinstance(value, Items):
         parts = [static_of(part) for part in value.items]
         return (
@@ -151,16 +151,16 @@ def static_of(value: Value) -> Literal | None:
 
 
 def highest(*levels: Level) -> Level:
-    """The level of what is computed from values of these levels."""
+    """The level of a value that is computed from values of these levels."""
     return max(levels, key=ORDER.index)
 
 
-def scalar(value: Value, node: ast.AST, what: str = "a number") -> Scalar:
-    """The value as a scalar; a tuple of scalars becomes a vector. Else a diagnostic."""
+def scalar(value: Value, node: ast.AST, wanted: str = "a number") -> Scalar:
+    """The value as a scalar; a tuple of scalars becomes a vector."""
     if isinstance(value, Scalar):
         return value
     if isinstance(value, Items) and value.items:
-        parts = [scalar(item, node, what) for item in value.items]
+        parts = [scalar(item, node, wanted) for item in value.items]
         if any(part.type.kind == "vector" for part in parts):
             raise refuse("type", node, "A vector of vectors is not part of the language.", "")
         level = highest("public", *(part.level for part in parts))  # a static scalar is a literal
@@ -168,11 +168,11 @@ def scalar(value: Value, node: ast.AST, what: str = "a number") -> Scalar:
         expr = Expr("tuple", tuple(part.expr for part in parts), (), place(node))
         kind = Type("vector", items=tuple(part.type for part in parts))
         return Scalar(level, expr, kind, any(part.released for part in parts))
-    raise refuse("type", node, f"Here stands {described(value)}, and {what} is wanted.", "")
+    raise refuse("type", node, f"Here stands {described(value)}, and {wanted} is wanted.", "")
 
 
 def entries_of(vector: Scalar, where: Where) -> tuple[Scalar, ...]:
-    """The entries of a vector; none of another scalar."""
+    """The entries of a vector; none for any other scalar."""
     return tuple(
         replace(vector, expr=Expr("item", (vector.expr,), (Fraction(i),), where), type=kind)
         if vector.expr.op != "tuple"
@@ -193,7 +193,7 @@ def unmixed(levels: list[Level], node: ast.AST) -> None:
 
 
 def combined(op: str, a: Type, b: Type) -> Type:
-    """The type of a op b."""
+    """The type of `a op b`."""
     if "vector" in (a.kind, b.kind):
         items = a.items if a.kind == "vector" else b.items
         other = b if a.kind == "vector" else a
@@ -215,7 +215,7 @@ def indicators(count: int) -> Type:
 
 
 def described(value: Value) -> str:
-    """What a value is, in words, for messages."""
+    """A value in words, for messages."""
     if isinstance(value, Scalar):
         of = {"static": "a literal", "public": "a public value", "row": "a value of one record"}
         return of.get(value.level, "a private value")

@@ -168,7 +168,10 @@ def test_what_is_not_a_list_of_levels_is_refused(levels: str) -> None:
 def test_targets_stand_alone(option: str) -> None:
     Path("people.toml").write_text(PEOPLE)
     told = run("check", "people.toml", "--target", "1", option, status=2).stderr
-    assert told == f"Error: {option}: expected nothing beside --target.\n"
+    assert told == (
+        f"Error: {option}: expected nothing beside --target. Run the command again, without "
+        "--target.\n"
+    )
 
 
 def test_the_ledger_says_who_released_what_at_which_cost_and_who_was_refused(

@@ -30,11 +30,11 @@ INTERVAL = 1e-4
 """The grid of privacy losses, in nats; losses are rounded up to it."""
 
 _ERROR = 1e-13
-"""What Fourier transforms of probabilities may be off by, for each mechanism."""
+"""The largest error of Fourier transforms of probabilities, for each mechanism."""
 
 _GRID = 40
 MOST_LEVELS = 60
-"""A whole search may take so many times the seconds that a theorem may take for one level."""
+"""A whole search may take this many times the seconds of one level."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,9 @@ class UnspokenColumnError(Refusal):
 
 
 SECONDS = 1.0
-"""What a theorem may take for one level of a reading, by its estimate, unless more is allowed."""
+"""The seconds that a theorem may take for one level, by its estimate, unless more is allowed."""
 PATIENCE = 10.0
-"""It is stopped after so many times that: a busy machine finds the level that a search found."""
+"""A theorem is stopped after this many times its seconds, which a busy machine may need."""
 
 
 def level(

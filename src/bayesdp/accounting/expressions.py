@@ -43,7 +43,7 @@ COUNTEREXAMPLES = {
         "record leaves its block (theory 2.3 c)"
     ),
 }
-"""What breaks the rules that are refused here, by name."""
+"""Counterexamples to the rules that are refused here, by name."""
 
 
 class CompositionRefusal(Refusal):
@@ -241,7 +241,7 @@ class Amount:
 
 
 def _largest(amounts: Iterable[Amount]) -> Amount:
-    """An amount that none of these exceeds in any part."""
+    """The largest of these amounts, part by part."""
     columns = zip(*(amount.parts for amount in amounts), strict=True)
     return Amount(*(max(column) for column in columns))
 

@@ -357,7 +357,7 @@ def canonical_json(value: object) -> str:
 
 
 def _quickly(value: object) -> object | None:
-    """As `_canonical`, by the library's own reader; `None` where that would change more."""
+    """The canonical data, by a round trip through JSON; `None` where that could change it."""
     try:
         plain: object = json.loads(json.dumps(value, allow_nan=False), parse_float=_number_of)
     except (TypeError, ValueError, RecursionError):

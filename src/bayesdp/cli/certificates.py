@@ -50,7 +50,7 @@ def _certificate(path: Path) -> dict[str, Any]:
 
 
 def _origin(document: dict[str, Any], public_key: Path | None) -> str:
-    """Whose signature it is, as words. Without a key, no extra is needed."""
+    """Who signed a certificate, in words. Without a key no extra is needed."""
     from bayesdp.errors import UnsupportedError
     from bayesdp.signature import check_signature, read_public_key
 

@@ -38,7 +38,7 @@ class _Group(_Flags, TyperGroup):
 
 
 def _help(example: str, text: str) -> str:
-    """What help says: an example first."""
+    """The text of help, which begins with an example."""
     return f"Example: {example}\n\n{text}"
 
 

@@ -69,7 +69,12 @@ def leakage(
         given = {"--certificate": certificate, "--delta": delta, "--rho": rho}
         for name, value in given.items():
             if value is not None:
-                raise InputError(name, str(value), expected="nothing here: --mechanism is exact")
+                raise InputError(
+                    name,
+                    str(value),
+                    expected="nothing beside --mechanism, whose level is exact",
+                    remedy=f"Leave {name} out.",
+                )
         options = {"kind": kind, "secrets": secrets, "seconds": seconds}
         _channel_leakage(loaded, mechanism, epsilon, adversary, options, as_json)
         return
@@ -127,7 +132,12 @@ def _channel_leakage(
     )
     own = exact.tensor.dp
     if epsilon is not None and positive(epsilon, "--epsilon", zero=True) * (1.0 + 1e-9) < own:
-        raise InputError("--epsilon", epsilon, expected=f"at least the mechanism's own {own:.9g}")
+        raise InputError(
+            "--epsilon",
+            epsilon,
+            expected=f"at least the mechanism's own {own:.9g}",
+            remedy="Leave --epsilon out: the mechanism has its own cost.",
+        )
     dp_epsilon = exact.dp_epsilon if epsilon is None else max(epsilon, exact.dp_epsilon)
     report = None
     if dp_epsilon < float("inf"):
@@ -240,7 +250,12 @@ def calibrate(
     loaded = load(population)
     positive(target, "--target")
     if delta is None and sensitivity != 1:
-        raise InputError("--sensitivity", sensitivity, expected="nothing here: it is for --delta")
+        raise InputError(
+            "--sensitivity",
+            sensitivity,
+            expected="1, or --delta beside it",
+            remedy="Leave it out: a DP budget holds for every sensitivity.",
+        )
     if delta is not None:
         for option, value, usual in (("--kind", kind, "any"), ("--secrets", secrets, "bounded")):
             if value != usual:

@@ -100,7 +100,9 @@ def _levels(given: list[str]) -> dict[str, Any]:
         if not equals:
             raise InputError("--given", text, expected="a notion and its level, such as bdp=1.0")
         if notion in levels:
-            raise InputError("--given", text, expected=f"one level of {notion}")
+            raise InputError(
+                "--given", text, expected=f"one level of {notion}", remedy="Give the least alone."
+            )
         levels[notion] = level
     return levels
 

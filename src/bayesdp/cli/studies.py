@@ -36,7 +36,12 @@ def check(
     if target is not None:
         for option, given in {"--data": data, "--verbose": verbose}.items():
             if given:
-                raise InputError(option, shown=False, expected="nothing beside --target")
+                raise InputError(
+                    option,
+                    shown=False,
+                    expected="nothing beside --target",
+                    remedy="Run the command again, without --target.",
+                )
         _sweep(loaded, target, as_json)
         return
     findings = None

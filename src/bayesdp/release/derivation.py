@@ -123,7 +123,7 @@ def allowed(plan: Plan) -> dict[str, float]:
 
 
 def _own_step(plan: Plan, premises: tuple[Step, ...]) -> Step:
-    """What the study's own spends mean: a conversion, or for the notion DP its composition."""
+    """The step of the study's own spends: a conversion, or for the notion DP the composition."""
     if plan.report is not None:
         seconds = plan.study.budget.seconds
         return conversion_step(plan.reading, plan.report, premises, seconds=seconds)
@@ -318,7 +318,7 @@ def certified(step: Step, claimed: float) -> float | None:
 
 
 def _asked(step: Step) -> str:
-    """What the kernel is asked about a step: whatever level it proves."""
+    """The step without its level, so that the kernel says what level it proves."""
     under = step.premises if step.rule == "family" else ()
     conclusion = {name: value for name, value in step.conclusion.items() if name != "epsilon"}
     about = Step(step.rule, conclusion, step.evidence, under)

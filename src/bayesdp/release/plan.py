@@ -290,7 +290,7 @@ def _plan(study: StudySpec, n: int | None, within: float | None, noise: NoiseNam
 
 
 def _left_out(report: LeakageReport | None, refused: Sequence[Refused]) -> tuple[Refused, ...]:
-    """What time alone kept out of the search, or of the report where its level is not exact."""
+    """The theorems that only time kept out of the search, or out of a report that isn't exact."""
     if report is None:
         return ()
     last = report.refused if report.best.tight != "exact" else ()

@@ -257,7 +257,7 @@ class Release:
 
 
 def _places(result: Result | ProgramAnswer) -> tuple[Any, ...]:
-    """By what a result differs from others of its query: its group, then its cell."""
+    """The group and the cell of a result, which tell it from others of its query."""
     if isinstance(result, ProgramAnswer):
         return ()
     return tuple(part for part in (result.group, result.cell) if part is not None)
@@ -269,7 +269,7 @@ def _place_words(result: Result | ProgramAnswer) -> str:
 
 
 def _at(results: Sequence[Any], parts: Sequence[object]) -> Any:
-    """Those of a query's results whose group or cell is named: one, or a list."""
+    """The result of the named group and cell, or the list of all that are named."""
     for position, part in enumerate(parts):
         where = f"release[{results[0].query!r}]"
         there = [_places(result)[position : position + 1] for result in results]

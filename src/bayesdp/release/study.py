@@ -299,7 +299,7 @@ class Study:
 
 @dataclass(frozen=True, repr=False)
 class _Exact:
-    """What noise is added to: the sums of the numbers, and the rows of each program. Private."""
+    """The exact values that get noise: the sums, and the rows of each program. Private."""
 
     totals: Totals
     rows: list[Any]

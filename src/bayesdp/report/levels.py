@@ -66,7 +66,7 @@ def _cost(report: LeakageReport) -> str:
 
 
 def _note(bound: Bound, report: LeakageReport, *, best: bool) -> str:
-    """What kind of bound it is, and whether it counts."""
+    """The kind of a bound, and whether it counts."""
     exact = bound.tight == "exact"
     note = "exact: some mechanism of this cost leaks it" if exact else "upper bound"
     if report.delta > 0.0:

@@ -158,7 +158,7 @@ def _for_some_values(promise: Promise) -> tuple[str, ...]:
 
 
 def _holds_for(promise: Promise) -> str:
-    """What a hasty reader would take for granted: that it holds for everybody."""
+    """The words on whom the promise holds against: a hasty reader would think everybody."""
     if promise.adversary == "informed":
         return (
             "This holds for somebody who knows all the other records exactly, and for others if "

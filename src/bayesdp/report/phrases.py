@@ -83,7 +83,7 @@ def one_record(promise: Promise) -> str:
 
 
 def _one_row(promise: Promise) -> str:
-    """That a record is a row, and which step of which series it is."""
+    """The words that a record is a row, and which step of which series."""
     groups = dependence.grouping(promise.columns)
     of = f" of one '{groups.series}'" if groups.series else ""
     step = f": one '{groups.order}'{of}" if groups.order else ""

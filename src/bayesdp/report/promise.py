@@ -181,7 +181,7 @@ def of_leakage(table: LeakageReport | ApproximateReport, population: Population 
 
 
 def _cost_of(table: LeakageReport) -> Level:
-    """The DP level of what a report is about, at its delta where there is Gaussian noise."""
+    """The DP level of a report's costs, at its delta where there is Gaussian noise."""
     if table.cost.rho > 0.0:
         bounds = dp_bounds(table.cost, table.delta)
         return Level(min(bound.epsilon for bound in bounds), table.delta)
@@ -411,7 +411,7 @@ def _places(
 
 
 def _places_of(population: Mapping[str, Any] | None) -> tuple[Place, ...]:
-    """The same for a conversion alone: vectors state their bounds, others are clipped somewhere."""
+    """The secret intervals of a conversion: bounds of vectors, else where values are clipped."""
     spec = population or {}
     names = spec.get("columns") or ()
     if names and spec.get("bounds"):

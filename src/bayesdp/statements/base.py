@@ -166,7 +166,7 @@ Name = Annotated[Line, Field(min_length=1)]
 """One line of visible text, not empty."""
 
 Yes = Annotated[Literal[True], BeforeValidator(_truth_value)]
-"""True, which 1 is not."""
+"""The truth value True, and not the number 1."""
 
 Number = Annotated[float, BeforeValidator(_double)]
 """A finite number; whole ones may be written without a point."""

@@ -298,7 +298,7 @@ class ConversionCertificate(Certificate):
 
 
 def _alone(step: Conversion, population: Population | None) -> None:
-    """`ValueError` for columns that are set apart from those that the population covers."""
+    """Raises `ValueError` for costs and columns that only a release declares."""
     if step.composition is not None:
         raise ValueError("costs of queries, which only a release asks")
     if list(step.evidence.covers) != (population or {}).get("covers", []):

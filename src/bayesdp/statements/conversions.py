@@ -168,7 +168,7 @@ DETAILS: Mapping[str, frozenset[str]] = {
     "markov-threshold": frozenset({"steps", "closed"}),
     "markov-window": frozenset({"closed"}),
 }
-"""What each theorem's rule reads of its step's `details`; all others read nothing."""
+"""The keys of a step's `details` that each theorem's rule reads; other rules read none."""
 
 
 class Converted(Statement):

@@ -36,7 +36,7 @@ NOTES = frozenset(
         "X'X is held at the nearest positive definite matrix to the released one.",
     }
 )
-"""What a posterior says of how it was computed, beside chains that don't agree."""
+"""The notes that a posterior may have, beside the note on chains that don't agree."""
 
 _CHAINS = re.compile(r"The chains don't agree: R-hat is [0-9]+\.[0-9]{3}\. Ask for more draws\.")
 

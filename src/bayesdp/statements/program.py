@@ -36,7 +36,7 @@ class Expr:
     where: Where | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Whole numbers are fractions like all others."""
+        """Turn whole numbers among the constants into fractions."""
         if any(type(value) is int for value in self.data):
             exact = (Fraction(value) if type(value) is int else value for value in self.data)
             object.__setattr__(self, "data", tuple(exact))

@@ -315,7 +315,7 @@ Returned = Literal[
     "Beta", "Dirichlet", "Normal", "Gamma", "Samples", "Bool", "Int", "Real", "Category", "Vector",
     "Matrix",
 ]  # fmt: skip
-"""What a program may say that it returns."""
+"""The names of the types that a program may announce for what it returns."""
 
 
 class ProgramDocument(Statement):
@@ -365,7 +365,7 @@ def _expressions(commands: Iterable[Command]) -> Iterator[Expr]:
 
 
 def _depth(commands: Iterable[Command]) -> int:
-    """How many lists of commands stand in each other."""
+    """How deep lists of commands are nested."""
     inside: list[int] = []
     for command in commands:
         if isinstance(command, Branch):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 OFF = 1e-9
-"""How far a law may sum from 1: sums of decimals are seldom 1 as doubles."""
+"""The largest distance of a law's sum from 1: sums of decimals are seldom 1 as doubles."""
 
 MOST_AXES = 60
 MOST_CELLS = 10_000_000

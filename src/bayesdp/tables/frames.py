@@ -105,7 +105,7 @@ def _require_distinct(names: list[str]) -> None:
 
 
 def _attempt(action: Callable[[], Any], refusal: Callable[[], Exception]) -> Any:
-    """Do it; raise the refusal where the library gives up, whatever it raises."""
+    """Run the action; raise the refusal where the library raises anything."""
     try:
         return action()
     except Exception:  # foreign code: the types that it raises have no common base

@@ -79,7 +79,7 @@ def _operand(column: Column) -> conditions.Operand:
 
 
 def _truth(tree: Tree, column: str, value: Value) -> bool | None:
-    """Whether it holds where the column has this value; `None` where other columns decide.
+    """Whether the tree holds where the column has this value; `None` where others decide.
 
     Texts are never ordered here, because the kernel doesn't order them.
     """

@@ -220,7 +220,7 @@ def wrong_step(table: Table, raw: Any, column: Column) -> TableError | Unreadabl
 
 
 def _time_cells(table: Table, raw: Any, column: Column) -> _Cells:
-    """Each time as the one text of it: the order of the texts is that of the times."""
+    """Each time as its standard text: the texts sort like the times."""
     import ibis
 
     missing = raw.isnull()
@@ -252,7 +252,7 @@ _REMEDIES: dict[str, str] = {
     "text": "Write states that are numbers without quotes.",
     "boolean": "Declare the states that the table holds.",
 }
-"""By what the column is declared to hold."""
+"""The remedy for a wrong type, by the kind of values that the column is declared to hold."""
 _DURATIONS = "Store a duration as a number of the unit that is meant, such as seconds."
 _BOOLEANS = "The column holds booleans: declare states = [true, false], without quotes."
 
@@ -292,7 +292,7 @@ def number_of(text: Any) -> Any:
 
 
 def _finished(cells: _Cells, column: Column) -> Reading:
-    """Finiteness first, then imputation, states, and the clip."""
+    """The reading of cells: finiteness is checked first, then come imputation, states and clip."""
     import ibis
 
     value, faults = cells.value, {}

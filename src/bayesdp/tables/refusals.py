@@ -23,7 +23,7 @@ T = TypeVar("T")
 BY_COMMAND = "run 'bayesdp check STUDY --data'"
 """How the curator sees the findings, for a study in a file."""
 BY_CALL = "call study.inspect()"
-"""The same for a study that was made in Python, and has no file."""
+"""How the curator sees the findings, for a study that was made in Python, without a file."""
 
 _WORDS = (
     "The table is not as the study declares it: nothing was released and nothing was spent. "

@@ -83,7 +83,7 @@ def _how_many(candidates: Expr, context: AdjacencyContext) -> Range:
 
 
 def _held(name: str, size: Expr, least: int, candidates: Expr, context: AdjacencyContext) -> Range:
-    """Where a number of candidates lies; `Rejected` unless it is whole and at least `least`.
+    """The range of a count of candidates. Raises `Rejected` unless it is whole, and >= `least`.
 
     A number that depends on a released value must have an upper end too.
     """

@@ -53,11 +53,23 @@ MESSAGES: dict[str, Message] = {
     "answers": (
         "private-output",
         "One answer for each record tells how many records there are.",
-        "",
+        "Leave adjacency out of @program: the number of records is then public.",
     ),
-    "clip-private": ("private-parameter", "The ends of a clip depend on private data.", ""),
-    "private-product": ("nonlinear", "A product of two private values.", ""),
-    "private-divisor": ("nonlinear", "This divides by a private value.", ""),
+    "clip-private": (
+        "private-parameter",
+        "The ends of a clip depend on private data.",
+        "Use literals, public or released values.",
+    ),
+    "private-product": (
+        "nonlinear",
+        "A product of two private values.",
+        "Release one of them first, or multiply inside the row.",
+    ),
+    "private-divisor": (
+        "nonlinear",
+        "This divides by a private value.",
+        "Divide by a public or released value, or release both and divide afterwards.",
+    ),
     "fold-enters": (
         "unproved",
         "How far a fold moves when a record enters or leaves is not known.",

@@ -14,7 +14,7 @@ POSITIVE = {
     "gamma": ("gamma's shape", "gamma's rate"),
     "normal": ("", "The standard deviation"),
 }
-"""What a prior's parameters are called where they must be above 0."""
+"""The names of a prior's parameters that must be above 0; an empty text for any other."""
 
 
 def check_parameters(expr: Expr, context: AdjacencyContext) -> None:

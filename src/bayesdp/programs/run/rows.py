@@ -63,7 +63,7 @@ class RowValues:
         return self._places(self.value(expr))
 
     def _places(self, value: Any) -> NDArray[Any]:
-        """The place of each row's value; a value that doubles can't compute is at 0."""
+        """The code of each row's value; 0 for a value that doubles can't compute."""
         if isinstance(value, Labels):
             return np.asarray(value.codes)
         with np.errstate(all="ignore"):

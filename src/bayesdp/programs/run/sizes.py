@@ -100,7 +100,7 @@ def _span(count: float, noise: Noise) -> tuple[float, float]:
 
 
 def _edges(x: NDArray[Any], released: tuple[float, float], sd: float, noise: Noise) -> NDArray[Any]:
-    """For each mean the starts of the blocks, whole numbers from 1 on, and the end of the last."""
+    """The starts of the blocks for each mean, whole numbers from 1 on, and the last block's end."""
     count, total = released
     b, far = noise.scale, np.asarray(_FAR[noise.kind])
     most = max(count, 0.0) + 1e6 * b

@@ -140,7 +140,7 @@ def _derived(
 
 
 def _value_of(name: str, commands: list[Command]) -> Expr | None:
-    """What a side of a branch derives under a name."""
+    """The value that a side of a branch derives under a name."""
     for command in commands:
         if isinstance(command, Derive) and command.name == name:
             return command.value

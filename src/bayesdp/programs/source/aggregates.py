@@ -123,7 +123,7 @@ def call_partition(node: ast.Call, context: Context) -> Value:
 
 
 def _unlisted(column: str, kind: Type, node: ast.AST) -> ProgramError:
-    """The refusal of pieces by numbers; a short list of whole numbers can be one of labels."""
+    """The refusal of pieces by numbers; a short list of whole numbers can become labels."""
     if kind.kind != "int" or kind.low is None or kind.high is None:
         return refuse(
             "type",

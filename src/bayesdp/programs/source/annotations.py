@@ -26,7 +26,7 @@ RESULTS = (
     "Vector",
     "Matrix",
 )
-"""What a program may return."""
+"""The names of the types that a program may return."""
 
 MOST_LABELS = 1024
 

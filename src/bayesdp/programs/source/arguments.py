@@ -141,7 +141,12 @@ def asserted(bound: Bound, name: str, context: Context) -> dict[str, Expr]:
         return {}
     number = public_number(bound.given[name], context, name)
     if number.released:
-        raise refuse("static", bound.given[name], f"{name} must not depend on a released value.")
+        raise refuse(
+            "static",
+            bound.given[name],
+            f"{name} must not depend on a released value.",
+            "Leave it out, or use a literal or a public argument.",
+        )
     value = static_of(number)
     if isinstance(value, Fraction) and (value < 0 or (name == "sigma" and value == 0)):
         code = "noise" if name == "sigma" else "sensitivity"

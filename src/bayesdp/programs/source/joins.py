@@ -43,7 +43,7 @@ def unjoined(a: Value, b: Value, condition: str) -> str:
 
 
 def _shown(value: Value) -> str:
-    """What a value is, as far as it decides whether it can be joined with another."""
+    """A value in words that say whether it can be joined with another."""
     if isinstance(value, Items):
         return f"a tuple of {len(value.items)}"
     if isinstance(value, Scalar):

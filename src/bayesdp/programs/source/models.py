@@ -101,7 +101,12 @@ def call_dirichlet(node: ast.Call, context: Context) -> Value:
     for value in args:
         number = scalar(value, node)
         if number.of_records:
-            raise refuse("private-parameter", node, "The prior depends on private data.")
+            raise refuse(
+                "private-parameter",
+                node,
+                "The prior depends on private data.",
+                "Use literals, public or released values.",
+            )
         check_numeric(number, node)
         if number.type.kind == "vector":
             raise refuse("type", node, "A Dirichlet prior has one number for each category.")
@@ -375,7 +380,7 @@ def _instead(family: str, kind: Type) -> str:
 
 
 def _labels(kind: Type) -> str:
-    """What is written for whole numbers that are categories."""
+    """The call that turns whole numbers into categories, as it is written in a message."""
     if kind.low is None or kind.high is None:
         return "Declare the column as a Category."
     low, high = int(kind.low), int(kind.high)

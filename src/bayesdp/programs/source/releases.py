@@ -23,7 +23,7 @@ from bayesdp.programs.source.values import (
 
 
 def _private_number(node: ast.expr, context: Context) -> Scalar:
-    """What is to be noised."""
+    """The private number or vector that gets noise."""
     given = context.value(node)
     if isinstance(given, ModelObject) and given.kind in ("model", "posterior"):
         raise refuse(

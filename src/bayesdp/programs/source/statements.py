@@ -115,7 +115,12 @@ def _require(node: ast.Call, context: Context) -> None:
             "Write it before the `if`: require(...) of both conditions, joined by `or`.",
         )
     if context.draft.commands:
-        raise refuse("construct", node, "Preconditions stand before the first release.")
+        raise refuse(
+            "construct",
+            node,
+            "Preconditions stand before the first release.",
+            "Move it above the first release.",
+        )
     for part in nodes(condition.expr):
         if part.op in ("sum", "count"):
             raise refuse(

@@ -89,7 +89,7 @@ def _by_key(reading: Reading) -> dict[str, object]:
 
 
 def declared(private: Sequence[str], public: Sequence[str]) -> dict[str, bool]:
-    """Whether each column is private; `InputError` for a column that is declared as both."""
+    """Whether each column is private. Raises `InputError` for a column declared as both."""
     for name in sorted(set(private) & set(public)):
         raise InputError(
             f"data.columns.{name}",

@@ -56,7 +56,7 @@ class CompositionRefusal(Refusal):
 
 
 def _named_alike(records: Iterable[RecordId]) -> frozenset[RecordId]:
-    """The records; `InputError` if some are numbers and others pairs, which may be the same."""
+    """The records. Raises `InputError` for numbers beside pairs, which may be the same."""
     names = frozenset(records)
     if len({isinstance(name, tuple) for name in names}) > 1:
         raise InputError(
@@ -335,7 +335,7 @@ class Price:
 
 
 def price(node: Node) -> Price:
-    """The DP cost of a composition, or `CompositionRefusal` where there is none.
+    """The DP cost of a composition. Raises `CompositionRefusal` where no theorem gives one.
 
     Source: theory 2.2 (sequential), 2.3 a and c (parallel), 2.4 (post-processing).
 

@@ -69,7 +69,7 @@ def composed_level(
     seconds: float = 1.0,
     deadline: Deadline | None = None,
 ) -> Composed:
-    """The level of a composition of pure mechanisms, or `CompositionRefusal`.
+    """The level of a composition of pure mechanisms, in nats, rounded up.
 
     Costs of kind `lipschitz` must all be for one column, clipped to one interval; under a Gaussian
     population their level holds for secrets inside it (`secrets="bounded"`).
@@ -78,7 +78,8 @@ def composed_level(
     `MOST_LEVELS` (60) times that, or until the deadline; then only quick theorems are asked.
 
     Levels that mechanisms state (`bdp_epsilon`) must be under this population and adversary.
-    Errors: `InputError` for mechanisms with a zCDP cost, which have no pure level.
+    Raises `CompositionRefusal` where no theorem justifies a level, and `InputError` for mechanisms
+    with a zCDP cost, which have no pure level.
     """
     if adversary not in ADVERSARIES:
         raise InputError("adversary", adversary, expected="one of " + ", ".join(ADVERSARIES))
@@ -205,7 +206,7 @@ def _largest(node: Parallel, question: Question) -> Composed:
 
 
 def _check_own_blocks(node: Parallel) -> None:
-    """`InputError` where a part names records outside of its block."""
+    """Raises `InputError` where a part names records outside of its block."""
     assert isinstance(node.blocks, Indexed)
     priced = (_with_costs(part) for part in node.parts)
     price(Parallel(node.blocks, *priced))

@@ -120,7 +120,7 @@ def conversion_certificate(population: Population, report: LeakageReport) -> Cer
     """A certificate of a conversion alone: of any mechanism with the report's DP cost and kind.
 
     It proves the best level of the report that the kernel proves, with a delta only where pure
-    costs are counted as such. Errors: `InputError` for a population that its spec can't hold.
+    costs are counted as such. Raises `InputError` for a population that its spec can't hold.
     """
     stated = [bound for bound in report.bounds if bound.proof.get("counted") != "zcdp"]
     report = replace(report, bounds=tuple(stated), zcdp_cost=None)

@@ -174,7 +174,7 @@ class Release:
         A query with groups (`by`) and a histogram have a `ResultList`. One of its results is
         `release[name, group]`, `release[name, cell]` or `release[name, group, cell]`, and
         `release[name, group]` the cells of one group. Groups and cells are named as they are, or as
-        they are shown, as in `release["heights", "[150, 180)"]`. Errors: `UnknownNameError`, a
+        they are shown, as in `release["heights", "[150, 180)"]`. Raises `UnknownNameError`, a
         `KeyError`, with the names that there are.
         """
         if name == ():

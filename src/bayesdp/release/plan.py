@@ -69,8 +69,10 @@ class NoiseChoice:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A priced study. `report` is the conversion of its own spends; `None` for the notion `dp`.
+    """A priced study.
 
+    `level` is what its spends reach on their own and `target` what they may reach, both in nats of
+    the reading's notion. `report` is the conversion of its own spends; `None` for the notion `dp`.
     `queries` are those that release numbers with noise, `programs` the others. `left_out` are the
     theorems that time alone kept out: with more seconds (`budget.seconds`) there may be less noise.
     `unproved` says why the kernel has no say about the level, so that a certificate of it verifies

@@ -30,10 +30,12 @@ _SHOWN = ("query", "group or cell", "value", "95 %", "unit")
 class Result:
     """One released number.
 
-    `group` is the declared key of `by`, `cell` the cell of a histogram. `unit` is the column's.
-    `rows` is how many rows a mean or proportion is over, which is public. Its cost is `dp_epsilon`
-    with Laplace noise and `dp_rho`, in zCDP, with Gaussian noise; the other one is 0. The
-    error is that of the noise alone: clipping to the bounds may add more, and how much is private.
+    `value` is in `unit`, the column's; it is empty for counts and where none is declared. `group`
+    is the declared key of `by`, `cell` the cell of a histogram. `rows` is how many rows a mean or
+    proportion is over, which is public. `noise` is the law in steps, each of length `noise_unit` in
+    the value's unit. The cost is `dp_epsilon` with Laplace noise and `dp_rho`, in zCDP, with
+    Gaussian noise; the other one is 0. The error is that of the noise alone: clipping to the bounds
+    may add more, and how much is private.
     """
 
     query: str
@@ -59,7 +61,10 @@ class Result:
         return f"{shown} {self.unit} (95 %)" if self.unit else f"{shown} (95 %)"
 
     def error(self, confidence: float = 0.95) -> float:
-        """The noise moves the value by more than this with probability at most 1 - confidence."""
+        """The noise moves the value by more than this with probability at most 1 - confidence.
+
+        In the value's unit. Raises `InputError` unless `confidence` lies between 0 and 1.
+        """
         return self.noise.quantile(confidence) * self.noise_unit
 
     def to_dict(self) -> dict[str, Any]:
@@ -123,8 +128,9 @@ class ResultList(list[Result]):
 class Release:
     """A finished release. Iterating gives its `Result`s, then the answers of its programs.
 
-    `level` is an epsilon at `delta`. `dp_epsilon` is the sum of the pure costs and `dp_rho` that of
-    the costs in zCDP: Gaussian noise has no pure cost.
+    `id` is its name in the ledger, `time` when it was made (ISO 8601). `level` is that of this
+    release alone, an epsilon in nats at `delta`. `dp_epsilon` is the sum of the pure costs and
+    `dp_rho` that of the costs in zCDP: Gaussian noise has no pure cost.
     """
 
     id: str

@@ -51,9 +51,12 @@ from bayesdp.tables.sums import Total, Totals, run
 class Study:
     """A table, who depends on whom, a budget, and queries.
 
-    `table` is a path or URL as in study files, or a pandas, Polars or Arrow table. `columns` as in
-    `[data.columns]`; `population` a `Population` or its spec; `budget` and `queries` as in the
-    study file. Raises `InputError` naming the key, as for files.
+    `table` is a path or URL as in study files, or a pandas, Polars or Arrow table. `dataset` is the
+    name under which the budget is kept, `n` the public number of records ("from data" publishes the
+    table's own). `columns` as in `[data.columns]`; `population` a `Population` or its spec, left
+    out for the notion `dp`; `budget` and `queries` as in the study file. `unit` and `rows_per_unit`
+    say which rows form a record, if that isn't one row. `ledger` is a path or URL, by default
+    `ledger.db` in the current folder. Raises `InputError` naming the key, as for files.
 
     >>> study = Study(
     ...     dataset="example", n=3, columns={"x": {"states": [0, 1]}},

@@ -29,7 +29,11 @@ Checkable = Certificate | Release | Mapping[str, Any] | str | Path
 
 
 class Verification(Verdict):
-    """The kernel's verdict. `print` shows what `bayesdp verify` shows."""
+    """The kernel's verdict on a certificate, true where it is valid. `print` shows it.
+
+    `verdict` is `VALID ASSUMING`, `INVALID` or `UNKNOWN`; `assuming` are the assumptions in words,
+    `step` and `reason` say where and why the certificate is not valid.
+    """
 
     def __str__(self) -> str:
         why = f" ({self.step}: {self.reason})" if self.step else ""

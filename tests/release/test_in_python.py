@@ -203,6 +203,8 @@ def test_results_are_found_by_query_group_and_cell(tmp_path: Path) -> None:
         assert told in str(refused.value)
     with pytest.raises(bdp.InputError, match="no more than 2 names"):
         release["by sex", "f", "f"]
+    with pytest.raises(bdp.InputError, match="no name but the query's"):
+        release["mean", "f"]
 
 
 def test_without_polars_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

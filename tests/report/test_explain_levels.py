@@ -132,6 +132,8 @@ def test_a_level_with_a_delta() -> None:
     words = lines(found)
     assert "except with a chance of at most 1 in 120 000" in words  # 1 / (3 delta) = 125 846
     assert "give away the whole record" in " ".join(found.section("chance").paragraphs)
+    with pytest.raises(KeyError, match=r"chances is not a section.*Known: .*chance"):
+        found.section("chances")
 
 
 @pytest.mark.parametrize("name", STUDIES)

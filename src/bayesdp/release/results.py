@@ -280,7 +280,10 @@ def _at(results: Sequence[Any], parts: Sequence[object]) -> Any:
         where = f"release[{results[0].query!r}]"
         there = [_places(result)[position : position + 1] for result in results]
         if not all(there):
-            raise InputError(where, part, expected=f"no more than {position + 1} names")
+            alone = "no name but the query's, which has no groups or cells"
+            raise InputError(
+                where, part, expected=f"no more than {position + 1} names" if position else alone
+            )
         named = [r for r, (at,) in zip(results, there, strict=True) if _is_place(at, part)]
         if not named:
             raise _unknown(where, part, [str(at) for (at,) in there])

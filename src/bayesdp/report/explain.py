@@ -69,7 +69,8 @@ class Explanation:
         for section in self.sections:
             if section.key == key:
                 return section
-        raise KeyError(key)
+        known = ", ".join(section.key for section in self.sections)
+        raise KeyError(f"{key} is not a section of this explanation. Known: {known}.")
 
     def text(self, width: int = 80) -> str:
         """Plain text in lines of at most `width` letters."""

@@ -144,7 +144,7 @@ class Public:
 
 @dataclass(frozen=True, slots=True)
 class Private:
-    """Blocks by a private value: a record may leave one and enter another (theory 2.3 c)."""
+    """Blocks by a private value: a record may leave a block and enter another (theory 2.3 c)."""
 
     column: str
 

@@ -119,11 +119,11 @@ class Ledger:
         private: Sequence[str] = (),
         public: Sequence[str] = (),
     ) -> None:
-        """What a study does: register the first reading of a data set, or find its own there.
+        """Register the first reading of a data set, or find the study's own among those there.
 
-        Raises `LedgerError` if the data set has readings and this isn't one of them, for columns
-        as `register` does, and for a new name that looks like one that is there: only `register`
-        takes those.
+        Raises `LedgerError` if the data set has readings and this isn't one of them, for columns as
+        `register` does, and for a new name that looks like one that is there: only `register` takes
+        those.
         """
         self._add(dataset, unit, reading, declared(private, public), only_if_first=True)
 
@@ -223,7 +223,7 @@ class Ledger:
         return f"Ledger({str(self.path)!r})"
 
     def spends(self, dataset: str, before: str | None = None) -> list[Spend]:
-        """Everything spent on a data set, oldest first; empty for one that isn't in the ledger.
+        """Everything spent on a data set, oldest first; empty for an unknown data set.
 
         With `before`, only what was spent before that release.
         """

@@ -190,7 +190,7 @@ def total_cost(spends: Sequence[Spend]) -> Cost:
 
 
 def as_zcdp(spend: Spend) -> Spend:
-    """The same spend with its cost as zCDP: an `eps`-DP mechanism is `eps^2 / 2`-zCDP.
+    """The spend with its cost counted as zCDP: an `eps`-DP mechanism is `eps^2 / 2`-zCDP.
 
     Source: Bun & Steinke 2016, Proposition 1.4; theory 2.5. Many small pure spends cost less so.
     """
@@ -442,7 +442,7 @@ def _checked(cls: type[Any], key: str, data: Mapping[str, Any]) -> dict[str, Any
 
 
 def check_text(key: str, value: object) -> None:
-    """Raises `InputError` unless the value is a text with something in it."""
+    """Raises `InputError` unless the value is a text that isn't empty."""
     if not isinstance(value, str) or not value.strip():
         raise InputError(key, value, expected="a text that isn't empty")
 

@@ -242,7 +242,7 @@ class Output:
         return next(cells for cells in given if len(cells) == len(vector))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The output as plain data for JSON."""
         plain: dict[str, Any] = {"type": self.type, **plain_output(self.value)}
         if self.cells and not is_distribution(self.value):
             plain["cells"] = list(self.cells)

@@ -378,7 +378,7 @@ def _plain_results(
 
 
 def noisy(query: PlannedQuery, total: Total) -> list[Result]:
-    """The results of one query: all its integers noised in one draw of the mechanism."""
+    """The results of one query: all its integers get noise in one draw of the mechanism."""
     spec, column = query.shape.spec, query.shape.column
     places = [(key, i) for key, values in total.values.items() for i in range(len(values))]
     drawn = query.noise.release([total.values[key][i] for key, i in places])

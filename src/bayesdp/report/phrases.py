@@ -26,7 +26,7 @@ class Section:
     items: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The section as plain data for JSON."""
         return {
             "key": self.key,
             "title": self.title,

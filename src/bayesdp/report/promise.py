@@ -191,7 +191,7 @@ def _cost_of(table: LeakageReport) -> Level:
 
 
 def of_declarations(document: Mapping[str, Any]) -> Promise:
-    """What a record is and what holds for several, from what a study declares and what it costs.
+    """The promise about a record and about groups, from what a study declares and what it costs.
 
     `document` is a release's certificate, or what `planned` gives before there is a certificate.
     Levels of single records are those that it states; nothing is derived again.

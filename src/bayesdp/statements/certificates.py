@@ -84,7 +84,7 @@ class Certificate(Statement):
 
 
 class DpClaim(Statement):
-    """A DP level, and what the queries cost."""
+    """The claim of a release without a population: a DP level, and what the queries cost."""
 
     notion: Literal["dp"]
     epsilon: Size

@@ -40,7 +40,7 @@ def rule_of(plain: object) -> str:
 
 
 class DpLevel(Statement):
-    """A DP level."""
+    """The conclusion of a step: a DP level, in nats."""
 
     notion: Literal["dp"]
     epsilon: Size

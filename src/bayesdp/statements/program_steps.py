@@ -57,7 +57,7 @@ class DeriveNode(Statement):
 
 
 class BranchNode(Statement):
-    """Both sides of a branch."""
+    """The costs of both sides of a branch."""
 
     branch: Annotated[tuple[SequenceNode, SequenceNode], Sequence]
 
@@ -72,7 +72,7 @@ class Pieces(Statement):
 
 
 class PartsNode(Statement):
-    """A partition."""
+    """The costs of the pieces of a partition."""
 
     parts: Pieces
 
@@ -88,7 +88,7 @@ Node = Annotated[
 
 
 class SequenceNode(Statement):
-    """One command after the other."""
+    """The costs of commands that run one after the other."""
 
     sequence: Annotated[tuple[Node, ...], Sequence]
 

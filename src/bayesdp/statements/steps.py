@@ -80,7 +80,7 @@ class ReleaseLevel(Statement):
 
 
 class Budget(Statement):
-    """What a study may spend."""
+    """The level that a study may spend, in nats, and its delta."""
 
     total: Positive
     delta: Delta = 0.0

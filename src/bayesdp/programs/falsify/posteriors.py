@@ -19,7 +19,7 @@ Posterior = tuple[str, tuple[Fraction, ...]]
 
 
 def posterior(model: Expr, at: Evaluator, database: Sequence[int]) -> Posterior:
-    """The exact posterior. Raises `Opaque` where the prior is a released one."""
+    """The exact posterior. Raises `Opaque` where the prior was released."""
     data, likelihood, prior = model.args
     if prior.op != "prior":
         raise Opaque("a released prior")

@@ -54,7 +54,7 @@ class Trial:
 
     @cached_property
     def scale(self) -> Fraction:
-        """The sensitivity that scales the noise: the asserted one, else the claimed."""
+        """The sensitivity that scales the noise: the asserted sensitivity, else the claimed one."""
         asserted = dict(self.release.options).get("sensitivity")
         return self.claimed if asserted is None else self.at.numbers(asserted, ())[0]
 

@@ -88,7 +88,7 @@ class Machine:
             self.command(command, step)
 
     def command(self, command: Command, node: Mapping[str, Any]) -> None:
-        """Run one command."""
+        """Run one command: what it releases or derives is kept under its name."""
         self.reads_released_only = isinstance(command, Derive)
         if isinstance(command, Release):
             assert node["release"] == command.name

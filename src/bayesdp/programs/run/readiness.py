@@ -48,7 +48,7 @@ def prepared(program: Program) -> None:
 
 
 def ready(program: Program, verdict: Verdict, rows: Rows) -> None:
-    """Refuse what can be refused before anything is released. Public values decide all of it.
+    """Refuse what can be refused before anything is released; public values alone decide it.
 
     Raises `Refusal` for a verdict other than ACCEPTED, `UnsupportedError` for what the interpreter
     can't run, and `InputError` for a number of records that the program doesn't admit, and for

@@ -161,4 +161,4 @@ def early_return(statement: ast.Return, context: Context) -> None:
 
 
 def nothing(statement: ast.Pass, context: Context) -> None:
-    """`pass`."""
+    """`pass`, which does nothing."""

@@ -122,6 +122,7 @@ CONVERSIONS: dict[str, tuple[str, Plain]] = {
     "markov-contraction of intervals": ("markov-contraction", INTERVALS),
     "markov-ratio": ("markov-ratio", chain(0.6, 1000)),
     "markov-window": ("markov-window", order_two(1000)),
+    "markov-contexts": ("markov-contexts", order_two(1000)),
     "markov-influence": ("markov-influence", calm_order_two(1000)),
     "tree-recursion, 31 nodes": ("tree-recursion", binary_tree(31)),
     "tree-recursion, 255 nodes": ("tree-recursion", binary_tree(255)),

@@ -200,6 +200,7 @@ ABOUT: dict[str, tuple[Kind, ...]] = {
     "graph-contraction": (graph, tree, network),
     "graph-influence": (calm_graph,),
     "independent": (independent,),
+    "markov-contexts": (pairs_chain,),
     "markov-contraction": (chain, interval_chain, pairs_chain),
     "markov-influence": (calm_chain,),
     "markov-ratio": (chain,),

@@ -35,6 +35,7 @@ LIPSCHITZ = Cost(lipschitz=1.0)
 STICKY = [[0.9, 0.1], [0.2, 0.8]]
 THREE = [[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]]
 SECOND_ORDER = [[[0.8, 0.2], [0.6, 0.4]], [[0.5, 0.5], [0.3, 0.7]]]
+THIRD_ORDER = [[[[0.7, 0.3], [0.6, 0.4]], [[0.5, 0.5], [0.4, 0.6]]]] * 2
 LOWER, UPPER = [[0.6, 0.2], [0.3, 0.4]], [[0.8, 0.4], [0.6, 0.7]]
 BETWEEN = MarkovChain(transition_lower=LOWER, transition_upper=UPPER, length=3)
 LARGEST_ONLY = Gaussian(size=3, max_correlation=0.2)
@@ -282,6 +283,33 @@ class TestMarkovWindow(TheoremConformance):
         return [
             Failed("is 0", MarkovChain(transition=zero, order=2, length=4)),
             Failed("stationary law", started),
+        ]
+
+
+class TestMarkovContexts(TheoremConformance):
+    name = "markov-contexts"
+
+    def cases(self):
+        return [chain(SECOND_ORDER, order=2), chain(THIRD_ORDER, order=3)]
+
+    def renamed(self):
+        return [two_names(SECOND_ORDER, order=2, length=20)]
+
+    def failures(self):
+        zero = [[[0.8, 0.2], [0.6, 0.4]], [[0.5, 0.5], [0.0, 1.0]]]
+        start = [[0.25, 0.25], [0.25, 0.25]]
+        started = MarkovChain(transition=SECOND_ORDER, order=2, length=4, initial=start)
+        rare = [[[1 - 1e-9, 1e-9], [0.6, 0.4]], [[0.5, 0.5], [0.1, 0.9]]]
+        thirds = [[[1 / 3] * 3] * 3] * 3
+        deep = np.full((2,) * 6, 0.5).tolist()
+        second = MarkovChain(transition=SECOND_ORDER, order=2, length=4)
+        return [
+            Failed("is 0", MarkovChain(transition=zero, order=2, length=4)),
+            Failed("stationary law", started),
+            Failed("two states", MarkovChain(transition=thirds, order=2, length=4)),
+            Failed("order 4", MarkovChain(transition=deep, order=5, length=4)),
+            Failed("above 50", second, cost=Cost(any=25.1)),
+            Failed("below 1e-08", MarkovChain(transition=rare, order=2, length=4)),
         ]
 
 

@@ -43,6 +43,7 @@ THEOREMS = frozenset(
         "graph-contraction",
         "graph-influence",
         "independent",
+        "markov-contexts",
         "markov-contraction",
         "markov-count",
         "markov-influence",
@@ -156,6 +157,8 @@ _WITNESSES = {
     "closed": Reader(list[list[list[Size]]]),
     "row_sums": Reader(list[Positive]),
     "messages": Reader(Annotated[list[Size], Field(min_length=1)]),
+    "contexts": Reader(list[list[Annotated[str, Field(pattern=r"^[01*]{1,200}$")]]]),
+    "target": Reader(Size),
 }
 _OF_WINDOWS = Reader(Annotated[list[Size | None], Field(min_length=3, max_length=3)])
 DETAILS: Mapping[str, frozenset[str]] = {
@@ -163,6 +166,7 @@ DETAILS: Mapping[str, frozenset[str]] = {
     "gaussian-walk-summable": frozenset({"row_sums"}),
     "graph-contraction": frozenset({"messages"}),
     "graph-influence": frozenset({"row_sums"}),
+    "markov-contexts": frozenset({"contexts", "closed", "target"}),
     "markov-count": frozenset({"mechanism"}),
     "markov-recursion": frozenset({"steps", "closed"}),
     "markov-threshold": frozenset({"steps", "closed"}),

@@ -42,6 +42,7 @@ from bayesdp.theorems.gaussian_walk_summable import GaussianWalkSummable
 from bayesdp.theorems.graph_contraction import GraphContraction
 from bayesdp.theorems.graph_influence import GraphInfluence
 from bayesdp.theorems.independent import IndependentRecords
+from bayesdp.theorems.markov_contexts import MarkovContexts
 from bayesdp.theorems.markov_contraction import MarkovContraction
 from bayesdp.theorems.markov_influence import MarkovInfluence
 from bayesdp.theorems.markov_ratio import MarkovRatio
@@ -60,6 +61,7 @@ REGISTRY: tuple[Theorem, ...] = (
     MarkovRecursion(),
     MarkovInfluence(),
     MarkovWindow(),
+    MarkovContexts(),
     TreeRecursion(),
     GraphContraction(),
     GraphInfluence(),

@@ -65,9 +65,8 @@ Blocks hand it on once, but pay `k eps` for it. So both are mixed above, step by
 of 3.6 for blocks, 3.7b and this one is reported. On weakly coupled chains this one wins, by up to
 half for order 2, as coupling vanishes: blocks then pay `k eps`, this one `eps`. On the activity
 series it does not: 1.5217 at eps 0.1, where blocks give 1.2788. The truth lies between the level of
-an uninformed adversary (3.5k: 0.5614 at most) and the least of the three. *Open:* a recursion that
-knows which evidence is possible. Evidence enters through ratios `h(a, b) / h(a', b)`, and the
-kernel bounds them, so a sharper joint bound on both should exist.
+an uninformed adversary (3.5k: 0.5614 at most) and that of 3.5t, a recursion that knows which
+evidence is possible: 0.5658. For two states that one wins wherever it applies.
 
 *Checked:* every ratio against multiplied-out laws; up to six records, order 2 and 3, never below
 the search over all mechanisms.

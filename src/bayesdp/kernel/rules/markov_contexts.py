@@ -1,0 +1,379 @@
+"""Order-k chains of two states, any adversary: the recursion over contexts (theory 3.5t).
+
+Tuples of k records are numbers, the oldest record their highest bit. The witness: the contexts of
+both sides; for each that begins with an unknown record the logarithms of a matrix that a step does
+not raise; and `target`, above the level of every pair of contexts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from typing import Any
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import ball, exact, largest, require, watched
+from bayesdp.kernel.chains import Matrix, Row, stationary
+from bayesdp.kernel.fixed_points import logarithms, super_solution
+from bayesdp.kernel.judgement import Conversion
+from bayesdp.kernel.orders import exact_rows, tuple_kernel
+from bayesdp.statements.chains import STATIONARY, MarkovChain
+
+SYMBOLS = "01*"
+
+
+def bound(conversion: Conversion) -> arb:
+    """The target, once no pair of contexts is above it."""
+    population, details = conversion.population, conversion.details
+    of_order = isinstance(population, MarkovChain) and population.order > 1
+    require(of_order, "the population is not a chain of higher order")
+    require(population.initial == STATIONARY, "another start than the stationary law")
+    rows = exact_rows(population)
+    require(len(rows[0]) == 2, f"the chain has {len(rows[0])} states, not two")
+    require(min(map(min, rows)) > 0, "a transition probability is 0")
+    law = stationary(tuple_kernel(rows))
+    factor = ball(conversion.total).exp()
+    words, matrices = details.get("contexts"), details.get("closed")
+    for name, given in (("contexts", words), ("closed", matrices)):
+        require(isinstance(given, list) and len(given) == 2, "not one list a side", name)
+    sides = [
+        _Side(table, beginning, witness, factor)
+        for table, beginning, witness in zip(
+            (rows, _backwards(rows, law)), words or (), matrices or (), strict=True
+        )
+    ]
+    target = ball(exact(details.get("target"), "target"))
+    _Target(sides, law, factor).check(target)
+    return target
+
+
+def _backwards(rows: Sequence[Sequence[Fraction]], law: Sequence[Fraction]) -> list[list[Fraction]]:
+    """The same chain read from its end: rows for tuples whose oldest record comes last."""
+    count = len(rows)
+    return [
+        [
+            law[before] * rows[before][here & 1] / law[here]
+            for before in (here >> 1, here >> 1 | count >> 1)
+        ]
+        for here in (_turned(tuple_, count) for tuple_ in range(count))
+    ]
+
+
+def _turned(tuple_: int, count: int) -> int:
+    """The tuple of the same records in the other order."""
+    return int(f"{tuple_ + count:b}"[:0:-1], 2)
+
+
+def _shortest(ratios: Matrix) -> Matrix:
+    """The ratios that follow from these: products along the best way. Points, rounded up."""
+    count = range(len(ratios))
+    for middle in count:
+        onward = ratios[middle]
+        for row in ratios:
+            watched()
+            first = row[middle]
+            for v in count:
+                row[v] = row[v].min(first * onward[v])
+    return [[arb(1) if u == v else ratios[u][v].upper() for v in count] for u in count]
+
+
+def _largest_ratio(
+    top: Sequence[Row], bottom: Sequence[Row], cost: Matrix, u0: int, v0: int
+) -> arb:
+    """The largest ratio of two weighted sums of `phi` over all `phi` that the costs allow.
+
+    The sums are over `phi(u0), phi(u0 + 1)` and `phi(v0), phi(v0 + 1)`; their weights are mixtures
+    of the given ones.
+    """
+    watched()
+    zero, one = cost[u0], cost[u0 + 1]
+    v1 = v0 + 1
+    least, most = 1 / cost[v0][v1], cost[v1][v0]
+    best = arb(0)
+    for x in (least, most, zero[v0] / zero[v1], one[v0] / one[v1]):
+        x = x.max(least).min(most)
+        at_zero, at_one = zero[v0].min(zero[v1] * x), one[v0].min(one[v1] * x)
+        sums = [w[0] * at_zero + w[1] * at_one for w in top]
+        means = [w[0] + w[1] * x for w in bottom]
+        best = best.max(sums[0].max(sums[-1]) / means[0].min(means[-1]))
+    return best.upper()
+
+
+def _laws(odds: Sequence[arb]) -> list[Row]:
+    return [[1 / (1 + value), value / (1 + value)] for value in odds]
+
+
+class _Side:
+    """A side of the attacked record: its contexts, what they allow, and matrices that close it."""
+
+    def __init__(self, rows: list[list[Fraction]], words: Any, witness: Any, factor: arb) -> None:
+        self.rows = [[ball(entry) for entry in row] for row in rows]
+        self.count = len(rows)
+        self.pairs = [(u, v) for u, v in product(range(self.count), repeat=2) if u != v]
+        require(isinstance(words, list) and len(set(words)) == len(words), "not words", "contexts")
+        self.words = words
+        self.places = {word: place for place, word in enumerate(words)}
+        self.beginnings: dict[str, list[int]] = {}
+        for place, word in enumerate(words):
+            for length in range(len(word) + 1):
+                self.beginnings.setdefault(word[:length], []).append(place)
+        self._check_complete()
+        self.any_evidence = self._any_evidence()
+        self.cone = cache(self._cone)
+        self.unknown_first = [place for place, word in enumerate(words) if word[0] == "*"]
+        self.factor = factor
+        size = self.count**2
+        numbers = [entry for matrix in witness for entry in matrix]
+        guess = logarithms(numbers, len(self.unknown_first) * size, "closed")
+        logs = super_solution(guess, self._step, "closed")
+        self.matrices = self._known(logs)
+
+    def _check_complete(self) -> None:
+        """Every sequence of symbols begins with exactly one of the words, none of them empty."""
+        words = set(self.words)
+        for beginning in self.beginnings:
+            watched()
+            longer = [beginning + symbol in self.beginnings for symbol in SYMBOLS]
+            complete = not any(longer) if beginning in words else all(longer)
+            require(complete, "they don't cover all that can be known", "contexts")
+        require("" not in words, "the empty context is not split", "contexts")
+
+    # -- what a context allows
+
+    def _any_evidence(self) -> Matrix:
+        """The largest ratios of rows in any product of k kernels, each known or not."""
+        count = range(self.count)
+        kernels = []
+        for symbol in SYMBOLS:
+            kernel = [[arb(0)] * self.count for _ in count]
+            for u, y in product(count, range(2)):
+                if symbol in ("*", str(y)):
+                    kernel[u][(2 * u + y) % self.count] += self.rows[u][y]
+            kernels.append(kernel)
+        products = [[[arb(int(u == v)) for v in count] for u in count]]
+        for _ in range(self.count.bit_length() - 1):
+            products = [_times(matrix, kernel) for matrix in products for kernel in kernels]
+        cone = [[arb(1)] * self.count for _ in count]
+        for matrix, column in product(products, count):
+            if matrix[0][column] > 0:
+                for u, v in self.pairs:
+                    cone[u][v] = cone[u][v].max(matrix[u][column] / matrix[v][column])
+        return _shortest(cone)
+
+    def _cone(self, word: str) -> Matrix:
+        """The largest ratios of the evidence for two tuples, among contexts that begin so."""
+        if not word:
+            return self.any_evidence
+        beyond, count = self.cone(word[1:]), self.count
+        cone = [[arb(1)] * count for _ in range(count)]
+        for u, v in self.pairs:
+            if word[0] == "*":
+                ratio = _largest_ratio(
+                    [self.rows[u]], [self.rows[v]], beyond, 2 * u % count, 2 * v % count
+                )
+            else:
+                y = int(word[0])
+                ratio = beyond[(2 * u + y) % count][(2 * v + y) % count]
+                ratio = ratio * self.rows[u][y] / self.rows[v][y]
+            cone[u][v] = ratio
+        return _shortest(cone)
+
+    # -- the recursion
+
+    def _beginning_with(self, longer: str) -> list[int]:
+        """The places of the words that agree with it as far as both are said."""
+        for length in range(1, len(longer) + 1):
+            if longer[:length] in self.places:
+                return [self.places[longer[:length]]]
+        return self.beginnings[longer]
+
+    def _known(self, logs: Sequence[arb]) -> list[Matrix]:
+        """The matrices of all words: a known record moves the window on and costs nothing."""
+        count, size = self.count, self.count**2
+        ones = [[arb(1)] * count for _ in range(count)]
+        matrices = [ones for _ in self.words]
+        for number, place in enumerate(self.unknown_first):
+            flat = [entry.exp().upper() for entry in logs[number * size : (number + 1) * size]]
+            matrices[place] = [
+                [arb(1) if u == v else flat[u * count + v] for v in range(count)]
+                for u in range(count)
+            ]
+        moves = [
+            (beyond, here, y)
+            for beyond, word in enumerate(self.words)
+            for y in range(2)
+            for here in self._beginning_with(str(y) + word)
+        ]
+        for _ in range(count.bit_length() - 2):
+            following = [
+                matrix if self.words[place][0] == "*" else [list(row) for row in matrix]
+                for place, matrix in enumerate(matrices)
+            ]
+            for beyond, here, y in moves:
+                watched()
+                for u, v in self.pairs:
+                    new = matrices[beyond][(2 * u + y) % count][(2 * v + y) % count]
+                    following[here][u][v] = following[here][u][v].max(new)
+            matrices = following
+        return matrices
+
+    def _step(self, logs: list[arb]) -> list[arb]:
+        """One more record that is not known, before every context."""
+        count = self.count
+        best: dict[int, list[arb]] = {}
+        for place, matrix in enumerate(self._known(logs)):
+            values = self._unknown(matrix, self.cone(self.words[place]))
+            for here in self._beginning_with("*" + self.words[place]):
+                old = best.get(here, values)
+                best[here] = [a.max(b) for a, b in zip(old, values, strict=True)]
+        return [entry for place in self.unknown_first for entry in self._filled(best[place], count)]
+
+    def _filled(self, values: Sequence[arb], count: int) -> list[arb]:
+        """Logarithms of a whole matrix, row by row, of the entries off its diagonal."""
+        following = iter(values)
+        return [
+            arb(0) if u == v else next(following).log() for u, v in product(range(count), repeat=2)
+        ]
+
+    def _unknown(self, matrix: Matrix, cone: Matrix) -> list[arb]:
+        """The largest ratio of means, over all evidence of the context, for each pair of tuples."""
+        count, rows = self.count, self.rows
+        cost = _shortest(
+            [
+                [entry * self.factor if (u ^ v) & 1 else entry for v, entry in enumerate(row)]
+                for u, row in enumerate(matrix)
+            ]
+        )
+        laws = []
+        for u in range(count):
+            zero, odds = 2 * u % count, rows[u][1] / rows[u][0]
+            laws.append(_laws([odds / cone[zero][zero + 1], odds * cone[zero + 1][zero]]))
+        return [
+            self._alike(u, v, cost, cone)
+            if (u - v) % (count // 2) == 0
+            else _largest_ratio(laws[u], laws[v], cost, 2 * u % count, 2 * v % count).max(arb(1))
+            for u, v in self.pairs
+        ]
+
+    def _alike(self, u: int, v: int, cost: Matrix, cone: Matrix) -> arb:
+        """Tuples that differ in the oldest record only: one ratio of evidence in both laws.
+
+        The ratio of means is `1 + (a - b)(x - 1) / (1 / rho + a + b x + a b x rho)`, with the odds
+        `a`, `b` of both rows, `x` the ratio of `phi`, and `rho` that of the evidence.
+        """
+        zero = 2 * u % self.count
+        a, b = (self.rows[t][1] / self.rows[t][0] for t in (u, v))
+        ends = cost[zero + 1][zero], 1 / cost[zero][zero + 1]
+        least, most = 1 / cone[zero][zero + 1], cone[zero + 1][zero]
+        best = arb(1)
+        for x in ends:
+            product_ = a * b * x
+            there = 1 / product_.sqrt()
+            slowest = 2 * product_.sqrt()
+            if there < least:
+                slowest = 1 / least + product_ * least
+            elif there > most:
+                slowest = 1 / most + product_ * most
+            best = best.max(1 + (a - b) * (x - 1) / (slowest + a + b * x))
+        return best.upper()
+
+
+def _times(first: Matrix, second: Matrix) -> Matrix:
+    columns = list(zip(*second, strict=True))
+    return [
+        [sum((a * b for a, b in zip(row, column, strict=True)), arb(0)) for column in columns]
+        for row in first
+    ]
+
+
+class _Target:
+    """The attacked record and the k - 1 records after it, between both sides."""
+
+    def __init__(self, sides: Sequence[_Side], law: Sequence[Fraction], factor: arb) -> None:
+        self.factor = factor
+        self.law = [[ball(p / q) for q in law] for p in law]
+        count = len(law)
+        forward = list(range(count))
+        turned = [_turned(tuple_, count) for tuple_ in forward]
+        self.sides = [
+            _worst_below(side, order) for side, order in zip(sides, (forward, turned), strict=True)
+        ]
+
+    def check(self, target: arb) -> None:
+        """That no pair of contexts is above it: pairs of beginnings first, which are worse."""
+        below = target.exp() / self.factor
+        pairs = [("", "")]
+        while pairs:
+            watched()
+            pair = pairs.pop()
+            if self._ratio(*pair) <= below:
+                continue
+            longer = [
+                [word + s for s in SYMBOLS] if word + "*" in side else [word]
+                for word, side in zip(pair, self.sides, strict=True)
+            ]
+            require(longer != [[word] for word in pair], f"contexts {pair} are above it", "target")
+            pairs += [(ahead, behind) for ahead in longer[0] for behind in longer[1]]
+
+    def _ratio(self, right: str, left: str) -> arb:
+        (ahead, open_ahead), (behind, open_behind) = self.sides[0][right], self.sides[1][left]
+        count = range(len(self.law))
+        values = [[ahead[u][v] * behind[u][v] for v in count] for u in count]
+        evidence = [
+            [self.law[u][v] * open_ahead[u][v] * open_behind[u][v] for v in count] for u in count
+        ]
+        return self._given_first(values, _shortest(evidence))
+
+    def _given_first(self, values: Matrix, evidence: Matrix) -> arb:
+        """What the first record changes; the last one of the rest is known, or averages out."""
+        if len(values) == 2:
+            return values[0][1].max(values[1][0])
+        cost = _shortest(
+            [
+                [entry * self.factor if (u ^ v) & 1 else entry for v, entry in enumerate(row)]
+                for u, row in enumerate(values)
+            ]
+        )
+        half = range(len(values) // 2)
+        laws = [_laws([1 / evidence[2 * u][2 * u + 1], evidence[2 * u + 1][2 * u]]) for u in half]
+        averaged, weights = ([[arb(1)] * len(half) for _ in half] for _ in range(2))
+        for u, v in product(half, repeat=2):
+            if u != v:
+                ratio = _largest_ratio(laws[u], laws[v], cost, 2 * u, 2 * v)
+                averaged[u][v] = ratio.max(arb(1))
+                weights[u][v] = _largest_ratio(_BOTH, _BOTH, evidence, 2 * u, 2 * v)
+        worst = self._given_first(averaged, _shortest(weights))
+        for z in range(2):
+            known = [[row[z::2] for row in matrix[z::2]] for matrix in (values, evidence)]
+            worst = worst.max(self._given_first(*known))
+        return worst
+
+
+_BOTH = [[arb(1), arb(1)]]
+
+
+def _worst_below(side: _Side, order: Sequence[int]) -> dict[str, tuple[Matrix, Matrix]]:
+    """For each beginning, the largest entries of its words' matrices and of their cones.
+
+    Their tuples are renumbered: `order` has the side's number of each.
+    """
+    worst: dict[str, tuple[Matrix, Matrix]] = {}
+    for beginning in sorted(side.beginnings, key=len, reverse=True):
+        watched()
+        if beginning in side.places:
+            matrices = side.matrices[side.places[beginning]], side.cone(beginning)
+            first, second = ([[m[u][v] for v in order] for u in order] for m in matrices)
+        else:
+            below = [worst[beginning + symbol] for symbol in SYMBOLS]
+            first, second = (
+                [
+                    [largest([matrix[u][v] for matrix in matrices]) for v in range(len(order))]
+                    for u in range(len(order))
+                ]
+                for matrices in zip(*below, strict=True)
+            )
+        worst[beginning] = first, second
+    return worst

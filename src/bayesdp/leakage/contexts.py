@@ -1,0 +1,577 @@
+"""Order-k chains of two states, any adversary: the recursion over contexts.
+
+See `bayesdp.theorems.markov_contexts` for the statement and the proof. Tuples of k records are
+numbered with the oldest record as the highest bit, so the tuple after `u` and a new record `y` is
+`(2 u + y) mod 2^k`. A *context* is a word over `0`, `1` and `*`: what the adversary knows of the
+next records, the nearest first; `*` is a record that is not known. All levels are rounded up.
+
+Public names: `Side`, `Sides`, `ContextLevel`, `sides_of`, `context_level`.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bayesdp.leakage.closing import closed
+from bayesdp.leakage.deadline import NEVER, Deadline
+from bayesdp.leakage.lipschitz import Floats
+from bayesdp.leakage.stationary import elimination_error, limit_error, stationary_law
+from bayesdp.leakage.tuples import tuple_kernel
+from bayesdp.numbers import UNIT, largest, up
+
+Indices = NDArray[np.intp]
+
+SYMBOLS = "01*"
+MOST_ORDER = 4
+TOLERANCE = 0.02
+"""A context is split while the odds of the next record, given older ones, are known to less."""
+MOST_NUMBERS = 16_000
+"""So many numbers may prove one level: they are written on the certificate."""
+MOST_CONTEXTS = 1000
+LARGEST_COST = 50.0
+"""Larger products of the order and the cost are refused: ratios could leave the doubles."""
+LEAST_TRANSITION = 1e-8
+"""Smaller transition probabilities are refused, for the same reason."""
+
+_ROUNDS = 5_000
+_ROUNDING = 128.0 * UNIT
+"""More than the relative error of one step: some thirty operations on positive numbers."""
+_BATCH = 256
+_FEW = 60
+_LITTLE = 1e-7
+_LARGEST_RATIO = 1e60
+_PLACES = 7
+"""So many places of the logarithms are written for a cost of 1 nat, more for smaller ones."""
+_NEAR = 1e-4
+"""How far the level may lie above the largest pair of contexts, relative to it."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One side of the attacked record: the chain that leads away from it, and its contexts.
+
+    `rows[u, y]` is the probability of the next record `y` after the tuple `u`. `cones[c, u, v]` is
+    the largest ratio of the evidence for tuple `u` to that for tuple `v` which contexts allow that
+    begin with `words[c]`. `slack` is the relative error of `rows`.
+    """
+
+    rows: Floats
+    slack: float
+    words: tuple[str, ...]
+    cones: Floats
+
+    @property
+    def margin(self) -> float:
+        """The factor by which the result of a step is raised."""
+        return 1.0 + 8.0 * self.slack + _ROUNDING
+
+    @cached_property
+    def unknown_first(self) -> Indices:
+        """The places of the words that begin with an unknown record."""
+        return np.array([i for i, word in enumerate(self.words) if word[0] == "*"])
+
+    def within(self, coarser: Side) -> Indices:
+        """For each word that begins with `*`, the place of its beginning among the coarser's."""
+        words = [coarser.words[place] for place in coarser.unknown_first]
+        places = {word: place for place, word in enumerate(words)}
+        return np.array(
+            [
+                next(places[word[:n]] for n in range(1, len(word) + 1) if word[:n] in places)
+                for word in (self.words[place] for place in self.unknown_first)
+            ]
+        )
+
+    @cached_property
+    def tolerance(self) -> float:
+        """The largest log ratio of what a context allows for the odds of the next record."""
+        even = np.arange(0, len(self.rows), 2)
+        return float(np.log(_odds_width(self.cones, even)).max())
+
+    @cached_property
+    def steps(self) -> dict[str, tuple[Indices, Indices]]:
+        """For each nearest symbol: pairs of a context beyond it and a context that begins with it.
+
+        All pairs that agree as far as both are said.
+        """
+        places = {word: place for place, word in enumerate(self.words)}
+        extended: dict[str, list[int]] = {}
+        for place, word in enumerate(self.words):
+            for length in range(1, len(word)):
+                extended.setdefault(word[:length], []).append(place)
+        steps = {}
+        for symbol in SYMBOLS:
+            pairs = []
+            for beyond, word in enumerate(self.words):
+                longer = symbol + word
+                prefixes = (longer[:length] for length in range(1, len(longer) + 1))
+                shorter = [places[prefix] for prefix in prefixes if prefix in places]
+                pairs += [(beyond, here) for here in shorter or extended[longer]]
+            steps[symbol] = (np.array([p for p, _ in pairs]), np.array([p for _, p in pairs]))
+        return steps
+
+
+def _odds_width(cones: Floats, even: Indices) -> Floats:
+    """For each context and each last k - 1 records: the odds' largest over their smallest."""
+    width: Floats = cones[..., even, even + 1] * cones[..., even + 1, even]
+    return width
+
+
+# -- contexts and what they allow ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Both sides of an attacked record, and the stationary law of its tuple.
+
+    Each side with few contexts, and with all.
+    """
+
+    right: tuple[Side, Side]
+    left: tuple[Side, Side]
+    law: Floats
+
+
+def sides_of(table: Floats, deadline: Deadline = NEVER) -> Sides | None:
+    """Both sides of a stationary chain with positive transitions; `None` where it forgets too late.
+
+    `table` has k + 1 axes of length 2. Stops at the deadline, with `OutOfTimeError`.
+    """
+    order = table.ndim - 1
+    rows = table.reshape(-1, 2) / table.reshape(-1, 2).sum(axis=1, keepdims=True)
+    kernel = tuple_kernel(rows.reshape(table.shape))
+    law = stationary_law(kernel)
+    slack = min(limit_error(kernel, law), elimination_error(len(kernel)))
+    if law is None or not math.isfinite(slack) or law.min() <= 0.0:
+        return None
+    backwards = np.empty_like(rows)
+    turned = reversed_tuples(order)
+    for here, new in product(range(len(rows)), range(2)):
+        before = (new << (order - 1)) | (here >> 1)
+        backwards[turned[here], new] = law[before] * rows[before, here & 1] / law[here]
+    right = _side(rows, 8.0 * UNIT, deadline)
+    left = _side(backwards, 2.0 * slack + 8.0 * UNIT, deadline)
+    return None if right is None or left is None else Sides(right, left, law)
+
+
+def reversed_tuples(order: int) -> Indices:
+    """For each tuple of k records the tuple of the same records in the other order."""
+    return np.array(
+        [sum((t >> i & 1) << (order - 1 - i) for i in range(order)) for t in range(2**order)]
+    )
+
+
+def _side(rows: Floats, slack: float, deadline: Deadline) -> tuple[Side, Side] | None:
+    """The widest context is split until all are narrow or there are as many as may be."""
+    count = len(rows)
+    most = min(MOST_CONTEXTS, 3 * MOST_NUMBERS // (2 * count * count))
+    margin = 1.0 + 2.0 * slack + _ROUNDING
+    known = {"": _any_evidence(rows, margin)}
+    even = np.arange(0, count, 2)
+    leaves: list[tuple[float, str]] = []
+
+    def cone(word: str) -> Floats:
+        if word not in known:
+            known[word] = pushed(cone(word[1:]), word[0], rows, margin)
+        return known[word]
+
+    def split(word: str) -> None:
+        deadline.check()
+        for longer in (word + symbol for symbol in SYMBOLS):
+            width = float(np.log(_odds_width(cone(longer), even)).max())
+            heapq.heappush(leaves, (-width, longer))
+
+    def side() -> Side:
+        words = tuple(sorted(word for _, word in leaves))
+        return Side(rows, slack, words, np.array([known[word] for word in words]))
+
+    split("")
+    few = side()
+    while -leaves[0][0] > TOLERANCE and len(leaves) + 2 <= most:
+        if len(leaves) <= _FEW:
+            few = side()
+        split(heapq.heappop(leaves)[1])
+    every = side()
+    return (few, every) if np.isfinite(every.cones).all() else None
+
+
+def _any_evidence(rows: Floats, margin: float) -> Floats:
+    """The cone of all evidence: first from products of k kernels, then narrowed step by step."""
+    count = len(rows)
+    matrices = np.zeros((3, count, count))
+    for here, new in product(range(count), range(2)):
+        matrices[new, here, (2 * here + new) % count] = rows[here, new]
+    matrices[2] = matrices[0] + matrices[1]
+    cone = np.ones((count, count))
+    for word in product(range(3), repeat=count.bit_length() - 1):
+        total = np.eye(count)
+        for symbol in word:
+            total = total @ matrices[symbol]
+        columns = total[:, total.max(axis=0) > 0.0]
+        cone = np.maximum(cone, (columns[:, None, :] / columns[None, :, :]).max(axis=2))
+    cone = np.where(np.eye(count) > 0.0, 1.0, cone * margin**count)
+    for _ in range(50):
+        narrower = np.max([pushed(cone, symbol, rows, margin) for symbol in SYMBOLS], axis=0)
+        cone = np.minimum(cone, narrower)
+    return cone
+
+
+def pushed(cone: Floats, symbol: str, rows: Floats, margin: float) -> Floats:
+    """The cone of the evidence with one more symbol before it."""
+    count = len(rows)
+    first, second = _pairs(count)
+    result = np.ones_like(cone)
+    if symbol == "*":
+        values = _ratio_of_sums(rows, cone, first, second)
+    else:
+        new = int(symbol)
+        values = rows[first, new] / rows[second, new]
+        values = values * cone[..., (2 * first + new) % count, (2 * second + new) % count]
+    result[..., first, second] = values * margin
+    return shortest(result)
+
+
+def _pairs(count: int) -> tuple[Indices, Indices]:
+    first, second = np.nonzero(~np.eye(count, dtype=bool))
+    return first, second
+
+
+def shortest(ratios: Floats) -> Floats:
+    """The ratios that follow from these: products along the best way."""
+    for middle in range(ratios.shape[-1]):
+        through = ratios[..., :, middle, None] * ratios[..., middle, None, :]
+        ratios = np.minimum(ratios, through * (1.0 + 2.0 * UNIT))
+    diagonal = np.arange(ratios.shape[-1])
+    ratios[..., diagonal, diagonal] = 1.0
+    return ratios
+
+
+def _ratio_of_sums(rows: Floats, cone: Floats, first: Indices, second: Indices) -> Floats:
+    """The largest `sum_y rows[u, y] h(uy) / sum_y rows[u', y] h(u'y)` over evidence in the cone."""
+    count = len(rows)
+    weights = np.ones((*cone.shape[:-2], count, 2)) * rows
+    return _largest_ratio(
+        weights, weights, cone, first, second, 2 * first % count, 2 * second % count
+    )
+
+
+def _largest_ratio(
+    low: Floats,
+    high: Floats,
+    cost: Floats,
+    first: Indices,
+    second: Indices,
+    u0: Indices,
+    v0: Indices,
+) -> Floats:
+    """The largest ratio of two weighted sums of `phi` over all `phi` that the costs allow.
+
+    The sums are over `phi(u0), phi(u0 + 1)` and `phi(v0), phi(v0 + 1)`. Their weights are those of
+    the tuples `first` and `second`, anything between `low` and `high` up to a common factor; the
+    costs are closed under products. With `phi(v0) = 1` and `phi(v0 + 1) = x` the numerator is at
+    most a concave function of `x` with a break for each of its values, and the largest ratio is at
+    a break or an end.
+    """
+    u1, v1 = u0 + 1, v0 + 1
+    least, most = 1.0 / cost[..., v0, v1], cost[..., v1, v0]
+    best = np.zeros(1)
+    for x in (
+        least,
+        most,
+        np.clip(cost[..., u0, v0] / cost[..., u0, v1], least, most),
+        np.clip(cost[..., u1, v0] / cost[..., u1, v1], least, most),
+    ):
+        zero = np.minimum(cost[..., u0, v0], cost[..., u0, v1] * x)
+        one = np.minimum(cost[..., u1, v0], cost[..., u1, v1] * x)
+        top = np.maximum(
+            _mean(low[..., first, :], zero, one), _mean(high[..., first, :], zero, one)
+        )
+        bottom = np.minimum(_mean(low[..., second, :], 1.0, x), _mean(high[..., second, :], 1.0, x))
+        best = np.maximum(best, top / bottom)
+    return best
+
+
+def _mean(weights: Floats, zero: Floats | float, one: Floats) -> Floats:
+    total: Floats = weights[..., 0] * zero + weights[..., 1] * one
+    return total
+
+
+# -- the recursion on one side ------------------------------------------------------------------
+
+
+def _weights(odds_low: Floats, odds_high: Floats) -> tuple[Floats, Floats]:
+    """The laws of a record with two values whose odds are at the ends of an interval."""
+    low, high = (
+        np.stack([1.0 / (1.0 + odds), odds / (1.0 + odds)], axis=-1)
+        for odds in (odds_low, odds_high)
+    )
+    return low, high
+
+
+class _Recursion:
+    """`F` of the theorem at one cost: matrices of the words that begin with `*` are stepped."""
+
+    def __init__(
+        self, side: Side, dp_epsilon: float, raised: float = 1.0, deadline: Deadline = NEVER
+    ) -> None:
+        count = len(side.rows)
+        self.side, self.count = side, count
+        self.raised, self.deadline = raised * side.margin, deadline
+        last = np.arange(count) % 2
+        self.own = np.where(last[:, None] != last, math.exp(dp_epsilon) * (1.0 + 4.0 * UNIT), 1.0)
+        self.first, self.second = _pairs(count)
+        self.alike = (self.first - self.second) % (count // 2) == 0
+        zero = 2 * np.arange(count) % count
+        odds = side.rows[:, 1] / side.rows[:, 0]
+        self.odds_low = odds / side.cones[:, zero, zero + 1]
+        self.odds_high = odds * side.cones[:, zero + 1, zero]
+        self.low, self.high = _weights(self.odds_low, self.odds_high)
+
+    def known(self, unknown_first: Floats) -> Floats:
+        """The matrices of all words: a known record moves the window on and costs nothing."""
+        side, count = self.side, self.count
+        matrices = np.ones((len(side.words), count, count))
+        matrices[side.unknown_first] = unknown_first
+        for _ in range(count.bit_length() - 2):
+            for new in range(2):
+                beyond, here = side.steps[str(new)]
+                moved = (2 * np.arange(count) + new) % count
+                values = matrices[beyond][:, moved[:, None], moved]
+                np.maximum.at(matrices, here, values)
+        return matrices
+
+    def __call__(self, unknown_first: Floats) -> Floats:
+        """One more record: `F` applied to the matrices of the words that begin with `*`."""
+        self.deadline.check()
+        side = self.side
+        matrices = self.known(unknown_first)
+        stepped = np.ones_like(matrices)
+        stepped[:, self.first, self.second] = self._unknown(matrices) * self.raised
+        result = np.ones_like(matrices)
+        beyond, here = side.steps["*"]
+        np.maximum.at(result, here, stepped[beyond])
+        return result[side.unknown_first]
+
+    def _unknown(self, matrices: Floats) -> Floats:
+        """`F_*`: the next record is not known, whatever evidence the context allows."""
+        count, first, second = self.count, self.first, self.second
+        cost = shortest(self.own * matrices)
+        u0, v0 = 2 * first % count, 2 * second % count
+        values = np.empty((len(cost), len(first)))
+        apart = ~self.alike
+        values[:, apart] = _largest_ratio(
+            self.low, self.high, cost, first[apart], second[apart], u0[apart], v0[apart]
+        )
+        # The oldest record alone differs: the same evidence in both laws, largest at one point.
+        u, v, zero = first[self.alike], second[self.alike], u0[self.alike]
+        rows, cones = self.side.rows, self.side.cones
+        a, b = rows[u, 1] / rows[u, 0], rows[v, 1] / rows[v, 0]
+        ends = np.where(a > b, cost[:, zero + 1, zero], 1.0 / cost[:, zero, zero + 1])
+        rho = np.clip(
+            1.0 / np.sqrt(a * b * ends),
+            1.0 / cones[:, zero, zero + 1],
+            cones[:, zero + 1, zero],
+        )
+        values[:, self.alike] = (
+            (1.0 + a * rho * ends) * (1.0 + b * rho) / ((1.0 + a * rho) * (1.0 + b * rho * ends))
+        )
+        return np.maximum(values, 1.0)
+
+
+def _closed_side(sides: Sequence[Side], dp_epsilon: float, deadline: Deadline) -> Floats | None:
+    """Logarithms of matrices of the words that begin with `*`, which a step does not raise.
+
+    `sides` are the same side with few contexts and with all: what the few close is closed for all
+    that begin with them, and is lowered from there.
+    """
+    places = _PLACES - min(0, math.floor(math.log10(dp_epsilon)))
+    # By more than rounding to so many places may need.
+    raised = 1.0 + 8.0 * 10.0**-places
+    recursions = [_Recursion(side, dp_epsilon, raised, deadline) for side in sides]
+    shapes = [(len(side.unknown_first), len(side.rows), len(side.rows)) for side in sides]
+    above = closed(np.ones(shapes[0]), recursions[0], _ROUNDS, _LARGEST_RATIO)
+    if above is None:
+        return None
+    above = _lowered(above[sides[1].within(sides[0])], recursions[1])
+    exact = _Recursion(sides[1], dp_epsilon)
+    written = rounded_up(np.log(above), places)
+    for logs in (written, np.log(above) * (1.0 + 4.0 * UNIT)):
+        matrices = np.exp(logs)
+        if (exact(matrices) <= matrices).all():
+            return logs
+    return None
+
+
+def _lowered(above: Floats, recursion: _Recursion) -> Floats:
+    """Lower matrices that a step doesn't raise, after steps until they change but little."""
+    for _ in range(_ROUNDS):
+        following = np.minimum(above, recursion(above))
+        change = float(np.log(above / following).max())
+        above = following
+        if change <= _LITTLE * float(np.log(above).max()):
+            break
+    return above
+
+
+def rounded_up(values: Floats, places: int) -> Floats:
+    """Numbers from 0 on with so many places after the point, none below what is given."""
+    shorter: Floats = np.ceil(values * 10.0**places * (1.0 + 4.0 * UNIT)) / 10.0**places
+    return shorter
+
+
+# -- the attacked record ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ContextLevel:
+    """An upper bound on the level, and what proves it.
+
+    `words` are the contexts of the right side and of the left. `closed` has, for each side and each
+    of its words that begins with `*`, the logarithms of its matrix, row by row. `target` is the
+    level without rounding it up further.
+    """
+
+    epsilon: float
+    words: tuple[tuple[str, ...], tuple[str, ...]]
+    closed: list[list[list[float]]]
+    tolerance: float
+
+
+def context_level(
+    sides: Sides, dp_epsilon: float, deadline: Deadline = NEVER
+) -> ContextLevel | None:
+    """An upper bound for every length and every adversary; `None` where it can't be closed.
+
+    `dp_epsilon` is above 0 and at most `LARGEST_COST` divided by the order. Stops at the deadline,
+    with `OutOfTimeError`.
+    """
+    half = deadline.within(deadline.left / 2.0)
+    right = _closed_side(sides.right, dp_epsilon, half)
+    left = None if right is None else _closed_side(sides.left, dp_epsilon, deadline)
+    if right is None or left is None:
+        return None
+    matrices = [
+        _Recursion(side[-1], dp_epsilon).known(np.exp(logs) * (1.0 + 4.0 * UNIT))
+        for side, logs in ((sides.right, right), (sides.left, left))
+    ]
+    return ContextLevel(
+        up(_Target(sides, matrices, dp_epsilon).level(deadline), 8),
+        (sides.right[-1].words, sides.left[-1].words),
+        [side.reshape(len(side), -1).tolist() for side in (right, left)],
+        largest(sides.right[-1].tolerance, sides.left[-1].tolerance),
+    )
+
+
+class _Prefixes:
+    """The beginnings of a side's words, each with the largest entries of its words."""
+
+    def __init__(self, side: Side, matrices: Floats, places: Indices) -> None:
+        words = sorted({w[:n] for w in side.words for n in range(len(w) + 1)}, key=len)
+        self.places = {word: place for place, word in enumerate(words)}
+        shape = (len(words), *matrices.shape[1:])
+        self.matrices, self.cones = np.ones(shape), np.zeros(shape)
+        square = (slice(None), places[:, None], places)
+        for word, matrix, cone in zip(
+            side.words, matrices[square], side.cones[square], strict=True
+        ):
+            for length in range(len(word) + 1):
+                place = self.places[word[:length]]
+                for kept, new in ((self.matrices, matrix), (self.cones, cone)):
+                    kept[place] = np.maximum(kept[place], new)
+        self.longer = [
+            [self.places[word + s] for s in SYMBOLS] if word + "*" in self.places else [place]
+            for place, word in enumerate(words)
+        ]
+
+    def is_word(self, place: int) -> bool:
+        """Whether nothing longer begins with it."""
+        return len(self.longer[place]) == 1
+
+
+class _Target:
+    """The attacked record `x_i` and the tuple `x_i ... x_(i+k-1)`, between both sides."""
+
+    def __init__(self, sides: Sides, matrices: list[Floats], dp_epsilon: float) -> None:
+        count = len(sides.law)
+        turned = reversed_tuples(count.bit_length() - 1)
+        self.right = _Prefixes(sides.right[-1], matrices[0], np.arange(count))
+        self.left = _Prefixes(sides.left[-1], matrices[1], turned)
+        self.margin = 1.0 + 4.0 * sides.left[-1].slack + _ROUNDING
+        self.law = sides.law[:, None] / sides.law
+        self.dp_epsilon = dp_epsilon
+        self.factor = math.exp(dp_epsilon) * (1.0 + 4.0 * UNIT)
+
+    def level(self, deadline: Deadline) -> float:
+        """The largest level of a pair of contexts, or a little more.
+
+        Pairs of beginnings are split, the worst first: a beginning is at least as bad as all words
+        with it.
+        """
+        pairs = [(-self._levels([(0, 0)])[0], 0, 0)]
+        worst_word = 0.0
+        while True:
+            deadline.check()
+            split: list[tuple[int, int]] = []
+            while pairs and len(split) < _BATCH:
+                value, right, left = pairs[0]
+                if -value <= worst_word * (1.0 + _NEAR):
+                    break
+                heapq.heappop(pairs)
+                split.append((right, left))
+            if not split:
+                return max(-pairs[0][0], worst_word) if pairs else worst_word
+            longer = list(self._longer(split))
+            for value, (right, left) in zip(self._levels(longer), longer, strict=True):
+                if self.right.is_word(right) and self.left.is_word(left):
+                    worst_word = max(worst_word, value)
+                else:
+                    heapq.heappush(pairs, (-value, right, left))
+
+    def _longer(self, pairs: list[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        for right, left in pairs:
+            yield from product(self.right.longer[right], self.left.longer[left])
+
+    def _levels(self, pairs: list[tuple[int, int]]) -> list[float]:
+        right, left = np.array(pairs).T
+        values = self.right.matrices[right] * self.left.matrices[left]
+        evidence = self.law * self.right.cones[right] * self.left.cones[left] * self.margin
+        worst = self._given_first(values, shortest(evidence))
+        levels: list[float] = (self.dp_epsilon + np.log(worst) * (1.0 + 4.0 * UNIT)).tolist()
+        return levels
+
+    def _given_first(self, values: Floats, evidence: Floats) -> Floats:
+        """What the first record of the tuple changes; the others become known or average out.
+
+        `values[c, t, t']` is how far the mean of what is read beyond a part of the tuple differs
+        between two such parts, `evidence[c, t, t']` how far their weights do. The last record of
+        the part is either known or not, until the part is the attacked record alone.
+        """
+        count = values.shape[-1]
+        if count == 2:
+            worst: Floats = np.maximum(values[..., 0, 1], values[..., 1, 0])
+            return worst
+        last = np.arange(count) % 2
+        cost = shortest(np.where(last[:, None] != last, self.factor, 1.0) * values)
+        half = count // 2
+        first, second = _pairs(half)
+        zero = 2 * np.arange(half)
+        low, high = _weights(1.0 / evidence[..., zero, zero + 1], evidence[..., zero + 1, zero])
+        averaged, weights = np.ones((2, *values.shape[:-2], half, half))
+        averaged[..., first, second] = self.margin * np.maximum(
+            1.0, _largest_ratio(low, high, cost, first, second, 2 * first, 2 * second)
+        )
+        ones = np.ones((*evidence.shape[:-2], half, 2))
+        weights[..., first, second] = self.margin * _largest_ratio(
+            ones, ones, evidence, first, second, 2 * first, 2 * second
+        )
+        branches = [(values[..., z::2, z::2], evidence[..., z::2, z::2]) for z in range(2)]
+        branches.append((averaged, shortest(weights)))
+        worst = np.max([self._given_first(v, e) for v, e in branches], axis=0)
+        return worst

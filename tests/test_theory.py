@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from bayesdp.theorems import REGISTRY
-from bayesdp.theorems.markov_count import NAME
+from bayesdp.theorems import REGISTRY, markov_count
 from bayesdp.theorems.relations import RELATIONS
 from tools import make_theory
 
@@ -25,7 +26,36 @@ def test_every_theorem_is_proved_once_and_in_its_file() -> None:
         file = f"theorems/{Path(str(module.__file__)).name}"
         assert file in files, f"docs/theory.md.in names no place for {file}"
         assert f"`{name}`" in make_theory.proof(file)
-    assert f"`{NAME}`" in make_theory.proof("theorems/markov_count.py")
+    assert f"`{markov_count.NAME}`" in make_theory.proof("theorems/markov_count.py")
+
+
+CITED = re.compile(r"theory (\d+\.\d+[a-z]?(?: [a-z]\d?)?)$")
+SOURCES = {theorem.name: theorem.source for theorem in REGISTRY} | {
+    markov_count.NAME: markov_count.SOURCE
+}
+
+
+def test_no_two_sections_have_one_number() -> None:
+    numbers = Counter(number for number, _ in make_theory.sections(make_theory.page()))
+    assert {number: count for number, count in numbers.items() if count > 1} == {}
+
+
+def test_each_theorem_names_the_section_that_states_it_and_no_other_theorem() -> None:
+    stated = {number: names for number, names in make_theory.sections(make_theory.page()) if names}
+    cited = {}
+    for name, source in SOURCES.items():
+        match = CITED.search(source)
+        assert match, f"{name}: {source!r} doesn't end with its section of docs/theory.md"
+        cited[match[1]] = [name]
+    assert cited == stated
+
+
+def test_a_rule_of_the_kernel_cites_the_section_of_its_theorem() -> None:
+    folder = make_theory.ROOT / "src" / "bayesdp" / "kernel" / "rules"
+    for name, source in SOURCES.items():
+        section = source.rpartition("theory ")[2]
+        first = (folder / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8").split("\n")[0]
+        assert re.search(rf"[( ]{re.escape(section)}[,)]", first), (name, section, first)
 
 
 def test_every_relation_is_proved_in_its_file() -> None:
@@ -36,6 +66,24 @@ def test_every_relation_is_proved_in_its_file() -> None:
     for relation in RELATIONS:
         homes = [name for name, text in proofs.items() if f'<a id="{relation.name}"></a>' in text]
         assert len(homes) == 1, (relation.name, homes)
+
+
+def test_sections_are_read_with_their_letters_and_their_theorems() -> None:
+    stated = "**Statement** (theorem `{}`{}).\n\n"
+    page = (
+        f"## 3. All\n\n### 3.7b Loops\n\n{stated.format('loops', '')}### Frame\n\n"
+        f"### 3.8 Normal\n\n#### a2. Equal\n\n{stated.format('equal', '')}"
+        f"#### b. Known\n\n{stated.format('equal', ', known')}## 4. More\n\nend\n"
+    )
+    read = make_theory.sections(page)
+    assert read == [
+        ("3", []),
+        ("3.7b", ["loops"]),
+        ("3.8", []),
+        ("3.8 a2", ["equal"]),
+        ("3.8 b", []),
+        ("4", []),
+    ]
 
 
 def test_a_stale_page_and_an_empty_docstring_are_told(

@@ -17,6 +17,9 @@ ROOT = Path(__file__).resolve().parent.parent
 TEMPLATE = ROOT / "docs" / "theory.md.in"
 PAGE = ROOT / "docs" / "theory.md"
 THEOREM = re.compile(r"^<!-- theorem: (\S+) -->$", re.MULTILINE)
+HEADING = re.compile(r"^(#{2,4}) (?:(\d+(?:\.\d+)?[a-z]?)\.?|([a-z]\d?)\.) ", re.MULTILINE)
+"""A numbered heading: `## 3. ...`, `### 3.7b ...`, or `#### c. ...` inside the section above it."""
+STATED = re.compile(r"^\*\*Statement\*\* \(theorem `([a-z-]+)`\)\.", re.MULTILINE)
 GENERATED = (
     "<!-- Written by tools/make_theory.py from theory.md.in and the docstrings in "
     "src/bayesdp/theorems/: change those, not this. -->"
@@ -37,6 +40,23 @@ def page() -> str:
     """The page as it has to be."""
     template = TEMPLATE.read_text(encoding="utf-8")
     return f"{GENERATED}\n\n{THEOREM.sub(lambda marker: proof(marker[1]), template)}"
+
+
+def sections(text: str) -> list[tuple[str, list[str]]]:
+    """The numbered sections in their order, as `3.7b` or `3.8 c`, and the theorems stated in each.
+
+    A section ends at the next numbered heading. A theorem has its home where the statement names it
+    and nothing else: `(theorem `name`, order k)` is a further part of a theorem stated before.
+    """
+    headings = list(HEADING.finditer(text))
+    ends = [heading.start() for heading in headings[1:]] + [len(text)]
+    listed, above = [], ""
+    for heading, end in zip(headings, ends, strict=True):
+        number, letter = heading[2], heading[3]
+        above = number or above
+        label = f"{above} {letter}" if letter else number
+        listed.append((label, STATED.findall(text[heading.end() : end])))
+    return listed
 
 
 def main(arguments: list[str]) -> int:

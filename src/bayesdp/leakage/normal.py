@@ -138,7 +138,7 @@ def max_correlation_factor(size: int, rho: float) -> float | None:
 
 
 def equal_variances_factor(size: int, rho: float) -> float:
-    """`1 + max_s (m - s) min(1, 1 / (1/rho - s + 1))` (theory 3.8 a), rounded up.
+    """`1 + max_s (m - s) min(1, 1 / (1/rho - s + 1))` (theory 3.8 a2), rounded up.
 
     The terms grow with `s` up to the first that is cut to 1, so at most three of them matter.
     """

@@ -1,4 +1,4 @@
-"""Markov chains of any number of states: the recursion and its threshold variant (theory 3.5).
+"""Chains of any number of states: the recursion, its threshold variant (theory 3.5m, 3.6t).
 
 As in `chain`, but one step is a small linear program for each ordered pair of values (or, in the
 threshold variant, a closed form). The laws of the next record given the evidence do not depend on

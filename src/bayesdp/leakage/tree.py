@@ -1,4 +1,4 @@
-"""Trees against uninformed adversaries: the recursion along edges (theory 3.5, trees).
+"""Trees against uninformed adversaries: the recursion along edges (theory 3.5r).
 
 For neighbours `i` and `k` let `C[u, u']` be the largest ratio, over functions that are
 log-Lipschitz in the records of the branch at `k`, of the means given `x_i = u` and `x_i = u'`.

@@ -182,7 +182,7 @@ def _closed(kernel: Floats, own: Floats, widening: float, deadline: Deadline) ->
     return closed(np.ones((count, count)), step, _MOST_ROUNDS, 1e120)
 
 
-# -- any adversary: influences between single records (theory 3.7b) ------------------------------
+# -- any adversary: influences between single records (theory 3.7k) ------------------------------
 
 
 def influences(table: Floats, start: Floats, start_error: float = 0.0) -> list[float]:

@@ -1,4 +1,4 @@
-"""Trees: every record except the roots depends on its parent (theory 3.5, trees)."""
+"""Trees: every record except the roots depends on its parent (theory 3.5r)."""
 
 from __future__ import annotations
 

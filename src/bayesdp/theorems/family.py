@@ -1,6 +1,6 @@
 """A family of populations: the largest level over its members.
 
-### Families of populations
+### 3.11 Families of populations
 
 **Statement** (theorem `family`). If `L_pi(eps) <= l_pi` for each member `pi` of a family, the level
 of the family is at most `max l_pi`; exact if all of them are. **Proof.** The level of a family is
@@ -20,11 +20,11 @@ from bayesdp.theorems.base import Question, Theorem
 
 
 class FamilyOfPopulations(Theorem):
-    """The largest of the members' best levels."""
+    """The largest of the members' best levels (theory 3.11)."""
 
     name = "family"
     statement = "a family of populations: the largest level over its members"
-    source = "theory 1"
+    source = "bayesdp; theory 3.11"
     uses = "each member's best theorem"
     ignores = "which member is the likelier one"
     asks_others = True

@@ -1,18 +1,18 @@
 """Counts on negatively correlated chains: a theorem about one kind of mechanism.
 
-*Negatively correlated chains* of two states, in one series without gaps (`det P <= 0`;
-`markov-count`): the level of **every** mechanism that sees the data only through the count, and is
-`eps`-indistinguishable for counts that differ by one, is at most `eps`, for every adversary, start
-and length. **Proof.** The rows given evidence on a side are those of `P` (or its transpose)
-weighted and rescaled, so their determinants are `<= 0` too. Couple the two laws given the values 1
-and 0 of the target: by the sign of the determinant the next record can be drawn such that it agrees
-or is 0 and 1 instead of 1 and 0; once two records agree, all further ones do. The differences on a
-side are -1, +1, -1, ... until they stop, so they sum to -1 or 0. The target adds +1: the count
-moves by at most one in all. ∎ Several such counts of one series add up, since one coupling serves
-all of them. It is exact where some adversary knows both neighbours of a record that could still be
-either value. It is asked only about spends whose mechanism is known to be such a count. It is false
-for a series *with gaps* (every other record of an alternating chain is positively correlated), and
-of no use to other mechanisms: randomized response still leaks 3.5.
+**Statement** (theorem `markov-count`). Take a *negatively correlated chain* of two states (`det P
+<= 0`), in one series without gaps. The level of **every** mechanism that sees the data only through
+the count, and is `eps`-indistinguishable for counts that differ by one, is at most `eps`, for every
+adversary, start and length. **Proof.** The rows given evidence on a side are those of `P` (or its
+transpose) weighted and rescaled, so their determinants are `<= 0` too. Couple the two laws given
+the values 1 and 0 of the target: by the sign of the determinant the next record can be drawn such
+that it agrees or is 0 and 1 instead of 1 and 0; once two records agree, all further ones do. The
+differences on a side are -1, +1, -1, ... until they stop, so they sum to -1 or 0. The target adds
++1: the count moves by at most one in all. ∎ Several such counts of one series add up, since one
+coupling serves all of them. It is exact where some adversary knows both neighbours of a record that
+could still be either value. It is asked only about spends whose mechanism is known to be such a
+count. It is false for a series *with gaps* (every other record of an alternating chain is
+positively correlated), and of no use to other mechanisms: randomized response still leaks 3.5.
 """
 
 from __future__ import annotations

@@ -1,16 +1,18 @@
 """Order-k chains, any adversary: the influence matrix.
 
-**Chains of order k** (theorem `markov-influence`). The statement holds with `kappa_d = tanh(ln R_d
-/ 4)` for records `d = 1, ..., k` apart and 0 beyond, `R_d` the largest cross ratio of `(x_j,
-x_(j+d))` given all other records, over all positions `j`, both ends included. `R_d` comes from the
-transitions that hold both records; near the start also from the joint law of the first k. All of
-these must be positive. *Certificate:* `S_ij / S_ii = x_j` solves `x = kappa_Ui + kappa_UU x`, `U`
-everything but `i`, and grows with `U`. So an inner record of a long line is the worst. It is solved
-in a window of 400 records to each side. What is missing to `x >= kappa_Ui + kappa_UU x`, by
-rounding and beyond the window, is made up for by adding `r theta^|j|`, with `theta` so close to 1
-that one step still loses half of the room `1 - 2 sum kappa_d`. So the bound does not grow with the
-length. If there is no room but the line is short, the solution is checked against a positive vector
-instead.
+### 3.7k Order-k chains, any adversary: the influence matrix (new)
+
+**Statement** (theorem `markov-influence`). 3.7b holds for a chain of order k with `kappa_d =
+tanh(ln R_d / 4)` for records `d = 1, ..., k` apart and 0 beyond, `R_d` the largest cross ratio of
+`(x_j, x_(j+d))` given all other records, over all positions `j`, both ends included. `R_d` comes
+from the transitions that hold both records; near the start also from the joint law of the first k.
+All of these must be positive. *Certificate:* `S_ij / S_ii = x_j` solves `x = kappa_Ui + kappa_UU
+x`, `U` everything but `i`, and grows with `U`. So an inner record of a long line is the worst. It
+is solved in a window of 400 records to each side. What is missing to `x >= kappa_Ui + kappa_UU x`,
+by rounding and beyond the window, is made up for by adding `r theta^|j|`, with `theta` so close to
+1 that one step still loses half of the room `1 - 2 sum kappa_d`. So the bound does not grow with
+the length. If there is no room but the line is short, the solution is checked against a positive
+vector instead.
 """
 
 from __future__ import annotations
@@ -29,11 +31,11 @@ MOST_CELLS = 100_000
 
 
 class MarkovInfluence(MarkovTheorem):
-    """`L(eps) <= eps max_i sum_j S_ij / S_ii` for chains of order k (theory 3.7b)."""
+    """`L(eps) <= eps max_i sum_j S_ij / S_ii` for chains of order k (theory 3.7k)."""
 
     name = "markov-influence"
     statement = "an order-k chain with weak coupling: eps times the total influence on a record"
-    source = "bayesdp; theory 3.7b"
+    source = "bayesdp; theory 3.7k"
     uses = "how much two records can tell about each other given all the others"
     ignores = "the signs and the order of influences, the adversary class"
 

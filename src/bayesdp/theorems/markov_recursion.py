@@ -44,10 +44,10 @@ max(p, q) / min(p, q)`. *Proof:* let `p >= q` (else relabel every other record).
 1/sqrt(k))`, and `y = e^(L/2)` because both sides contribute: `L = eps + 2 ln C`. ∎ Its slope at 0
 is `gamma = (1 + |lambda|) / (1 - |lambda|)`.
 
-### 3.5 for many states (new)
+### 3.5m Markov chain of many states, sharp recursion (new)
 
-**Statement** (theorem `markov-recursion`). In the same frame let `C_0 = 1` and, for a run of `l`
-records with evidence `h`,
+**Statement** (theorem `markov-recursion`, many states). In the same frame let `C_0 = 1` and, for a
+run of `l` records with evidence `h`,
 
 ```text
 C_l[u, u'] = sup of (row[u] . phi) / (row[u'] . phi)  over phi > 0 with phi(v) <= c(v, v') phi(v'),
@@ -76,9 +76,9 @@ p . phi <= max over v of (p(v) - sum_w y(v, w) + sum_w c(w, v) y(w, v)) / q(v)  
 
 because adding `y(v, w) (c(v, w) phi(w) - phi(v)) >= 0` to `p . phi` leaves a combination of the
 `phi(v)` with these numerators. That number, rounded up, is what is used; never more than the
-threshold bound (3.6). A state that neither row reaches has costs that mean nothing, and no flow may
-use them: to and from it the largest of the other costs is taken. With it every admissible `phi` on
-the other states extends to that state, by its smallest value, so the constraints through it are
+threshold bound (3.6t). A state that neither row reaches has costs that mean nothing, and no flow
+may use them: to and from it the largest of the other costs is taken. With it every admissible `phi`
+on the other states extends to that state, by its smallest value, so the constraints through it are
 true ones.
 
 **Closing the tail.** As for two states, with one difference: the evidence from the left tends to
@@ -108,9 +108,9 @@ theorem.
 
 ### 3.5k Order-k chains, uninformed adversaries (new)
 
-**Statement** (theorem `markov-recursion`). A stationary chain of order k; the adversary knows no
-record. Let tuples of k consecutive records be states, with the kernel that adds one record and
-drops one, and its reversal. On each side let `C_0 = 1` and
+**Statement** (theorem `markov-recursion`, order k). A stationary chain of order k; the adversary
+knows no record. Let tuples of k consecutive records be states, with the kernel that adds one record
+and drops one, and its reversal. On each side let `C_0 = 1` and
 
 ```text
 C_l[u, u'] = sup of (row[u] . phi) / (row[u'] . phi)  over phi > 0 with phi(v) <= c(v, v') phi(v'),

@@ -1,7 +1,9 @@
 """Markov chains of more than two states: the recursion with one cost for all pairs.
 
-**The threshold variant (new; theorem `markov-threshold`).** Between 3.5 and 3.6, for many states:
-in 3.5 replace the costs `c(v, v')` by the largest of them, `c`. One step is then
+### 3.6t Markov chain of many states, threshold variant (new)
+
+**Statement** (theorem `markov-threshold`). Between 3.5m and 3.6: in 3.5m replace the costs `c(v,
+v')` by the largest of them, `c`. One step is then
 
 ```text
 C[u, u'] = max over sets A of states of (1 + (c - 1) p(A)) / (1 + (c - 1) q(A)),
@@ -31,11 +33,11 @@ from bayesdp.theorems.markov import (
 
 
 class MarkovThreshold(MarkovTheorem):
-    """The recursion with one cost for all pairs of states: fast for many states (theory 3.6)."""
+    """The recursion with one cost for all pairs of states: fast for many states (theory 3.6t)."""
 
     name = "markov-threshold"
     statement = "a Markov chain of many states: the recursion with the largest cost for all pairs"
-    source = "bayesdp; theory 3.6 (threshold variant), after Cao et al., ICDE 2017"
+    source = "bayesdp, after Cao et al., ICDE 2017; theory 3.6t"
     uses = "the transitions, the start, the length, the adversary class"
     ignores = "that some pairs of states are closer to each other than others"
 

@@ -62,7 +62,7 @@ it is 3.6.
 `B_1` only) loses to blocks at small `eps` on strongly coupled chains: on the activity series a
 change that is handed on record by record is reweighted k times, each time by nearly all of `R`.
 Blocks hand it on once, but pay `k eps` for it. So both are mixed above, step by step, and the least
-of 3.6 for blocks, 3.7b and this one is reported. On weakly coupled chains this one wins, by up to
+of 3.6 for blocks, 3.7k and this one is reported. On weakly coupled chains this one wins, by up to
 half for order 2, as coupling vanishes: blocks then pay `k eps`, this one `eps`. On the activity
 series it does not: 1.5217 at eps 0.1, where blocks give 1.2788. The truth lies between the level of
 an uninformed adversary (3.5k: 0.5614 at most) and that of 3.5t, a recursion that knows which

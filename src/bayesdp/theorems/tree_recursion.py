@@ -1,6 +1,6 @@
 """Trees, adversaries who know no record: the recursion along edges.
 
-### 3.5 on trees: uninformed adversaries (new)
+### 3.5r Trees, uninformed adversaries: sharp recursion (new)
 
 **Statement** (theorem `tree-recursion`). The records form a tree, or several independent ones: a
 root has a law, every other record a transition from its parent. The adversary knows no record. For
@@ -33,8 +33,8 @@ the value that it has at a possible one, so that value may be left out, or its c
 largest of the others. ∎
 
 More than two states: each step is a linear program, which bayesdp bounds from above by a feasible
-dual (3.5), or by its threshold bound where there would be very many. The result is then an upper
-bound.
+dual (3.5m), or by its threshold bound (3.6t) where there would be very many. The result is then an
+upper bound.
 
 *Checked:* two states: equal to the search over all mechanisms on random trees and forests of up to
 five records, with zeros; three states: never below it.
@@ -49,11 +49,11 @@ from bayesdp.theorems.base import Question, Theorem
 
 
 class TreeRecursion(Theorem):
-    """The sharp conversion for trees against uninformed adversaries (theory 3.5)."""
+    """The sharp conversion for trees against uninformed adversaries (theory 3.5r)."""
 
     name = "tree-recursion"
     statement = "a tree, and an adversary who knows no record: the sharp recursion along its edges"
-    source = "bayesdp; theory 3.5, trees"
+    source = "bayesdp; theory 3.5r"
     uses = "the tree, its laws and transitions, and that the adversary knows no record"
     ignores = "nothing"
     models = (Tree, Network)

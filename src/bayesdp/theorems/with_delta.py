@@ -38,6 +38,7 @@ from bayesdp.theorems import (
     report,
 )
 from bayesdp.theorems.base import Question, Theorem
+from bayesdp.theorems.family import FamilyOfPopulations
 
 Counted = Literal["pure", "zcdp"]
 Ways = Sequence[tuple[Counted, Cost]]
@@ -489,4 +490,5 @@ def _of_family(
     ]
     members: list[Mapping[str, Any]] = [{"theorem": b.theorem, "epsilon": b.epsilon} for b in best]
     epsilon = max(bound.epsilon for bound in best)
-    return [Bound("family", epsilon, "upper", "theory 1", {"members": members}, delta)]
+    name, source = FamilyOfPopulations.name, FamilyOfPopulations.source
+    return [Bound(name, epsilon, "upper", source, {"members": members}, delta)]

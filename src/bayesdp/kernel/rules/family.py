@@ -1,4 +1,4 @@
-"""A family of populations: the largest level over its members (theory 1).
+"""A family of populations: the largest level over its members (theory 3.11).
 
 The premises are one conversion step for each member, in order, of the same adversary, secrets and
 cost, each about that member as declared. (A release has the composition of its DP costs among the

@@ -1,4 +1,4 @@
-"""Equal variances, |correlation| <= rho: `1 + max_s (m - s) min(1, 1/(1/rho - s + 1))` (3.8 a)."""
+"""Equal variances, |correlation| <= rho: `1 + max_s (m - s) min(1, 1/(1/rho - s + 1))` (3.8 a2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Order-k chains, any adversary: the influence matrix (theory 3.7b)."""
+"""Order-k chains, any adversary: the influence matrix (theory 3.7k)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chains of many states: the recursion with one cost for all pairs (theory 3.6, threshold)."""
+"""Chains of many states: the recursion with one cost for all pairs (theory 3.6t)."""
 
 from __future__ import annotations
 

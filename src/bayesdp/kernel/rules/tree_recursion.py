@@ -1,4 +1,4 @@
-"""Trees, adversaries who know no record: the recursion along edges (theory 3.5, trees).
+"""Trees, adversaries who know no record: the recursion along edges (theory 3.5r).
 
 For neighbours `i` and `k`, `C_(k -> i)[u, u']` is the largest ratio of the means of a function
 with `g(v) <= c(v, v') g(v')` under the laws of `x_k` given `x_i = u` and `u'`, where `c` is `e^eps`

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bayesdp.notions import ROUNDING_IN_WORDS
+from bayesdp.statements.assumptions import ROUNDING
 from bayesdp.theorems import REGISTRY, markov_count
 from bayesdp.theorems.relations import RELATIONS
 from tools import make_theory
@@ -56,6 +58,11 @@ def test_a_rule_of_the_kernel_cites_the_section_of_its_theorem() -> None:
         section = source.rpartition("theory ")[2]
         first = (folder / f"{name.replace('-', '_')}.py").read_text(encoding="utf-8").split("\n")[0]
         assert re.search(rf"[( ]{re.escape(section)}[,)]", first), (name, section, first)
+
+
+def test_the_page_and_reports_say_of_rounding_what_certificates_say() -> None:
+    assert f'"{ROUNDING}"' in " ".join(make_theory.page().split())
+    assert ROUNDING in ROUNDING_IN_WORDS
 
 
 def test_every_relation_is_proved_in_its_file() -> None:

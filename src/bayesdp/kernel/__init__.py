@@ -24,13 +24,13 @@ from __future__ import annotations
 from bayesdp.kernel.arithmetic import InvalidError, TooSlowError, UnknownError
 from bayesdp.kernel.certificates import check
 from bayesdp.kernel.conversions import certified_level
-from bayesdp.kernel.judgement import ROUNDING, Verdict
+from bayesdp.kernel.judgement import Verdict
 from bayesdp.kernel.program_queries import costs as program_costs
 from bayesdp.kernel.program_queries import gaussian_assumptions
 from bayesdp.kernel.program_queries import remaining as program_assumptions
 from bayesdp.kernel.program_queries import slack as program_slack
 from bayesdp.kernel.relations import derived_assumptions as relation_assumptions
-from bayesdp.statements.assumptions import assumptions
+from bayesdp.statements.assumptions import ROUNDING, assumptions
 from bayesdp.statements.certificates import NOT_PROTECTED
 from bayesdp.statements.conversions import DETAILS
 

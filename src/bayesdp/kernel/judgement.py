@@ -10,9 +10,6 @@ from typing import Any, Literal
 from bayesdp.kernel.composition import Cost
 from bayesdp.statements import conversions
 
-ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
-"""How the levels of a certificate are rounded."""
-
 RULES = conversions.THEOREMS
 """Every theorem that the kernel re-proves: the file of the same name in `rules/`."""
 

@@ -18,10 +18,9 @@ from bayesdp.kernel.arithmetic import at_least, ball, follows, require
 from bayesdp.kernel.composition import declared_cost
 from bayesdp.kernel.conversions import conversion_level, read_conversion
 from bayesdp.kernel.hypotheses import NAMES, Facts
-from bayesdp.kernel.judgement import ROUNDING
 from bayesdp.kernel.stated import stated_certificate, stated_population
 from bayesdp.statements import conversions
-from bayesdp.statements.assumptions import assumptions
+from bayesdp.statements.assumptions import ROUNDING, assumptions
 from bayesdp.statements.certificates import RelationsCertificate
 from bayesdp.statements.populations import law_of
 from bayesdp.statements.steps import RELATION, Given, NotionLevel, Relation

@@ -24,7 +24,7 @@ from bayesdp.kernel.composition import (
     summed,
 )
 from bayesdp.kernel.conversions import check_delta, conversion_level, counted, read_conversion
-from bayesdp.kernel.judgement import GAUSSIAN_RULES, ROUNDING
+from bayesdp.kernel.judgement import GAUSSIAN_RULES
 from bayesdp.kernel.program_queries import program_query
 from bayesdp.kernel.program_results import check_program_results
 from bayesdp.kernel.programs.effort import Effort
@@ -39,6 +39,7 @@ from bayesdp.kernel.stated import (
     stated_columns,
     stated_population,
 )
+from bayesdp.statements.assumptions import ROUNDING
 from bayesdp.statements.certificates import (
     AnyValues,
     BoundedValues,

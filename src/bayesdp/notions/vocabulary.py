@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from bayesdp.statements.assumptions import ADVERSARY_WORDS
+from bayesdp.statements.assumptions import ADVERSARY_WORDS, ROUNDING
 
 Notion = Literal["dp", "bdp"]
 Adversary = Literal["any", "uninformed", "informed"]
@@ -26,8 +26,8 @@ SECRETS: tuple[Secrets, ...] = get_args(Secrets)
 ADVERSARY_MEANING: dict[Adversary, str] = {name: ADVERSARY_WORDS[name] for name in ADVERSARIES}
 """Who attacks, in the words of certificates."""
 
-ROUNDING = "double precision, rounded outward; certificates are re-proved in ball arithmetic"
-"""How computed levels are rounded, as reports say it; a certificate says what the kernel does."""
+ROUNDING_IN_WORDS = f"computed in double precision and rounded up; on a certificate {ROUNDING}"
+"""How levels are rounded, as reports say it."""
 
 
 @dataclass(frozen=True, slots=True)

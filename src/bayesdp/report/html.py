@@ -13,7 +13,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Self
 
-from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Adversary, Secrets
+from bayesdp.notions import ADVERSARY_MEANING, ROUNDING_IN_WORDS, Adversary, Secrets
 from bayesdp.release.assumptions import said_once
 from bayesdp.report import beliefs
 from bayesdp.report.dependence import number
@@ -86,7 +86,7 @@ class StudySection:
     notes: Sequence[str] = ()
     secrets: Secrets | None = None
     interval: str | None = None
-    rounding: str = ROUNDING
+    rounding: str = ROUNDING_IN_WORDS
     dataset_level: float | None = None
     dataset_dp_epsilon: float | None = None
     delta: float = 0.0
@@ -373,7 +373,7 @@ def _notes(study: StudySection) -> str:
 
 
 def _roundings(studies: Sequence[StudySection]) -> str:
-    return "; ".join(dict.fromkeys(s.rounding for s in studies)) or ROUNDING
+    return "; ".join(dict.fromkeys(s.rounding for s in studies)) or ROUNDING_IN_WORDS
 
 
 def _sentence(text: str) -> str:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from bayesdp.calibration import GaussianCalibration
 from bayesdp.leakage.channel import ChannelLeakage, record_namer
-from bayesdp.notions import ADVERSARY_MEANING, ROUNDING, Calibration
+from bayesdp.notions import ADVERSARY_MEANING, ROUNDING_IN_WORDS, Calibration
 from bayesdp.report.beliefs import factor_words, odds_factor
 from bayesdp.report.layout import bullet, noted, say, show_table
 from bayesdp.report.numbers import budget_words, level_words, rough
@@ -44,7 +44,7 @@ def show_leakage(console: Console, report: LeakageReport, offers: Sequence[Advic
     say(
         console,
         f"The attacker is '{report.adversary}': {ADVERSARY_MEANING[report.adversary]}. "
-        f"Levels: {ROUNDING}.",
+        f"Levels: {ROUNDING_IN_WORDS}.",
         style="dim",
     )
     if offers:

@@ -17,6 +17,9 @@ ADVERSARY_WORDS = {
     "uninformed": "they know the population, and none of the records",
     "informed": "they know every record except the one they attack",
 }
+ROUNDING = "every level is re-proved in ball arithmetic and rounded up"
+"""How the levels of a certificate are rounded, as every certificate says it."""
+
 LEDGER = (
     "the ledger's list of earlier releases is complete: the data set's level counts those alone"
 )

@@ -20,7 +20,6 @@ from bayesdp.kernel.arithmetic import (
     double_up,
     require,
 )
-from bayesdp.kernel.judgement import ROUNDING
 from bayesdp.kernel.programs.costs import Kinds, Spent, Walk
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.levels import TRUTH, Scope
@@ -40,6 +39,7 @@ from bayesdp.kernel.programs.refusals import allow
 from bayesdp.kernel.programs.releases import Pair, Setting
 from bayesdp.kernel.programs.rows import NotExactError, evaluate
 from bayesdp.kernel.stated import stated_derivation
+from bayesdp.statements.assumptions import ROUNDING
 from bayesdp.statements.certificates import ProgramCertificate
 from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation, ProgramEvidence
 

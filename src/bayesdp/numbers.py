@@ -17,10 +17,10 @@ UNIT = 2.0**-53
 
 
 def up(value: float, operations: int = 4) -> float:
-    """At least the true value, if `value` is a result of that many rounded operations on it.
+    """A double that is not below the true result, if `value` took so many rounded `operations`.
 
-    Only for sums and products of non-negative numbers and for monotone functions of them, where
-    relative errors add.
+    Infinities and NaN stay as they are. Only for sums and products of non-negative numbers and for
+    monotone functions of them, where relative errors add.
     """
     if not math.isfinite(value):
         return value
@@ -29,19 +29,25 @@ def up(value: float, operations: int = 4) -> float:
 
 
 def float_above(exact: Fraction) -> float:
-    """The smallest double that is not below an exact number; `OverflowError` beyond the doubles."""
+    """The smallest double that is not below an exact number.
+
+    Raises `OverflowError` for a number beyond the doubles.
+    """
     nearest = float(exact)
     return nearest if Fraction(nearest) >= exact else math.nextafter(nearest, math.inf)
 
 
 def float_below(exact: Fraction) -> float:
-    """The largest double that is not above an exact number: the mirror image of `float_above`."""
+    """The largest double that is not above an exact number: the mirror image of `float_above`.
+
+    Raises `OverflowError` for a number beyond the doubles.
+    """
     nearest = float(exact)
     return nearest if Fraction(nearest) <= exact else math.nextafter(nearest, -math.inf)
 
 
 def times(count: int, value: float) -> float:
-    """The exact product, rounded up: itself where doubles hold it; infinite beyond them."""
+    """The product, rounded up: itself where doubles hold it exactly, infinite beyond them."""
     if not math.isfinite(value):
         return value
     try:
@@ -71,7 +77,7 @@ def largest(*bounds: Any) -> float:
 
 
 def down(value: float, operations: int = 4) -> float:
-    """At most the true value: the mirror image of `up`."""
+    """A double that is not above the true result: the mirror image of `up`."""
     if not math.isfinite(value):
         return value
     return math.nextafter(value - abs(value) * operations * UNIT, -math.inf)
@@ -89,13 +95,16 @@ class Exact:
 
     @property
     def upper(self) -> float:
-        """At least the true number. A value that came out as 0 isn't 0 unless its error is."""
+        """At least the true number, rounded up; the error itself where the value came out as 0."""
         return self.error if self.value == 0.0 else up(self.value + self.error)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number computed from data or by simulation. Proves nothing."""
+    """A number computed from data or by simulation, which proves nothing.
+
+    `standard_error` is in the unit of `value`, `None` where it is not known.
+    """
 
     value: float
     standard_error: float | None = None

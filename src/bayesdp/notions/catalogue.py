@@ -45,13 +45,14 @@ SCOPE_MEANING: Mapping[ScopeKind, str] = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class PrivacyNotion:
-    """One notion of privacy.
+    """One notion of privacy: what a level of it says, in symbols and in words.
 
-    `definition` is the condition at a level, in symbols (theory 1); `parameters` what has to be
-    given besides the level; `quantifies_over` what the condition must hold for; `scopes` the kinds
-    of scope that a claim of it can have; `reads` a template for `in_words`. `unit` is "nats" for
-    levels in [0, inf] and "probability" for levels in [0, 1]. `with_delta` tells whether there is
-    an `(epsilon, delta)` version: the condition for events, up to an additive delta.
+    `key` is its name everywhere, `title` its name in sentences. `definition` is the condition at a
+    level, in symbols (theory 1); `parameters` what has to be given besides the level;
+    `quantifies_over` what the condition must hold for; `scopes` the kinds of scope that a claim of
+    it can have; `reads` a template for `in_words`. `unit` is "nats" for levels in [0, inf] and
+    "probability" for levels in [0, 1]. `with_delta` tells whether there is an `(epsilon, delta)`
+    version: the condition for events, up to an additive delta.
     """
 
     key: NotionKey
@@ -99,7 +100,11 @@ class PrivacyNotion:
         return float(level)
 
     def in_words(self, level: float, *, size: int | None = None) -> str:
-        """What this level promises, as one or two plain sentences. `size`: of a group."""
+        """What this level promises, as one or two plain sentences.
+
+        `size` is the number of records of the group, for `group-dp` alone. Raises `InputError` for
+        a level out of range, and for a group without a size of at least 1.
+        """
         self.check_level(level)
         if "size" in self.parameters and (size is None or size < 1):
             raise InputError("size", size, expected="a number of records of at least 1")
@@ -119,7 +124,7 @@ class NotionClaim:
     """A level of a notion and the populations that it holds for.
 
     `level` in the notion's unit; `delta` only where the notion has such a version; `size` the size
-    of the group for `group-dp`. `about` names the population or family in words. Errors:
+    of the group for `group-dp`. `about` names the population or family in words. Raises
     `InputError` for a level, scope or parameter that the notion doesn't have.
     """
 
@@ -158,7 +163,11 @@ class NotionClaim:
 
 
 def believed(before: float, level: float) -> float:
-    """The most that a belief `before` can become at this level, `b e^e / (1 - b + b e^e)`."""
+    """The most that a belief `before` can become at this level, `b e^e / (1 - b + b e^e)`.
+
+    `before` is a probability, `level` is in nats and may be infinite. A belief of 0 or 1 stays. In
+    double precision, not rounded outward. Source: theory 1.
+    """
     if before <= 0.0 or before >= 1.0:
         return before
     return before / (before + (1.0 - before) * math.exp(-level))

@@ -17,10 +17,13 @@ from bayesdp.notions.vocabulary import Adversary, Cost, Secrets, Tightness
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A proven level. `evidence` is what a check needs again, or what a reader may want to see.
+    """A proven level, in nats, by one theorem.
 
-    With a `delta` above 0 the level is `(epsilon, delta)`, and `proof` says how it follows: which
-    Rényi order, and how pure costs were counted (`theorems.with_delta`).
+    `tight` is "exact" where some mechanism attains it, else "upper". `source` names the publication
+    and the section of docs/theory.md. `evidence` is what a check needs again, or what a reader may
+    want to see. An infinite level promises nothing. With a `delta` above 0 the level is `(epsilon,
+    delta)`, and `proof` says how it follows: which Rényi order, and how pure costs were counted
+    (`theorems.with_delta`).
     """
 
     theorem: str
@@ -85,10 +88,11 @@ def left_out_for_time(refused: Iterable[Refused]) -> tuple[Refused, ...]:
 
 @dataclass(frozen=True, slots=True)
 class LeakageReport:
-    """Every applicable bound (lowest first), every refused theorem with its reason.
+    """What a DP cost means for a population: every bound, lowest first, and who has none and why.
 
-    `secrets` matters only to theorems about Gaussian populations. With a `delta`, levels are
-    `(epsilon, delta)`, and `zcdp_cost` is the cost with every pure part counted as zCDP.
+    `refused` has the theorems whose hypotheses fail, with their reasons. `secrets` matters only to
+    theorems about Gaussian populations. With a `delta`, levels are `(epsilon, delta)`, and
+    `zcdp_cost` is the cost with every pure part counted as zCDP.
     """
 
     cost: Cost
@@ -157,10 +161,10 @@ class LeakageReport:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The largest DP budget found whose certified level is at most `target`.
+    """The largest DP budget found whose certified level is at most `target`, both in nats.
 
-    `noise_multiplier` is `target / dp_epsilon`: how much more noise than for independent records.
-    It is at least 1, because a DP mechanism leaks at least its DP level (theory 2.1). `refused` are
+    `certified_epsilon` is the level of `dp_epsilon` by `theorem`, rounded up. `noise_multiplier` is
+    at least 1, because a DP mechanism leaks at least its DP level (theory 2.1). `refused` are
     the theorems that took too long at a level that was tried and is not exact: with their
     `seconds` the budget may be larger.
     """
@@ -173,7 +177,7 @@ class Calibration:
 
     @property
     def noise_multiplier(self) -> float:
-        """`target / dp_epsilon`."""
+        """`target / dp_epsilon`: how much more noise than for independent records."""
         return self.target / self.dp_epsilon
 
     def to_dict(self) -> dict[str, Any]:

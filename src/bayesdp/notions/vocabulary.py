@@ -34,8 +34,9 @@ ROUNDING_IN_WORDS = f"computed in double precision and rounded up; on a certific
 class Claim:
     """A level of a notion, together with everything that it needs to mean something.
 
-    `scope` names the populations that it holds for. `secrets` is set for those theorems
-    about Gaussian populations that hold only for secret values inside an interval.
+    `epsilon` is in nats; `adversary` is the class of adversaries that it holds against; `scope`
+    names the populations that it holds for. `secrets` is set for those theorems about Gaussian
+    populations that hold only for secret values inside an interval.
     """
 
     notion: Notion
@@ -48,14 +49,20 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class PureDP:
-    """A mechanism is `epsilon`-DP, in nats."""
+    """A mechanism is `epsilon`-DP: probabilities change by a factor of at most `e^epsilon`.
+
+    That is where one record is replaced; `epsilon` is in nats.
+    """
 
     epsilon: float
 
 
 @dataclass(frozen=True, slots=True)
 class ApproxDP:
-    """A mechanism is `(epsilon, delta)`-DP; a delta of 1 or more says nothing."""
+    """A mechanism is `(epsilon, delta)`-DP: a delta of 1 or more says nothing.
+
+    `epsilon` is in nats.
+    """
 
     epsilon: float
     delta: float
@@ -63,7 +70,10 @@ class ApproxDP:
 
 @dataclass(frozen=True, slots=True)
 class ZCDP:
-    """A mechanism is `rho`-zCDP: zero-concentrated DP (Bun & Steinke 2016)."""
+    """A mechanism is `rho`-zCDP: its Rényi divergence of every order `a > 1` is at most `a rho`.
+
+    For databases that differ in one record. Source: Bun & Steinke 2016, Definition 1.1; theory 2.5.
+    """
 
     rho: float
 
@@ -74,7 +84,7 @@ class ColumnCost:
 
     `width` is the length of the interval that they clip to, in the column's unit; `dp_epsilon` and
     `slack`, `rho` and `rho_slack` are as `lipschitz` and `slack`, `rho_lipschitz` and `rho_slack`
-    in `Cost`.
+    in `Cost`. Raises `ValueError` for a number that is negative or not finite, and a width of 0.
     """
 
     column: str
@@ -97,6 +107,7 @@ class ColumnCost:
 class Cost:
     """What has been spent under DP, split by the kind of the mechanisms.
 
+    All parts are sums in nats, at least 0 and finite, else `ValueError` is raised.
     `any` is the summed dp_epsilon of mechanisms about which nothing more is known, `lipschitz` of
     those that are Lipschitz in the l1 distance of the clipped records (theory 3.8).
     `slack` is the sum over the latter of dp_epsilon times the relative grid slack of one dependent
@@ -125,7 +136,11 @@ class Cost:
 
     @classmethod
     def of(cls, dp_epsilon: float, kind: Kind = "any", *, rho: float = 0.0) -> Cost:
-        """The cost of one mechanism, or of a pure and a Gaussian one of the same kind."""
+        """The cost of a mechanism of this kind, or of a pure and a Gaussian one together.
+
+        `dp_epsilon` is the pure cost in nats, `rho` the zCDP cost. Raises `ValueError` for a number
+        that is negative or not finite.
+        """
         if kind == "any":
             return cls(any=dp_epsilon, rho_any=rho)
         return cls(lipschitz=dp_epsilon, rho_lipschitz=rho)

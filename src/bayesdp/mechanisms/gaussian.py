@@ -65,7 +65,9 @@ class DiscreteGaussian:
         """The smallest scale whose cost in zCDP is at most `dp_rho`.
 
         `sensitivity_squared` is the square of the largest change of the released integers in l2
-        when one record is replaced: a whole number even if the sensitivity itself is not.
+        when one record is replaced: a whole number even if the sensitivity itself is not. Raises
+        `InputError` unless `1 <= sensitivity_squared <= (2^63 - 1)^2` and `dp_rho` is finite and
+        above 0, and for a scale out of range.
         """
         _check_squared(sensitivity_squared)
         if not (dp_rho > 0 and math.isfinite(dp_rho)):
@@ -86,15 +88,19 @@ class DiscreteGaussian:
         return Fraction(self.scale) ** 2
 
     def cost(self, sensitivity_squared: int) -> float:
-        """The cost `D^2 / (2 sigma^2)` in zCDP, rounded up to a double."""
+        """The cost `D^2 / (2 sigma^2)` in zCDP, rounded up to a double.
+
+        `sensitivity_squared` is `D^2`, as in `for_cost`; errors as there (`InputError`).
+        """
         _check_squared(sensitivity_squared)
         return float_above(Fraction(sensitivity_squared) / (2 * self.variance_parameter))
 
     def quantile(self, confidence: float) -> int:
         """The error at this confidence: an integer `k` with `P(|Z| > k) <= 1 - confidence`.
 
-        The least one, decided in ball arithmetic, for scales below 16. Above, the tail is bounded
-        by an integral and `k` may be one more than the least. In steps.
+        In steps. The least `k`, decided in ball arithmetic, for scales below 16. Above, the tail is
+        bounded by an integral and `k` may be one more than the least. Raises `InputError` unless
+        `0 < confidence < 1`.
         """
         beta = allowed_failure(confidence)
         guess = math.ceil(self.scale * _normal_quantile(beta) - 0.5)
@@ -102,7 +108,10 @@ class DiscreteGaussian:
 
     @classmethod
     def scale_for_error(cls, error_steps: int, confidence: float) -> float:
-        """The largest scale found whose `quantile(confidence)` is at most `error_steps`."""
+        """The largest scale found whose `quantile(confidence)` is at most `error_steps`.
+
+        Raises `InputError` unless `0 < confidence < 1` and `0 <= error_steps < 2^63`.
+        """
         beta = allowed_failure(confidence)
         if isinstance(error_steps, bool) or not 0 <= error_steps <= INT64_MAX:
             raise InputError("error", error_steps, expected="between 0 and 2^63 steps of the grid")
@@ -126,7 +135,10 @@ class DiscreteGaussian:
         return cls(low).scale
 
     def release(self, values: Sequence[int]) -> list[int]:
-        """`values` plus independent noise, drawn by OpenDP. Results saturate at 64 bits."""
+        """`values` plus independent noise, drawn by OpenDP. Results saturate at 64 bits.
+
+        Raises `InputError`, which shows no value, unless all values fit into 64 bits.
+        """
         check_values(values)
         return [int(value) for value in _measurement(self.scale)([int(v) for v in values])]
 
@@ -202,7 +214,9 @@ def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -
     """The least `delta` for which the noise is `(dp_epsilon, delta)`-DP, rounded up.
 
     `sigma` and the integer `sensitivity` (the change of one released integer when one record is
-    replaced) are in the same steps. Errors: `InputError` naming the argument.
+    replaced) are in the same steps; `dp_epsilon` is in nats and may be infinite. Raises
+    `InputError` naming the argument, also for a `sigma` with too many steps for an exact sum.
+    Source: Canonne, Kamath & Steinke, NeurIPS 2020, Theorem 7.
     """
     import numpy as np
 
@@ -237,9 +251,10 @@ def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -
 def smallest_sigma(
     sensitivity: int, dp_epsilon: float, dp_delta: float, *, precision: float = 1e-9
 ) -> float:
-    """The smallest `sigma` in the search with `discrete_gaussian_delta <= dp_delta`, as evaluated.
+    """About the smallest `sigma` with `discrete_gaussian_delta <= dp_delta`, which was evaluated.
 
-    Infinite where it has too many steps for an exact sum.
+    In steps, to a relative `precision`, and not below a thousandth of a step. Infinite where it has
+    too many steps for an exact sum. Arguments and `InputError` as in `discrete_gaussian_delta`.
     """
 
     def fits(sigma: float) -> bool:

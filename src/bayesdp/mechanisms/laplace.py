@@ -40,7 +40,9 @@ class DiscreteLaplace:
         """The smallest scale whose certified DP cost is at most `dp_epsilon`.
 
         `sensitivity` is the largest change of the released integers in l1 when one record is
-        replaced. "Certified" means by OpenDP's privacy map, which rounds up.
+        replaced. "Certified" means by OpenDP's privacy map, which rounds up. Raises `InputError`
+        unless `1 <= sensitivity < 2^63` and `dp_epsilon` is finite and above 0, in nats, and for a
+        scale out of range.
         """
         _check_sensitivity(sensitivity)
         if not (dp_epsilon > 0 and math.isfinite(dp_epsilon)):
@@ -56,15 +58,18 @@ class DiscreteLaplace:
         return cls(scale)
 
     def cost(self, sensitivity: int) -> float:
-        """The DP cost at this l1 `sensitivity`: an upper bound, from OpenDP's privacy map."""
+        """The DP cost at this l1 `sensitivity`: an upper bound, from OpenDP's privacy map.
+
+        In nats. Raises `InputError` for a sensitivity as in `for_cost`.
+        """
         _check_sensitivity(sensitivity)
         return float(_measurement(self.scale).map(sensitivity))
 
     def quantile(self, confidence: float) -> int:
         """The error at this confidence: the least integer `k` with `P(|Z| > k) <= 1-confidence`.
 
-        `P(|Z| > k) = 2 a^(k+1) / (1+a)`. Decided in ball arithmetic, so it is exact at the
-        boundary too (theory 4). In steps.
+        In steps. `P(|Z| > k) = 2 a^(k+1) / (1+a)`. Decided in ball arithmetic, so it is exact at
+        the boundary too (theory 4). Raises `InputError` unless `0 < confidence < 1`.
         """
         beta = allowed_failure(confidence)
         a = math.exp(-1.0 / self.scale)
@@ -73,7 +78,10 @@ class DiscreteLaplace:
 
     @classmethod
     def scale_for_error(cls, error_steps: int, confidence: float) -> float:
-        """The largest scale whose `quantile(confidence)` is at most `error_steps`."""
+        """The largest scale whose `quantile(confidence)` is at most `error_steps`.
+
+        Raises `InputError` unless `0 < confidence < 1` and `0 <= error_steps < 2^63`.
+        """
         beta = allowed_failure(confidence)
         if isinstance(error_steps, bool) or not 0 <= error_steps <= INT64_MAX:
             raise InputError("error", error_steps, expected="between 0 and 2^63 steps of the grid")
@@ -90,13 +98,16 @@ class DiscreteLaplace:
                 high = middle
 
     def release(self, values: Sequence[int]) -> list[int]:
-        """`values` plus independent noise, drawn by OpenDP. Results saturate at 64 bits."""
+        """`values` plus independent noise, drawn by OpenDP. Results saturate at 64 bits.
+
+        Raises `InputError`, which shows no value, unless all values fit into 64 bits.
+        """
         check_values(values)
         return [int(value) for value in _measurement(self.scale)([int(v) for v in values])]
 
 
 def check_scale(scale: float) -> None:
-    """Raises `InputError` unless it is a scale at which noise can be drawn and its cost told."""
+    """Raises `InputError` unless noise of this scale can be drawn and its cost computed."""
     if not MIN_SCALE <= scale <= MAX_SCALE:
         raise InputError(
             "scale",

@@ -50,7 +50,7 @@ class RandomizedResponse:
     """Keep a value with probability `1 - flip`, else answer with one of the other states.
 
     `states` are the values that a record can take, at least two; `flip` is the probability of an
-    answer that is not the record's, at most `(k - 1) / k`, where answers tell nothing. Errors:
+    answer that is not the record's, at most `(k - 1) / k`, where answers tell nothing. Raises
     `InputError` naming the argument.
 
     >>> mechanism = RandomizedResponse((0, 1), 0.25)
@@ -81,7 +81,11 @@ class RandomizedResponse:
 
     @classmethod
     def for_cost(cls, states: tuple[Hashable, ...], dp_epsilon: float) -> RandomizedResponse:
-        """The smallest flip probability found whose certified DP cost is at most `dp_epsilon`."""
+        """The smallest flip probability found whose certified DP cost is at most `dp_epsilon`.
+
+        Raises `InputError` unless `dp_epsilon`, in nats, is finite and above 0, and for states that
+        randomized response can't have.
+        """
         if not (dp_epsilon > 0.0 and math.isfinite(dp_epsilon)):
             raise InputError("dp_epsilon", dp_epsilon, expected="a finite number above 0")
         others = len(tuple(states)) - 1
@@ -102,7 +106,7 @@ class RandomizedResponse:
         return kept if Fraction(kept) + Fraction(self.flip) <= 1 else math.nextafter(kept, 0.0)
 
     def cost(self) -> float:
-        """The DP cost of publishing all answers: an upper bound, from OpenDP's privacy map."""
+        """The DP cost of publishing all answers, in nats, rounded up: by OpenDP's privacy map."""
         return float(_measurement(len(self.states), self._probability).map(1))
 
     @property
@@ -138,7 +142,9 @@ class RandomizedResponse:
         """Unbiased counts of every state from perturbed answers, with confidence intervals.
 
         Each interval holds for its own state, not for all states at once. It inverts the exact
-        law of the number of answers, a sum of two binomials.
+        law of the number of answers, a sum of two binomials. Raises `InputError` unless
+        `0 < confidence < 1`, for no answers at all, for an answer that is not a state, and where
+        `flip` is so large that answers tell nothing.
         """
         if not 0.0 < confidence < 1.0:
             raise InputError("confidence", confidence, expected="strictly between 0 and 1")

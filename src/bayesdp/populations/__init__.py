@@ -57,7 +57,9 @@ __all__ = [
 def load(text: str) -> Population:
     """A population from inline JSON, or from a TOML or JSON file.
 
-    A study file works too: its `[population]` is taken.
+    `text` is JSON where it begins with a brace, else a path. A study file works too: its
+    `[population]` is taken. Files that the population names are then looked for in its folder, too.
+    Raises `InputError` for a file that can't be read, and for what is not a population.
     """
     if text.lstrip().startswith("{"):
         try:

@@ -31,8 +31,9 @@ class Population(BaseModel):
     """The attacker's prior over the records, conditional on everything declared public.
 
     `covers` names the columns that it speaks about; `source` says who vouches for it. Both are
-    repeated on certificates. The fields in `positional` may be given without their names. Errors:
-    `InputError` naming the key, the value and the remedy.
+    repeated on certificates. The fields in `positional` may be given without their names. Every
+    population raises `InputError` naming the key, the value and the remedy, and `TypeError` where
+    a field is given twice, with its name and without.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=False, allow_inf_nan=False)
@@ -137,7 +138,7 @@ class Population(BaseModel):
 
     @property
     def table_size(self) -> int:
-        """The most records that a table may hold if it is one group (`structure` is `all`)."""
+        """The most records of a table that is one group (where `structure` is `all`)."""
         return self.group_size
 
     @abstractmethod
@@ -145,7 +146,7 @@ class Population(BaseModel):
         """One sentence in plain English."""
 
     def assumptions(self) -> tuple[str, ...]:
-        """What a level under it rests on and nothing checks, in words."""
+        """What a level under this population rests on and nothing checks, in words."""
         vouched = self.source or "nobody is named as vouching for it"
         return (f"the records depend on each other as declared: {self.describe()}; {vouched}",)
 
@@ -166,7 +167,7 @@ class Population(BaseModel):
     ) -> LeakageReport:
         """What `dp_epsilon`-DP means here: every applicable theorem, the refused ones, the best.
 
-        See `bayesdp.theorems.leakage`, to which this is a shortcut.
+        A shortcut to `bayesdp.leakage`: the same arguments, and `InputError` as there.
         """
         options = {"adversary": adversary, "kind": kind, "secrets": secrets, "seconds": seconds}
         levels: LeakageReport = _public("leakage")(self, dp_epsilon, **options)
@@ -181,7 +182,10 @@ class Population(BaseModel):
         secrets: Secrets = "bounded",
         seconds: float = 1.0,
     ) -> Calibration:
-        """The largest DP budget whose level stays within `bdp_epsilon`. See `calibrate`."""
+        """The largest DP budget whose level stays within `bdp_epsilon`.
+
+        A shortcut to `bayesdp.calibrate`: the same arguments, and `InputError` as there.
+        """
         options = {"adversary": adversary, "kind": kind, "secrets": secrets, "seconds": seconds}
         budget: Calibration = _public("calibrate")(self, bdp_epsilon, **options)
         return budget
@@ -193,7 +197,10 @@ def _public(name: str) -> Any:
 
 
 def law(values: tuple[float, ...], key: str) -> tuple[float, ...]:
-    """`values` as a probability law, rescaled to sum to 1, or `InputError`."""
+    """`values` as a probability law, rescaled to sum to 1.
+
+    Raises `InputError` about `key` unless each is in [0, 1] and they sum to 1 within 1e-9.
+    """
     for position, value in enumerate(values):
         if not (0.0 <= value <= 1.0):
             raise InputError(f"{key}[{position}]", value, expected="a probability in [0, 1]")

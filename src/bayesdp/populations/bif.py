@@ -46,7 +46,7 @@ def read_bif(path: Path, key: str = "population.bif", *, reader: str = "own") ->
 
     `table` is nested, one axis for each parent and the last for the node. `reader="pyagrum"` asks
     the pyAgrum library instead, which knows more formats (it must be installed: the extra
-    `networks`). Errors: `InputError` with file and line.
+    `networks`). Raises `InputError` with file and line.
     """
     if reader == "pyagrum":
         return _by_pyagrum(path, key)

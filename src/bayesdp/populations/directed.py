@@ -12,7 +12,7 @@ from bayesdp.populations.base import law
 def read_rows(table: Any, sizes: list[int], width: int, key: str) -> Any:
     """A node's nested table, one axis for each parent, with every row checked and rescaled.
 
-    `sizes` are the parents' numbers of values, `width` the node's own. Errors: `InputError`.
+    `sizes` are the parents' numbers of values, `width` the node's own. Raises `InputError`.
     """
     wanted = sizes[0] if sizes else width
     if not isinstance(table, list | tuple) or len(table) != wanted:

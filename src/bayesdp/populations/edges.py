@@ -39,7 +39,10 @@ class Edges:
         return hash(self.sha256)
 
     def to_spec(self) -> Any:
-        """Plain data that reads back as these edges."""
+        """Plain data that reads back as these edges: the file and its digest, or all pairs.
+
+        Raises `UnsupportedError` for many pairs that were given in memory.
+        """
         if self.file is not None:
             return {"file": self.file, "sha256": self.sha256}
         if len(self.pairs) > MOST_INLINE_EDGES:

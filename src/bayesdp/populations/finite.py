@@ -9,6 +9,7 @@ from pydantic import field_validator, model_validator
 
 from bayesdp.errors import InputError, require_shown
 from bayesdp.populations.base import PROBABILITY_TOLERANCE, Population
+from bayesdp.populations.graph import table_shape
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +72,7 @@ class Finite(Population):
     @property
     def sizes(self) -> tuple[int, ...]:
         """The number of values of each record."""
-        return _shape(self.probabilities, "population.probabilities")
+        return table_shape(self.probabilities)
 
     @property
     def common_states(self) -> int | None:
@@ -99,7 +100,11 @@ class Finite(Population):
 
 
 def read_law(raw: Any, key: str) -> Any:
-    """A nested array of probabilities as nested tuples that sum to 1, or `InputError`."""
+    """A nested array of probabilities as nested tuples that sum to 1.
+
+    Raises `InputError` about `key` for other cells, a sum further than 1e-9 from 1, and rows of
+    different lengths.
+    """
     tolist = getattr(raw, "tolist", None)
     plain = tolist() if tolist is not None else raw
     cells: list[float] = []

@@ -310,7 +310,10 @@ def _read_factor(key: str, raw: Any) -> Any:
 
 
 def read_table(raw: Any, key: str) -> Table:
-    """A nested table of finite non-negative weights, not all of them 0, as nested tuples."""
+    """A nested table of finite non-negative weights, not all of them 0, as nested tuples.
+
+    One axis for each record of the factor. Raises `InputError` about `key` for anything else.
+    """
     import numpy as np
 
     expected = "a nested array of finite numbers, at least 0"
@@ -341,7 +344,7 @@ def _tuples(nested: Any) -> Any:
 
 
 def table_shape(table: Table) -> tuple[int, ...]:
-    """The shape of a table that `read_table` made."""
+    """The shape of nested tuples, such as `read_table` makes."""
     shape = []
     here: Any = table
     while isinstance(here, tuple):

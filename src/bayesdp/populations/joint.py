@@ -34,7 +34,7 @@ _MOST_RECORDS = 100_000
 
 
 class NoJointError(ValueError):
-    """Why a population has no joint law that could be multiplied out, in words."""
+    """A population has no joint law that could be multiplied out; the message says why."""
 
 
 def sizes_of(population: Population) -> tuple[int, ...]:

@@ -133,7 +133,10 @@ class MarkovChain(Population):
 
     @property
     def start(self) -> Row:
-        """The law of the first record, for a chain of order 1 with one transition matrix."""
+        """The law of the first record, for a chain of order 1 with one transition matrix.
+
+        Raises `InputError` where it is "stationary" and the chain has several stationary laws.
+        """
         if self.initial != "stationary":
             first: Row = self.initial
             return first
@@ -156,7 +159,10 @@ class MarkovChain(Population):
 
 
 def stationary_law(transition: tuple[Row, ...]) -> Row:
-    """The stationary law of a chain with a single recurrent class."""
+    """The stationary law of a chain of order 1, whose rows sum to 1.
+
+    Raises `InputError` where there are several, since the chain has several recurrent classes.
+    """
     if len(transition) == 2:
         up, down = transition[0][1], transition[1][0]
         return (down / (up + down), up / (up + down))

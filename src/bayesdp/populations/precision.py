@@ -60,7 +60,10 @@ class Precision:
         return int(self.matrix.shape[0])
 
     def to_spec(self) -> Any:
-        """Plain data that reads back as this matrix; a large one in memory is refused."""
+        """Plain data that reads back as this matrix: the file and its digest, or all rows.
+
+        Raises `UnsupportedError` for a large matrix that was given in memory.
+        """
         if self.file is not None:
             return {"file": self.file, "sha256": self.sha256}
         if self.records > LARGEST_DENSE:
@@ -94,7 +97,10 @@ class Precision:
         return dominating_vector(self.comparison)
 
     def is_positive_definite(self) -> bool | None:
-        """By the vector, else up to 2000 records by eigenvalues; `None` where neither can tell."""
+        """Whether it is positive definite; `None` where nothing can tell.
+
+        Shown by the vector, else up to 2000 records by eigenvalues.
+        """
         import numpy as np
 
         if self.records > LARGEST_DENSE:

@@ -19,7 +19,10 @@ MODELS: dict[str, type[Population]] = {}
 
 
 def parse(spec: Mapping[str, Any], key: str = "population") -> Population:
-    """The population that a spec (plain data with a `model`) declares, or `InputError`."""
+    """The population that a spec declares: plain data, whose `model` is a key of `MODELS`.
+
+    Raises `InputError` naming the key below `key`, the value and the remedy.
+    """
     if not isinstance(spec, Mapping):
         raise InputError(key, spec, expected='a table such as { model = "independent" }')
     model = spec.get("model")

@@ -12,8 +12,10 @@ from bayesdp.populations.directed import pyagrum_node
 def nodes_of(network: Any, data: Sequence[str], latent: Sequence[str]) -> list[dict[str, Any]]:
     """The nodes as plain data: from a `pyagrum.CausalModel`, or from a `pyagrum.BayesNet`.
 
-    A causal model's latent variables are declared without a table; nothing can be computed then,
-    so they are refused: a latent cause is a node of the network, named in `latent`.
+    `data` and `latent` name nodes; all others are attributes. A causal model's latent variables
+    are declared without a table, so nothing can be computed. Raises `InputError` for such a model
+    (a latent cause is a node of the network, named in `latent`), and for a name that is not a node
+    or has two roles.
     """
     if hasattr(network, "latentVariablesIds"):
         hidden = sorted(network.latentVariablesNames())

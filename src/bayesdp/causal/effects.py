@@ -52,7 +52,7 @@ class Model(Protocol):
         """The places of the data points among the nodes."""
 
     def place(self, name: str) -> int:
-        """The position of the node of this name, or `InputError`."""
+        """The position of the node of this name. Raises `InputError` for others."""
 
     def factors(self, *, without: int | None = None) -> list[Factor]:
         """The tables; `without` is a node that is set, whose table is left out."""
@@ -143,7 +143,10 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class SeeingAndDoing:
-    """Both numbers for every record of a model, and the mechanism's own DP level."""
+    """What seeing and what setting each record changes, and the mechanism's own DP level.
+
+    Levels are in nats.
+    """
 
     dp_epsilon: float
     see: tuple[Effect, ...]
@@ -196,7 +199,10 @@ class SeeingAndDoing:
 
 
 def compare(model: Model, channel: Any = None) -> SeeingAndDoing:
-    """Both numbers for every data point."""
+    """The effects of seeing and of setting each data point: `CausalModel.compare`.
+
+    Raises `InputError` as `CausalModel.see`, and `UnsupportedError` for too many data points.
+    """
     mechanism = model.compiled(channel)
     _refuse_work(model, mechanism)
     numbers = range(len(model.data))
@@ -226,7 +232,11 @@ def _refuse_work(model: Model, mechanism: Compiled) -> None:
 
 
 def effect(model: Model, channel: Any, how: How, record: str | int) -> Effect:
-    """`CausalModel.see` and `CausalModel.do`."""
+    """The effect of seeing or setting one data point: `CausalModel.see` and `CausalModel.do`.
+
+    Raises `InputError` for a channel or record that the model doesn't have, `UnsupportedError` for
+    a model that is too large.
+    """
     mechanism = model.compiled(channel)
     if isinstance(record, str):
         return _effect(model, mechanism, how, model.place(record))

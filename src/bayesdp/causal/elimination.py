@@ -52,7 +52,7 @@ def factor(nodes: Sequence[int], table: Floats) -> Factor:
 def marginal(factors: Sequence[Factor], keep: Sequence[int], sizes: Sequence[int]) -> Marginal:
     """The product of all factors, summed over the nodes that are not in `keep`.
 
-    `sizes` holds the number of values of every node. Errors: `UnsupportedError` if a table in
+    `sizes` holds the number of values of every node. Raises `UnsupportedError` if a table in
     between has more than `MOST_CELLS` cells (found before anything is computed), or if double
     precision would take a positive probability for 0.
     """
@@ -70,7 +70,7 @@ def marginal(factors: Sequence[Factor], keep: Sequence[int], sizes: Sequence[int
 
 
 def planned_cells(factors: Sequence[Factor], keep: Sequence[int], sizes: Sequence[int]) -> int:
-    """The cells of all tables that `marginal` would make; errors as there."""
+    """The cells of all tables that `marginal` would make. Raises `UnsupportedError` as it does."""
     return _order(factors, keep, sizes)[1]
 
 

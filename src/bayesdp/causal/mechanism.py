@@ -26,6 +26,8 @@ _KEY = "mechanism"
 
 
 class _Mechanism(BaseModel):
+    """What is published, as data. Raises `InputError` naming the key, the value and the remedy."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
     def __init__(self, **data: Any) -> None:
@@ -35,12 +37,15 @@ class _Mechanism(BaseModel):
             raise explain_validation(error, type(self).model_fields, _KEY) from None
 
     def spec(self) -> dict[str, Any]:
-        """Plain data."""
+        """The mechanism as plain data: what a model's file holds."""
         return self.model_dump(mode="json")
 
 
 class Channel(_Mechanism):
-    """A channel as a nested array: one axis for each data point, and the last for outcomes."""
+    """A channel as a nested array: one axis for each data point, and the last for outcomes.
+
+    Rows sum to 1 within 1e-9; they are checked when a model uses it.
+    """
 
     channel: Any
 
@@ -94,7 +99,10 @@ Compiled: TypeAlias = Table | OfTotal
 
 
 def mechanism_of(raw: Any) -> Mechanism:
-    """A mechanism from plain data, an array or a mechanism; `InputError` for anything else."""
+    """A mechanism from plain data, a nested array or a mechanism.
+
+    Raises `InputError` for anything else.
+    """
     if isinstance(raw, _Mechanism):
         assert isinstance(raw, Channel | NoisyCount | NoisySum)
         return raw
@@ -113,7 +121,11 @@ def mechanism_of(raw: Any) -> Mechanism:
 
 
 def compiled(mechanism: Mechanism, labels: Sequence[Sequence[str]]) -> Compiled:
-    """The mechanism for data points with these values, or `InputError`."""
+    """The mechanism for data points with these values: `labels` names those of each.
+
+    Raises `InputError` where they don't fit, `UnsupportedError` for a channel on too many
+    databases.
+    """
     sizes = tuple(len(values) for values in labels)
     if isinstance(mechanism, Channel):
         if math.prod(sizes) > MOST_CELLS:

@@ -71,7 +71,7 @@ class CausalModel(BaseModel):
     the output: that is the hypothesis of the theorem that DP bounds the effect of setting a data
     point (theory 5.3). `mechanism`, optional, is what is published: `{"channel": ...}`,
     `{"count": ..., "epsilon": ...}` or `{"sum": ..., "epsilon": ...}`. Rows sum to 1
-    within 1e-9 and are rescaled. Errors: `InputError` naming the key, the value and the remedy.
+    within 1e-9 and are rescaled. Raises `InputError` naming the key, the value and the remedy.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -89,7 +89,10 @@ class CausalModel(BaseModel):
 
     @classmethod
     def load(cls, text: str) -> CausalModel:
-        """A model from inline JSON, or from a TOML or JSON file; `InputError` for others."""
+        """A model from inline JSON, or from a TOML or JSON file.
+
+        Raises `InputError` for a file that can't be read and for what is not a causal model.
+        """
         return cls(**_read(text))
 
     @classmethod
@@ -99,7 +102,7 @@ class CausalModel(BaseModel):
         """A model from a pyAgrum causal model or Bayesian network (extra `networks`).
 
         `data` names the data points, `latent` the latent causes; all other nodes are attributes.
-        Errors: `InputError`, also for latent variables of a causal model that have no table.
+        Raises `InputError`, also for latent variables of a causal model that have no table.
         """
         from bayesdp.causal.agrum import nodes_of
 
@@ -201,7 +204,7 @@ class CausalModel(BaseModel):
         return tuple(self.nodes[i].size for i in self.data)
 
     def place(self, name: str) -> int:
-        """The position of the node of this name, or `InputError`."""
+        """The position of the node of this name. Raises `InputError` for others."""
         names = [node.name for node in self.nodes]
         if name not in names:
             raise InputError(
@@ -222,7 +225,10 @@ class CausalModel(BaseModel):
         return product
 
     def marginal(self, *names: str) -> Floats:
-        """The joint law of these nodes, one axis each."""
+        """The joint law of the nodes of these names, one axis each.
+
+        Raises `InputError` for other names, `UnsupportedError` where the sums are too large.
+        """
         keep = [self.place(name) for name in names]
         table = marginal(self.factors(), keep, [node.size for node in self.nodes]).table[..., 0]
         joint: Floats = np.minimum(table / table.sum(), 1.0)
@@ -231,7 +237,7 @@ class CausalModel(BaseModel):
     def population(self) -> Finite:
         """The joint law of the data points, the population that BDP speaks about.
 
-        Errors: `UnsupportedError` if it has more cells than a `Finite` keeps.
+        Raises `UnsupportedError` if it has more cells than a `Finite` keeps.
         """
         cells = 1
         for size in self.sizes:
@@ -260,7 +266,11 @@ class CausalModel(BaseModel):
     # ------------------------------------------------------ what it leaks
 
     def compiled(self, mechanism: Any = None) -> Compiled:
-        """A mechanism, or the model's own, made ready for the data points; else `InputError`."""
+        """A mechanism, or the model's own, made ready for the data points.
+
+        Raises `InputError` where there is none or it doesn't fit them, `UnsupportedError` where it
+        is too large.
+        """
         given = self.mechanism if mechanism is None else mechanism_of(mechanism)
         if given is None:
             raise InputError(
@@ -277,7 +287,8 @@ class CausalModel(BaseModel):
         `ln P[y | x_i = v] - ln P[y | x_i = v']` over outcomes and over values that can occur;
         uninformed BDP of `population()`. `channel` is a mechanism or a nested array; without it
         the model's own. `record` is the number or the name of a data point; any other node is
-        taken by its name. Errors: `InputError`, `UnsupportedError`. Source: theory 5.3.
+        taken by its name. Raises `InputError` for a channel or record that the model doesn't have,
+        `UnsupportedError` for a model that is too large. Source: theory 5.3.
         """
         return effect(self, channel, "see", record)
 
@@ -291,7 +302,10 @@ class CausalModel(BaseModel):
         return effect(self, channel, "do", record)
 
     def compare(self, channel: Any = None) -> SeeingAndDoing:
-        """`see` and `do` of every record, side by side, with the mechanism's DP level."""
+        """`see` and `do` of every record, side by side, with the mechanism's DP level.
+
+        `channel` and errors as in `see`: `InputError`, and `UnsupportedError` for too many records.
+        """
         return compare(self, channel)
 
 

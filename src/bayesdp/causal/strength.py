@@ -17,7 +17,7 @@ STRENGTHS = tuple(k / 20 for k in range(21))
 
 @dataclass(frozen=True, slots=True)
 class Strengths:
-    """`see` and `do` of one record at each strength of the dependence; levels in nats."""
+    """`see` and `do` of one record at each of the `strengths` of the dependence, in nats."""
 
     record: str
     dp_epsilon: float
@@ -32,7 +32,7 @@ def weakened(model: CausalModel, strength: float) -> CausalModel:
     Each data point, on its own, follows its causes with probability `sqrt(strength)` and is else
     drawn anew from its own law. Every data point keeps its law; every covariance between functions
     of two of them is multiplied by `strength`; at 0 they are independent, at 1 it is the model.
-    Errors: `InputError` unless `0 <= strength <= 1`.
+    Raises `InputError` unless `0 <= strength <= 1`.
     """
     if not 0.0 <= strength <= 1.0:
         raise InputError("strength", strength, expected="a number in [0, 1]")
@@ -55,7 +55,8 @@ def strengths(
 ) -> Strengths:
     """Both leakages of a record with the dependence weakened to each strength in `at`.
 
-    Arguments and errors as in `CausalModel.see`.
+    `channel` and `record` are as in `CausalModel.see`. Raises `InputError` as it does, and for a
+    strength outside [0, 1].
     """
     weaker = [weakened(model, strength) for strength in at]
     seen = [variant.see(channel, record) for variant in weaker]

@@ -17,8 +17,8 @@ _LARGEST_EXPONENT = 700.0
 def growth(level: float, dp_epsilon: float) -> float:
     """`(e^L - 1) / (e^eps - 1)`, rounded up: the factor by which correlation enlarges a delta.
 
-    `level` is a level of all mechanisms of cost `dp_epsilon > 0`. Infinite if
-    too large for a double.
+    `level`, in nats, is a level of all mechanisms of cost `dp_epsilon > 0`; 1 where it is not above
+    that cost. Infinite if too large for a double.
     """
     if level <= dp_epsilon:
         return 1.0
@@ -31,7 +31,8 @@ def converted_delta(level: float, dp_epsilon: float, dp_delta: float, group_size
     """The delta of the level of `(dp_epsilon, dp_delta)`-DP mechanisms, rounded up.
 
     `level` is as in `growth`. At a `dp_epsilon` of 0 the delta adds up over the `group_size`
-    records that may depend on each other. May exceed 1, and then says nothing.
+    records that may depend on each other. May exceed 1, and then says nothing. Raises
+    `NotANumberError` for a level that is NaN. Source: theory 3.10.
     """
     if dp_delta == 0.0:
         return 0.0
@@ -43,6 +44,9 @@ def converted_delta(level: float, dp_epsilon: float, dp_delta: float, group_size
 
 
 def group(size: int, cost: ApproxDP) -> ApproxDP:
-    """`size` records at once: `(m eps, delta (e^(m eps) - 1) / (e^eps - 1))`, rounded up."""
+    """The cost of a group of `size` records: `(m eps, delta (e^(m eps) - 1) / (e^eps - 1))`.
+
+    `m` is `size`, `(eps, delta)` is `cost`. Rounded up. Source: theory 3.10.
+    """
     level = times(size, cost.epsilon)
     return ApproxDP(level, converted_delta(level, cost.epsilon, cost.delta, size))

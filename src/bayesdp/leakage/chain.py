@@ -41,11 +41,12 @@ _ASK_EVERY = 64
 
 @dataclass(frozen=True, slots=True)
 class ChainLevel:
-    """The level, how far the recursion was followed, and the super-solution closing the tail.
+    """The level in nats, how far the recursion was followed, and what closes the tail.
 
-    `attained`, rounded down, is what some mechanism certainly leaks: it leaves out the tail, and
-    what rounding may have added to the runs. `settled` is false where the tail was closed before
-    the evidence had settled: the level may then be loose.
+    `tail` is a super-solution, `None` where the whole chain was followed. `attained`, rounded down,
+    is what some mechanism certainly leaks: it leaves out the tail, and what rounding may have added
+    to the runs. `settled` is false where the tail was closed before the evidence had settled: the
+    level may then be loose.
     """
 
     epsilon: float
@@ -105,7 +106,10 @@ class _Side:
 
 
 def grow(gap: float, exponent: float, near: float, far: float) -> float:
-    """`ln(1 + gap (t - 1) / (near t + far))` at `t = e^exponent`, and never above `exponent`."""
+    """One step of a two-state side, in logarithms: how far its ratio grows.
+
+    `ln(1 + gap (t - 1) / (near t + far))` at `t = e^exponent`, and never above `exponent`.
+    """
     shrunk = math.exp(-exponent)
     weight = near + far * shrunk
     if weight <= 0.0:
@@ -185,8 +189,11 @@ def two_state_level(
     uninformed: bool,
     deadline: Deadline = NEVER,
 ) -> ChainLevel | None:
-    """The sharp `L(dp_epsilon)` of a two-state chain of `length` records.
+    """The sharp `L(dp_epsilon)` of a two-state chain of `length` records, in nats, rounded up.
 
+    `transition[u][v]` is the probability of `v` after `u`, `start` the law of the first record;
+    `stationary` says that it is the chain's own. `uninformed` is for adversaries who know no
+    record, else any set may be known. Raises `OutOfTimeError` at the deadline.
     `None` where neither the whole chain could be followed (`length` above `MAX_STEPS`) nor the
     tail be closed: periodic and absorbing chains. Stationary chains without zeros take the fast
     route of `positive_chain`.

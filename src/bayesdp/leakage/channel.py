@@ -28,7 +28,7 @@ MOST_CELLS = 2**24
 
 @dataclass(frozen=True, slots=True)
 class ChannelLeakage:
-    """What a channel leaks under a population; `level` is against the chosen adversaries."""
+    """What a channel leaks under a population: `tensor` has all levels, `level` the chosen one."""
 
     population: Population
     adversary: Adversary
@@ -74,7 +74,8 @@ def channel_leakage(
 
     The population must be a finite law over few records: `finite`, `network`, `tree`, `graph`, or
     a `markov` chain of as many records as the channel has. Rows of the channel sum to 1 within
-    1e-9. Errors: `InputError`, and `UnsupportedError` for what has no such law or is too large.
+    1e-9. `memory`, in bytes, and `progress` are as in `tensor_leakage`. Raises `InputError` for an
+    array that is not a channel, `UnsupportedError` for what has no such law or is too large.
     Source: theory 3.9 a.
     """
     try:

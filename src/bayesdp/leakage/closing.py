@@ -50,7 +50,7 @@ def closed(least: Floats, step: Step, rounds: int, largest: float = _LARGEST) ->
 
 
 def lowered(pair: Floats, least: Floats, step: Step, rounds: int) -> Floats:
-    """A lower super-solution of at least `least`, after steps until they change no more.
+    """A super-solution below `pair` and of at least `least`, after steps until nothing changes.
 
     When the time runs out, the super-solution that was reached by then.
     """

@@ -56,7 +56,7 @@ class Deadline:
         return self.left <= 0.0
 
     def check(self) -> None:
-        """Raise `OutOfTimeError` if the time is over."""
+        """Raises `OutOfTimeError` if the time is over."""
         if self.passed:
             raise OutOfTimeError(self.seconds)
 

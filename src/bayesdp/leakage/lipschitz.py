@@ -1,4 +1,4 @@
-"""The largest ratio of two averages of a log-Lipschitz function, many at once (theory 3.5).
+"""The largest ratio of two averages of a log-Lipschitz function, many at once (theory 3.5m).
 
 For laws `p` and `q` on `S` states and costs `c(v, w) >= 1`,
 
@@ -13,7 +13,7 @@ No solver is trusted. Any `y >= 0` proves, by weak duality, that the ratio is at
 
     max over v of ( p(v) - sum_w y(v, w) + sum_w c(w, v) y(w, v) ) / q(v),
 
-and that is what is reported, rounded up; never more than the threshold bound of theory 3.5.
+and that is what is reported, rounded up; never more than the threshold bound of theory 3.6t.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class LipschitzRatios:
     def upper(
         self, p: Floats, q: Floats, cost: Floats, step: int = 0, deadline: Deadline = NEVER
     ) -> Floats:
-        """Upper bounds on the ratios.
+        """Upper bounds on the ratios, shape `(batch,)`, rounded up.
 
         `p`, `q` of shape `(batch, S)` sum to 1; `cost` of shape `(batch, S, S)` or `(S, S)`, with
         a diagonal of ones and `c(u, w) <= c(u, v) c(v, w)`. Trees are tried in this order: the last

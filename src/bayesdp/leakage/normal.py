@@ -19,7 +19,8 @@ def shift_factor(covariance: tuple[tuple[float, ...], ...]) -> tuple[float, dict
     """`1 + max over (i, K) of sum_j min(|beta_j|, 1)`, rounded up, and where it is attained.
 
     `beta` is the regression of the unknown records on record `i` given the known ones, in the
-    records' own units.
+    records' own units. `covariance` has one row a record of the cluster, positive definite. All
+    adversaries `(i, K)` are enumerated. Source: theory 3.8 b.
     """
     spread, precision, condition = _scaled(np.asarray(covariance, dtype=float))
     return _shift_factor(spread, precision, condition)

@@ -12,13 +12,16 @@ from bayesdp.populations.markov import eliminated
 
 
 def stationary_law(transition: Floats) -> Floats | None:
-    """The stationary law, or `None` where there are several; see `elimination_error`."""
+    """The stationary law of a chain, shape `(states,)`; `None` where there are several.
+
+    How far it may be off says `elimination_error`.
+    """
     law = eliminated(transition.tolist())
     return None if law is None else np.array(law)
 
 
 def elimination_error(states: int) -> float:
-    """The relative error of every entry of a law found by elimination without subtraction.
+    """A bound on the relative error of each entry of a law found by elimination of its states.
 
     Each of the `S` eliminations makes a relative error of at most `(S + 4)` units in every rate of
     the chain that is left; a stationary law is a ratio of sums of products of at most `S - 1` rates

@@ -93,7 +93,11 @@ class TensorLeakage:
 
 
 def channel_of(raw: Any, shape: tuple[int, ...], key: str = "channel") -> Floats:
-    """A nested array as a channel for records with these numbers of values, or `InputError`."""
+    """A nested array as a channel: one axis for each record, and the last for outcomes.
+
+    `shape` holds the records' numbers of values. Raises `InputError` about `key` for another shape,
+    for what is not a probability, and for rows that don't sum to 1 within 1e-9.
+    """
     try:
         channel = np.asarray(raw, dtype=float)
     except (ValueError, TypeError, OverflowError):
@@ -134,7 +138,7 @@ def tensor_leakage(
 
     `joint` has one axis for each record; `channel` the same and a last one for outcomes. Outcomes
     are taken in blocks so that no more than `memory` bytes are in use. `progress` is called with
-    the share that is done, from the first second on. Errors: `InputError` for an array that
+    the share that is done, from the first second on. Raises `InputError` for an array that
     is not a channel; `UnsupportedError` where one outcome needs more than `memory`, or where
     probabilities are below 1e-280, which double precision would take for 0.
     """
@@ -197,7 +201,8 @@ def extended(array: Floats) -> Floats:
 def conditional(joint: Floats, channel: Floats, log_mass: Floats) -> Floats:
     """`ln P[y | x_i, x_K]`, up to a constant for each outcome; NaN where the condition can't be.
 
-    Scaling an outcome changes no ratio, and keeps small probabilities away from underflow.
+    Scaling an outcome changes no ratio, and keeps small probabilities away from underflow. Raises
+    `UnsupportedError` for a product that is so small that double precision would take it for 0.
     """
     largest = channel.reshape(-1, channel.shape[-1]).max(axis=0)
     product = channel / np.where(largest > 0.0, largest, 1.0)

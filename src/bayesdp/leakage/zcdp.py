@@ -25,7 +25,8 @@ _ROUNDS = 50
 def reserve(alpha: float, delta: float) -> float:
     """How far `epsilon` must lie above `D_alpha` for this `delta`, rounded up; at least 0.
 
-    `alpha > 1`, `0 < delta < 1`. It could be negative only where `delta > 1/(e alpha)`; 0 keeps a
+    `alpha > 1`, `0 < delta < 1`; in nats. Source: Canonne, Kamath & Steinke, NeurIPS 2020,
+    Proposition 12; theory 2.5. It could be negative only where `delta > 1/(e alpha)`; 0 keeps a
     level above that of its pure part.
     """
     excess = alpha - 1.0
@@ -62,7 +63,10 @@ def least_epsilon(tau: Callable[[float], float], delta: float) -> LevelAtOrder:
 
 
 def largest_rho(epsilon: float, delta: float) -> CostAtOrder:
-    """About the largest zCDP cost that is `(epsilon, delta)`-DP, and the `alpha` that shows it."""
+    """About the largest zCDP cost that is `(epsilon, delta)`-DP, and the `alpha` that shows it.
+
+    Nothing is proved by it: whoever spends it computes its level anew. Source: theory 2.5.
+    """
     alpha = least(lambda order: (reserve(order, delta) - epsilon) / order)
     return CostAtOrder((epsilon - reserve(alpha, delta)) / alpha, alpha)
 

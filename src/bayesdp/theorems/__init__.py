@@ -114,12 +114,15 @@ def leakage(
 ) -> LeakageReport:
     """What an `dp_epsilon`-DP mechanism means under `population`: bounds on its BDP level.
 
+    The level is the largest `ln P[y | x_i, x_K] - ln P[y | x_i', x_K]` over outputs `y`, values of
+    the attacked record `i` and of the records `K` that the `adversary` knows ("any" set of them,
+    none if "uninformed", all others if "informed"); each bound is in nats and rounded up.
     `dp_epsilon` is the DP cost in nats, at least 0. `kind="any"` speaks of every DP mechanism,
     `"lipschitz"` of those that are Lipschitz in the clipped values (Laplace on a sum or mean).
     `secrets="bounded"` restricts the attacked values to the clipping interval. `seconds` is what
     each theorem may take: one that would take longer (estimated from the size of the model) or does
     is refused. Quick theorems are asked first; once a level is exact the others get at most
-    `SECONDS_WHERE_EXACT`. Errors: `InputError` naming the argument. Source: theory 2.1 and the
+    `SECONDS_WHERE_EXACT`. Raises `InputError` naming the argument. Source: theory 2.1 and the
     theorems' own files.
 
     >>> from bayesdp.populations import MarkovChain
@@ -133,7 +136,7 @@ def leakage(
 
 
 def report(question: Question, cost: Cost) -> LeakageReport:
-    """The same for a `Cost`, which may mix kinds of mechanism, but has no Gaussian noise in it.
+    """The bounds of `leakage` for a `Cost`: it may mix kinds of mechanism, without Gaussian noise.
 
     Raises `Refusal` for a cost with a zCDP part: `with_delta.report_with_delta` reads those.
     """
@@ -162,10 +165,10 @@ def report(question: Question, cost: Cost) -> LeakageReport:
 def best_bound(
     question: Question, cost: Cost, *, note: Callable[[Refused], None] = lambda refused: None
 ) -> Bound:
-    """The lowest level alone: nobody else is asked once some level is exact.
+    """The lowest level alone: no further theorem is asked once some level is exact.
 
     For searches, which look at many costs. `note` is called with each theorem that is refused.
-    Errors as for `report`.
+    Raises `Refusal` for a cost with a zCDP part.
     """
     if cost.rho > 0.0:
         raise Refusal(NO_PURE_LEVEL)
@@ -244,7 +247,7 @@ def _as_listed(answers: dict[str, _Answer]) -> list[_Answer]:
 
 @dataclass(frozen=True, slots=True)
 class ApproximateBound:
-    """A proven `(epsilon, delta)` level (theory 3.10)."""
+    """A proven `(epsilon, delta)` level by one theorem, `epsilon` in nats (theory 3.10)."""
 
     theorem: str
     epsilon: float
@@ -257,7 +260,8 @@ class ApproximateBound:
 class ApproximateReport:
     """As `LeakageReport`, for `(dp_epsilon, dp_delta)`-DP mechanisms. Lowest epsilon first.
 
-    The lowest epsilon has the lowest delta too.
+    The lowest epsilon has the lowest delta too. `bounds` is empty where every delta grows to 1 or
+    more: there is no `best` then.
     """
 
     dp_epsilon: float
@@ -312,8 +316,9 @@ def approximate(question: Question, dp_epsilon: float, dp_delta: float) -> Appro
     """What an `(dp_epsilon, dp_delta)`-DP mechanism means under a population.
 
     Record `i` then satisfies `P[Y in S | x_i, x_K] <= e^epsilon P[Y in S | x_i', x_K] + delta`.
-    Every theorem's level of pure mechanisms of this cost is one with a delta too. `dp_delta` is in
-    [0, 1). Source: theory 3.10.
+    Every theorem's level of pure mechanisms of this cost is a level with a delta too. `dp_epsilon`
+    is in nats, at least 0, `dp_delta` in [0, 1). Raises `InputError` for others. Source: theory
+    3.10.
     """
     dp_epsilon = require_question(dp_epsilon, question.adversary, "any", question.secrets)
     if not (isinstance(dp_delta, int | float) and 0.0 <= dp_delta < 1.0):
@@ -371,7 +376,7 @@ def _settled(bound: Bound, cost: Cost, secret: bool | None) -> Bound:
 
 
 def require_question(dp_epsilon: float, adversary: str, kind: str, secrets: str) -> float:
-    """The cost as a double. `InputError` naming the argument that can't be asked about."""
+    """The cost as a double. Raises `InputError` naming an argument that can't be asked about."""
     cost = finite_number(
         "dp_epsilon", dp_epsilon, expected="a finite number of nats, at least 0", zero=True
     )

@@ -17,6 +17,8 @@ from bayesdp.populations import Population
 class Question:
     """Who attacks what: everything that a theorem looks at apart from the cost.
 
+    Raises `InputError` unless `seconds` is a finite number above 0.
+
     `seconds` is the time that a theorem may take for one level. What is sure to take longer, by an
     estimate from the size of the model, is refused at once; what then takes longer all the same is
     stopped and refused. `deadline` is when everything must be ready, of which this level may be a
@@ -52,7 +54,7 @@ class Question:
 
 
 def check_seconds(seconds: object, key: str = "seconds") -> float:
-    """The time limit as a double. `InputError` unless it is a finite number above 0."""
+    """The time limit as a double. Raises `InputError` unless it is a finite number above 0."""
     return finite_number(key, seconds, expected="a finite number of seconds above 0")
 
 

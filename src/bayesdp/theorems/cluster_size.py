@@ -62,7 +62,7 @@ class ClusterSize(Theorem):
         return not isinstance(population, Independent)
 
     def level(self, population: Population, question: Question, cost: Cost) -> Bound:
-        """`m eps`. It needs no hypothesis: every population has a largest group."""
+        """`m eps`, without any hypothesis: every population has a largest group."""
         size = question.group_size
         if question.informed:
             return self._bound(cost.dp_epsilon, size=size)

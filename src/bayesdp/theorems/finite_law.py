@@ -161,7 +161,7 @@ def dual_certificates(
     `(1 + (C - 1) p(A)) / (1 + (C - 1) q(A))` over sets `A` of cells with the largest `p / q`; for
     one unknown record this is the ratio itself. (b) Against `any`: revealing one unknown record,
     see `leakage/reveal.py`, from few unknown records to many. Ratios have 1e-9 to spare there.
-    A law of 2^8 cells takes some kilobytes. Errors: `UnsupportedError` for laws that are too large.
+    A law of 2^8 cells takes some kilobytes. Raises `UnsupportedError` for laws that are too large.
     """
     parts = _parts(population, adversary)
     if isinstance(parts, str):

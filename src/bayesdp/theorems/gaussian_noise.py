@@ -52,8 +52,9 @@ def gaussian_noise(
 
     `width` is that of the clipping interval and `sigma` the noise's standard deviation in the same
     unit. `discrete` says that the noise is the discrete Gaussian on a grid, both in (whole) steps
-    of it. The population must be Gaussian; secrets lie inside the interval. Errors: `InputError`
-    naming the argument; `UnsupportedError` where no theorem gives a factor.
+    of it. `bdp_epsilon` is in nats, at least 0. The population must be Gaussian; secrets lie inside
+    the interval. Raises `InputError` naming the argument, `UnsupportedError` where no theorem gives
+    a factor. Source: Balle & Wang, ICML 2018, along a shift coupling; theory 3.8 e.
 
     >>> from bayesdp.populations import Gaussian
     >>> pair = Gaussian(covariance=[[1.0, 0.4483], [0.4483, 1.0]])

@@ -34,7 +34,7 @@ class IndependentRecords(Theorem):
     covers_vague_knowledge = True
 
     def level(self, population: Independent, question: Question, cost: Cost) -> Bound:
-        """`eps`."""
+        """The DP cost itself."""
         return self._bound(cost.dp_epsilon)
 
     def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:

@@ -48,7 +48,7 @@ def refusal(population: Population, mechanism: str) -> str | None:
 
 
 def bound(question: Question, cost: Cost, mechanism: str) -> Bound:
-    """The sum of the costs. Call only where `refusal` is `None`.
+    """The level of such spends: the sum of their costs. Call only where `refusal` is `None`.
 
     An adversary who knows all other records learns that much, if two values remain possible.
     """

@@ -42,7 +42,7 @@ class MarkovThreshold(MarkovTheorem):
     ignores = "that some pairs of states are closer to each other than others"
 
     def applies(self, population: MarkovChain) -> bool:
-        """Chains of order 1 with more than two states; for two it equals `markov-recursion`."""
+        """Chains of order 1 with more than two states; for two `markov-recursion` is as quick."""
         return population.states > 2 and population.order == 1
 
     def failed(self, population: MarkovChain, question: Question, cost: Cost) -> str | None:

@@ -89,7 +89,7 @@ def report_with_delta(
 
     `zcdp_cost` are the same costs with every pure one counted as zCDP. `total` is what the level is
     kept to by a ledger, whose costs may depend on earlier answers; without it the costs were fixed
-    beforehand. Source: theory 2.5, 2.6, 3.10.
+    beforehand. Raises `InputError` unless `1e-290 <= delta < 1`. Source: theory 2.5, 2.6, 3.10.
     """
     if not (isinstance(delta, int | float) and _LEAST_DELTA <= delta < 1.0):
         raise InputError("delta", delta, expected=f"a probability from {_LEAST_DELTA:g} to below 1")
@@ -140,7 +140,8 @@ def report_with_delta(
 def stated_report(question: Question, dp_epsilon: float, dp_delta: float) -> LeakageReport:
     """`theorems.approximate` as a report that a certificate can be made from.
 
-    Each bound has a delta of its own; the report's is that of the best.
+    Each bound has a delta of its own; the report's is that of the best. Raises `InputError` as
+    there, and `Refusal` where every delta grows to 1 or more.
     """
     answer = approximate(question, dp_epsilon, dp_delta)
     if not answer.bounds:

@@ -29,7 +29,7 @@ class Deltas:
 def deltas(model: Model, epsilon: float) -> Deltas:
     """The smallest deltas at `epsilon`, right up to about 1e-13.
 
-    Errors: `InputError` for an epsilon below 0.
+    Raises `InputError` for an epsilon below 0.
     """
     if not (epsilon >= 0.0 and math.isfinite(epsilon)):
         raise InputError("epsilon", epsilon, expected="a finite number of nats of at least 0")

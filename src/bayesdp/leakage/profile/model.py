@@ -67,7 +67,7 @@ class Witness:
 
 @dataclass(frozen=True)
 class AttainedLevel:
-    """A level, and what attains it (None where nothing differs)."""
+    """A level in its notion's unit, and what attains it (`None` where nothing differs)."""
 
     level: float
     by: Witness | None = None
@@ -100,7 +100,12 @@ class Model:
 
     @classmethod
     def of(cls, joint: Any, channel: Any, key: str = "channel") -> Model:
-        """Checked: a law, a channel of its shape, and a size that can be evaluated."""
+        """A law and a channel of its shape, checked.
+
+        `joint` has one axis for each record, `channel` one more for outcomes. Raises `InputError`
+        for what is not a law or not a channel for it, `UnsupportedError` where the records have too
+        many values for all notions.
+        """
         law = np.asarray(joint, dtype=float)
         total = float(law.sum()) if law.ndim and law.size else math.nan
         if not (law.ndim and law.size and law.min() >= 0.0 and abs(total - 1.0) <= 1e-9):
@@ -153,7 +158,7 @@ class Model:
 
 
 def require_small(sizes: Index, outcomes: int) -> None:
-    """`UnsupportedError` where the extended tensor is too large for all notions."""
+    """Raises `UnsupportedError` where the extended tensor is too large for all notions."""
     cells = math.prod(size + 1 for size in sizes) * outcomes
     if cells > MOST_CELLS:
         raise UnsupportedError(

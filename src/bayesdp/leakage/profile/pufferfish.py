@@ -40,7 +40,10 @@ class Secret:
 def some(
     sizes: Index, records: Sequence[int], values: Sequence[int], name: str, at_least: int = 1
 ) -> Secret:
-    """The secret that at least `at_least` of these records have one of these values."""
+    """The secret that at least `at_least` of these records have one of these values.
+
+    `sizes` are the numbers of values of all records; `records` and `values` are numbers from 0.
+    """
     grid = np.indices(sizes)
     count = sum((np.isin(grid[j], values).astype(int) for j in records), np.zeros(sizes, int))
     return Secret(name, np.asarray(count >= at_least))
@@ -89,7 +92,7 @@ def household_pairs(sizes: Index) -> tuple[Pair, ...]:
 
 
 def declared_pairs(spec: Any, sizes: Index, key: str = "pufferfish") -> tuple[Pair, ...]:
-    """The pairs in a spec, or `InputError`.
+    """The pairs in a spec. Raises `InputError` about `key` for anything else.
 
     `{"secrets": [{"name", "values", "records", "at_least"}...], "pairs": [[name, name]...]}`: a
     secret says that at least `at_least` (default 1) of `records` (default all) have one of

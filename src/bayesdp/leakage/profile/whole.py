@@ -76,7 +76,7 @@ class Profile:
     error: float
 
     def level(self, notion: NotionKey) -> float:
-        """The level of one notion; for `group-dp` that of all records at once."""
+        """The level of a notion in its unit; for `group-dp` that of all records at once."""
         return self.levels[notion].level
 
     @property
@@ -190,8 +190,9 @@ def profile(
     family of such laws: then relative levels are the largest over its members. `default` is the
     value (its number) that replaces a record in `sp` and `bsp`: one for all records, or one for
     each; by default the worst of all. `secrets` declares Pufferfish secrets and pairs (theory
-    5.1 h); by default, for every value, "somebody has it" against "nobody has it". Errors:
-    `InputError`; `UnsupportedError` for what has no small law. Source: theory 5.1.
+    5.1 h); by default, for every value, "somebody has it" against "nobody has it". Raises
+    `InputError` naming the argument, `UnsupportedError` for what has no small law. Source: theory
+    5.1.
 
     >>> from bayesdp.populations import Finite
     >>> twins = Finite(probabilities=[[0.5, 0.0], [0.0, 0.5]])

@@ -80,7 +80,7 @@ def from_distance(level: float, size: int) -> float:
 
 
 def zhao_distance(level: float, size: int) -> float:
-    """`e^(2 level) - 1`, at most 1."""
+    """`e^(2 level) - 1`, at most 1: Zhao's constant for what `distance` gives."""
     return min(1.0, math.expm1(min(2.0 * level, 1.0)))
 
 

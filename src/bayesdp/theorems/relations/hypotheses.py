@@ -226,7 +226,7 @@ class Facts:
 def facts(population: Population | None, assume: Iterable[str], default: float, size: int) -> Facts:
     """What the population shows and what is declared.
 
-    Errors: `InputError` for an unknown hypothesis and for a declaration that is refuted.
+    Raises `InputError` for an unknown hypothesis and for a declaration that is refuted.
     """
     holds: dict[str, str] = {}
     refuted: set[str] = set()
@@ -256,7 +256,10 @@ def facts(population: Population | None, assume: Iterable[str], default: float, 
 
 
 def closed(holds: dict[str, str], refuted: Collection[str] = ()) -> dict[str, str]:
-    """These facts and what follows from them, unless refuted; by a declaration it is declared."""
+    """These facts and what follows from them, unless it is refuted.
+
+    What follows from a declaration counts as declared.
+    """
     known = dict(holds)
     for conclusion, premises in CONSEQUENCES * 2:
         if conclusion in known or conclusion in refuted:

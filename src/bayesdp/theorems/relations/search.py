@@ -158,7 +158,7 @@ def implied(
     state, counted from 0, for discrete records. A given `group-dp` says nothing without its size,
     a given `sp` or `bsp` nothing without its default: both must then be stated. Else they are
     those of the answer, the population's largest group (or 2) and record 0. `seconds` is the time
-    that a theorem about the population may take. Errors: `InputError` naming the argument. Source:
+    that a theorem about the population may take. Raises `InputError` naming the argument. Source:
     theory 5.2.
 
     >>> from bayesdp.populations import MarkovChain

@@ -374,7 +374,10 @@ def messages_of(graph: FactorGraph) -> Messages:
 
 
 def graph_level(graph: FactorGraph, dp_epsilon: float, deadline: Deadline = NEVER) -> GraphLevel:
-    """`eps + max_i sum_a ln F_(a -> i)` with verified messages, rounded up."""
+    """`eps + max_i sum_a ln F_(a -> i)` with verified messages, in nats, rounded up.
+
+    At the deadline by messages that are proven, only not the least. Source: theory 3.7.
+    """
     messages = messages_of(graph)
     widest = float(np.max(messages.log_ratio, initial=0.0))
     if dp_epsilon <= _TINY or messages.size == 0:

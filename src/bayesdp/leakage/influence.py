@@ -101,7 +101,7 @@ def _uneven(group: FactorGroup) -> float:
 def influence_factor(kappa: Any) -> tuple[float, dict[str, Any]] | None:
     """The factor of the DP cost for a matrix of influences, rounded up, with its evidence.
 
-    Part of it are the `row_sums` of `(I - kappa)^-1`, or what is above them.
+    The evidence holds the `row_sums` of `(I - kappa)^-1`, or numbers above them.
 
     `kappa` is a square scipy sparse matrix (or array) with entries in `[0, 1]` and a zero diagonal,
     at least the true influences. `None` where no vector proves that the updates die out: the

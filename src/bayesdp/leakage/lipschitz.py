@@ -56,7 +56,7 @@ class LipschitzRatios:
         `p`, `q` of shape `(batch, S)` sum to 1; `cost` of shape `(batch, S, S)` or `(S, S)`, with
         a diagonal of ones and `c(u, w) <= c(u, v) c(v, w)`. Trees are tried in this order: the last
         ones, those of an earlier call with the same `step`, and then HiGHS is asked. Raises
-        `OutOfTimeError` between two programs.
+        `OutOfTimeError` at the deadline, between two programs.
         """
         cost = _without_shortcuts(
             p, q, np.broadcast_to(cost, (self.batch, self.states, self.states))

@@ -311,6 +311,7 @@ def positive_level(
     """Both sides' part of the sharp level of a stationary chain that `fits`.
 
     `None` where neither the whole chain can be followed within `most_steps` nor the tail be closed.
+    Arguments as in `chain.two_state_level`; raises `OutOfTimeError` at the deadline.
     """
     chain = _Chain(kernel, dp_epsilon, uninformed)
     last = min((length - 9) // 2, most_steps)

@@ -48,7 +48,7 @@ _Step = Callable[[float, Floats], Floats]
 
 @dataclass(frozen=True, slots=True)
 class StatesLevel:
-    """An upper bound on the level, how far runs were followed, and how the tail was closed.
+    """An upper bound on the level in nats, how far runs were followed, how the tail was closed.
 
     `tail` holds the logarithms that close both sides; `None` where the whole chain was followed.
     """
@@ -219,7 +219,7 @@ class StateChain:
         """The level by `"program"` or `"threshold"`; `None` where no tail could be closed.
 
         Also `None` where evidence becomes too small for a double: it must not count as 0.
-        Stops at the deadline, with `OutOfTimeError`.
+        Raises `OutOfTimeError` at the deadline.
         """
         if dp_epsilon * min(self.length, 8) > _LARGEST_EXPONENT:
             return None

@@ -49,7 +49,7 @@ class Attained:
     outcome: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The attack as plain data, as `bayesdp leakage --mechanism --json` prints it."""
         return {
             "record": self.record,
             "known": list(self.known),
@@ -70,7 +70,7 @@ class Level:
 
     @property
     def bdp(self) -> float:
-        """The level, right up to the error in `exact`: not an upper bound."""
+        """The level in nats, right up to the error in `exact`: not an upper bound."""
         return self.exact.value
 
 

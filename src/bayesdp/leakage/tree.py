@@ -43,7 +43,8 @@ _ASK_EVERY = 1024
 def tree_level(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> float:
     """`L(dp_epsilon)` against uninformed adversaries, rounded up; exact if all have two states.
 
-    Stops at the deadline, with `OutOfTimeError`.
+    In nats. Raises `OutOfTimeError` at the deadline, and `BeyondDoublesError` for a tree that
+    doesn't pass `marginals_fit`. Source: theory 3.5t.
     """
     if dp_epsilon == 0.0:
         return 0.0
@@ -52,7 +53,11 @@ def tree_level(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> flo
 
 
 def tree_attained(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> float:
-    """What some mechanism certainly leaks, rounded down: close to the level for two states."""
+    """What some mechanism certainly leaks, in nats, rounded down.
+
+    Close to `tree_level` where all records have two states, else 0. Raises `OutOfTimeError` at the
+    deadline, and as `tree_level` does `BeyondDoublesError`.
+    """
     engine = _engine(tree)
     if dp_epsilon == 0.0 or not isinstance(engine, _TwoStates):
         return 0.0

@@ -125,7 +125,8 @@ def uninformed_tuple_level(
 ) -> TupleLevel | None:
     """An upper bound for every length of a stationary chain; `None` where it can't be closed.
 
-    Stops at the deadline, with `OutOfTimeError`.
+    `table` has k + 1 axes, older records first; the level is in nats. Raises `OutOfTimeError` at
+    the deadline. Source: theory 3.5k.
     """
     states, order = table.shape[-1], table.ndim - 1
     kernel = tuple_kernel(table)

@@ -49,7 +49,10 @@ def walk_factor(precision: Precision) -> tuple[float, dict[str, Any]] | None:
 def covariance_factor(
     covariance: tuple[tuple[float, ...], ...],
 ) -> tuple[float, dict[str, Any]] | None:
-    """The factor for a covariance, whose inverse is enclosed first."""
+    """The factor for a covariance, whose inverse is enclosed first, and its evidence.
+
+    As `walk_factor`; `None` where the inverse can't be enclosed, too.
+    """
     from scipy.sparse import csr_array
 
     from bayesdp.populations.precision import dominating_vector

@@ -34,7 +34,10 @@ class WindowRatios:
 
 
 def window_ratios(table: Floats, block: float) -> WindowRatios:
-    """The ratios of a chain; `block` is the cross ratio of its blocks."""
+    """The ratios of a chain, from its table of k + 1 axes, older records first.
+
+    `block` is the cross ratio of its blocks of k records, as `tuples.block_ratio` has it.
+    """
     order = table.ndim - 1
     with np.errstate(divide="ignore"):
         logs = np.log(table)
@@ -102,7 +105,7 @@ class WindowLevel:
 
 
 def window_level(ratios: WindowRatios, dp_epsilon: float) -> WindowLevel:
-    """The level of `bayesdp.theorems.markov_window` at this DP cost."""
+    """The level at this DP cost, in nats, by the theorem `markov-window` (theory 3.5w)."""
     order = len(ratios.right)
     closed = (
         _fixed_point([ratios.block], order * dp_epsilon),

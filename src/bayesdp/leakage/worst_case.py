@@ -39,7 +39,7 @@ class Attack:
     other: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The attack as plain data."""
         return {
             "record": self.record,
             "known": list(self.known),
@@ -103,9 +103,9 @@ class FiniteWorstCase:
         self.first = next(_informed(joint), None)
 
     def level(self, dp_epsilon: float, deadline: Deadline = NEVER) -> WorstCase:
-        """The level. At least `dp_epsilon` if some record has two possible values, else 0.
+        """The level in nats: at least `dp_epsilon` if some record has two possible values, else 0.
 
-        Stops at the deadline, with `OutOfTimeError`.
+        Raises `OutOfTimeError` at the deadline.
         """
         if (self.first is None and not self.batches) or dp_epsilon == 0.0:
             return WorstCase(0.0, 0.0, None)

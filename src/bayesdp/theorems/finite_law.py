@@ -127,7 +127,7 @@ class FiniteLaw(Theorem):
         return sum(expected_seconds(joint.shape, question.adversary) for _, joint in parts)
 
     def level(self, population: Population, question: Question, cost: Cost) -> Bound:
-        """The level, and the attack that attains it up to rounding, if there is such an attack."""
+        """The level; as evidence the attack that attains it up to rounding, if there is any."""
         adversary, dp_epsilon, deadline = question.adversary, cost.dp_epsilon, question.deadline
         levels = [
             (records, _level(population, position, adversary, dp_epsilon, deadline))

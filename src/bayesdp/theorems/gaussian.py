@@ -72,7 +72,7 @@ class ShiftTheorem(Theorem):
         return self.failed(population, cost)
 
     def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:
-        """Along the coupling; only the attacked record moves if the adversary is informed."""
+        """The divergence along the coupling; for an informed adversary the mechanisms' own cost."""
         if question.informed:
             return group_renyi(1, cost, alpha)
         return self.divergence(self._population(question), question, cost, alpha)
@@ -103,7 +103,7 @@ class FactorTheorem(ShiftTheorem):
     def divergence(
         self, population: Population, question: Question, cost: Cost, alpha: float
     ) -> float:
-        """The pure level, and `alpha` times the zCDP cost of the same shift."""
+        """The pure level plus `alpha` times the zCDP cost of the same shift (theory 3.8 e)."""
         factor, _ = self.factor(population)
         size = population.group_size
         rho = shifted(factor, cost.rho_lipschitz, size - 1, cost.rho_slack)

@@ -82,7 +82,7 @@ class GaussianVector(ShiftTheorem):
         return None
 
     def level(self, population: Gaussian, question: Question, cost: Cost) -> Bound:
-        """The worst adversary's sum; `lipschitz` counts for the column where it costs most."""
+        """The largest sum over adversaries; `cost.lipschitz` counts where it costs most."""
         moved = _movements(population)
         assert moved is not None
         assert population.columns is not None

@@ -79,7 +79,7 @@ class GraphInfluence(Theorem):
         )
 
     def level(self, population: Discrete, question: Question, cost: Cost) -> Bound:
-        """The factor times the cost."""
+        """The largest total influence on a record, times `eps`."""
         proved = _factor(population.factor_graph)
         assert proved is not None
         factor, evidence = proved

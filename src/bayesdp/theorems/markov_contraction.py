@@ -99,7 +99,7 @@ class MarkovContraction(Theorem):
         return None
 
     def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
-        """The closed form."""
+        """The closed form; for order k that of blocks of k records, at k times the cost."""
         ratio = largest_ratio(population)
         block = up(population.order * cost.dp_epsilon, 1 if population.order > 1 else 0)
         return self._bound(contraction_level(ratio, block), R=ratio, block=population.order)
@@ -119,7 +119,10 @@ def largest_ratio(population: MarkovChain) -> float:
 
 
 def cross_ratio(transition: tuple[tuple[float, ...], ...]) -> float:
-    """The largest cross ratio of two rows, rounded up; infinite with unshared zeros; at least 1."""
+    """The largest cross ratio of two rows, rounded up: at least 1, infinite with unshared zeros.
+
+    `R = max P[u][w] P[v][w'] / (P[v][w] P[u][w'])` over rows and columns of `transition`.
+    """
     widest = 0.0
     for u, first in enumerate(transition):
         for second in transition[:u]:
@@ -137,7 +140,10 @@ def cross_ratio(transition: tuple[tuple[float, ...], ...]) -> float:
 
 
 def contraction_level(ratio: float, dp_epsilon: float) -> float:
-    """`4 asinh(sqrt(R) sinh(eps / 4))`, rounded up; never above `sqrt(R) eps`."""
+    """`4 asinh(sqrt(R) sinh(eps / 4))` in nats, rounded up; never above `sqrt(R) eps`.
+
+    `ratio` is `R`, at least 1 and finite. Source: theory 3.6.
+    """
     quarter = dp_epsilon / 4.0
     if quarter > 300.0:
         return up(dp_epsilon + 2.0 * math.log(ratio), 64)

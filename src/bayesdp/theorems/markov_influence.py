@@ -57,7 +57,7 @@ class MarkovInfluence(MarkovTheorem):
         return None
 
     def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
-        """`factor * eps`."""
+        """The largest total influence on a record, times `eps`."""
         factor = _factor(population)
         assert factor is not None
         return self._bound(up(factor * cost.dp_epsilon, 1), influence=factor)

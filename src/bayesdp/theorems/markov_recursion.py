@@ -196,7 +196,7 @@ class MarkovRecursion(MarkovTheorem):
         return REMEMBERS if _level(population, question, cost.dp_epsilon) is None else None
 
     def seconds_for(self, population: MarkovChain, question: Question) -> float:
-        """0 for two states; for tuples the programs of some hundred rounds, each with its time."""
+        """0 for two states; else the estimated time of the linear programs."""
         if population.transition is None:
             return 0.0
         if population.order > 1:
@@ -204,7 +204,7 @@ class MarkovRecursion(MarkovTheorem):
         return 0.0 if population.states == 2 else engine_seconds(population, question, "program")
 
     def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
-        """The sharp level."""
+        """The recursion's level: exact for two states, for more and for order k an upper bound."""
         if population.order > 1:
             on_tuples = _tuple_level(population, cost.dp_epsilon, question.deadline)
             assert on_tuples is not None

@@ -109,7 +109,7 @@ class MarkovWindow(MarkovTheorem):
         return None
 
     def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
-        """The level of the last window."""
+        """The level of a changed record that is followed until its window has moved past it."""
         ratios = _ratios(population)
         assert ratios is not None
         if cost.dp_epsilon == 0.0:

@@ -224,7 +224,7 @@ class Facts:
 
 
 def facts(population: Population | None, assume: Iterable[str], default: float, size: int) -> Facts:
-    """What the population shows and what is declared.
+    """What the population shows, and what `assume` declares by the names of hypotheses.
 
     Raises `InputError` for an unknown hypothesis and for a declaration that is refuted.
     """

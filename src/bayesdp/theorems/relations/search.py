@@ -41,7 +41,7 @@ class PathStep:
     theorem: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The step as plain data, as `bayesdp notions --json` prints it."""
         plain: dict[str, Any] = {
             "relation": self.relation,
             "premise": self.premise,
@@ -67,7 +67,7 @@ class Implied:
     in_words: str
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """The notion and its level as plain data, as `bayesdp notions --json` prints them."""
         return {
             "notion": self.notion,
             "level": self.level,
@@ -91,7 +91,7 @@ class Need:
     path: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
+        """What is missing as plain data, as `bayesdp notions --json` prints it."""
         return {
             "notion": self.notion,
             "level": self.level,

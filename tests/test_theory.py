@@ -38,17 +38,18 @@ SOURCES = {theorem.name: theorem.source for theorem in REGISTRY} | {
 
 
 def test_no_two_sections_have_one_number() -> None:
-    numbers = Counter(number for number, _ in make_theory.sections(make_theory.page()))
+    numbers = Counter(section.number for section in make_theory.sections(make_theory.page()))
     assert {number: count for number, count in numbers.items() if count > 1} == {}
 
 
 def test_each_theorem_names_the_section_that_states_it_and_no_other_theorem() -> None:
-    stated = {number: names for number, names in make_theory.sections(make_theory.page()) if names}
+    sections = make_theory.sections(make_theory.page())
+    stated = {section.number: section.theorems for section in sections if section.theorems}
     cited = {}
     for name, source in SOURCES.items():
         match = CITED.search(source)
         assert match, f"{name}: {source!r} doesn't end with its section of docs/theory.md"
-        cited[match[1]] = [name]
+        cited[match[1]] = (name,)
     assert cited == stated
 
 
@@ -84,12 +85,16 @@ def test_sections_are_read_with_their_letters_and_their_theorems() -> None:
     )
     read = make_theory.sections(page)
     assert read == [
-        ("3", []),
-        ("3.7b", ["loops"]),
-        ("3.8", []),
-        ("3.8 a2", ["equal"]),
-        ("3.8 b", []),
-        ("4", []),
+        make_theory.Section("3", "3. All"),
+        make_theory.Section("3.7b", "3.7b Loops", ("loops",)),
+        make_theory.Section("3.8", "3.8 Normal"),
+        make_theory.Section("3.8 a2", "a2. Equal", ("equal",)),
+        make_theory.Section("3.8 b", "b. Known"),
+        make_theory.Section("4", "4. More"),
+    ]
+    assert make_theory.by_name(read).splitlines()[1:] == [
+        "[`equal`](#a2-equal) 3.8 a2 ·",
+        "[`loops`](#37b-loops) 3.7b.",
     ]
 
 

@@ -66,7 +66,8 @@ def check_signature(
     """Whether the document is signed, and by whom.
 
     `"FORGED"` means that the signature doesn't fit this content and the key that it names. A
-    signature by an unknown key proves nothing: anybody can make a key.
+    signature by an unknown key proves nothing: anybody can make a key. Raises `UnsupportedError`
+    for a signed document without the extra `signing`.
     """
     if "signature" not in document:
         return "not signed"

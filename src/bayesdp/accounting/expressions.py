@@ -77,6 +77,7 @@ class Mechanism:
     nothing. `any_history` says that it holds whatever earlier answers were. `records` are those
     that the mechanism reads, `None` for all. `add_remove` is the cost of adding or removing one
     record, in the same measure: blocks given by a private value need it (theory 2.3 c).
+    Raises `InputError` for a cost out of range, for none at all, and for `dp_epsilon` with `rho`.
     """
 
     name: str
@@ -111,7 +112,10 @@ class Mechanism:
 
 @dataclass(frozen=True, slots=True)
 class Sequential:
-    """One after the other, each chosen with all earlier answers in view."""
+    """One after the other, each chosen with all earlier answers in view.
+
+    Raises `InputError` without a part, and for a part that is not a mechanism or a composition.
+    """
 
     parts: tuple[Node, ...]
 
@@ -121,7 +125,10 @@ class Sequential:
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """Blocks of records by their numbers, or by the cluster or series that they lie in."""
+    """Blocks of records by their numbers, or by the cluster or series that they lie in.
+
+    Raises `InputError` where some are numbers and others pairs, which may be the same record.
+    """
 
     records: tuple[frozenset[RecordId], ...]
 
@@ -151,7 +158,11 @@ class Private:
 
 @dataclass(frozen=True, slots=True)
 class Parallel:
-    """Each part reads its own block of records; the blocks don't overlap."""
+    """Each part reads its own block of records; the blocks don't overlap.
+
+    Raises `InputError` for blocks that do, for another number of parts than of blocks, and for a
+    part that is not a mechanism or a composition.
+    """
 
     blocks: Indexed | Public | Private
     parts: tuple[Node, ...]
@@ -335,8 +346,10 @@ class Price:
 
 
 def price(node: Node) -> Price:
-    """The DP cost of a composition. Raises `CompositionRefusal` where no theorem gives one.
+    """The DP cost of a composition.
 
+    Raises `CompositionRefusal` where no theorem gives a cost, and `InputError` for a part that
+    reads records outside its block, or blocks of which some are numbers and others texts.
     Source: theory 2.2 (sequential), 2.3 a and c (parallel), 2.4 (post-processing).
 
     >>> whole = Sequential(Mechanism("a", 0.5), Parallel(Indexed({0}, {1}),

@@ -121,7 +121,8 @@ class Ledger:
     ) -> None:
         """Register the first reading of a data set, or find the study's own among those there.
 
-        Raises `LedgerError` if the data set has readings and this isn't one of them, for columns as
+        Raises `BudgetExceededError` if a first reading doesn't hold over what is spent already;
+        `LedgerError` if the data set has readings and this isn't one of them, for columns as
         `register` does, and for a new name that looks like one that is there: only `register` takes
         those.
         """

@@ -78,8 +78,8 @@ def composed_level(
     `MOST_LEVELS` (60) times that, or until the deadline; then only quick theorems are asked.
 
     Levels that mechanisms state (`bdp_epsilon`) must be under this population and adversary.
-    Raises `CompositionRefusal` where no theorem justifies a level, and `InputError` for mechanisms
-    with a zCDP cost, which have no pure level.
+    Raises `CompositionRefusal` where no theorem justifies a level, and `InputError` naming the
+    argument, and for mechanisms with a zCDP cost, which have no pure level.
     """
     if adversary not in ADVERSARIES:
         raise InputError("adversary", adversary, expected="one of " + ", ".join(ADVERSARIES))

@@ -47,7 +47,7 @@ def verdict_in(
     n: int | None = None,
     parameters: Mapping[str, object] | None = None,
 ) -> Verdict:
-    """The verdict on a program of a file that has been read. Raises as `verdict_on` does."""
+    """The verdict on a program of a read file. Raises `InputError` as `verdict_on` does."""
     _size(n)
     try:
         core = core_of(source, name, parameters or {})

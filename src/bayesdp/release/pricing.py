@@ -168,7 +168,9 @@ class Pricing:
         self.weights = [0.0 if s.spec.error is not None else (s.spec.weight or 1.0) for s in shapes]
 
     def solve(self) -> list[PlannedQuery]:
-        """The queries with their noise. Raises as `make_plan` does.
+        """The queries with their noise.
+
+        Raises `InputError` and `BudgetExceededError` as `make_plan` does.
 
         The search may take `MOST_LEVELS` (60) times the seconds of one level; then only quick
         theorems are asked, and it answers with the largest costs found so far. `refused` then has

@@ -97,7 +97,10 @@ class ProgramAnswer:
         return self._distribution("samples").samples(k)
 
     def figure(self, title: str = "") -> str:
-        """The density of the only output, a distribution, as an SVG element."""
+        """The density of the only output, a distribution, as an SVG element.
+
+        Raises `UnsupportedError` for another answer.
+        """
         svg: str = self._distribution("figure").figure(title or self.query)
         return svg
 

@@ -183,7 +183,8 @@ class Study:
         """The differences between the table and the study's declaration.
 
         They are private: for the curator only. An empty list is a table as declared. Raises
-        `TableError` for a table that can't be read at all.
+        `InputError` for a study without a table, `TableError` for a table that can't be read at
+        all.
         """
         plan = provable_plan(self.spec)
         queries = [query.table_query() for query in plan.queries]

@@ -89,7 +89,10 @@ def own_level(question: Question, cost: ApproxDP, delta: float) -> float:
 def together(
     releases: Iterable[Release], question: Question, delta: float
 ) -> tuple[RuleResult, ...]:
-    """What each rule proves, the best first. Raises `UnsupportedError` where none reaches it."""
+    """What each rule proves about all releases at this delta, the best first.
+
+    Raises `UnsupportedError` where none reaches it, `InputError` for a release without a DP cost.
+    """
     events = [_event(release) for release in releases]
     slacks = [2.0**-power for power in range(2, 2 + 3 * _SLACKS, 3)]
     points = [converted_point(question, advanced(events, slack), delta) for slack in slacks]

@@ -195,7 +195,7 @@ class Mixture(Univariate):
         return float(mixed) if at.ndim == 0 else mixed
 
     def quantile(self, p: float) -> float:
-        """The quantile."""
+        """The value exceeded with probability 1 - p. Raises `InputError` unless 0 < p < 1."""
         _check(p)
         ends = np.asarray(self._law().ppf(p))
         low, high = float(ends.min()), float(ends.max())
@@ -295,7 +295,7 @@ class Density(Univariate):
         return float(cdf) if np.ndim(x) == 0 else cdf
 
     def quantile(self, p: float) -> float:
-        """The quantile."""
+        """The value exceeded with probability 1 - p. Raises `InputError` unless 0 < p < 1."""
         _check(p)
         return float(np.interp(p, self.cumulative, self.x))
 
@@ -383,7 +383,7 @@ class Samples(Distribution):
         return tuple(self.draws.std(axis=0).tolist())
 
     def quantile(self, p: float) -> tuple[float, ...]:
-        """The quantiles of the draws."""
+        """The quantiles of the draws. Raises `InputError` unless 0 < p < 1."""
         _check(p)
         return tuple(np.quantile(self.draws, p, axis=0).tolist())
 

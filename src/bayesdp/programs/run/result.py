@@ -64,19 +64,22 @@ class ProgramResult:
 
     @property
     def sd(self) -> Any:
-        """The standard deviation of the only output, a distribution."""
+        """The standard deviation of the only output. Raises `InputError` as `mean` does."""
         return self._only("sd").sd
 
     def interval(self, p: float = 0.95) -> Any:
-        """The central interval of the only output, which holds it with probability p."""
+        """The central interval of the only output, which holds it with probability p.
+
+        Raises `InputError` as `mean` does, and unless 0 < p < 1.
+        """
         return self._only("interval").interval(p)
 
     def samples(self, k: int) -> Any:
-        """`k` draws of the only output, a distribution."""
+        """`k` draws of the only output. Raises `InputError` as `mean` does."""
         return self._only("samples").samples(k)
 
     def figure(self, title: str = "") -> str:
-        """The density of the only output as an SVG element."""
+        """The density of the only output as an SVG element. Raises `InputError` as `mean` does."""
         return self._only("figure").figure(title or self.program)
 
     def _only(self, method: str) -> Distribution:

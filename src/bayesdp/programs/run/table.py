@@ -69,7 +69,10 @@ def load(program: Program, source: object, base_dir: Path | str = ".") -> Rows:
 
 
 def inspect_table(program: Program, source: object, base_dir: Path | str = ".") -> list[Finding]:
-    """The faults of the cells that a program would read. Private: for the curator only."""
+    """The faults of the cells that a program would read. Private: for the curator only.
+
+    Raises `TableError` for a table that can't be read at all.
+    """
     return _load(program, source, base_dir)[1]
 
 

@@ -129,13 +129,19 @@ class Transaction(Generic[Shown]):
         return self.show()
 
     def debit(self) -> None:
-        """Write the spends durably. Raises the ledger's errors, with nothing spent."""
+        """Write the spends durably.
+
+        Raises the ledger's errors, with nothing spent, and `RuntimeError` out of order.
+        """
         self._require("debit")
         self._release = self._entry.debit(self._ledger)
         self._next = "draw"
 
     def draw(self) -> None:
-        """Draw the noise and compute the result, once. Raises `FailedError`."""
+        """Draw the noise and compute the result, once.
+
+        Raises `FailedError` where that fails, and `RuntimeError` out of order.
+        """
         release = self._paid_for("draw")
         self._next = "store"
         try:
@@ -152,7 +158,7 @@ class Transaction(Generic[Shown]):
     def store(self) -> None:
         """Write the result durably, or, after a failure, what was drawn until then.
 
-        Raises `FailedError` where the ledger can't be written.
+        Raises `FailedError` where the ledger can't be written, and `RuntimeError` out of order.
         """
         release = self._paid_for("store")
         self._next = None
@@ -166,7 +172,7 @@ class Transaction(Generic[Shown]):
             self._next = "show"
 
     def show(self) -> Shown:
-        """The result. It is stored already."""
+        """The result, which is stored already. Raises `RuntimeError` out of order."""
         self._require("show")
         assert self._drawn is not None
         self._next = None

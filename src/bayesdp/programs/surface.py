@@ -43,6 +43,7 @@ def _stand_in(name: str) -> Callable[..., NoReturn]:
         )
 
     call.__name__ = call.__qualname__ = name
+    call.__doc__ = f"`{name}` in the text of a program: docs/programs.md. Raises `TypeError`."
     return call
 
 

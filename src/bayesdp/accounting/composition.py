@@ -244,7 +244,10 @@ SecretsInterval = tuple[float, float] | Mapping[str, tuple[float, float]]
 def secrets_needed(
     reading: Reading, spends: Sequence[Spend], *, seconds: float = SECONDS
 ) -> SecretsInterval | None:
-    """The interval of secret values without which the level of these spends does not hold."""
+    """The interval of secret values without which the level of these spends does not hold.
+
+    `None` where it holds for all of them. Raises `Refusal` where the spends have no level.
+    """
     if reading.notion == "dp":
         return None
     return secrets_of(reading, converted(reading, spends, seconds=seconds))

@@ -63,7 +63,11 @@ def path_of(url: str | os.PathLike[str]) -> Path:
 
 
 class LedgerFile:
-    """A ledger's SQLite file. One connection per transaction; none is kept open in between."""
+    """A ledger's SQLite file. One connection per transaction; none is kept open in between.
+
+    Raises `LedgerError` for an address that isn't such a file's, `UnsupportedError` for another
+    database.
+    """
 
     def __init__(self, url: str | os.PathLike[str], *, busy_seconds: float) -> None:
         self.path = path_of(url)

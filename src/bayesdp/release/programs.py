@@ -158,7 +158,7 @@ def planned(study: StudySpec, position: int, n: int | None) -> PlannedProgram:
 
 
 def plan_programs(study: StudySpec, n: int | None) -> tuple[PlannedProgram, ...]:
-    """All programs of a study."""
+    """All programs of a study, planned. Raises as `planned` does."""
     return tuple(
         planned(study, position, n)
         for position, query in enumerate(study.queries)

@@ -195,7 +195,7 @@ class Messages:
         return np.concatenate([places for _, places in factors])
 
     def witness(self, solution: Solution) -> list[float] | None:
-        """What the kernel checks: all messages or one number above them; `None` for their caps."""
+        """The messages for the kernel: all, or a number above them; `None` for their caps."""
         if sum(slots.size for _, slots in self._slots) <= MOST_WRITTEN:
             return [float(value) for value in np.append(solution.y, 0.0)[self._order]]
         return [solution.uniform] if math.isfinite(solution.uniform) else None

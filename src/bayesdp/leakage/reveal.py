@@ -1,4 +1,4 @@
-"""A bound on one attack from the bounds on attacks that leave one record less unknown (theory 3.3).
+"""A bound on an attack from those on attacks by somebody who knows a record more (theory 3.3).
 
 Let `C[i, K]` bound the ratios of the attacks `(i, K)`, without the record's own `e^eps`. Reveal an
 unknown record `k`. Given `x_k` the ratio is at most `M(x_k) = C[i, K + k]`, and the average given

@@ -25,7 +25,7 @@ from bayesdp.numbers import UNIT, Exact
 Floats = NDArray[np.float64]
 
 MEMORY = 2 * 2**30
-"""The most bytes that the engine takes at a time, unless told otherwise."""
+"""The most bytes that the engine takes at a time, by default."""
 
 ROW_TOLERANCE = 1e-9
 """How far from 1 the sum of the outcomes' probabilities may be."""
@@ -62,7 +62,7 @@ class Attained:
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """The level of one class of adversaries: the largest, by whom, and for each record."""
+    """The level of a class of adversaries: the largest, its attack, and that of each record."""
 
     exact: Exact
     attained: Attained | None

@@ -211,7 +211,7 @@ def expected_seconds(shape: tuple[int, ...], adversary: Adversary) -> float:
 
 
 def diameter_bound(p: Floats, q: Floats, domain: Domain, dp_epsilon: float) -> Floats:
-    """A bound by the largest distance of two cells; for one record it is the sup."""
+    """A bound on ratios by the largest distance of two cells; for a single record it is exact."""
     return one_record(p, q, len(domain.shape) * dp_epsilon)
 
 

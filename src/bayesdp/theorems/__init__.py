@@ -353,7 +353,7 @@ _ROUNDING_OF_NOTHING = 1e-300
 
 
 def _settled(bound: Bound, cost: Cost, secret: bool | None) -> Bound:
-    """The bound beside what is known of every level: here it is decided what is called exact.
+    """The bound, raised to the DP level where that is attained, and called exact only if it is.
 
     `secret` says whether some record has two possible values. Then `L(eps) >= eps` (theory 2.1): a
     lower number would be a rounding mistake, and a level of `eps` is attained. Where it is not

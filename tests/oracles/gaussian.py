@@ -315,13 +315,17 @@ def vector_regression(
 
 
 def vector_level(
-    cov: np.ndarray, columns: int, reads: Sequence[Read], widths: Sequence[float]
+    cov: np.ndarray,
+    columns: int,
+    reads: Sequence[Read],
+    widths: Sequence[float],
+    adversary: str = "any",
 ) -> float:
     """max over (i, K) of sum over reads of eps (1 + sum_j min(sum_c |B_jc| width_c / M, 1))."""
     cov, most = np.asarray(cov, dtype=float), sum(read.eps for read in reads)
     size = len(cov) // columns
     for record in range(size):
-        for known in known_sets(size, record, "any"):
+        for known in known_sets(size, record, adversary):
             if len(known) == size - 1:
                 continue
             _, slope, _ = vector_regression(cov, columns, record, known)

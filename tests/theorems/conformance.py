@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,6 +22,7 @@ from bayesdp.populations import Population, parse
 from bayesdp.theorems import REGISTRY, Question, Theorem
 from bayesdp.theorems.secret import has_secret
 from tests.oracles import chains, finite, gaussian
+from tests.theorems.mistakes import TESTED, TOO_LOW, Mistake, is_changed
 
 EPSILONS = (0.0, 1e-6, 0.04, 0.5, 1.7, 4.0)
 BELOW = 1e-9
@@ -79,6 +81,8 @@ class TheoremConformance:
     kind: ClassVar[Kind] = "any"
     speaks_of_small_costs: ClassVar[bool] = True
     """Whether its level goes to 0 with the cost."""
+    unchanged_by: ClassVar[frozenset[str]] = frozenset()
+    """Mistakes of `TOO_LOW` that change no level: the theorem uses nothing that they are about."""
 
     def cases(self) -> Sequence[Case]:
         """Small populations that the theorem says something about."""
@@ -98,35 +102,47 @@ class TheoremConformance:
     def theorem(self) -> Theorem:
         return next(theorem for theorem in REGISTRY if theorem.name == self.name)
 
+    @property
+    def known(self) -> tuple[Case, ...]:
+        """The cases, each with a truth that is computed once."""
+        return _known(type(self))
+
     def level(
         self, population: Population, dp_epsilon: float, adversary: Adversary = "any"
     ) -> float | None:
         """The theorem's own level; `None` where it is refused."""
-        question, cost = (
-            Question(population, adversary, seconds=60.0),
-            Cost.of(dp_epsilon, self.kind),
-        )
-        assert self.theorem.concerns(population)
-        if self.theorem.refusal(question, cost) is not None:
-            return None
-        return self.theorem.bound(question, cost).epsilon
+        return _level(self.theorem, population, Cost.of(dp_epsilon, self.kind), adversary)
 
     def levels(self) -> list[tuple[Case, Adversary, list[tuple[float, float]]]]:
         """For each case and adversary class that it answers: costs with levels, both rising."""
         answers = []
-        for case, adversary in itertools.product(self.cases(), ADVERSARIES):
+        for case, adversary in itertools.product(self.known, ADVERSARIES):
             rows = [(eps, self.level(case.population, eps, adversary)) for eps in EPSILONS]
-            known = [(eps, level) for eps, level in rows if level is not None]
-            if known:
-                answers.append((case, adversary, known))
-        assert {adversary for _, adversary, _ in answers} >= {"informed"}
-        assert len({adversary for _, adversary, _ in answers}) > 1
+            answered = [(eps, level) for eps, level in rows if level is not None]
+            if answered:
+                answers.append((case, adversary, answered))
         return answers
+
+    def answered(self) -> list[Adversary]:
+        """The classes of adversaries that it answers."""
+        answered = {adversary for _, adversary, _ in self.levels()}
+        return [adversary for adversary in ADVERSARIES if adversary in answered]
+
+    def changed_by(self, mistake: Mistake, classes: tuple[Adversary, ...]) -> bool:
+        """Whether a mistake about these classes of adversaries changes some level."""
+        wrong = _mistaken(type(self), mistake, classes)
+        return any(
+            is_changed(wrong.level(case.population, eps, adversary), level)
+            for case, adversary, rows in self.levels()
+            for eps, level in rows
+        )
 
     # -- what holds for all of them
 
     def test_a_reader_learns_what_it_says_and_what_it_leaves_out(self) -> None:
         theorem = self.theorem
+        assert len(self.answered()) > 1
+        assert "informed" in self.answered()
         for words in (theorem.statement, theorem.source, theorem.uses, theorem.ignores):
             assert words.strip()
         assert theorem.models
@@ -157,7 +173,7 @@ class TheoremConformance:
     def test_somebody_who_may_know_records_learns_no_less_than_somebody_who_knows_none(
         self,
     ) -> None:
-        for case in self.cases():
+        for case in self.known:
             for eps in EPSILONS:
                 most = self.level(case.population, eps, "any")
                 least = self.level(case.population, eps, "uninformed")
@@ -170,7 +186,7 @@ class TheoremConformance:
                     )
 
     def test_somebody_who_knows_all_other_records_learns_the_cost_at_most(self) -> None:
-        for case in self.cases():
+        for case in self.known:
             for eps in EPSILONS:
                 level = self.level(case.population, eps, "informed")
                 assert level is None or level <= eps * (1.0 + BELOW), (case.population, eps, level)
@@ -192,6 +208,84 @@ class TheoremConformance:
             reason = self.theorem.refusal(question, failed.cost)
             assert reason is not None, failed
             assert failed.words in reason, (reason, failed)
+
+    # -- and what shows that these tests would notice
+
+    @pytest.mark.parametrize("name", TOO_LOW)
+    def test_levels_that_are_too_low_are_seen(self, name: str) -> None:
+        """Whichever class of adversaries the mistake is made for.
+
+        Where `any` and `uninformed` have the same levels, it is made for both.
+        """
+        mistake, about = TOO_LOW[name]
+        classes = [(adversary,) for adversary in self.answered() if adversary in about]
+        if "taken for uninformed" in self.unchanged_by and ("uninformed",) in classes:
+            classes = [("any", "uninformed"), *classes[2:]]
+        for mistaken in classes:
+            changed = self.changed_by(mistake, mistaken)
+            assert changed is (name not in self.unchanged_by), mistaken
+            if changed:
+                wrong = _mistaken(type(self), mistake, mistaken)
+                assert any(_fails(wrong, test) for test in FROM_BELOW), mistaken
+
+    @pytest.mark.parametrize("test", TESTED)
+    def test_each_test_can_fail(self, test: str) -> None:
+        mistake, adversary = TESTED[test]
+        answered = self.answered()
+        if adversary in answered and (adversary == "informed" or "any" in answered):
+            assert _fails(_mistaken(type(self), mistake, (adversary,)), test)
+
+
+FROM_BELOW = (
+    "test_no_level_is_below_brute_force",
+    "test_at_least_the_cost_where_a_record_has_two_possible_values",
+)
+
+
+@cache
+def _known(held: type[TheoremConformance]) -> tuple[Case, ...]:
+    return tuple(replace(case, truth=cache(case.truth)) for case in held().cases())
+
+
+@cache
+def _level(
+    theorem: Theorem, population: Population, cost: Cost, adversary: Adversary
+) -> float | None:
+    question = Question(population, adversary, seconds=60.0)
+    assert theorem.concerns(population)
+    if theorem.refusal(question, cost) is not None:
+        return None
+    return theorem.bound(question, cost).epsilon
+
+
+@cache
+def _mistaken(
+    held: type[TheoremConformance], mistake: Mistake, classes: tuple[Adversary, ...]
+) -> TheoremConformance:
+    """The tests of a theorem whose levels for some classes of adversaries are mistaken."""
+
+    class Mistaken(held):  # type: ignore[misc, valid-type]
+        def cases(self) -> Sequence[Case]:
+            return _known(held)
+
+        def level(
+            self, population: Population, dp_epsilon: float, who: Adversary = "any"
+        ) -> float | None:
+            right: float | None = super().level(population, dp_epsilon, who)
+            if right is None or who not in classes:
+                return right
+            wrong = mistake(super().level, population, dp_epsilon, who)
+            return right if wrong is None else wrong
+
+    return Mistaken()
+
+
+def _fails(held: TheoremConformance, test: str) -> bool:
+    try:
+        getattr(held, test)()
+    except AssertionError:
+        return True
+    return False
 
 
 def theorems_held(base: type[TheoremConformance] = TheoremConformance) -> set[str]:

@@ -21,7 +21,8 @@ from bayesdp.notions import ADVERSARIES, Adversary, Cost, Kind
 from bayesdp.populations import Population, parse
 from bayesdp.theorems import REGISTRY, Question, Theorem
 from bayesdp.theorems.secret import has_secret
-from tests.oracles import chains, finite, gaussian
+from tests.oracles import chains
+from tests.oracles.populations import Discrete, Normal
 from tests.theorems.mistakes import TESTED, TOO_LOW, Mistake, is_changed
 
 EPSILONS = (0.0, 1e-6, 0.04, 0.5, 1.7, 4.0)
@@ -57,21 +58,13 @@ class Failed:
 def discrete(joint: Any = None, **spec: Any) -> Case:
     """A discrete population with its worst mechanism; `joint` where the spec has no law."""
     law = np.asarray(chains.from_spec(spec) if joint is None else joint, dtype=float)
-
-    def truth(dp_epsilon: float, adversary: Adversary) -> float:
-        return finite.worst_case(law, dp_epsilon, adversary).level
-
-    return Case(parse(spec), truth)
+    return Case(parse(spec), Discrete(law).leaks)
 
 
 def normal(covariance: Any, **spec: Any) -> Case:
     """A Gaussian population with the most that its records move together."""
     spec = spec or {"model": "gaussian", "covariance": np.asarray(covariance).tolist()}
-
-    def truth(dp_epsilon: float, adversary: Adversary) -> float:
-        return dp_epsilon * gaussian.shift_factor(np.asarray(covariance, dtype=float), adversary)
-
-    return Case(parse(spec), truth)
+    return Case(parse(spec), Normal(np.asarray(covariance, dtype=float)).leaks)
 
 
 class TheoremConformance:

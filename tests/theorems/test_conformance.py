@@ -16,7 +16,8 @@ from bayesdp.populations import (
     parse,
 )
 from bayesdp.theorems import REGISTRY
-from tests.oracles import chains, gaussian
+from tests.oracles import chains
+from tests.oracles.populations import Normal
 from tests.theorems.conformance import (
     Case,
     Failed,
@@ -519,21 +520,12 @@ class TestGaussianVector(AboutGaussians):
 
     def of(self, seed, own) -> Case:
         """A random cluster of three vectors. The larger `own`, the less they depend."""
-        bounds = [[-1.0, 1.0], [0.0, 4.0]]
+        bounds = ((-1.0, 1.0), (0.0, 4.0))
         root = np.random.default_rng(seed).normal(size=(6, 6)) + own * np.eye(6)
         covariance = root @ root.T
-
-        def truth(dp_epsilon, adversary):
-            reads = [
-                gaussian.Read(c, low, high, dp_epsilon) for c, (low, high) in enumerate(bounds)
-            ]
-            widths = [high - low for low, high in bounds]
-            return max(
-                gaussian.vector_level(covariance, 2, [read], widths, adversary) for read in reads
-            )
-
         spec = {"size": 3, "columns": ["height", "weight"], "bounds": bounds}
-        return Case(Gaussian(covariance=covariance.tolist(), **spec), truth)
+        population = Gaussian(covariance=covariance.tolist(), **spec)
+        return Case(population, Normal(covariance, bounds).leaks)
 
     def hypotheses(self):
         spec = {"size": 11, "columns": ["height", "weight"], "bounds": [[0, 1], [0, 1]]}

@@ -12,7 +12,7 @@ import pytest
 from tests.effort import runs
 from tests.oracles import chains, finite, gaussian, mechanisms
 
-VECTORS = Path(__file__).parent / "vectors"
+VECTORS = Path(__file__).parents[1] / "vectors"
 
 
 def entries(name: str, keep=lambda entry: True) -> list:

@@ -1,4 +1,4 @@
-"""The rooms that the documents name are those that the package has."""
+"""The rooms that the documents name are those that the package has, and the tests mirror them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "bayesdp"
 NO_ROOMS = {"__init__", "__main__", "demo_data", "py.typed"}
 ROOMS = {
@@ -56,3 +56,37 @@ def test_a_large_room_begins_with_its_map(room: str) -> None:
     inside = {path.name.removesuffix(".py") for path in folder.iterdir()}
     named = set(re.findall(r"`(\w+)/?`", text))
     assert inside - {"__init__", "__pycache__"} <= named
+
+
+TESTS = ROOT / "tests"
+
+
+def other_folders() -> set[str]:
+    """The folders of tests that are explained, as they belong to no room."""
+    lines = (TESTS / "README.md").read_text(encoding="utf-8").splitlines()
+    return {name for line in lines for name in re.findall(r"^\| `(\w+)/` \|", line)}
+
+
+def folders_of_tests() -> set[Path]:
+    """Every folder below `tests/` that holds a file, relative to it."""
+    files = (path for path in TESTS.rglob("*") if path.is_file())
+    return {path.parent.relative_to(TESTS) for path in files if "__pycache__" not in path.parts} - {
+        Path()
+    }
+
+
+def test_every_folder_of_tests_is_a_room_or_explained() -> None:
+    others = other_folders()
+    assert {folder.parts[0] for folder in folders_of_tests()} >= others
+    assert not others & ROOMS
+    for folder in folders_of_tests():
+        assert folder.parts[0] in others or (PACKAGE / folder).is_dir(), folder
+
+
+def test_every_room_has_its_tests() -> None:
+    single = {path.stem.removeprefix("test_") for path in TESTS.glob("test_*.py")}
+    assert single <= ROOMS
+    for room in ROOMS:
+        folder = TESTS / room
+        assert (PACKAGE / room).is_dir() == folder.is_dir(), room
+        assert any(folder.glob("test_*.py")) if folder.is_dir() else room in single, room

@@ -18,7 +18,7 @@ Database = tuple[int, ...]
 Law = Mapping[Database, Fraction]
 Channel = Callable[[Database], Mapping[object, Fraction]]
 
-THEORY = Path(__file__).resolve().parents[1] / "docs" / "theory.md"
+THEORY = Path(__file__).resolve().parents[2] / "docs" / "theory.md"
 
 
 def worst_ratio(law: Law, channel: Channel) -> Fraction:

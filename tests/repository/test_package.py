@@ -15,7 +15,7 @@ import pytest
 import bayesdp
 from tools.import_circles import SOURCE, circles, circles_of, import_graph
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 LOCKS = ["requirements.lock", "requirements-dev.lock"]
 HEAVY = [
     "altair",

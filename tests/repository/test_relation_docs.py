@@ -11,7 +11,7 @@ from bayesdp.theorems.relations import RELATIONS
 from tests.oracles.counterexamples import COUNTEREXAMPLES
 from tools import check_docs, make_relations
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize("name", make_relations.PAGES)

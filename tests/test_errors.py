@@ -1,0 +1,69 @@
+"""Errors name the argument, the value, what was expected and the remedy; texts hide nothing."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+
+from bayesdp.errors import (
+    BayesdpError,
+    InputError,
+    Refusal,
+    UnknownNameError,
+    as_shown,
+    did_you_mean,
+    finite_number,
+    require_shown,
+)
+
+
+@pytest.mark.parametrize(
+    ("value", "double"), [(0.5, 0.5), (2, 2.0), (Fraction(1, 4), 0.25), (5e-324, 5e-324)]
+)
+def test_finite_numbers_above_zero_are_doubles(value: object, double: float) -> None:
+    assert finite_number("level", value, expected="a number") == double
+
+
+@pytest.mark.parametrize(
+    "value", [0, -1.0, math.nan, math.inf, 10**400, "1", None, 1j, Fraction(1, 10**400)]
+)
+def test_other_values_are_named_with_what_was_expected(value: object) -> None:
+    with pytest.raises(InputError, match=r"^level.*expected a level above 0"):
+        finite_number("level", value, expected="a level above 0")
+
+
+def test_zero_is_a_number_where_it_is_asked_for() -> None:
+    assert finite_number("level", 0, expected="a number", zero=True) == 0.0
+    with pytest.raises(InputError):
+        finite_number("level", -1e-300, expected="a number", zero=True)
+
+
+def test_the_closest_word_is_suggested_or_all_are_listed() -> None:
+    assert did_you_mean("makov", ["tree", "markov"]) == "Did you mean 'markov'?"
+    assert did_you_mean("weather", ["tree", "markov"]) == "Known: markov, tree."
+
+
+def test_texts_that_look_like_others_are_refused_and_escaped() -> None:
+    require_shown("mean height in cm: 170 ± 3", "source")
+    for text in ("a\nb", "a\u202eb", "a\u200db", "a\x00b"):
+        with pytest.raises(InputError, match="source"):
+            require_shown(text, "source")
+        assert as_shown(text).isprintable()
+    assert as_shown("a\nb") == r"a\nb"
+    assert as_shown("naïve") == "naïve"
+
+
+def test_long_values_and_numbers_are_shown_in_short() -> None:
+    assert len(str(InputError("rows", list(range(1000)), expected="few"))) < 200
+    assert "1.000000e+30" in str(InputError("n", 10**30, expected="few"))
+    assert "beyond all doubles" in str(InputError("n", 10**400, expected="few"))
+
+
+def test_callers_may_catch_the_builtin_or_ours() -> None:
+    assert issubclass(InputError, BayesdpError | ValueError)
+    assert issubclass(InputError, ValueError)
+    assert issubclass(UnknownNameError, KeyError)
+    assert issubclass(Refusal, RuntimeError)
+    assert not issubclass(Refusal, ValueError)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import typer.testing
 from hypothesis import settings
+
+from tests.chance import FALSE_ALARMS, Chance, Declared
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -31,6 +36,41 @@ def the_command_line_is_made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
         yield
+
+
+@pytest.fixture(autouse=True)
+def what_is_not_privacy_noise_is_seeded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A generator made without a seed gets one: another for each of a test, the same in each run.
+
+    OpenDP's noise can't be seeded: see `chance`.
+    """
+    seeds, made = itertools.count(), np.random.default_rng
+    monkeypatch.setattr(
+        np.random, "default_rng", lambda seed=None: made(next(seeds) if seed is None else seed)
+    )
+
+
+def _declared(item: Any) -> Declared | None:
+    listed = FALSE_ALARMS.get(item.path.relative_to(ROOT / "tests").as_posix(), {})
+    return listed.get(item.originalname)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A test that can fail by chance is listed, with as often as it runs."""
+    by_chance = [item for item in items if "chance" in getattr(item, "fixturenames", ())]
+    for item in by_chance:
+        declared, name = _declared(item), item.nodeid.split("[")[0]
+        runs = sum(other.nodeid.split("[")[0] == name for other in by_chance)
+        if declared is None or runs > declared.runs:
+            raise pytest.UsageError(f"{name} can fail by chance {runs} times: see tests/chance.py")
+
+
+@pytest.fixture
+def chance(request: pytest.FixtureRequest) -> Chance:
+    """The account of a test that can fail by chance."""
+    declared = _declared(request.node)
+    assert declared is not None
+    return Chance(declared.each)
 
 
 @pytest.fixture(scope="session")

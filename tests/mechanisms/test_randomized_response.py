@@ -12,25 +12,30 @@ from bayesdp.calibration import calibrate_randomized_response
 from bayesdp.errors import InputError
 from bayesdp.mechanisms.randomized_response import RandomizedResponse
 from bayesdp.populations import MarkovChain
+from tests.chance import OFF
 from tests.oracles.exact_chain import local_level
 
 
-@pytest.mark.parametrize(("states", "flip"), [((0, 1), 0.2), (("a", "b", "c"), 0.5)])
-def test_the_artefact_that_runs_has_the_stated_channel(states, flip):
-    """Two-sided: the stated channel passes, one with the flip rate 30 % off is rejected."""
-    mechanism, draws = RandomizedResponse(states, flip), 5_000
-    for row, state in enumerate(states):
-        answers = mechanism.release([state] * draws)
-        for column, answer in enumerate(states):
-            seen = sum(one == answer for one in answers)
-            for factor, passes in ((1.0, True), (1.3, False)):
-                other = flip * factor / (len(states) - 1)
-                expected = 1 - flip * factor if row == column else other
-                tail = min(binom.cdf(seen, draws, expected), binom.sf(seen - 1, draws, expected))
-                assert bool(tail > 1e-8) is passes
-            assert mechanism.channel()[row][column] == pytest.approx(
-                1 - flip if row == column else flip / (len(states) - 1), abs=1e-15
-            )
+def channel_of(states, flip):
+    """The law of the answer for each true value, by hand."""
+    size = len(states)
+    return {
+        true: {state: 1 - flip if state == true else flip / (size - 1) for state in states}
+        for true in states
+    }
+
+
+@pytest.mark.parametrize(
+    ("states", "flip", "draws"), [((0, 1), 0.2, 50_000), (("a", "b", "c"), 0.5, 10_000)]
+)
+def test_the_artefact_that_runs_has_the_stated_channel(states, flip, draws, chance):
+    mechanism, laws = RandomizedResponse(states, flip), channel_of(states, flip)
+    for row, true in enumerate(states):
+        answers = mechanism.release([true] * draws)
+        chance.expect_law(answers, laws[true])
+        for factor in OFF:
+            chance.expect_other(answers, channel_of(states, factor * flip)[true], laws[true])
+        assert mechanism.channel()[row] == pytest.approx(list(laws[true].values()), abs=1e-15)
 
 
 def test_cost():
@@ -107,19 +112,23 @@ def test_wrong_input():
         RandomizedResponse((0, 1), 0.5).estimate([0, 1])
 
 
-def test_many_answers_at_once_are_those_of_one_after_the_other() -> None:
+def test_many_answers_at_once_are_those_of_one_after_the_other(chance) -> None:
     """Vectors of bits: in their places, and flipped with the probability that single ones are."""
     rng = np.random.default_rng(3)
+    chance.takes(1300 * 2.0**-60)  # one of the bits is flipped
     sure = RandomizedResponse(("no", "yes"), 2.0**-60)
     for size in (9, 16, 17, 100, 1001):
-        values = [("no", "yes")[one] for one in rng.integers(0, 2, size)]
+        values = [("no", "yes")[bit] for bit in rng.integers(0, 2, size)]
         assert sure.release(values) == values
-    size, flip = 40_000, 0.25
+    size, flip = 80_000, 0.25
     held = rng.integers(0, 2, size)
     answers = np.asarray(RandomizedResponse((0, 1), flip).release(held.tolist()))
     flipped = answers != held
     for value in (0, 1):
         part = flipped[held == value]
-        assert abs(part.mean() - flip) < 6 * math.sqrt(flip * (1 - flip) / len(part))
-    pairs = flipped[:-1] & flipped[1:]
-    assert abs(pairs.mean() - flip**2) < 6 * 1.5 * flip / math.sqrt(size)
+        chance.expect(int(part.sum()), len(part), flip)
+        for factor in OFF:
+            chance.expect_not(int(part.sum()), len(part), factor * flip, flip)
+    pairs = flipped[:-1:2] & flipped[1::2]  # neighbours, each in a single pair
+    chance.expect(int(pairs.sum()), len(pairs), flip**2)
+    chance.expect_not(int(pairs.sum()), len(pairs), flip, flip**2)  # as if they flipped together

@@ -29,9 +29,9 @@ from bayesdp.mechanisms import DiscreteGaussian
 from bayesdp.release import Study
 from bayesdp.release.plan import error_ratio, make_plan
 from bayesdp.report.plain import check_document
+from tests.chance import Chance, discrete_gaussian, within
 from tests.effort import runs
 from tests.kernel.mutations import lower
-from tests.mechanisms.test_laplace import looks_like
 from tests.release.studies import random_study
 
 DELTA = 1e-6
@@ -470,8 +470,8 @@ def test_gaussian_spends_have_no_pure_level(tmp_path: Path) -> None:
         level(Reading("dp", 100.0), plan.spends)
 
 
-def test_released_noise_has_the_planned_scale_and_no_other(tmp_path: Path) -> None:
-    """1,500 empty cells: their noise alone. A false alarm has probability 1e-8."""
+def test_released_noise_has_the_planned_scale_and_no_other(tmp_path: Path, chance: Chance) -> None:
+    """Empty cells: their noise alone."""
     made = Study(
         pd.DataFrame({"x": np.zeros(50)}),
         dataset="empty",
@@ -480,25 +480,24 @@ def test_released_noise_has_the_planned_scale_and_no_other(tmp_path: Path) -> No
         population={"model": "independent", "covers": ["x"], "source": "made up"},
         budget={"epsilon": 0.2, "delta": DELTA, "noise": "gaussian"},
         queries=[
-            {"name": "c", "kind": "histogram", "column": "x", "bins": np.linspace(0, 1, 1502)}
+            {"name": name, "kind": "histogram", "column": "x", "bins": np.linspace(0, 1, 1902)}
+            for name in ("first", "second")
         ],
         ledger=str(tmp_path / "l.db"),
     )
     done = made.release()
-    values = [int(result.value) for result in done][1:]
+    values = [int(result.value) for result in done if result.cell != done.results[0].cell]
+    assert len(values) == 2 * 1900
     scale = done.results[0].noise.scale
-    rho = done.dp_rho
+    rho = done.dp_rho / 2
     assert scale == pytest.approx(math.sqrt(2 / (2 * rho)), rel=1e-9)
-
-    def has_scale(claimed: float) -> bool:
-        inside = sum(abs(value) <= int(claimed) for value in values)
-        mass = math.erf((int(claimed) + 0.5) / (claimed * math.sqrt(2)))
-        return looks_like(inside, len(values), mass)
-
     assert scale > 20
-    assert has_scale(scale)
-    assert not has_scale(1.3 * scale)
-    assert not has_scale(0.77 * scale)
+    reach, true = 1.4 * scale, discrete_gaussian(scale)
+    hits = sum(abs(value) <= reach for value in values)
+    chance.expect(hits, len(values), within(true, reach))
+    for factor in (1.2, 0.83):
+        claimed = within(discrete_gaussian(factor * scale), reach)
+        chance.expect_not(hits, len(values), claimed, within(true, reach))
 
 
 # -- what is said and what is refused -----------------------------------------------------

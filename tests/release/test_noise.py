@@ -1,7 +1,6 @@
 """What comes out of a release is the truth plus noise of the scale that it should have.
 
-Not of the scale that it says: the scales here are computed by hand. No seed, so each test has its
-false-alarm rate: 5.2 standard deviations on both sides, below 1e-6 for all of them together.
+Not of the scale that it says: the scales here are computed by hand.
 """
 
 from __future__ import annotations
@@ -12,20 +11,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bayesdp.mechanisms.laplace import DiscreteLaplace
 from bayesdp.release import Study
+from tests.chance import Chance, discrete_laplace, within
 
-RELEASES, COUNTS, STATES, GROUPS, CLUSTER = 10, 12, 20, 15, 3
+RELEASES, PARTS, STATES, GROUPS, CLUSTER = 3, 12, 12, 200, 3
+DRAWS = RELEASES * PARTS * GROUPS
 ROWS = STATES * GROUPS * CLUSTER
 EPSILON = 3.0
+OFF = (1.2, 0.83)
+"""Factors of the scale that so many draws can tell."""
 
 
-def has_scale(noise: np.ndarray, scale: float) -> bool:
-    """Whether noise is discrete Laplace of this scale: by the mean of |z|, both ways."""
-    a = math.exp(-1 / scale)
-    mean = 2 * a / (1 - a * a)
-    second = 2 * a / (1 - a) ** 2  # E z^2
-    deviation = math.sqrt((second - mean**2) / len(noise))
-    return bool(abs(np.mean(np.abs(noise)) - mean) < 5.2 * deviation)
+def below(part: int) -> str:
+    return f"x < {part / PARTS * 100}"
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +40,11 @@ def noises(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
             "x": rng.uniform(0, 100, ROWS),
         }
     )
-    exact = table.groupby(["g", "s"]).size()
-    found: dict[str, list[float]] = {"count": [], "histogram": [], "sum": []}
+    cells = table.groupby(["g", "s"]).size()
+    parts = {
+        str(i): table.query(below(i)).groupby("g").x.agg(["count", "sum"]) for i in range(PARTS)
+    }
+    noises: dict[str, list[float]] = {"count": [], "histogram": [], "sum": []}
     for number in range(RELEASES):
         study = Study(
             table,
@@ -58,69 +60,69 @@ def noises(tmp_path_factory: pytest.TempPathFactory) -> dict[str, np.ndarray]:
             budget={"epsilon": EPSILON},
             queries=[
                 {"name": "cells", "kind": "histogram", "column": "s", "by": "g"},
-                {"name": "sums", "kind": "sum", "column": "x", "by": "g"},
                 *(
-                    {
-                        "name": f"c{i}",
-                        "kind": "count",
-                        "where": f"x < {i / COUNTS * 100}",
-                        "by": "g",
-                    }
-                    for i in range(COUNTS)
+                    {"name": f"{name}{i}", **what, "where": below(i), "by": "g"}
+                    for i in range(PARTS)
+                    for name, what in (
+                        ("count", {"kind": "count"}),
+                        ("sum", {"kind": "sum", "column": "x"}),
+                    )
                 ),
             ],
             ledger=str(folder / f"{number}.db"),
         )
         for result in study.release():
             if result.kind == "histogram":
-                due: float = exact.get((result.group, result.cell), 0)
-            elif result.kind == "sum":
-                due = float(table.x[table.g == result.group].sum())
+                due: float = cells.get((result.group, result.cell), 0)
             else:
-                i = int(result.query[1:])
-                due = int(((table.x < i / COUNTS * 100) & (table.g == result.group)).sum())
-            found[result.kind].append(result.value - due)
-    return {kind: np.array(values) for kind, values in found.items()}
+                part = parts[result.query.removeprefix(result.kind)]
+                due = float(part[result.kind].get(result.group, 0.0))
+            noises[result.kind].append(result.value - due)
+    return {kind: np.array(values) for kind, values in noises.items()}
 
 
-SHARE = EPSILON / CLUSTER / (COUNTS + 2)  # the DP cost of one query, by hand
+SHARE = EPSILON / CLUSTER / (2 * PARTS + 1)  # the DP cost of one query, by hand
 SCALES = {"count": 1 / SHARE, "histogram": 2 / SHARE, "sum": 100 / SHARE}
 
 
-@pytest.mark.parametrize("kind", ["count", "histogram"])
+def inside(kind: str, scale: float, reach: float) -> float:
+    """The probability of noise up to `reach`; the grid of sums is too fine to be seen."""
+    return -math.expm1(-reach / scale) if kind == "sum" else within(discrete_laplace(scale), reach)
+
+
+@pytest.mark.parametrize("kind", SCALES)
 def test_the_right_scale_passes_and_others_are_rejected(
-    kind: str, noises: dict[str, np.ndarray]
+    kind: str, noises: dict[str, np.ndarray], chance: Chance
 ) -> None:
     noise, scale = noises[kind], SCALES[kind]
-    assert len(noise) >= 1800
-    assert np.array_equal(noise, np.round(noise))
-    assert has_scale(noise, scale)
-    assert not has_scale(noise, 1.3 * scale)
-    assert not has_scale(noise, 0.77 * scale)
-    assert abs(noise.mean()) < 5.2 * math.sqrt(2 / len(noise)) * scale
+    assert len(noise) == DRAWS
+    assert kind == "sum" or np.array_equal(noise, np.round(noise))
+    reach = 1.6 * scale
+    hits, true = int((np.abs(noise) <= reach).sum()), inside(kind, scale, reach)
+    chance.expect(hits, DRAWS, true)
+    for factor in OFF:
+        chance.expect_not(hits, DRAWS, inside(kind, factor * scale, reach), true)
+    positive = (1.0 - inside(kind, scale, 0.0)) / 2.0
+    chance.expect(int((noise > 0).sum()), DRAWS, positive)
 
 
-def test_noise_of_sums(noises: dict[str, np.ndarray]) -> None:
-    """Fewer draws: no more than twice or half the scale is told apart."""
-    noise = noises["sum"]
-    assert len(noise) == RELEASES * GROUPS
-    assert has_scale(noise, SCALES["sum"])
-    assert not has_scale(noise, 3 * SCALES["sum"])
-    assert not has_scale(noise, SCALES["sum"] / 3)
-
-
-def test_noise_is_fresh_for_every_number(noises: dict[str, np.ndarray]) -> None:
-    noise = noises["count"].reshape(RELEASES, COUNTS * GROUPS)
+def test_noise_is_fresh_for_every_number(noises: dict[str, np.ndarray], chance: Chance) -> None:
+    noise = noises["count"].reshape(RELEASES, PARTS * GROUPS)
+    chance.takes(RELEASES**2 * SHARE ** (PARTS * GROUPS))  # two releases are the same
     assert len({tuple(row) for row in noise}) == RELEASES
-    next_to = np.corrcoef(noise[:, :-1].ravel(), noise[:, 1:].ravel())[0, 1]
-    assert abs(next_to) < 5.2 / math.sqrt(noise.size)
+    positive = (1.0 - inside("count", SCALES["count"], 0.0)) / 2.0
+    both = (noise[:, :-1:2] > 0) & (noise[:, 1::2] > 0)  # neighbours, each in a single pair
+    chance.expect(int(both.sum()), both.size, positive**2)
+    chance.expect_not(int(both.sum()), both.size, positive, positive**2)
 
 
-def test_errors_are_kept_as_often_as_said(noises: dict[str, np.ndarray]) -> None:
-    """The 95 % error is exceeded by about 5 %, not more than 5.2 deviations above."""
-    from bayesdp.mechanisms.laplace import DiscreteLaplace
-
-    noise = noises["histogram"]
-    error = DiscreteLaplace(SCALES["histogram"]).quantile(0.95)
-    beyond = np.mean(np.abs(noise) > error)
-    assert abs(beyond - 0.05) < 5.2 * math.sqrt(0.05 * 0.95 / len(noise))
+def test_errors_are_kept_as_often_as_said(noises: dict[str, np.ndarray], chance: Chance) -> None:
+    """The 95 % error is exceeded in 5 % at most, and hardly less."""
+    scale = SCALES["histogram"]
+    error = DiscreteLaplace(scale).quantile(0.95)
+    beyond = 1.0 - inside("histogram", scale, error)
+    assert 0.048 < beyond <= 0.05
+    hits = int((np.abs(noises["histogram"]) > error).sum())
+    chance.expect(hits, DRAWS, beyond)
+    for factor in (1.3, 0.75):
+        chance.expect_not(hits, DRAWS, 1.0 - inside("histogram", factor * scale, error), beyond)

@@ -7,7 +7,6 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -28,6 +27,7 @@ from bayesdp.report.explain import explain
 from bayesdp.report.html import render
 from bayesdp.report.plain import check_document
 from bayesdp.report.sections import study_section
+from tests.chance import Chance, discrete_laplace
 from tests.release.program_studies import (
     HEAD,
     PEOPLE,
@@ -184,13 +184,30 @@ def test_a_release_with_programs_end_to_end(tmp_path: Path) -> None:
         made.release(again=True)
 
 
-def test_the_noise_is_what_the_cost_says(tmp_path: Path) -> None:
-    """A sum of eight heights with noise of scale 40 / 0.5: its released value spreads so."""
-    made = study(tmp_path, asks("height"), budget={"epsilon": 1000.0})
-    values = [made.release(again=True)["height"].releases["laplace_1"] for _ in range(60)]
-    exact = sum(min(max(one, 150), 190) for one in TABLE["height"])
-    spread = np.mean([abs(one - exact) for one in values])
-    assert 0.5 * 80 < spread < 2 * 80
+MANY = """@record
+class Person:
+    smokes: Bool
+
+
+@program
+def many(people: Database[Person]) -> Private[Vector]:
+    smokers = count(p for p in people if p.smokes)
+    return laplace(tuple(smokers for _ in range(2000)), epsilon=1000)
+"""
+
+
+def test_the_noise_is_what_the_cost_says(tmp_path: Path, chance: Chance) -> None:
+    """One record moves the 2,000 cells by 2,000 in all, for a cost of 1,000: the scale is 2."""
+    made = study(tmp_path, asks("many"), text=MANY, budget={"epsilon": 1e4})
+    noise = [
+        int(cell) - sum(TABLE["smokes"])
+        for _ in range(4)
+        for cell in made.release(again=True)["many"].value
+    ]
+    assert len(noise) == 8_000
+    chance.expect_law(noise, discrete_laplace(2.0))
+    for factor in (1.2, 0.83):
+        chance.expect_other(noise, discrete_laplace(factor * 2.0), discrete_laplace(2.0))
 
 
 def test_gaussian_and_laplace_releases_are_two_spends(tmp_path: Path) -> None:

@@ -1,8 +1,4 @@
-"""The samplers: what is drawn has the law that was asked for, and no other.
-
-Each test compares counts of draws with the law by Pearson's statistic. False alarms: at most 1e-9
-each (the quantile below). With the scale 30 % off the statistic lies far beyond it: that is tested.
-"""
+"""The samplers: what is drawn has the law that was asked for, and no other."""
 
 from __future__ import annotations
 
@@ -10,57 +6,27 @@ from fractions import Fraction
 from math import exp
 from sys import float_info
 
-import numpy as np
 import pytest
-from scipy import stats
 
 from bayesdp.errors import InputError
 from bayesdp.programs.run import OpenDP, load
 from bayesdp.programs.run.noise import Calibration, in_units, response
 from bayesdp.programs.run.result import shown
+from tests.chance import OFF, Chance, discrete_gaussian, discrete_laplace
 from tests.programs.run.helpers import accepted, run_on
-
-FALSE_ALARM = 1e-9
-
-
-def _statistic(counts: np.ndarray, law: np.ndarray) -> tuple[float, float]:
-    """Pearson's statistic over cells with at least 10 expected, and its critical value."""
-    expected = law * counts.sum()
-    kept = expected >= 10
-    folded = np.append(counts[kept], counts[~kept].sum())
-    wanted = np.append(expected[kept], expected[~kept].sum())
-    if wanted[-1] < 10:
-        folded[-2] += folded[-1]
-        wanted[-2] += wanted[-1]
-        folded, wanted = folded[:-1], wanted[:-1]
-    found = float(((folded - wanted) ** 2 / wanted).sum())
-    return found, float(stats.chi2.isf(FALSE_ALARM, len(wanted) - 1))
-
-
-def _right_and_wrong(counts: np.ndarray, laws: list[np.ndarray]) -> None:
-    right, critical = _statistic(counts, laws[0])
-    assert right < critical
-    for one in laws[1:]:
-        wrong, critical = _statistic(counts, one)
-        assert wrong > critical
-
-
-def _noise_law(kind: str, scale: float) -> np.ndarray:
-    z = np.arange(-40, 41)
-    w = np.exp(-np.abs(z) / scale) if kind == "laplace" else np.exp(-(z**2) / (2 * scale**2))
-    return np.asarray(w / w.sum())
 
 
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
-def test_noise_on_whole_numbers(kind: str) -> None:
-    draw = getattr(OpenDP(), kind)
-    drawn = np.asarray(draw([7] * 20_000, 2.0)) - 7
-    counts = np.bincount(np.clip(drawn, -40, 40) + 40, minlength=81)
-    _right_and_wrong(counts, [_noise_law(kind, s) for s in (2.0, 1.4, 2.6)])
+def test_noise_on_whole_numbers(kind: str, chance: Chance) -> None:
+    law = discrete_laplace if kind == "laplace" else discrete_gaussian
+    drawn = [value - 7 for value in getattr(OpenDP(), kind)([7] * 20_000, 2.0)]
+    chance.expect_law(drawn, law(2.0))
+    for factor in OFF:
+        chance.expect_other(drawn, law(factor * 2.0), law(2.0))
 
 
-def test_a_program_s_noise_has_the_scale_of_its_cost() -> None:
-    """From the text to the number: 20,000 cells of one release."""
+def test_a_program_s_noise_has_the_scale_of_its_cost(chance: Chance) -> None:
+    """From the text to the number: 1,000 cells of each release."""
     core, verdict = accepted("""
 @program
 def f(db: Database[Bool]) -> Private[Vector]:
@@ -68,28 +34,37 @@ def f(db: Database[Bool]) -> Private[Vector]:
     return laplace(tuple(total for _ in range(1000)), epsilon=500)
 """)
     drawn: list[int] = []
-    for _ in range(20):
+    for _ in range(16):
         drawn += run_on(core, verdict, load(core, [True] * 50)).value
-    counts = np.bincount(np.clip(np.asarray(drawn) - 50, -40, 40) + 40, minlength=81)
-    _right_and_wrong(counts, [_noise_law("laplace", s) for s in (2.0, 1.4, 2.6)])
+    noise = [int(value) - 50 for value in drawn]
+    chance.expect_law(noise, discrete_laplace(2.0))
+    for factor in OFF:
+        chance.expect_other(noise, discrete_laplace(factor * 2.0), discrete_laplace(2.0))
 
 
-def test_choices_are_softmax_draws() -> None:
-    scores, many = [0, 40, 25, 90, 60], 4000
-    drawn = np.asarray([OpenDP().choose(scores, 30.0) for _ in range(many)])
-    counts = np.bincount(drawn, minlength=5)
-    laws = [np.asarray([exp(s / scale) for s in scores]) for scale in (30.0, 21.0, 39.0)]
-    _right_and_wrong(counts, [one / one.sum() for one in laws])
+def softmax(scores: list[int], scale: float) -> dict[int, float]:
+    weights = [exp(score / scale) for score in scores]
+    return {place: weight / sum(weights) for place, weight in enumerate(weights)}
 
 
-def test_answers_are_k_ary_randomized_response() -> None:
-    drawn = np.asarray(OpenDP().respond([2] * 6000, 3, 1.0))
-    counts = np.bincount(drawn, minlength=3)
-    laws = []
-    for epsilon in (1.0, 0.7, 1.3):
-        kept = exp(epsilon) / (exp(epsilon) + 2)
-        laws.append(np.asarray([(1 - kept) / 2, (1 - kept) / 2, kept]))
-    _right_and_wrong(counts, laws)
+def test_choices_are_softmax_draws(chance: Chance) -> None:
+    scores, scale = [0, 40, 25, 90, 60], 30.0
+    drawn = [OpenDP().choose(scores, scale) for _ in range(16_000)]
+    chance.expect_law(drawn, softmax(scores, scale))
+    for factor in OFF:
+        chance.expect_other(drawn, softmax(scores, factor * scale), softmax(scores, scale))
+
+
+def k_ary(states: int, true: int, epsilon: float) -> dict[int, float]:
+    kept = exp(epsilon) / (exp(epsilon) + states - 1)
+    return {k: kept if k == true else (1 - kept) / (states - 1) for k in range(states)}
+
+
+def test_answers_are_k_ary_randomized_response(chance: Chance) -> None:
+    drawn = OpenDP().respond([2] * 14_000, 3, 2.0)
+    chance.expect_law(drawn, k_ary(3, 2, 2.0))
+    for factor in OFF:
+        chance.expect_other(drawn, k_ary(3, 2, factor * 2.0), k_ary(3, 2, 2.0))
     assert response(3, 1.0).cost() <= 1.0
 
 

@@ -1,13 +1,9 @@
-"""`bayesdp program falsify`: what it says, in golden texts and in JSON, and its exit status.
-
-After a deliberate change of words: BAYESDP_REFRESH_GOLDEN=1, run this file, read the difference.
-"""
+"""`bayesdp program falsify`: what it says, in golden texts and in JSON, and its exit status."""
 
 from __future__ import annotations
 
 import copy
 import json
-import os
 import re
 from dataclasses import replace
 from fractions import Fraction
@@ -25,13 +21,13 @@ from bayesdp.programs.falsify import Finding, Findings, Witness, falsify
 from bayesdp.programs.falsify.words import BROKEN, as_data, in_words
 from bayesdp.programs.ir import Expr, plain
 from tests.golden.corpus import EXAMPLES as CORPUS
+from tests.golden.packed import Packed
 from tests.oracles.program_checker.verdict import check as oracle
 from tests.programs.probes import core
 
 ROOT = Path(__file__).parents[2]
-GOLDEN = ROOT / "tests" / "golden" / "falsified"
+GOLDEN = Packed("falsified")
 EXAMPLES = ROOT / "docs" / "examples" / "programs"
-REFRESH = os.environ.get("BAYESDP_REFRESH_GOLDEN") == "1"
 HONEST = {
     "coin": "coin",
     "heights": "heights",
@@ -50,11 +46,8 @@ def run(*arguments: str):
     return CliRunner().invoke(app, ["program", "falsify", *arguments])
 
 
-def compare(name: str, said: str) -> None:
-    golden = GOLDEN / f"{name}.txt"
-    if REFRESH:
-        golden.write_text(said, encoding="utf-8")
-    assert said == golden.read_text(encoding="utf-8")
+def test_every_golden_text_is_asked_for() -> None:
+    assert set(GOLDEN.texts()) == {*HONEST, "wrong-cost", "wrong-sensitivity"}
 
 
 def moved_by(value: Fraction) -> dict[str, Any]:
@@ -80,7 +73,7 @@ def claim_too_little(monkeypatch: pytest.MonkeyPatch, move: Fraction | None) -> 
 def test_nothing_is_found_where_claims_are_right(name: str, tmp_path: Path) -> None:
     done = run(file_of(HONEST[name], tmp_path))
     assert done.exit_code == 0, done.output
-    compare(name, done.output)
+    GOLDEN.compare(name, done.output)
 
 
 def test_the_document_of_a_program_of_which_nothing_is_found() -> None:
@@ -108,7 +101,7 @@ def test_a_counterexample(move: Fraction | None, monkeypatch: pytest.MonkeyPatch
     claim_too_little(monkeypatch, move)
     done = run(str(EXAMPLES / "heights.py"))
     assert done.exit_code == 1, done.output
-    compare("wrong-cost" if move is None else "wrong-sensitivity", done.output)
+    GOLDEN.compare("wrong-cost" if move is None else "wrong-sensitivity", done.output)
     done = run(str(EXAMPLES / "heights.py"), "--json")
     assert done.exit_code == 1
     document = json.loads(done.stdout)

@@ -1,6 +1,6 @@
 """Wrong inputs: what is written, what is asked, and with which status it must end.
 
-The messages stand in `wrong/NAME.txt`. A case changes one of two good studies by replacing a text
+The messages stand in `wrong.txt`. A case changes one of two good studies by replacing a text
 in it, so that exactly one thing is wrong.
 """
 

@@ -1,14 +1,9 @@
-"""What `explain` says is what the numbers say, and never more.
-
-Texts are golden. After a deliberate change of words: BAYESDP_REFRESH_GOLDEN=1, run this file, and
-read the difference.
-"""
+"""What `explain` says is what the numbers say, and never more. Whole texts are golden."""
 
 from __future__ import annotations
 
 import json
 import math
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -31,11 +26,11 @@ from bayesdp.report.explain import Explanation
 from bayesdp.report.explain import explain as dispatcher
 from bayesdp.report.numbers import level_words
 from bayesdp.report.promise import Level, Standing, of_document
+from tests.golden.packed import Packed
 from tests.kernel import honest
 from tests.report.explained import chain_study, dp_study, family_study, gaussian_study
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "explained"
-REFRESH = os.environ.get("BAYESDP_REFRESH_GOLDEN") == "1"
+GOLDEN = Packed("explained")
 STUDIES = {
     "dp": dp_study,
     "family": family_study,
@@ -69,11 +64,8 @@ def test_the_texts_are_golden(name: str, tmp_path: Path) -> None:
     if name == "chain":
         study.release()
     text = explain(study if name == "dp" else study.release(again=True)).text()
-    golden = GOLDEN / f"{name}.txt"
-    if REFRESH:
-        golden.parent.mkdir(exist_ok=True)
-        golden.write_text(text, encoding="utf-8")
-    assert text == golden.read_text(encoding="utf-8")
+    GOLDEN.compare(name, text)
+    assert set(GOLDEN.texts()) == set(STUDIES)
     assert max(map(len, text.splitlines())) <= 80
 
 

@@ -20,7 +20,7 @@ EXAMPLES = ("relatives", "household", "meter")
 
 
 def test_from_independent_relatives_to_identical_ones() -> None:
-    """Issue 5, criterion 5: `do` is 1 throughout, `see` rises from 1 to 3."""
+    """`do` is 1 throughout, `see` rises from 1 to 3."""
     found = strengths(CausalModel.load(str(DOCS / "examples" / "relatives.toml")))
     assert found.dp_epsilon == 1.0
     assert found.strengths[0] == 0.0

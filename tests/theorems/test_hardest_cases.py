@@ -1,4 +1,4 @@
-"""Attacks that a referee tried on the theorems about chains, graphs and trees, and what they found.
+"""The hardest cases that were found for the theorems about chains, graphs and trees.
 
 Each case either broke a statement or its code once, or comes closest to it among many that were
 searched for by hill climbing: the parameters are adversarial, not typical.

@@ -33,7 +33,7 @@ def test_all_of_them_together_fail_less_than_once_in_a_million_runs() -> None:
 
 
 def test_the_list_is_that_of_the_tests_that_keep_an_account() -> None:
-    found = {
+    accounts = {
         file.relative_to(TESTS).as_posix(): {
             node.name
             for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
@@ -44,7 +44,7 @@ def test_the_list_is_that_of_the_tests_that_keep_an_account() -> None:
         for file in TESTS.rglob("test_*.py")
         if file != Path(__file__)
     }
-    assert {file: names for file, names in found.items() if names} == {
+    assert {file: names for file, names in accounts.items() if names} == {
         file: set(listed) for file, listed in FALSE_ALARMS.items()
     }
 

@@ -25,15 +25,25 @@ DRAWS = Samples("regression", ("b0", "b1"), rng().normal(size=(500, 2)), {"b0": 
 ALL = [BETA, GAMMA, NORMAL, MIXED, DENSE, TABLE, DRAWS]
 
 
-@pytest.mark.parametrize("one", ALL, ids=repr)
-def test_numbers_agree_with_draws(one: object) -> None:
-    draws = one.samples(20_000, rng(7)).reshape(20_000, -1)  # type: ignore[attr-defined]
-    mean, sd = np.atleast_1d(one.mean), np.atleast_1d(one.sd)  # type: ignore[attr-defined]
-    assert draws.mean(axis=0) == pytest.approx(mean, abs=6 * max(sd) / 20_000**0.5)
-    assert draws.std(axis=0) == pytest.approx(sd, rel=0.06)
-    low, high = np.atleast_2d(one.interval(0.9)).T  # type: ignore[attr-defined]
-    inside = ((draws >= low) & (draws <= high)).mean(axis=0)
-    assert inside == pytest.approx(np.full(len(mean), 0.9), abs=0.015)
+@pytest.mark.parametrize("posterior", ALL, ids=repr)
+def test_numbers_agree_with_draws_and_not_with_others(posterior: Any) -> None:
+    """Draws that lie a tenth too far from their mean, or too near, are seen."""
+    draws = posterior.samples(20_000, rng(7)).reshape(20_000, -1)
+    mean, sd = np.atleast_1d(posterior.mean), np.atleast_1d(posterior.sd)
+    low, high = np.atleast_2d(posterior.interval(0.9)).T
+
+    def agree(drawn: np.ndarray) -> bool:
+        inside = ((drawn >= low) & (drawn <= high)).mean(axis=0)
+        return bool(
+            np.all(np.abs(drawn.mean(axis=0) - mean) <= 6 * max(sd) / 20_000**0.5)
+            and np.allclose(drawn.std(axis=0), sd, rtol=0.06)
+            and np.allclose(inside, 0.9, atol=0.015)
+        )
+
+    assert agree(draws)
+    assert not agree(mean + 1.1 * (draws - mean))
+    assert not agree(mean + 0.9 * (draws - mean))
+    assert not agree(draws + 0.1 * sd)
 
 
 @pytest.mark.parametrize("one", ALL, ids=repr)

@@ -44,7 +44,7 @@ def tree_level(tree: Tree, dp_epsilon: float, deadline: Deadline = NEVER) -> flo
     """`L(dp_epsilon)` against uninformed adversaries, rounded up; exact if all have two states.
 
     In nats. Raises `OutOfTimeError` at the deadline, and `BeyondDoublesError` for a tree that
-    doesn't pass `marginals_fit`. Source: theory 3.5t.
+    doesn't pass `marginals_fit`. Source: theory 3.5r.
     """
     if dp_epsilon == 0.0:
         return 0.0

@@ -283,9 +283,15 @@ class TestMarkovWindow(TheoremConformance):
 
 class TestMarkovContexts(TheoremConformance):
     name = "markov-contexts"
+    unchanged_by = frozenset({ALL_SIZES, NO_SIGN, SAME_FOR_UNINFORMED})
 
     def cases(self):
-        return [chain(SECOND_ORDER, order=2), chain(THIRD_ORDER, order=3)]
+        weak = [[[0.505, 0.495], [0.495, 0.505]], [[0.5, 0.5], [0.49, 0.51]]]
+        return [
+            chain(SECOND_ORDER, order=2),
+            chain(THIRD_ORDER, order=3),
+            chain(weak, 5, order=2),
+        ]
 
     def renamed(self):
         return [two_names(SECOND_ORDER, order=2, length=20)]

@@ -23,7 +23,7 @@ from bayesdp.notions import Cost
 from bayesdp.populations import Family, Graph, Network, Tree
 from bayesdp.theorems import Question, report
 from tests.effort import runs
-from tests.kernel.steps import agreed, bare, derive, make_step, refused
+from tests.kernel.steps import ROUNDING, agreed, bare, derive, make_step, read_of, refused
 from tests.oracles import chains, finite
 from tests.theorems.test_graphs_and_trees import joint_of, random_graph, random_tree
 
@@ -203,6 +203,23 @@ def test_a_grid_too_large_to_walk_through_is_bounded_by_its_inside():
     inside = certified_level(step)
     assert walked["graph-contraction"] <= inside * (1 + 1e-12)
     assert inside == pytest.approx(walked["graph-contraction"], rel=1e-6)
+
+
+def test_a_network_of_many_records_is_proved_record_by_record():
+    """One number for all messages would be that of the record with most children."""
+    laws = [[0.8, 0.2], [0.75, 0.25]]
+    nodes: list[dict[str, Any]] = [{"name": "n0", "states": 2, "table": [0.7, 0.3]}]
+    for i in range(1, 20_400):
+        parent = 0 if i <= 30 else i - 30  # a star that goes on in lines
+        nodes.append({"name": f"n{i}", "states": 2, "parents": [f"n{parent}"], "table": laws})
+    network, cost, proved = Network(nodes=nodes), Cost(any=0.01), set()
+    for bound in report(Question(network), cost).bounds:
+        if bound.theorem in ("graph-contraction", "graph-influence"):
+            step = make_step(bound.theorem, bare(network), cost, details=read_of(bound))
+            level = certified_level(step)
+            assert bound.epsilon * 0.99 <= level <= bound.epsilon * (1 + ROUNDING)
+            proved.add(bound.theorem)
+    assert len(proved) == 2
 
 
 # ------------------------------------------------------ what is refused

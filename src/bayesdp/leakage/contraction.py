@@ -37,6 +37,9 @@ _LARGE = 15_000
 MOST_WRITTEN = 20_000
 """With more messages than this the witness of a certificate is one number for all of them."""
 
+MOST_WRITTEN_OF_NODES = 100_000
+"""The same where each record is spelt out as a node: the population is longer than the witness."""
+
 _MOST_ROUNDS = 1500
 _HOPELESS = 1e4
 _TINY = 1e-280
@@ -194,9 +197,9 @@ class Messages:
         factors.sort(key=lambda factor: factor[0])
         return np.concatenate([places for _, places in factors])
 
-    def witness(self, solution: Solution) -> list[float] | None:
+    def witness(self, solution: Solution, most: int) -> list[float] | None:
         """The messages for the kernel: all, or a number above them; `None` for their caps."""
-        if sum(slots.size for _, slots in self._slots) <= MOST_WRITTEN:
+        if sum(slots.size for _, slots in self._slots) <= most:
             return [float(value) for value in np.append(solution.y, 0.0)[self._order]]
         return [solution.uniform] if math.isfinite(solution.uniform) else None
 
@@ -373,10 +376,16 @@ def messages_of(graph: FactorGraph) -> Messages:
     return _KNOWN[graph]
 
 
-def graph_level(graph: FactorGraph, dp_epsilon: float, deadline: Deadline = NEVER) -> GraphLevel:
+def graph_level(
+    graph: FactorGraph,
+    dp_epsilon: float,
+    deadline: Deadline = NEVER,
+    most_written: int = MOST_WRITTEN,
+) -> GraphLevel:
     """`eps + max_i sum_a ln F_(a -> i)` with verified messages, in nats, rounded up.
 
-    At the deadline by messages that are proven, only not the least. Source: theory 3.7.
+    At the deadline by messages that are proven, only not the least. A witness of more than
+    `most_written` messages is one number. Source: theory 3.7.
     """
     messages = messages_of(graph)
     widest = float(np.max(messages.log_ratio, initial=0.0))
@@ -393,5 +402,5 @@ def graph_level(graph: FactorGraph, dp_epsilon: float, deadline: Deadline = NEVE
         solution.rounds,
         solution.inflation,
         widest,
-        messages.witness(solution),
+        messages.witness(solution, most_written),
     )

@@ -76,7 +76,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesdp.leakage.contraction import graph_level
+from bayesdp.leakage.contraction import MOST_WRITTEN, MOST_WRITTEN_OF_NODES, graph_level
 from bayesdp.notions import Bound, Cost
 from bayesdp.populations import Graph, Network, Tree
 from bayesdp.theorems.base import Question, Theorem
@@ -95,7 +95,8 @@ class GraphContraction(Theorem):
 
     def level(self, population: Graph | Tree | Network, question: Question, cost: Cost) -> Bound:
         """The level of verified messages. Messages are capped by the size of a component."""
-        level = graph_level(population.factor_graph, cost.dp_epsilon, question.deadline)
+        most = MOST_WRITTEN if isinstance(population, Graph) else MOST_WRITTEN_OF_NODES
+        level = graph_level(population.factor_graph, cost.dp_epsilon, question.deadline, most)
         witness: dict[str, Any] = {} if level.messages is None else {"messages": level.messages}
         return self._bound(
             level.epsilon,

@@ -48,6 +48,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from bayesdp.leakage.contraction import MOST_WRITTEN, MOST_WRITTEN_OF_NODES
 from bayesdp.leakage.influence import influence_factor, influence_matrix
 from bayesdp.leakage.walk import row_sums
 from bayesdp.notions import Bound, Cost
@@ -71,7 +72,7 @@ class GraphInfluence(Theorem):
 
     def hypothesis(self, population: Discrete, question: Question, cost: Cost) -> str | None:
         """Needs influences that die out."""
-        if _factor(population.factor_graph) is not None:
+        if _factor(population) is not None:
             return None
         return (
             "the couplings are too strong: the spectral radius of the influence matrix is not "
@@ -80,7 +81,7 @@ class GraphInfluence(Theorem):
 
     def level(self, population: Discrete, question: Question, cost: Cost) -> Bound:
         """The largest total influence on a record, times `eps`."""
-        proved = _factor(population.factor_graph)
+        proved = _factor(population)
         assert proved is not None
         factor, evidence = proved
         level = cost.dp_epsilon if factor == 1.0 else up(factor * cost.dp_epsilon, 1)
@@ -90,12 +91,14 @@ class GraphInfluence(Theorem):
 _KNOWN: WeakKeyDictionary[FactorGraph, tuple[float, dict[str, Any]] | None] = WeakKeyDictionary()
 
 
-def _factor(graph: FactorGraph) -> tuple[float, dict[str, Any]] | None:
-    """The factor of a graph, computed once."""
+def _factor(population: Discrete) -> tuple[float, dict[str, Any]] | None:
+    """The factor of a population's graph, computed once."""
+    graph = population.factor_graph
+    most = MOST_WRITTEN if isinstance(population, Graph) else MOST_WRITTEN_OF_NODES
     if graph not in _KNOWN:
         proved = influence_factor(influence_matrix(graph))
         if proved is not None:
             evidence = proved[1]
-            evidence |= row_sums(evidence.pop("row_sums")[graph.tied])
+            evidence |= row_sums(evidence.pop("row_sums")[graph.tied], most)
         _KNOWN[graph] = proved
     return _KNOWN[graph]

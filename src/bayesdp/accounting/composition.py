@@ -18,7 +18,16 @@ from bayesdp.accounting.spend import Reading, Spend, as_zcdp, total_cost
 from bayesdp.errors import Refusal
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import ColumnCost, Cost
-from bayesdp.populations import Autoregressive, Family, Gaussian, MarkovChain, Population, parse
+from bayesdp.populations import (
+    Autoregressive,
+    Family,
+    Gaussian,
+    MarkovChain,
+    Network,
+    Population,
+    Tree,
+    parse,
+)
 from bayesdp.theorems import (
     NO_PURE_LEVEL,
     Bound,
@@ -170,8 +179,26 @@ def population_of(reading: Reading) -> Population:
     return _parsed(reading.population_text or "{}")
 
 
+def keep_population(reading: Reading, population: Population) -> None:
+    """Spare `population_of` from reading again what was just read: the reading's own population.
+
+    Only where every record is a node and its numbers are tuples, so that nobody can change them.
+    """
+    if isinstance(population, Network | Tree):
+        _JUST_READ[reading.population_text] = population
+        population_of(reading)
+        _JUST_READ.pop(reading.population_text, None)
+
+
+_JUST_READ: dict[str, Population] = {}
+"""By the text of a reading's population, for the moment in which `_parsed` takes it over."""
+
+
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> Population:
+    known = _JUST_READ.get(text)
+    if known is not None:
+        return known.model_copy(update={"source": "", "covers": ()})
     return parse(json.loads(text))
 
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from bayesdp.accounting.blocks import Block, heaviest
@@ -258,8 +259,9 @@ class Reading:
             raise InputError("reading.population", self.population, expected=expected)
         if self.population is not None:
             # A private copy: what is hashed and stored can't change in the caller's hands.
-            object.__setattr__(self, "population_text", canonical_json(self.population))
-            object.__setattr__(self, "population", json.loads(self.population_text))
+            text, copy = _canonical_form(self.population)
+            object.__setattr__(self, "population_text", text)
+            object.__setattr__(self, "population", copy)
 
     def __hash__(self) -> int:
         return hash(self.key())
@@ -352,19 +354,29 @@ def canonical_json(value: object) -> str:
 
     Raises `InputError` for what is not plain data (numbers, text, lists, mappings with text keys).
     """
+    return _canonical_form(value)[0]
+
+
+def _canonical_form(value: object) -> tuple[str, Any]:
+    """The canonical text, and what it says: a copy that shares nothing with the value."""
     plain = _quickly(value)
-    return _written(_canonical(value) if plain is None else plain)
+    if plain is None:
+        text = _written(_canonical(value))
+        return text, json.loads(text)
+    return _written(plain), plain
 
 
 def _quickly(value: object) -> object | None:
     """The canonical data, by a round trip through JSON; `None` where that could change it."""
     try:
-        plain: object = json.loads(json.dumps(value, allow_nan=False), parse_float=_number_of)
+        text = json.dumps(value, sort_keys=True, allow_nan=False)
+        plain: object = json.loads(text, parse_float=_number_of)
     except (TypeError, ValueError, RecursionError):
         return None
     return plain if plain == value else None  # keys that are not texts, tuples
 
 
+@lru_cache(maxsize=10_000)
 def _number_of(digits: str) -> object:
     return _canonical(float(digits))
 

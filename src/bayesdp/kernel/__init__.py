@@ -30,6 +30,7 @@ from bayesdp.kernel.program_queries import gaussian_assumptions
 from bayesdp.kernel.program_queries import remaining as program_assumptions
 from bayesdp.kernel.program_queries import slack as program_slack
 from bayesdp.kernel.relations import derived_assumptions as relation_assumptions
+from bayesdp.kernel.stated import stated_population
 from bayesdp.statements.assumptions import ROUNDING, assumptions
 from bayesdp.statements.certificates import NOT_PROTECTED
 from bayesdp.statements.conversions import DETAILS
@@ -50,4 +51,5 @@ __all__ = [
     "program_costs",
     "program_slack",
     "relation_assumptions",
+    "stated_population",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -40,6 +39,12 @@ class Variable(BaseModel):
     def size(self) -> int:
         """The number of its values."""
         return self.states if isinstance(self.states, int) else len(self.states)
+
+    def spec(self) -> dict[str, Any]:
+        """The record as plain data."""
+        states = self.states if isinstance(self.states, int) else list(self.states)
+        parents = {"parents": list(self.parents)} if self.parents else {}
+        return {"name": self.name, "states": states, **parents, "table": _listed(self.table)}
 
 
 class Network(Population):
@@ -199,10 +204,10 @@ class Network(Population):
 
     def spec(self) -> dict[str, Any]:
         """The population as plain data; the nodes of a network from a file are written out."""
-        plain = super().spec()
-        nodes = [node.model_dump(mode="json", exclude_defaults=True) for node in self.nodes]
-        spelt: dict[str, Any] = json.loads(json.dumps(plain | {"nodes": nodes}))
-        return spelt
+        plain = self.model_dump(
+            mode="json", exclude={"nodes"}, exclude_defaults=True, exclude_none=True
+        )
+        return plain | {"nodes": [node.spec() for node in self.nodes], "model": self.model}
 
     def describe(self) -> str:
         """One sentence in plain English."""
@@ -219,6 +224,11 @@ class Network(Population):
             "every row is one record of the declared network, different rows are different "
             "records, and which is which does not depend on the values",
         )
+
+
+def _listed(table: Any) -> Any:
+    """A nested table as nested lists."""
+    return [_listed(inner) for inner in table] if isinstance(table, tuple) else table
 
 
 def _check_states(node: Variable, key: str) -> None:

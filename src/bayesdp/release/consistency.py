@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from bayesdp import kernel
 from bayesdp.accounting.spend import SMALLEST_DELTA
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.populations import (
@@ -21,7 +22,7 @@ from bayesdp.populations import (
     Unknown,
 )
 from bayesdp.release.spec import StudySpec, describe_column
-from bayesdp.statements import StatementError, read_columns, read_population
+from bayesdp.statements import StatementError, read_columns
 from bayesdp.statements.columns import check_law
 
 
@@ -141,19 +142,30 @@ def _one_value_each(study: StudySpec) -> None:
 
 
 def _can_be_stated(study: StudySpec) -> None:
-    """What a study declares is read again as its certificate states it, before anything is paid."""
+    """What a study declares is read again as its certificate states it, before anything is paid.
+
+    The population by the kernel, which keeps what it has read for the proofs of levels.
+    """
     columns = {name: describe_column(column) for name, column in study.columns.items()}
     try:
         read_columns(columns, "data.columns")
         if study.population is not None:
-            read_population(study.population.spec())
+            kernel.stated_population(study.population.spec())
     except StatementError as error:
-        raise InputError(
-            error.place,
-            expected="a declaration that a certificate can repeat",
-            remedy=f"It says: {error.reason}.",
-            shown=False,
-        ) from None
+        raise _not_stated(error.place, error.reason) from None
+    except kernel.UnknownError:
+        return  # no rule is about it: levels are then not proved, and certificates say so
+    except kernel.InvalidError as error:
+        raise _not_stated(error.step, error.reason) from None
+
+
+def _not_stated(place: str, reason: str) -> InputError:
+    return InputError(
+        place,
+        expected="a declaration that a certificate can repeat",
+        remedy=f"It says: {reason}.",
+        shown=False,
+    )
 
 
 def _covered_columns(study: StudySpec) -> None:

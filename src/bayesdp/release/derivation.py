@@ -322,7 +322,7 @@ def _asked(step: Step) -> str:
     under = step.premises if step.rule == "family" else ()
     conclusion = {name: value for name, value in step.conclusion.items() if name != "epsilon"}
     about = Step(step.rule, conclusion, step.evidence, under)
-    return json.dumps(plain_details(about.to_dict()))
+    return json.dumps(about.to_dict(), default=_listed)
 
 
 TOO_SLOW = "its proof takes longer than a verdict may"

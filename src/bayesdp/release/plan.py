@@ -14,7 +14,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from bayesdp.accounting.composition import SecretsInterval, converted, dp_bound, secrets_of
+from bayesdp.accounting.composition import (
+    SecretsInterval,
+    converted,
+    dp_bound,
+    keep_population,
+    secrets_of,
+)
 from bayesdp.accounting.rounded import keeps
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import BudgetExceededError, InputError
@@ -131,7 +137,7 @@ def reading_of(study: StudySpec) -> Reading:
     budget, population = study.budget, study.population
     if budget.notion == "dp" or population is None:
         return Reading("dp", budget.epsilon, delta=budget.delta)
-    return Reading(
+    reading = Reading(
         "bdp",
         budget.epsilon,
         population=law_of(population.spec()),
@@ -142,6 +148,8 @@ def reading_of(study: StudySpec) -> Reading:
         interval=_secrets_interval(study),
         delta=budget.delta,
     )
+    keep_population(reading, population)
+    return reading
 
 
 def declared_columns(study: StudySpec) -> dict[str, list[str]]:

@@ -321,6 +321,8 @@ def test_a_conversion_is_of_this_population_and_of_this_adversary():
     assert check(replaced_conversion(CHAIN, "any")).verdict == "VALID ASSUMING"
     calm = MarkovChain(transition=((0.6, 0.4), (0.4, 0.6)), length=100)
     found = check(replaced_conversion(calm, "any"))
-    assert (found.verdict, found.reason) == ("INVALID", "two populations")
+    reason = "population: the conversion is about another one than is declared"
+    assert (found.verdict, found.reason) == ("INVALID", reason)
     found = check(replaced_conversion(CHAIN, "uninformed"))
-    assert (found.verdict, found.reason) == ("INVALID", "it is about another adversary")
+    reason = "adversary: 'uninformed' is stated, 'any' is due"
+    assert (found.verdict, found.reason) == ("INVALID", reason)

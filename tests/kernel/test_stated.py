@@ -193,7 +193,7 @@ DERIVED: dict[str, tuple[str, Change, str, str]] = {
         "conversion", "concluded",
     ),
     "a data set's level above that of its derivation": (
-        "gaussian release", lambda d: d["data_set"].update(level=2.0), "data_set", "derivation",
+        "gaussian release", lambda d: d["data_set"].update(level=2.0), "data_set", "2.0 is stated",
     ),
     "another digest": ("law", lambda d: None, "digest", "content"),
 }  # fmt: skip

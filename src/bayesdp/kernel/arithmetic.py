@@ -76,6 +76,11 @@ def require(holds: bool, reason: str, step: str = "") -> None:
         raise InvalidError(reason, step)
 
 
+def agree(stated: object, due: object, what: str, step: str = "") -> None:
+    """`InvalidError` unless the field `what` states what is due."""
+    require(stated == due, f"{what}: {stated!r:.200} is stated, {due!r:.200} is due", step)
+
+
 def exact(value: object, what: str = "a number") -> Fraction:
     """A JSON number as the fraction that its double is."""
     watched()

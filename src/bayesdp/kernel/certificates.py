@@ -11,6 +11,7 @@ from bayesdp.kernel.arithmetic import (
     MOST_SECONDS,
     InvalidError,
     UnknownError,
+    agree,
     at_least,
     ball,
     check_clock,
@@ -93,7 +94,8 @@ def _check_conversion(stated: ConversionCertificate) -> None:
     conversion = replace(read_conversion(step, cost), alone=True)
     stated_population(stated.population)
     law = law_of(stated.population)
-    require(same(law, step.evidence.population), "two populations are named", "population")
+    told = "population: the claim is about another one than the step that proves it"
+    require(same(law, step.evidence.population), told, "population")
     due = (step.conclusion.adversary, step.evidence.secrets, step.evidence.cost)
     for what, stated_part, derived in zip(
         ("adversary", "secrets", "cost"),
@@ -101,15 +103,17 @@ def _check_conversion(stated: ConversionCertificate) -> None:
         due,
         strict=True,
     ):  # All mechanisms of this cost are meant: about larger costs it would be a stronger claim.
-        require(stated_part == derived, f"another {what} than derived", "claim")
+        agree(stated_part, derived, what, "claim")
     check_delta(claim.delta, step.conclusion.delta)
     at_least(claim.dp_epsilon, ball(conversion.total), "claim: dp_epsilon")
     sum_of_doubles = conversion.total * (1 + Fraction(1, 10**12))
-    require(Fraction(claim.dp_epsilon) <= sum_of_doubles, "dp_epsilon is not the cost", "claim")
+    told = f"dp_epsilon: {claim.dp_epsilon!r} is claimed, the cost is {float(conversion.total)!r}"
+    require(Fraction(claim.dp_epsilon) <= sum_of_doubles, told, "claim")
     rho = Fraction(claim.dp_rho)
-    require(close(rho, conversion.rho) and rho >= conversion.rho, "dp_rho", "claim")
+    told = f"dp_rho: {claim.dp_rho!r} is claimed, the cost is {float(conversion.rho)!r}"
+    require(close(rho, conversion.rho) and rho >= conversion.rho, told, "claim")
     proof = conversion.proof
     dp_delta = proof.dp_delta if isinstance(proof, Stated) else 0.0
-    require(claim.dp_delta == dp_delta, "another dp_delta", "claim")
+    agree(claim.dp_delta, dp_delta, "dp_delta", "claim")
     at_least(claim.epsilon, conversion_level(step, conversion), "claim: epsilon")
     follows(step.conclusion.epsilon, claim.epsilon, "claim: epsilon")

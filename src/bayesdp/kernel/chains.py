@@ -7,6 +7,7 @@ the largest ratio of the averages of a log-Lipschitz function under the laws `p`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -107,15 +108,13 @@ class Recursion:
         self.uninformed = uninformed
         self.left = MOST_WORK // self.size
         self.initial = population.initial
-        self.limit: list[Fraction] | None = None
+        self.limit: list[Fraction] = []
         if self.initial == STATIONARY:
             self.start = self.limit = stationary(self.exact)
         else:
             self.start = law(self.initial, "initial")
-            try:
+            with suppress(InvalidError):  # of several stationary laws the evidence has no limit
                 self.limit = stationary(self.exact)
-            except InvalidError:
-                self.limit = None
 
     def _run(self, backwards: bool, evidence: Sequence[Fraction], moves: bool) -> _Run:
         size = range(self.size)
@@ -149,7 +148,7 @@ class Recursion:
         factor = ball(dp_epsilon).exp()
         sides = self._sides()
         last = min(self.length - 1, MOST_STEPS)
-        closes = witnessed and self.limit is not None and min(self.limit) > 0
+        closes = witnessed and min(self.limit, default=0) > 0
         require(closes or last == self.length - 1, "the chain is long and its tail isn't closed")
         # What is certain to be followed, before any of it is.
         pairs = sum(map(len, sides)) * self.size * (self.size - 1)
@@ -217,7 +216,7 @@ class Recursion:
         self, number: int, side: list[_Run], tail: Matrix, factor: arb, ratio: Ratio
     ) -> bool:
         """Whether `C+ >= C_R` and `F(C+) <= C+` of a tail, `F` covering all later evidence."""
-        limit = [arb(1)] * self.size if number == 0 else [ball(x) for x in self.limit or ()]
+        limit = [arb(1)] * self.size if number == 0 else [ball(x) for x in self.limit]
         spread = arb(1)
         for run in side:
             here = run.spread(limit)

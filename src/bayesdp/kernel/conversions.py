@@ -13,6 +13,7 @@ from flint import arb
 from bayesdp.kernel.approximate import dp_level, level
 from bayesdp.kernel.arithmetic import (
     MOST_SECONDS,
+    agree,
     at_least,
     check_clock,
     double_up,
@@ -49,8 +50,7 @@ def read_conversion(
     population = stated_population(step.evidence.population)
     of_family = step.rule == "family" and isinstance(population, Family)
     described = population.members if of_family else ()
-    whole = len(step.members) == len(described)
-    require(whole, "a premise too many or too few", step.rule)
+    agree(len(step.members), len(described), "number of members' steps", step.rule)
     return Conversion(
         step.rule,
         population,
@@ -94,19 +94,20 @@ def proved(conversion: Conversion) -> arb:
 
 def _of_member(conversion: Conversion, member: Any, step: conversions.Conversion) -> arb:
     """The level of a family's member: a step of the same adversary, secrets and cost."""
-    cost = conversion.cost
     part = replace(
-        read_conversion(step, cost, zcdp=conversion.zcdp),
+        read_conversion(step, conversion.cost, zcdp=conversion.zcdp),
         alone=conversion.alone,
         beside=conversion.beside,
     )
-    require(part.population == member, "about another population")
-    require(part.adversary == conversion.adversary, "about another adversary")
-    require(part.secrets == conversion.secrets, "about other secrets")
-    due = conversion.zcdp if counted(step) == "zcdp" else cost
-    stated = declared_cost(step.evidence.cost)
-    require(due is not None and stated.is_close(due), "about another cost")
-    require(part.delta <= conversion.delta, "of a larger delta")
+    told = "population: the member's step is about another one than the family declares"
+    require(part.population == member, told)
+    agree(part.adversary, conversion.adversary, "adversary of the member's step")
+    agree(part.secrets, conversion.secrets, "secrets of the member's step")
+    close = declared_cost(step.evidence.cost).is_close(part.cost)
+    require(close, "cost: the member's step converts another one than the family's step does")
+    most = float(conversion.delta)
+    told = f"delta: {float(part.delta)!r} is the member's, and the family's is {most!r}"
+    require(part.delta <= conversion.delta, told)
     return conversion_level(step, part)
 
 
@@ -138,5 +139,5 @@ def _certified_level(plain: Mapping[str, Any]) -> float:
 
 def check_delta(claimed: float, derived: float) -> None:
     """A claim's delta is not below the one that a step derives, and 0 where none is derived."""
-    require(derived <= claimed, "delta is below what is derived", "claim")
-    require(claimed == 0 or derived > 0, "a delta is claimed, and none is derived", "claim")
+    told = f"delta: {claimed!r} is claimed, and {derived!r} is what follows"
+    require(derived <= claimed and (claimed == 0 or derived > 0), told, "claim")

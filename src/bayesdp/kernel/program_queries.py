@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isfinite, isqrt
+from math import isqrt
 from typing import Any
 
-from bayesdp.kernel.arithmetic import at_least, ball, exact, require
+from bayesdp.kernel.arithmetic import agree, at_least, ball, exact, require
 from bayesdp.kernel.programs.document import (
     Derived,
     assumptions_from,
@@ -86,9 +86,9 @@ def program_query(
     derived = derive(derivation, effort)
     check_claim(derivation.conclusion, derived)
     program = derived.program
-    require(body.unit == "row", "a record of the program is one row", where)
-    require(program.adjacency == "replace-one", "another adjacency", where)
-    require(derived.n in (None, body.n), "another number of records", where)
+    agree(body.unit, "row", "unit", where)
+    agree(program.adjacency, "replace-one", "adjacency", where)
+    agree(body.n, body.n if derived.n is None else derived.n, "n", where)
     check_admitted(derived, body.n)
     _check_query(query, program, where)
     fields = _fields(derived, evidence.fields, columns, where)
@@ -105,7 +105,7 @@ def program_query(
             "conclusion": (conclusion.kind, spend.kind),
         }
         for what, (stated, due) in compared.items():
-            require(stated == due, f"{what}: {stated!r} is stated, {due!r} is due", where)
+            agree(stated, due, what, where)
     rhos = _gaussian(evidence.gaussian, derived, where)
     _check_costs(step, derived, rhos, where)
     for spend in evidence.spends:
@@ -122,19 +122,19 @@ def program_query(
 def _check_query(query: ProgramQuery, program: Program, where: str) -> None:
     """The program is called what its query calls it, with the arguments that its query gives."""
     file, colon, name = query.program.rpartition(":")
-    require(colon == ":" and name == program.name, "another program", where)
+    told = f"program: {query.program!r} is asked for, the cost is that of {program.name!r}"
+    require(colon == ":" and name == program.name, told, where)
     require(_FILE.fullmatch(file) is not None, "no name of a program file", where)
     for name, argument in query.parameters.items():
         fixed = name in program.parameters and _is_value(argument, program.parameters[name])
         require(fixed, f"another argument {name!r} than its cost is for", where)
 
 
-def _is_value(given: object, value: object) -> bool:
+def _is_value(given: float | str, value: object) -> bool:
     """A JSON number means the decimal that stands there."""
     if isinstance(given, bool | str) or isinstance(value, bool | str):
         return type(given) is type(value) and given == value
-    is_number = isinstance(given, int) or (isinstance(given, float) and isfinite(given))
-    return is_number and Fraction(repr(given)) == value
+    return Fraction(repr(given)) == value
 
 
 # -- costs ----------------------------------------------------------------------------------
@@ -142,7 +142,8 @@ def _is_value(given: object, value: object) -> bool:
 
 def _gaussian(rhos: Mapping[str, Fraction], derived: Derived, where: str) -> Mapping[str, Fraction]:
     """The stated zCDP cost of every Gaussian release; none where there is no delta."""
-    require(set(rhos) == set(_gaussians(derived.program.body)), "another release", where)
+    made = set(_gaussians(derived.program.body))
+    agree(sorted(rhos), sorted(made), "Gaussian releases", where)
     require(all(rho >= 0 for rho in rhos.values()), "a negative cost", where)
     require(bool(rhos) or derived.cost[1] == 0, "a delta without Gaussian noise", where)
     return rhos
@@ -320,7 +321,7 @@ def _fields(
     read = {name for command in program.body for name in _read(command)}
     # What is returned, and what is asked of the table first, may hold sums of public columns too.
     read = read.union(*map(columns_of, (*program.returns, *program.requires)))
-    require(set(stated) == read, "the fields are not those that are read", where)
+    agree(sorted(stated), sorted(read), "fields", where)
     fields: dict[str, str] = {}
     for name, column in stated.items():
         require(column in columns, f"column {column!r} is not declared", where)
@@ -392,7 +393,8 @@ def _check_kind(
     plain = read_as_it_is and columns[name].missing == "refuse"
     require(plain and spend.column == label(name, columns[name]), "another column", where)
     interval = tuple(exact(end) for end in spend.interval or ())
-    require(interval == place, "another interval", where)
+    told = f"interval: {spend.interval!r} is stated, {[*map(float, place)]!r} is due"
+    require(interval == place, told, where)
     require(place[0] < place[1], "an empty interval", where)
     at_least(spend.slack, ball(exact(spend.dp_epsilon) * slack(place)), f"{where}: slack")
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from bayesdp.kernel.arithmetic import InvalidError, exact, require
+from bayesdp.kernel.arithmetic import InvalidError, agree, exact, require
 from bayesdp.kernel.programs.reading import (
     Branch,
     Command,
@@ -41,16 +41,17 @@ def check_program_results(
     columns: Columns,
 ) -> None:
     """One result for each program, in order, with its step's cost and outputs that it can have."""
-    require(len(results) == len(steps), "not as many as were asked for", "results")
+    agree(len(results), len(steps), "number of programs' results", "results")
     for result, step in zip(results, steps, strict=True):
         evidence, conclusion, (derivation,) = step.evidence, step.conclusion, step.premises
         name = evidence.query.name
         where = f"result: {name}"
-        require(result["query"] == name, "another query", where)
-        require(result["kind"] == "program", "another kind of query", where)
+        agree(result["query"], name, "query", where)
+        agree(result["kind"], "program", "kind", where)
         for cost_field, proven in (("dp_epsilon", conclusion.epsilon), ("dp_rho", conclusion.rho)):
-            its_own = exact(result.get(cost_field, 0.0)) == exact(proven)
-            require(its_own, "its DP cost is not that of its step", where)
+            its_own = result.get(cost_field, 0.0)
+            told = f"{cost_field}: {its_own!r} is stated, the DP cost of its step is {proven!r}"
+            require(exact(its_own) == exact(proven), told, where)
         units = {columns[name].unit or "" for name in evidence.fields.values()}
         program = program_of(derivation.evidence.program)
         _check_answer(result, program, units, where)
@@ -81,13 +82,12 @@ def _check_answer(
     returned = list(zip(program.return_types, program.returns, strict=True))
     require(len(outputs) == len(returned), "not as many outputs as are returned", where)
     for output, (kind, node) in zip(outputs, returned, strict=True):
-        require(output["type"] == kind, "an output of another type", where)
+        agree(output["type"], kind, "type", where)
         if node.op == "public" and node.data[0] in releases:
             due = releases[str(node.data[0])]
             require(_is(output, due), "an output that is not what was released", where)
         if "cells" in output:
-            stated_cells = tuple(output["cells"])
-            require(stated_cells == _cells(node, made, program), "cells of another table", where)
+            agree(tuple(output["cells"]), _cells(node, made, program), "cells", where)
 
 
 def _check_shown(shown: Any, where: str) -> None:

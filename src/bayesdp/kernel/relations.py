@@ -14,7 +14,7 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import at_least, ball, follows, require
+from bayesdp.kernel.arithmetic import agree, at_least, ball, follows, require
 from bayesdp.kernel.composition import declared_cost
 from bayesdp.kernel.conversions import conversion_level, read_conversion
 from bayesdp.kernel.hypotheses import NAMES, Facts
@@ -129,11 +129,15 @@ def derived_assumptions(document: Mapping[str, Any]) -> list[str]:
 def _assumed(stated: RelationsCertificate) -> tuple[str, ...]:
     checked = _Document(stated)
     claims, chains = stated.claim.claims, stated.derivation.premises
-    require(claims == stated.derivation.conclusion.claims, "other claims than derived", "claim")
+    require(
+        claims == stated.derivation.conclusion.claims,
+        "claims: others are claimed than derived",
+        "claim",
+    )
     require(len(claims) == len(chains), "not one chain for each claim", "claim")
     for claim, chain in zip(claims, chains, strict=True):
         reached = checked.reach(chain)
-        require(claim.notion == reached.notion, "another notion than derived", "claim")
+        agree(claim.notion, reached.notion, "notion", "claim")
         at_least(claim.level, ball(reached.level), f"claim: {reached.notion}")
     return tuple(checked.assuming())
 
@@ -142,7 +146,7 @@ class _Document:
     """One certificate: what it declares, and what its steps turn out to rest on."""
 
     def __init__(self, stated: RelationsCertificate) -> None:
-        require(stated.rounding == ROUNDING, "another rounding", "rounding")
+        agree(stated.rounding, ROUNDING, "rounding", "rounding")
         self.spec = stated.population
         self.population: Any = None
         if self.spec is not None:
@@ -180,9 +184,9 @@ class _Document:
         require(name in TABLE, "no such relation", rule)
         row = TABLE[name]
         require(below.notion == row.premise, f"its premise is not a level of {row.premise}", rule)
-        require(conclusion.notion == row.conclusion, "another conclusion", rule)
+        agree(conclusion.notion, row.conclusion, "notion of the conclusion", rule)
         hypotheses = step.evidence.hypotheses
-        require(row.hypotheses == hypotheses, "other hypotheses than it needs", rule)
+        agree(hypotheses, row.hypotheses, "hypotheses", rule)
         for hypothesis in row.hypotheses:
             self.declared |= self.facts.rests_on(hypothesis)
         if EVERYWHERE in row.hypotheses:
@@ -208,9 +212,11 @@ class _Document:
         conversion = read_conversion(step, cost)
         require(conversion.delta == 0, "a delta out of place", "conversion")
         other = cost.lipschitz or cost.slack or cost.columns
-        require(not other and cost.any >= below.level, "it converts a smaller cost", "conversion")
-        require(conversion.adversary == adversary, "it is about another adversary", "conversion")
-        require(conversion.population == self.population, "two populations", "conversion")
+        told = f"cost: {float(cost.any)!r} is converted, {float(below.level)!r} is the DP level"
+        require(not other and cost.any >= below.level, told, "conversion")
+        agree(conversion.adversary, adversary, "adversary", "conversion")
+        told = "population: the conversion is about another one than is declared"
+        require(conversion.population == self.population, told, "conversion")
         self.about_population = True
         follows(step.conclusion.epsilon, concluded, "conversion")
         return conversion_level(step, conversion)

@@ -9,7 +9,7 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.approximate import dp_level
-from bayesdp.kernel.arithmetic import UnknownError, at_least, ball, exact, follows, require
+from bayesdp.kernel.arithmetic import UnknownError, agree, at_least, ball, exact, follows, require
 from bayesdp.kernel.blocks import check_block
 from bayesdp.kernel.composition import (
     Cost,
@@ -96,7 +96,7 @@ class _Release:
         at_least(concluded.epsilon, level, "release: epsilon")
         follows(own.conclusion.epsilon, concluded.epsilon, "release: epsilon")
         follows(concluded.epsilon, self.claim.epsilon, "claim: epsilon")
-        require(concluded.delta == self.claim.delta, "another delta than concluded", "claim")
+        agree(self.claim.delta, concluded.delta, "delta", "claim")
         self.check_claim(own, level, spends)
         self.check_data_set(spends)
         queries = self.composition.premises
@@ -131,7 +131,11 @@ class _Release:
             )
             self.spoken(asked_of.spends[0].reads, asked_of.described["query"])
             described.append(asked_of.described)
-        require(same(self.document.get("programs", []), described), "another program", "programs")
+        require(
+            same(self.document.get("programs", []), described),
+            "programs: others are described than asked",
+            "programs",
+        )
         spends = spent(
             spend
             for step in self.composition.premises
@@ -140,7 +144,8 @@ class _Release:
             )
         )
         gaussian = any(priced.rho > 0 for priced in spends)
-        require((claim.dp_rho > 0.0) == gaussian, "another noise", "claim")
+        told = f"dp_rho: {claim.dp_rho!r} is claimed, and that noise is Gaussian is {gaussian}"
+        require((claim.dp_rho > 0.0) == gaussian, told, "claim")
         for what, due, concluded, claimed in zip(
             ("dp_epsilon", "dp_rho"),
             summed(spends),
@@ -172,8 +177,8 @@ class _Release:
         gaussian = isinstance(step, GaussianStep)
         grid = None if evidence.grid is None else Grid.read(evidence.grid)
         if grid is not None:
-            require((grid.low, grid.high) == asked.interval, "the grid's bounds", where)
-            require(grid.masked == asked.masked, "the grid's anchor", where)
+            agree((grid.low, grid.high), asked.interval, "the grid's bounds", where)
+            agree(grid.masked, asked.masked, "the grid's masked", where)
         due = moved(asked, grid, self.rows_per_record, squared=gaussian)
         sensitivity = sensitivity_of(step)
         largest = body.n * self.rows_per_record * (2**grid.bits if grid is not None else 1)
@@ -181,7 +186,7 @@ class _Release:
         enough = sensitivity >= due
         require(enough, f"a sensitivity of {sensitivity} is claimed, {due} is due", where)
         length = grid.step if grid is not None else 1
-        require(Fraction(*evidence.step) == length, "the grid's step", where)
+        agree(Fraction(*evidence.step), Fraction(length), "step", where)
         cost = self.cost_of_noise(step, sensitivity, where)
         compared = {
             "query": (spend.query, evidence.query.name),
@@ -194,11 +199,11 @@ class _Release:
             "conclusion": (step.conclusion.kind, asked.kind),
         }
         for what, (stated, derived) in compared.items():
-            require(stated == derived, f"{what}: {stated!r} is stated, {derived!r} is due", where)
+            agree(stated, derived, what, where)
         check_block(spend.block, evidence.query.where, self.columns, where)
         if asked.kind == "lipschitz":
             assert grid is not None
-            require(spend.interval == asked.interval, "the clipping interval", where)
+            agree(spend.interval, asked.interval, "interval", where)
             # The extra steps on their own: pure costs grow with them, zCDP with their square.
             extra = cost * (grid.slack**2 if gaussian else grid.slack)
             at_least(spend.slack, ball(extra), where)
@@ -234,7 +239,8 @@ class _Release:
         require(isinstance(chain, Chain), "no complete series", query.name)
         roles = {getattr(column, "role", None) for column in self.columns.values()}
         single = "series" not in roles and "order" in roles and body.n == chain.length
-        require(body.unit == "row" and self.claim.notion == "bdp", "unit", query.name)
+        of_rows = body.unit == "row" and self.claim.notion == "bdp"
+        require(of_rows, "tightness is claimed of rows under bdp only", query.name)
         require(single, "no complete series", query.name)
         plain = query.kind in ("count", "proportion") and asked.keys is None
         read = columns_of(condition(query.where or ""))
@@ -286,7 +292,7 @@ class _Release:
         _check_cost(step, together, None if split else parts)
         mechanism = self.one_mechanism(spends)
         named = evidence.details.get("mechanism", mechanism)
-        require(named == mechanism, "another mechanism", step.rule)
+        agree(named, mechanism, "mechanism", step.rule)
         return conversion_level(step, read_conversion(step, cost, mechanism, zcdp))
 
     def one_mechanism(self, spends: Sequence[Spent]) -> str | None:
@@ -316,21 +322,22 @@ class _Release:
         require(budget.total <= kept_to, "it may spend more than the ledger allows", "release")
         require(kept_to <= MOST_ALLOWED, "a total that limits nothing", "data_set")
         at_least(claim.epsilon, level, "claim: epsilon")
-        require(claim.epsilon <= budget.total, "the level is above the budget", "claim")
+        told = f"epsilon: {claim.epsilon!r} is claimed, the budget is {budget.total!r}"
+        require(claim.epsilon <= budget.total, told, "claim")
         check_delta(claim.delta, _delta(step))
         check_delta(self.root.conclusion.delta, _delta(step))
-        require(claim.delta <= budget.delta, "delta is above the budget's", "claim")
+        told = f"delta: {claim.delta!r} is claimed, the budget's is {budget.delta!r}"
+        require(claim.delta <= budget.delta, told, "claim")
         if claim.notion == "bdp":
             assert isinstance(step, Conversion)
-            due = step.conclusion.adversary
-            require(claim.adversary == due, "another adversary than derived", "claim")
-            require(claim.secrets == self.secrets(step, spends), "other secrets", "claim")
+            agree(claim.adversary, step.conclusion.adversary, "adversary", "claim")
+            agree(claim.secrets, self.secrets(step, spends), "secrets", "claim")
 
     def check_public_blocks(self, spends: Sequence[Spent]) -> None:
         """The columns by which spends are divided are named, and nobody protects them."""
         blocks = [priced.spend.block for priced in spends]
         due = tuple(sorted({block.column for block in blocks if block is not None}))
-        require(self.body.public_blocks == due, "other columns divide", "public_blocks")
+        agree(self.body.public_blocks, due, "public_blocks", "public_blocks")
         for name in due:
             public = name not in self.columns or not self.columns[name].is_private
             require(public, f"{name!r} is private", "public_blocks")
@@ -340,15 +347,14 @@ class _Release:
         state, name, body = self.body.data_set, "data_set", self.body
         own, step = self.root.premises[0], self.root.premises[-1]
         for spend in state.earlier_spends:
-            require(spend.dataset == body.dataset, "another data set", name)
-            require(spend.unit == body.unit, "another unit", name)
+            agree(spend.dataset, body.dataset, "dataset", name)
+            agree(spend.unit, body.unit, "unit", name)
         due_steps = 2 if state.earlier_spends else 1
-        require(len(self.root.premises) == due_steps, "the wrong derivations", name)
+        agree(len(self.root.premises), due_steps, "number of premises", name)
         together = [*spent(state.earlier_spends), *spends]
         self.check_public_blocks(together)
         if isinstance(own, Conversion) and isinstance(step, Conversion):
-            other = step.conclusion.adversary != own.conclusion.adversary
-            require(not other, "another adversary", name)
+            agree(step.conclusion.adversary, own.conclusion.adversary, "adversary", name)
         level = self.level(step, together)
         at_least(state.level, level, "data_set: level")
         stated = (state.dp_epsilon, state.dp_rho)
@@ -358,11 +364,13 @@ class _Release:
             at_least(stated_cost, ball(due), f"data_set: {what}")
             require(close(Fraction(stated_cost), due), f"{what} is not the sum of the spends", name)
         check_delta(state.delta, _delta(step))
-        require(state.delta <= self.root.evidence.delta, "delta is above the budget's", name)
-        derived = step.conclusion.epsilon
-        require(state.level == derived, "level is not that of the derivation", name)
-        require(state.level <= state.total, "above the total", name)
-        require(state.secrets == self.secrets(step, together), "other secrets", name)
+        most = self.root.evidence.delta
+        told = f"delta: {state.delta!r} is stated, the budget's is {most!r}"
+        require(state.delta <= most, told, name)
+        agree(state.level, step.conclusion.epsilon, "level", name)
+        told = f"level: {state.level!r} is stated, the total is {state.total!r}"
+        require(state.level <= state.total, told, name)
+        agree(state.secrets, self.secrets(step, together), "secrets", name)
 
 
 def sensitivity_of(step: Step) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from bayesdp.kernel.arithmetic import ball, require
+from bayesdp.kernel.arithmetic import agree, ball, require
 from bayesdp.kernel.queries import Columns, Shape
 from bayesdp.kernel.stated import same
 from bayesdp.kernel.tails import gaussian_tail, laplace_tail
@@ -57,7 +57,7 @@ class _Results:
             for key in (asked.keys or (None,))
             for cell in (asked.cells or (None,))
         ]
-        require(len(due) == len(self.results), "not as many as were asked for", "results")
+        agree(len(self.results), len(due), "number of results", "results")
         shown: list[Shown] = []
         for result, (step, asked, key, cell) in zip(self.results, due, strict=True):
             query = step.evidence.query
@@ -65,11 +65,11 @@ class _Results:
             named = (query.name, query.kind, key, cell)
             labelled = (result.query, result.kind, result.group, result.cell)
             require(same(labelled, named), f"{labelled!r} stands where {named!r} is due", where)
-            require(result.unit == self.unit(query), "another unit", where)
+            agree(result.unit, self.unit(query), "unit", where)
             self.value(result, step, asked, where)
             conclusion = step.conclusion
             cost = conclusion.rho if isinstance(step, GaussianStep) else conclusion.epsilon
-            require(result.cost == cost, "its DP cost is not that of its step", where)
+            agree(result.cost, cost, "DP cost", where)
             self.noise(result, step, where)
             if result.rows is not None:
                 shown.append((query, key, result.rows))
@@ -101,10 +101,10 @@ class _Results:
 
     def noise(self, result: NumberResult, step: Step, where: str) -> None:
         noise, error = result.noise, result.error
-        require(noise.distribution == step.rule, "another distribution", where)
-        require(noise.scale == step.evidence.scale, "another noise scale", where)
+        agree(noise.distribution, step.rule, "distribution", where)
+        agree(noise.scale, step.evidence.scale, "scale of the noise", where)
         length = Fraction(*step.evidence.step) / (result.rows or 1)
-        require(noise.step == float(length), "another step", where)
+        agree(noise.step, float(length), "step of the noise", where)
         value, step_length = Fraction(error.value), Fraction(noise.step)
         k = round(value / step_length)
         on_grid = k >= 0 and abs(k * step_length - value) <= value / 2**52

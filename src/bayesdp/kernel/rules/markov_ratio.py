@@ -14,7 +14,10 @@ def bound(conversion: Conversion) -> arb:
     """Needs a stationary start and no zero."""
     population = conversion.population
     rows = transitions(population)
-    require(population.initial == STATIONARY, "another start")
+    require(
+        population.initial == STATIONARY,
+        "the theorem is about stationary chains, and this one starts otherwise",
+    )
     smallest, largest = min(map(min, rows)), max(map(max, rows))
     require(smallest > 0, "a transition probability is 0")
     return ball(conversion.total) + 4 * ball(largest / smallest).log()

@@ -50,7 +50,10 @@ class _Programs:
 
 def _tuples(conversion: Conversion, chain: MarkovChain) -> arb:
     """Every length of a stationary chain, from matrices that close both sides: the witness."""
-    require(chain.initial == STATIONARY, "another start")
+    require(
+        chain.initial == STATIONARY,
+        "the theorem is about stationary chains, and this one starts otherwise",
+    )
     rows, order = exact_rows(chain), chain.order
     count, states = len(rows), len(rows[0])
     # A tuple leads to as many others as there are states, so a program has twice that many.

@@ -18,7 +18,10 @@ def bound(conversion: Conversion) -> arb:
     population = conversion.population
     of_order = isinstance(population, MarkovChain) and population.order > 1
     require(of_order, "the population is not a chain of higher order")
-    require(population.initial == STATIONARY, "another start")
+    require(
+        population.initial == STATIONARY,
+        "the theorem is about stationary chains, and this one starts otherwise",
+    )
     order, rows = population.order, exact_rows(population)
     require(min(map(min, rows)) > 0, "a transition probability is 0")
     table = blocks(rows, order)

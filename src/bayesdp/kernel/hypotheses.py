@@ -56,7 +56,6 @@ class Facts:
     ) -> None:
         self.population, self.default, self.size = population, default, size
         self.declared = list(declared)
-        require(len(set(self.declared)) == len(self.declared), "a hypothesis is declared twice")
         for name in self.declared:
             require(name in NAMES, f"no hypothesis {name!r}", "declared")
             require(self._shown(name) is not False, f"the population refutes {name}", "declared")

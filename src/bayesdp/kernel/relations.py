@@ -213,7 +213,8 @@ class _Document:
         require(conversion.delta == 0, "a delta out of place", "conversion")
         other = cost.lipschitz or cost.slack or cost.columns
         told = f"cost: {float(cost.any)!r} is converted, {float(below.level)!r} is the DP level"
-        require(not other and cost.any >= below.level, told, "conversion")
+        require(cost.any >= below.level, told, "conversion")
+        require(not other, "cost: a level of DP is a cost of kind any alone", "conversion")
         agree(conversion.adversary, adversary, "adversary", "conversion")
         told = "population: the conversion is about another one than is declared"
         require(conversion.population == self.population, told, "conversion")

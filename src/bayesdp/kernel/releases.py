@@ -103,9 +103,8 @@ class _Release:
         numbers = [query for query in queries if not isinstance(query, ProgramStep)]
         programs = len(queries) - len(numbers)
         first = len(body.results) - programs
-        require(first >= 0, "not as many as were asked for", "results")
         shown = [result for result in body.results[:first] if isinstance(result, NumberResult)]
-        require(len(shown) == first, "programs come last", "results")
+        require(len(shown) == first, "numbers come first, as many as were asked for", "results")
         counts = check_results(shown, body.n, numbers, shapes, self.columns)
         check_row_counts(counts, body.n, self.columns, self.population)
         check_program_results(self.document["results"][first:], self.program_steps(), self.columns)

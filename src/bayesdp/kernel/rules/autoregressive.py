@@ -6,16 +6,14 @@ from fractions import Fraction
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, require
+from bayesdp.kernel.arithmetic import ball
 from bayesdp.kernel.gaussian import level
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.statements.chains import Autoregressive
 
 
 def bound(conversion: Conversion) -> arb:
     """The record in the middle has the largest sum: two geometric series, one for each side."""
     population = conversion.population
-    require(isinstance(population, Autoregressive), "the population is not an AR(1) series")
     phi, length = abs(Fraction(population.coefficient)), population.length
     root, factor = ball(phi), arb(1)
     for side in ((length - 1) // 2, length // 2):

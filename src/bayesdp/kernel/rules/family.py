@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import InvalidError, ball, require
+from bayesdp.kernel.arithmetic import InvalidError, ball
 from bayesdp.kernel.bounds import OfMember
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.statements.populations import Family
 
 
 def bound(conversion: Conversion, of_member: OfMember) -> arb:
     """Each member's level is derived again from its own step."""
     population = conversion.population
-    require(isinstance(population, Family), "the population is not a family")
-    members = population.members
-    steps = conversion.members
-    require(len(steps) == len(members) > 0, "not one step for each member")
+    members, steps = population.members, conversion.members
     best = ball(conversion.total)
     for number, (member, step) in enumerate(zip(members, steps, strict=True)):
         try:

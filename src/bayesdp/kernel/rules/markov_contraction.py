@@ -16,7 +16,6 @@ from bayesdp.statements.tables import rows as rows_below
 
 def bound(conversion: Conversion) -> arb:
     """`R` of the rows, of the chain on blocks of k records, or between interval bounds."""
-    require(conversion.alpha is None, "it is not a bound on a divergence")
     ratio, order = largest_ratio(conversion.population)
     quarter = ball(Fraction(order) * conversion.total / 4)
     return 4 * (ball(ratio).sqrt() * quarter.sinh()).asinh()

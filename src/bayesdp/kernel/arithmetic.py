@@ -91,13 +91,6 @@ def exact(value: object, what: str = "a number") -> Fraction:
     return Fraction(value)
 
 
-def whole(value: object, what: str, least: int = 0) -> int:
-    """A JSON integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidError(f"{what}: {value!r} is not a whole number from {least} on")
-    return value
-
-
 def ball(value: Fraction | int) -> arb:
     """A ball around a fraction."""
     watched()

@@ -14,7 +14,7 @@ from typing import Any
 
 from flint import arb, fmpq, fmpq_mat
 
-from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, law, require, whole
+from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, law, require
 from bayesdp.kernel.fixed_points import logarithms, raised
 from bayesdp.statements.chains import STATIONARY, MarkovChain
 
@@ -142,7 +142,7 @@ class Recursion:
 
         `closed` holds, for each side, logarithms to close it with: the witness.
         """
-        steps = whole(details.get("steps", 0), "steps")
+        steps = details.get("steps", 0)
         witnessed = "closed" in details
         tails = [self._raised(guess) for guess in closing(details, self.size)] if witnessed else []
         factor = ball(dp_epsilon).exp()

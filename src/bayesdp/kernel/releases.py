@@ -128,7 +128,6 @@ class _Release:
             asked_of = program_query(
                 program, self.body, self.columns, self.covers, self.independent, self.effort
             )
-            self.spoken(asked_of.spends[0].reads, asked_of.described["query"])
             described.append(asked_of.described)
         require(
             same(self.document.get("programs", []), described),
@@ -159,16 +158,8 @@ class _Release:
         return shapes, spends
 
     def shape(self, step: Step) -> Shape:
-        query = step.evidence.query
-        asked = shape(query, self.columns, self.body.unit, self.covers, self.independent)
-        self.spoken(asked.reads, query.name)
-        return asked
-
-    def spoken(self, reads: Sequence[str], name: str) -> None:
-        """Of every column that is read something is declared, where a population is."""
-        if self.claim.notion == "bdp":
-            unspoken = set(reads) - set(self.covers) - set(self.independent)
-            require(not unspoken, f"nothing is said of {sorted(unspoken)}", name)
+        query, columns = step.evidence.query, self.columns
+        return shape(query, columns, self.body.unit, self.covers, self.independent)
 
     def check_spend(self, step: Step, asked: Shape, where: str) -> None:
         """The entry of the ledger for one query: every part of it is derived again."""
@@ -254,7 +245,10 @@ class _Release:
     # -- what it means --------------------------------------------------------------------
 
     def cost(self, spends: Sequence[Spent], secrets: str) -> tuple[Cost, Any]:
-        """What the spends add up to, and where it needs secrets to lie."""
+        """What the spends add up to, and where it needs secrets to lie.
+
+        Of every column that they read something is declared.
+        """
         for priced in spends:
             unspoken = set(priced.spend.reads) - set(self.covers) - set(self.independent)
             require(not unspoken, f"nothing is said of {sorted(unspoken)}", priced.spend.query)
@@ -330,7 +324,7 @@ class _Release:
         if claim.notion == "bdp":
             assert isinstance(step, Conversion)
             agree(claim.adversary, step.conclusion.adversary, "adversary", "claim")
-            agree(claim.secrets, self.secrets(step, spends), "secrets", "claim")
+            agree(_plain(claim.secrets), _plain(self.secrets(step, spends)), "secrets", "claim")
 
     def check_public_blocks(self, spends: Sequence[Spent]) -> None:
         """The columns by which spends are divided are named, and nobody protects them."""
@@ -369,7 +363,7 @@ class _Release:
         agree(state.level, step.conclusion.epsilon, "level", name)
         told = f"level: {state.level!r} is stated, the total is {state.total!r}"
         require(state.level <= state.total, told, name)
-        agree(state.secrets, self.secrets(step, together), "secrets", name)
+        agree(_plain(state.secrets), _plain(self.secrets(step, together)), "secrets", name)
 
 
 def sensitivity_of(step: Step) -> int:
@@ -378,6 +372,11 @@ def sensitivity_of(step: Step) -> int:
     if isinstance(evidence, LaplaceNoise):
         return evidence.sensitivity
     return evidence.sensitivity_squared
+
+
+def _plain(secrets: Secrets) -> dict[str, Any]:
+    """As it stands on the certificate."""
+    return secrets.model_dump(exclude_none=True)
 
 
 def _delta(step: LevelStep) -> float:

@@ -5,15 +5,25 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
+import numpy as np
 import pytest
+from flint import arb
 
 from bayesdp import kernel
 from bayesdp.kernel import InvalidError, certified_level
+from bayesdp.kernel.arithmetic import ball
+from bayesdp.kernel.chains import stationary
+from bayesdp.kernel.orders import tuple_kernel
+from bayesdp.kernel.rules import markov_contexts as rule
+from bayesdp.leakage import contexts
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems import Question, report
+from tests.effort import runs
 from tests.kernel.steps import bare, make_step
 
 MILD = [[[0.6, 0.4], [0.45, 0.55]], [[0.5, 0.5], [0.3, 0.7]]]
@@ -134,3 +144,66 @@ def test_a_chain_of_order_1_is_refused(step: dict[str, Any]) -> None:
         changed["evidence"]["population"] |= {"transition": [[0.6, 0.4], [0.3, 0.7]], "order": 1}
 
     refused(step, first, "higher order")
+
+
+# ------------------------------------------------------ beside the engine, which uses doubles
+
+
+def random_rows(rng: np.random.Generator, order: int) -> np.ndarray:
+    ones = rng.uniform(0.2, 0.8, 2**order)
+    return np.stack([1.0 - ones, ones], axis=-1).reshape((2,) * (order + 1))
+
+
+def both_sides(table: np.ndarray, factor: arb) -> tuple[contexts.Sides, list[rule.Side]]:
+    """The sides of a chain by the engine and by the rule, with the same contexts."""
+    sides = contexts.sides_of(table)
+    assert sides is not None
+    rows = [[Fraction(x) / sum(map(Fraction, row)) for x in row] for row in table.reshape(-1, 2)]
+    law = stationary(tuple_kernel(rows))
+    tables = rows, rule.backwards(rows, law)
+    words = (list(side[1].words) for side in (sides.right, sides.left))
+    return sides, [rule.Side(t, w, factor) for t, w in zip(tables, words, strict=True)]
+
+
+@pytest.fixture
+def _few_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contexts, "MOST_CONTEXTS", 13)
+
+
+@pytest.mark.usefixtures("_few_contexts")
+@pytest.mark.parametrize("order", [2, 3])
+def test_a_step_and_a_pair_of_contexts_are_those_of_the_engine(order: int) -> None:
+    """Every entry of a step from any matrices, and the level of every pair of beginnings."""
+    rng = np.random.default_rng(order)
+    for _ in range(runs(40, least=3)):
+        table = random_rows(rng, order)
+        dp_epsilon = float(rng.choice([0.1, 1.0, 3.0]))
+        factor = ball(Fraction(dp_epsilon)).exp()
+        sides, ruled = both_sides(table, factor)
+        count = 2**order
+        known = []
+        for (_, engine), side in zip((sides.right, sides.left), ruled, strict=True):
+            size = len(side.unknown_first)
+            assert size == len(engine.unknown_first)
+            logs = rng.uniform(0.0, 1.5, (size, count, count)) * (1.0 - np.eye(count))
+            recursion = contexts._Recursion(engine, dp_epsilon)
+            expected = np.log(recursion(np.exp(logs)))
+            step = side.step([ball(Fraction(x)) for x in logs.ravel()])
+            assert np.array([float(x.mid()) for x in step]).reshape(logs.shape) == pytest.approx(
+                expected, abs=1e-11
+            )
+            for word, cone in zip(engine.words, engine.cones, strict=True):
+                ours = np.array([[float(x.mid()) for x in row] for row in side.cone(word)])
+                # The engine narrows its cone of all evidence further.
+                assert (ours >= cone * (1.0 - 1e-11)).all()
+                if len(word.rstrip("*")) >= order:
+                    assert ours == pytest.approx(cone, rel=1e-11)
+            side.matrices = side._known([ball(Fraction(x)) for x in logs.ravel()])
+            known.append(recursion.known(np.exp(logs)))
+        pair = contexts._Target(sides, known, dp_epsilon)
+        law = [Fraction(x) for x in sides.law]
+        target = rule.Target(ruled, law, factor)
+        for right, left in product(pair.right.places, pair.left.places):
+            level = pair._levels([(pair.right.places[right], pair.left.places[left])])[0]
+            ratio = target.ratio(right, left) * factor
+            assert float(ratio.log().mid()) == pytest.approx(level, abs=1e-9)

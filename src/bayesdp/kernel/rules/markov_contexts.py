@@ -39,18 +39,16 @@ def bound(conversion: Conversion) -> arb:
     words, matrices = details.get("contexts"), details.get("closed")
     for name, given in (("contexts", words), ("closed", matrices)):
         require(isinstance(given, list) and len(given) == 2, "not one list a side", name)
-    sides = [
-        _Side(table, beginning, witness, factor)
-        for table, beginning, witness in zip(
-            (rows, _backwards(rows, law)), words or (), matrices or (), strict=True
-        )
-    ]
+    tables = rows, backwards(rows, law)
+    sides = [Side(table, said, factor) for table, said in zip(tables, words or (), strict=True)]
+    for side, witness in zip(sides, matrices or (), strict=True):
+        side.close(witness)
     target = ball(exact(details.get("target"), "target"))
-    _Target(sides, law, factor).check(target)
+    Target(sides, law, factor).check(target)
     return target
 
 
-def _backwards(rows: Sequence[Sequence[Fraction]], law: Sequence[Fraction]) -> list[list[Fraction]]:
+def backwards(rows: Sequence[Sequence[Fraction]], law: Sequence[Fraction]) -> list[list[Fraction]]:
     """The same chain read from its end: rows for tuples whose oldest record comes last."""
     count = len(rows)
     return [
@@ -106,10 +104,10 @@ def _laws(odds: Sequence[arb]) -> list[Row]:
     return [[1 / (1 + value), value / (1 + value)] for value in odds]
 
 
-class _Side:
+class Side:
     """A side of the attacked record: its contexts, what they allow, and matrices that close it."""
 
-    def __init__(self, rows: list[list[Fraction]], words: Any, witness: Any, factor: arb) -> None:
+    def __init__(self, rows: list[list[Fraction]], words: Any, factor: arb) -> None:
         self.rows = [[ball(entry) for entry in row] for row in rows]
         self.count = len(rows)
         self.pairs = [(u, v) for u, v in product(range(self.count), repeat=2) if u != v]
@@ -125,10 +123,13 @@ class _Side:
         self.cone = cache(self._cone)
         self.unknown_first = [place for place, word in enumerate(words) if word[0] == "*"]
         self.factor = factor
-        size = self.count**2
+        self.matrices: list[Matrix] = []
+
+    def close(self, witness: Any) -> None:
+        """Keep the matrices of the witness, which a step doesn't raise: logarithms, row by row."""
         numbers = [entry for matrix in witness for entry in matrix]
-        guess = logarithms(numbers, len(self.unknown_first) * size, "closed")
-        logs = super_solution(guess, self._step, "closed")
+        count = len(self.unknown_first) * self.count**2
+        logs = super_solution(logarithms(numbers, count, "closed"), self.step, "closed")
         self.matrices = self._known(logs)
 
     def _check_complete(self) -> None:
@@ -220,7 +221,7 @@ class _Side:
             matrices = following
         return matrices
 
-    def _step(self, logs: list[arb]) -> list[arb]:
+    def step(self, logs: list[arb]) -> list[arb]:
         """One more record that is not known, before every context."""
         count = self.count
         best: dict[int, list[arb]] = {}
@@ -289,10 +290,10 @@ def _times(first: Matrix, second: Matrix) -> Matrix:
     ]
 
 
-class _Target:
+class Target:
     """The attacked record and the k - 1 records after it, between both sides."""
 
-    def __init__(self, sides: Sequence[_Side], law: Sequence[Fraction], factor: arb) -> None:
+    def __init__(self, sides: Sequence[Side], law: Sequence[Fraction], factor: arb) -> None:
         self.factor = factor
         self.law = [[ball(p / q) for q in law] for p in law]
         count = len(law)
@@ -309,7 +310,7 @@ class _Target:
         while pairs:
             watched()
             pair = pairs.pop()
-            if self._ratio(*pair) <= below:
+            if self.ratio(*pair) <= below:
                 continue
             longer = [
                 [word + s for s in SYMBOLS] if word + "*" in side else [word]
@@ -318,7 +319,8 @@ class _Target:
             require(longer != [[word] for word in pair], f"contexts {pair} are above it", "target")
             pairs += [(ahead, behind) for ahead in longer[0] for behind in longer[1]]
 
-    def _ratio(self, right: str, left: str) -> arb:
+    def ratio(self, right: str, left: str) -> arb:
+        """`e^-eps` times what the attacked record changes, for contexts that begin so."""
         (ahead, open_ahead), (behind, open_behind) = self.sides[0][right], self.sides[1][left]
         count = range(len(self.law))
         values = [[ahead[u][v] * behind[u][v] for v in count] for u in count]
@@ -355,7 +357,7 @@ class _Target:
 _BOTH = [[arb(1), arb(1)]]
 
 
-def _worst_below(side: _Side, order: Sequence[int]) -> dict[str, tuple[Matrix, Matrix]]:
+def _worst_below(side: Side, order: Sequence[int]) -> dict[str, tuple[Matrix, Matrix]]:
     """For each beginning, the largest entries of its words' matrices and of their cones.
 
     Their tuples are renumbered: `order` has the side's number of each.

@@ -109,8 +109,38 @@ def test_contexts_must_cover_what_can_be_known_once(step: dict[str, Any]) -> Non
     for word in known:
         refused(step, with_words(lambda w, x=word: [v for v in w if v != x]), "cover")
     refused(step, with_words(lambda w: [*w, w[-1] + "0"]), "cover")
-    refused(step, with_words(lambda w: [*w, w[-1]]), "not words")
-    refused(step, with_words(lambda w: []), "cover|empty|not")
+    refused(step, with_words(lambda w: [*w, w[-1]]), "there twice")
+    refused(step, with_words(lambda w: []), "cover")
+
+
+@pytest.mark.parametrize("name", ["contexts", "closed"])
+@pytest.mark.parametrize("sides", [0, 1, 3])
+def test_a_witness_says_something_of_both_sides(
+    step: dict[str, Any], name: str, sides: int
+) -> None:
+    def fewer(changed: dict[str, Any]) -> None:
+        details_of(changed)[name] = (details_of(changed)[name] * 2)[:sides]
+
+    refused(step, fewer, f"{sides} lists")
+
+
+@pytest.mark.parametrize("name", ["contexts", "closed", "target"])
+def test_a_part_of_the_witness_that_is_not_there_is_refused(
+    step: dict[str, Any], name: str
+) -> None:
+    def without(changed: dict[str, Any]) -> None:
+        del details_of(changed)[name]
+
+    refused(step, without, "0 lists|not a finite number")
+
+
+def test_intervals_are_refused(step: dict[str, Any]) -> None:
+    def between(changed: dict[str, Any]) -> None:
+        population = changed["evidence"]["population"]
+        table = population.pop("transition")
+        population |= {"transition_lower": table, "transition_upper": table}
+
+    refused(step, between, "higher order")
 
 
 def test_a_level_at_a_higher_cost_or_of_a_stickier_chain_is_refused(step: dict[str, Any]) -> None:

@@ -203,24 +203,19 @@ def _side(rows: Floats, slack: float, deadline: Deadline) -> tuple[Side, Side] |
 
 
 def _any_evidence(rows: Floats, margin: float) -> Floats:
-    """The cone of all evidence: first from products of k kernels, then narrowed step by step."""
+    """The cone of all evidence: a mean over the next k records, then narrowed step by step."""
     count = len(rows)
-    matrices = np.zeros((3, count, count))
-    for here, new in product(range(count), range(2)):
-        matrices[new, here, (2 * here + new) % count] = rows[here, new]
-    matrices[2] = matrices[0] + matrices[1]
-    cone = np.ones((count, count))
-    for word in product(range(3), repeat=count.bit_length() - 1):
-        total = np.eye(count)
-        for symbol in word:
-            total = total @ matrices[symbol]
-        columns = total[:, total.max(axis=0) > 0.0]
-        cone = np.maximum(cone, (columns[:, None, :] / columns[None, :, :]).max(axis=2))
-    cone = np.where(np.eye(count) > 0.0, 1.0, cone * margin**count)
+    blocks = np.ones((count, count))
+    for block, place in product(range(count), range(count.bit_length() - 1)):
+        here = (np.arange(count) << place | block >> (count.bit_length() - 1 - place)) % count
+        blocks[:, block] *= rows[here, block >> (count.bit_length() - 2 - place) & 1]
+    cone = (blocks[:, None, :] / blocks[None, :, :]).max(axis=2) * margin**count
+    np.fill_diagonal(cone, 1.0)
     for _ in range(50):
         narrower = np.max([pushed(cone, symbol, rows, margin) for symbol in SYMBOLS], axis=0)
         cone = np.minimum(cone, narrower)
-    return cone
+    result: Floats = cone
+    return result
 
 
 def pushed(cone: Floats, symbol: str, rows: Floats, margin: float) -> Floats:

@@ -7,7 +7,7 @@ not raise; and `target`, above the level of every pair of contexts.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -19,7 +19,7 @@ from bayesdp.kernel.arithmetic import ball, exact, largest, require, watched
 from bayesdp.kernel.chains import Matrix, Row, stationary
 from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.orders import exact_rows, tuple_kernel
+from bayesdp.kernel.orders import blocks, exact_rows, tuple_kernel
 from bayesdp.statements.chains import STATIONARY, MarkovChain
 
 SYMBOLS = "01*"
@@ -36,16 +36,21 @@ def bound(conversion: Conversion) -> arb:
     require(min(map(min, rows)) > 0, "a transition probability is 0")
     law = stationary(tuple_kernel(rows))
     factor = ball(conversion.total).exp()
-    words, matrices = details.get("contexts"), details.get("closed")
-    for name, given in (("contexts", words), ("closed", matrices)):
-        require(isinstance(given, list) and len(given) == 2, "not one list a side", name)
-    tables = rows, backwards(rows, law)
-    sides = [Side(table, said, factor) for table, said in zip(tables, words or (), strict=True)]
-    for side, witness in zip(sides, matrices or (), strict=True):
-        side.close(witness)
+    sides = []
+    for place, table in enumerate((rows, backwards(rows, law))):
+        sides.append(Side(table, _of_side(details, "contexts", place), factor))
+        sides[place].close(_of_side(details, "closed", place))
     target = ball(exact(details.get("target"), "target"))
     Target(sides, law, factor).check(target)
     return target
+
+
+def _of_side(details: Mapping[str, Any], name: str, place: int) -> list[Any]:
+    """What the witness says about a side."""
+    sides = details.get(name, ())
+    require(len(sides) == 2, f"{len(sides)} lists, not one for each side", name)
+    given: list[Any] = sides[place]
+    return given
 
 
 def backwards(rows: Sequence[Sequence[Fraction]], law: Sequence[Fraction]) -> list[list[Fraction]]:
@@ -107,11 +112,11 @@ def _laws(odds: Sequence[arb]) -> list[Row]:
 class Side:
     """A side of the attacked record: its contexts, what they allow, and matrices that close it."""
 
-    def __init__(self, rows: list[list[Fraction]], words: Any, factor: arb) -> None:
+    def __init__(self, rows: list[list[Fraction]], words: list[str], factor: arb) -> None:
         self.rows = [[ball(entry) for entry in row] for row in rows]
         self.count = len(rows)
         self.pairs = [(u, v) for u, v in product(range(self.count), repeat=2) if u != v]
-        require(isinstance(words, list) and len(set(words)) == len(words), "not words", "contexts")
+        require(len(set(words)) == len(words), "a context is there twice", "contexts")
         self.words = words
         self.places = {word: place for place, word in enumerate(words)}
         self.beginnings: dict[str, list[int]] = {}
@@ -119,13 +124,13 @@ class Side:
             for length in range(len(word) + 1):
                 self.beginnings.setdefault(word[:length], []).append(place)
         self._check_complete()
-        self.any_evidence = self._any_evidence()
+        self.any_evidence = self._any_evidence(blocks(rows, self.count.bit_length() - 1))
         self.cone = cache(self._cone)
         self.unknown_first = [place for place, word in enumerate(words) if word[0] == "*"]
         self.factor = factor
         self.matrices: list[Matrix] = []
 
-    def close(self, witness: Any) -> None:
+    def close(self, witness: list[list[Any]]) -> None:
         """Keep the matrices of the witness, which a step doesn't raise: logarithms, row by row."""
         numbers = [entry for matrix in witness for entry in matrix]
         count = len(self.unknown_first) * self.count**2
@@ -133,35 +138,22 @@ class Side:
         self.matrices = self._known(logs)
 
     def _check_complete(self) -> None:
-        """Every sequence of symbols begins with exactly one of the words, none of them empty."""
+        """Every sequence of symbols begins with exactly one of the words."""
         words = set(self.words)
-        for beginning in self.beginnings:
+        for beginning in ("", *self.beginnings):
             watched()
             longer = [beginning + symbol in self.beginnings for symbol in SYMBOLS]
             complete = not any(longer) if beginning in words else all(longer)
             require(complete, "they don't cover all that can be known", "contexts")
-        require("" not in words, "the empty context is not split", "contexts")
 
     # -- what a context allows
 
-    def _any_evidence(self) -> Matrix:
-        """The largest ratios of rows in any product of k kernels, each known or not."""
-        count = range(self.count)
-        kernels = []
-        for symbol in SYMBOLS:
-            kernel = [[arb(0)] * self.count for _ in count]
-            for u, y in product(count, range(2)):
-                if symbol in ("*", str(y)):
-                    kernel[u][(2 * u + y) % self.count] += self.rows[u][y]
-            kernels.append(kernel)
-        products = [[[arb(int(u == v)) for v in count] for u in count]]
-        for _ in range(self.count.bit_length() - 1):
-            products = [_times(matrix, kernel) for matrix in products for kernel in kernels]
-        cone = [[arb(1)] * self.count for _ in count]
-        for matrix, column in product(products, count):
-            if matrix[0][column] > 0:
-                for u, v in self.pairs:
-                    cone[u][v] = cone[u][v].max(matrix[u][column] / matrix[v][column])
+    def _any_evidence(self, blocks: list[list[Fraction]]) -> Matrix:
+        """Whatever is known beyond: a mean over the next k records, which decide all after them."""
+        cone = [[arb(1)] * self.count for _ in blocks]
+        for u, v in self.pairs:
+            ratios = (p / q for p, q in zip(blocks[u], blocks[v], strict=True))
+            cone[u][v] = ball(max(ratios))
         return _shortest(cone)
 
     def _cone(self, word: str) -> Matrix:
@@ -280,14 +272,6 @@ class Side:
                 slowest = 1 / most + product_ * most
             best = best.max(1 + (a - b) * (x - 1) / (slowest + a + b * x))
         return best.upper()
-
-
-def _times(first: Matrix, second: Matrix) -> Matrix:
-    columns = list(zip(*second, strict=True))
-    return [
-        [sum((a * b for a, b in zip(row, column, strict=True)), arb(0)) for column in columns]
-        for row in first
-    ]
 
 
 class Target:

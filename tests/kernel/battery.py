@@ -9,9 +9,11 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections import Counter
+import sys
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,11 +24,23 @@ from bayesdp.populations import parse
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.theorems import LeakageReport, Question, report
 from bayesdp.theorems.with_delta import report_with_delta, stated_report
-from tests.kernel import honest, stories, test_relations
+from tests.kernel import (
+    honest,
+    hypothesis_stories,
+    program_stories,
+    recorded,
+    relation_stories,
+    release_stories,
+    step_stories,
+    stories,
+    test_relations,
+)
 from tests.kernel.all_kinds import KINDS, POPULATIONS, certificate
+from tests.kernel.forger import forged
 from tests.kernel.honest import Honest
 from tests.kernel.leaves import at, leaves, named, other_values, put, why_harmless
 from tests.kernel.mutations import ONE_PLACE, changed, lower
+from tests.kernel.test_forger import SLOW
 from tests.kernel.test_forgeries import renewed
 
 Document = dict[str, Any]
@@ -41,16 +55,48 @@ MORE = (
 """Populations of random numbers, beside those of `POPULATIONS`."""
 ADVERSARIES = ("any", "uninformed")
 LIES_OF_A_REASON = 1
+SOME = 10
+"""Of the certificates about hypotheses, and of the steps, `make test` asks for every tenth."""
+FORGED = 1000
+PAIRS = 8
 PLACES, VALUES = 2, 6
 """Lies are tried at so many places of a name, in all certificates together, and so many at each."""
 _DETAIL = re.compile(r"'[^']*'|[-\d.e+]+|\[.*\]|\{.*\}")
 
 
 class Shown(NamedTuple):
-    """A certificate and whether it is valid."""
+    """A certificate and whether it is valid; `None` where the kernel's own verdict says it.
+
+    So it is of a step alone, of which the kernel is asked for the level.
+    """
 
     document: Document
-    valid: bool
+    valid: bool | None
+
+
+def answer(of: Any, document: Document) -> str:
+    """A kernel's verdict on a certificate; of a step alone the level, or why there is none."""
+    if "derivation" in document:
+        return str(of.check(document).verdict)
+    try:
+        return digits(of.certified_level(document))
+    except refusals(of) as error:
+        return refusal(of, error)
+
+
+def digits(level: float) -> str:
+    """A level, without what rounding in another order may change."""
+    return f"{level:.9g}"
+
+
+def refusals(of: Any) -> tuple[type[BaseException], ...]:
+    """What a kernel raises about a step that proves nothing."""
+    return (of.InvalidError, RecursionError, *sys.modules[f"{of.__name__}.certificates"]._MALFORMED)
+
+
+def refusal(of: Any, error: BaseException) -> str:
+    """What the verdict is then."""
+    return "UNKNOWN" if isinstance(error, of.UnknownError | RecursionError) else "INVALID"
 
 
 def battery(*, whole: bool) -> list[Shown]:
@@ -60,16 +106,57 @@ def battery(*, whole: bool) -> list[Shown]:
     specs = [*POPULATIONS.values(), *(make(rng) for make in MORE if whole)]
     made += [one for spec in specs for one in _conversions(rng, spec)]
     related = list(_relations())
-    told = (*(one.document for one in made), *related, *stories.valid())
-    shown = [Shown(document, True) for document in told]
-    lies = [*stories.told(), *stories.from_tables()]
+    valid = [*(one.document for one in made), *related, *stories.valid(), program_stories.honest()]
+    valid += [*relation_stories.honest(), release_stories.counting()]
+    shown = [Shown(document, True) for document in valid]
+    # Of those that are refused alike only the first are asked about: the likeliest come first.
+    lies = [*stories.told(), *program_stories.forged(), *relation_stories.forged()]
+    lies += [*release_stories.forged(), *stories.from_tables()]
     lies += [lie for one in made for lie in _less(one.document)]
     lies += [changed(rng, one, ONE_PLACE)[1] for one in made[len(KINDS) :]]
     lies += [lie for document in related for lie in _unrelated(rng, document)]
     lies += [*_declared(made), *_one_place(rng)]
+    shown += [Shown(lie, False) for lie in lies]
+    every = 1 if whole else SOME
+    shown += [Shown(*case) for case in list(hypothesis_stories.told())[::every]]
+    asked = list(step_stories.told())[::every]
     if whole:
-        lies += stories.slow()
-    return shown + [Shown(lie, False) for lie in lies]
+        shown += [Shown(lie, False) for lie in stories.slow()]
+        asked += [*recorded.asked(), *_forged(rng), *_together(rng)]
+    return shown + [Shown(document, None) for document in asked]
+
+
+def _together(rng: Rng) -> Iterator[Document]:
+    """One number that stands in several places, changed in two of them, or in all but two.
+
+    So what compares two places is told the same lie by both.
+    """
+    for kind in KINDS:
+        document = certificate(kind)
+        places: dict[float, list[tuple[Any, ...]]] = defaultdict(list)
+        for path in leaves(document):
+            value = at(document, path)
+            if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
+                places[float(value)].append(path)
+        for number, same in places.items():
+            pairs = list(combinations(same, 2))
+            for place in rng.permutation(len(pairs))[:PAIRS]:
+                pair = pairs[place]
+                others = [path for path in same if path not in pair]
+                for changed_places in (pair, others) if len(others) > 1 else (pair,):
+                    less = number * float(rng.choice([0.9, 1.1, 1 - 1e-7]))
+                    lie = copy.deepcopy(document)
+                    for path in changed_places:
+                        at(lie, path[:-1])[path[-1]] = less
+                    yield renewed(lie)
+
+
+def _forged(rng: Rng) -> Iterator[Document]:
+    """Changes in several places at once, by somebody who knows what the kernel compares."""
+    quick = [certificate(kind) for kind in KINDS if kind not in SLOW]
+    for number in range(FORGED):
+        base, other = quick[number % len(quick)], quick[int(rng.integers(len(quick)))]
+        yield json.loads(json.dumps(forged(rng, base, other)))
 
 
 def _conversions(rng: Rng, spec: Document) -> Iterator[Honest]:
@@ -103,7 +190,10 @@ def _by_each_theorem(population: Any, full: LeakageReport) -> Iterator[Honest]:
         yield Honest(document, population, alone)
 
 
-RELATED = ("chain", "law", "tree", "network", "graph", "clusters", "covariance", "autoregressive")
+RELATED = (
+    "chain", "interval chain", "order 2", "law", "tree", "network", "graph", "clusters",
+    "covariance", "precision", "autoregressive",
+)  # fmt: skip
 
 
 def _relations() -> Iterator[Document]:

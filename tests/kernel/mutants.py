@@ -25,6 +25,8 @@ HARMLESS_CALLS = frozenset(
     {"watched", "append", "add", "update", "extend", "remove", "setdefault", "reset", "__init__"}
 )
 """Calls that only take note of something: losing one is not losing a check."""
+CHECKS = frozenset({"require", "agree", "at_least", "follows"})
+"""Calls that refuse or do nothing, beside those whose names begin with `check`."""
 TURNED = {"min": "max", "max": "min", "any": "all", "all": "any", "upper": "lower"}
 ORDERED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt,
@@ -45,9 +47,27 @@ class Mutant(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Function and change, which stay when code moves to another file."""
+        """Function and change, which stay when code moves to another file.
+
+        A rule is named too: all rules call their bounds alike.
+        """
         again = f" ({self.number + 1})" if self.number else ""
-        return f"{self.function}: {self.change}{again}"
+        _, inside, rule = self.module.rpartition(".rules.")
+        return f"{rule if inside else ''} {self.function}: {self.change}{again}".lstrip()
+
+    @property
+    def of_module(self) -> bool:
+        """Whether it is run when its module is loaded: a constant, a table or a class."""
+        last = self.function.rpartition(".")[2].lstrip("_")
+        return not last or last[0].isupper()
+
+
+class Lines(NamedTuple):
+    """Where in a file the change is."""
+
+    file: str
+    first: int
+    last: int
 
 
 def modules() -> list[str]:
@@ -117,7 +137,8 @@ def _changes(node: ast.AST) -> Iterator[_Place]:
         called = node.value.func
         name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
         if name not in HARMLESS_CALLS:
-            yield _Place(node, ast.Pass(), "dropped", f"without {_unworded(node.value)}")
+            kind = "dropped" if _is_check(name) else "lost"
+            yield _Place(node, ast.Pass(), kind, f"without {_unworded(node.value)}")
     elif isinstance(node, ast.Raise):
         yield _Place(node, ast.Pass(), "dropped", f"without {_unworded(node)}")
     elif isinstance(node, ast.Compare) and len(node.ops) == 1:
@@ -156,6 +177,10 @@ def _changes(node: ast.AST) -> Iterator[_Place]:
         yield _Place(node, new_loop, "loop", f"without the last of {_words(node.iter)}")
     elif isinstance(node, ast.Constant) and type(node.value) is int:
         yield _Place(node, ast.Constant(node.value + 1), "constant", f"{node.value + 1}")
+
+
+def _is_check(name: str) -> bool:
+    return name in CHECKS or name.lstrip("_").startswith("check")
 
 
 def _is_text(node: ast.BinOp) -> bool:
@@ -204,9 +229,12 @@ def _of_module(name: str) -> dict[Mutant, _Place]:
     return found
 
 
-def file_of(module: str) -> str:
-    """The file that a module's code names as its own."""
-    return _files()[module]
+def place_of(mutant: Mutant) -> Lines:
+    """The file, as its code names it, and the lines of what is changed."""
+    node: Any = _of_module(mutant.module)[mutant].node
+    node = getattr(node, "iter", node)  # a loop is changed where it begins
+    node = getattr(node, "test", node)  # and a branch where it is decided
+    return Lines(_files()[mutant.module], node.lineno, node.end_lineno)
 
 
 def mutants() -> list[Mutant]:
@@ -254,22 +282,48 @@ def _mutated_code(mutant: Mutant) -> CodeType:
     return compile(fixed, _files()[mutant.module], "exec", dont_inherit=True)
 
 
+Function = tuple[str, str]
+"""A file of the kernel, and a function in it, or a method with its class."""
+ENTERED: set[Function] = set()
+"""What a kernel that takes note has entered."""
+
+
+def _noting_code(name: str) -> CodeType:
+    """The module, each function of which says that it is entered."""
+    tree = ast.parse(Path(_files()[name]).read_text(encoding="utf-8"))
+
+    def note(node: ast.AST, function: str) -> None:
+        for part in ast.iter_child_nodes(node):
+            inside = function
+            if isinstance(part, ast.FunctionDef | ast.ClassDef):
+                inside = f"{function}.{part.name}".lstrip(".")
+            note(part, inside)
+            if isinstance(part, ast.FunctionDef):
+                entered = f"__import__({__name__!r}, fromlist=['']).ENTERED"
+                (said,) = ast.parse(f"{entered}.add(({_files()[name]!r}, {inside!r}))").body
+                part.body.insert(0, ast.copy_location(said, part.body[0]))
+
+    note(tree, "")
+    return compile(ast.fix_missing_locations(tree), _files()[name], "exec", dont_inherit=True)
+
+
 class _Loader(SourceFileLoader):
     """Modules from code that is compiled already, and one of them from its mutant."""
 
     mutant: Mutant | None = None
+    noting = False
 
     def get_code(self, fullname: str) -> CodeType:
         if self.mutant is not None and fullname == self.mutant.module:
             return _mutated_code(self.mutant)
-        return _code(fullname)
+        return _noting_code(fullname) if self.noting else _code(fullname)
 
 
 class _Finder:
     """Finds the kernel's modules, before anything else does."""
 
-    def __init__(self, mutant: Mutant | None) -> None:
-        self.mutant = mutant
+    def __init__(self, mutant: Mutant | None, noting: bool) -> None:
+        self.mutant, self.noting = mutant, noting
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -277,7 +331,7 @@ class _Finder:
         if name not in _files():
             return None
         loader = _Loader(name, _files()[name])
-        loader.mutant = self.mutant
+        loader.mutant, loader.noting = self.mutant, self.noting
         inside = [str(Path(loader.path).parent)] if loader.is_package(name) else None
         return spec_from_file_location(
             name, loader.path, loader=loader, submodule_search_locations=inside
@@ -285,10 +339,13 @@ class _Finder:
 
 
 @contextmanager
-def mutated(mutant: Mutant | None) -> Iterator[Any]:
-    """A kernel of its own, with this mutant in it (or none): every import within finds it."""
+def mutated(mutant: Mutant | None, *, noting: bool = False) -> Iterator[Any]:
+    """A kernel of its own, with this mutant in it (or none): every import within finds it.
+
+    One that is `noting` puts the functions that it enters into `ENTERED`.
+    """
     kept = {name: sys.modules.pop(name) for name in list(sys.modules) if name in _files()}
-    finder: Any = _Finder(mutant)
+    finder: Any = _Finder(mutant, noting)
     sys.meta_path.insert(0, finder)
     try:
         yield importlib.import_module(PACKAGE)

@@ -139,6 +139,8 @@ def _texts() -> dict[str, str]:
     texts["bins"] = json.dumps(results.released(results.PAIRED, results.PAIRS, results.BINS))
     texts["laplace alone"] = json.dumps(released(_folder(), "laplace alone"))
     texts["laplace"] = json.dumps(released(_folder(), "laplace", 2))
+    pure = {"epsilon": 4.0, "spend": 1.0, "notion": "dp"}
+    texts["dp twice"] = json.dumps(released(_folder(), "dp twice", 2, budget=pure))
     return texts
 
 
@@ -225,7 +227,7 @@ def _stated_delta(document: Document) -> None:
     delta = {"counted": "pure", "way": "stated", "dp_epsilon": pure, "dp_delta": 1e-9}
     step["evidence"]["delta"], step["conclusion"]["delta"] = delta, 1e-6
     document["claim"]["delta"] = document["derivation"]["conclusion"]["delta"] = 1e-6
-    document["derivation"]["evidence"]["delta"] = 1e-6
+    document["derivation"]["evidence"]["delta"] = document["data_set"]["delta"] = 1e-6
 
 
 def _private_groups(document: Document) -> None:
@@ -261,6 +263,12 @@ def _bins_beyond(document: Document) -> None:
     document["results"] = shown
 
 
+def _data_set_below(document: Document) -> None:
+    """The level of all spends and the step that concludes it: not what they add up to."""
+    document["data_set"]["level"] *= 0.9
+    document["derivation"]["premises"][-1]["conclusion"]["epsilon"] *= 0.9
+
+
 def _negative_cost(document: Document) -> None:
     """Of noise on a number that does not move, which costs nothing."""
     queries_of(document)[0]["evidence"]["gaussian"]["gaussian_2"] = "-1/1000"
@@ -290,6 +298,7 @@ STORIES: dict[str, tuple[str, Change]] = {
     "bins beyond the bounds": ("bins", _bins_beyond),
     "a negative cost of a number that is still": ("still", _negative_cost),
     "another data set's spends": ("laplace", _no_dataset),
+    "a data set's level below the sum": ("dp twice", _data_set_below),
 }
 """A study, and the change that makes its certificate a forgery."""
 

@@ -1,0 +1,187 @@
+"""Forged releases of numbers: what agrees with itself everywhere, and not with what was derived."""
+
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from tests.kernel import stories
+from tests.kernel.all_kinds import certificate
+from tests.kernel.stories import queries_of
+from tests.kernel.test_forgeries import renewed
+from tests.kernel.test_keys import plain
+from tests.release import test_mechanism
+from tests.release.test_program_certificates import SHARP
+
+Document = dict[str, Any]
+Change = Callable[[Document], object]
+
+
+@cache
+def _counting() -> str:
+    folder = Path(mkdtemp(prefix="bayesdp-counting-"))
+    return json.dumps(plain(test_mechanism.study(folder).release().certificate))
+
+
+def counting() -> Document:
+    """A count over one complete series, whose mechanism the population's theorem is about."""
+    document: Document = json.loads(_counting())
+    return document
+
+
+def _finer(document: Document, number: int, place: int, share: int) -> None:
+    """The steps of a query's grid are shorter, and so is the noise that its result shows."""
+    evidence = queries_of(document)[number]["evidence"]
+    length = Fraction(*evidence["step"]) / share
+    evidence["step"] = [length.numerator, length.denominator]
+    result = document["results"][place]
+    result["noise"]["step"] /= share
+    result["error"]["value"] /= share
+
+
+def _narrower(document: Document) -> None:
+    """The grid reaches half as far as the column's bounds do."""
+    queries_of(document)[1]["evidence"]["grid"]["hi"] = 2.5
+    _finer(document, 1, 1, 2)
+
+
+def _between_steps(document: Document) -> None:
+    result = document["results"][0]
+    result["error"]["value"] += 0.3 * result["noise"]["step"]
+
+
+def _longer_step(document: Document) -> None:
+    result = document["results"][1]
+    steps = round(result["error"]["value"] / result["noise"]["step"])
+    result["noise"]["step"] = math.nextafter(result["noise"]["step"], math.inf)
+    result["error"]["value"] = steps * result["noise"]["step"]
+
+
+def _other_scale(document: Document) -> None:
+    scale = document["results"][1]["noise"]["scale"]
+    document["results"][1]["noise"]["scale"] = math.nextafter(scale, 0.0)
+
+
+def _other_noise(document: Document) -> None:
+    result = document["results"][0]
+    result["noise"]["distribution"] = "discrete-gaussian"
+    result["dp_rho"] = result.pop("dp_epsilon")
+
+
+def _earlier_reads(document: Document) -> None:
+    document["data_set"]["earlier_spends"][0]["reads"] = ["wages"]
+
+
+def _less_slack(document: Document) -> None:
+    """Of a Lipschitz query, in its spend and in all sums of spends."""
+    for spend in (queries_of(document)[0]["evidence"]["spend"],):
+        spend["slack"] *= 0.5
+    for step in document["derivation"]["premises"]:
+        step["evidence"]["cost"]["slack"] *= 0.5
+
+
+def _smaller_budget(document: Document) -> None:
+    document["derivation"]["evidence"]["total"] *= 0.1
+
+
+def _claim(**parts: Any) -> Change:
+    return lambda document: document["claim"].update(parts)
+
+
+def _no_delta(document: Document) -> None:
+    """Gaussian noise, of which the pure cost is claimed, and no delta."""
+    (approximate,) = document["derivation"]["premises"]
+    (composition,) = approximate["premises"]
+    document["derivation"]["premises"] = [composition]
+    document["derivation"]["evidence"].pop("delta", None)
+    level = composition["conclusion"]["epsilon"]
+    for holder in (document["claim"], document["derivation"]["conclusion"]):
+        holder |= {"epsilon": level, "delta": 0.0}
+    document["data_set"] |= {"level": level, "delta": 0.0}
+
+
+def _premise(change: Change) -> Change:
+    return lambda document: change(document["derivation"]["premises"][-1])
+
+
+def _cost(part: str, share: float) -> Change:
+    def change(step: Document) -> None:
+        step["evidence"]["cost"][part] *= share
+
+    return change
+
+
+def _concluded(share: float) -> Change:
+    def change(step: Document) -> None:
+        step["conclusion"]["epsilon"] *= share
+
+    return change
+
+
+def _mechanism(document: Document) -> None:
+    details = document["derivation"]["premises"][0]["evidence"]["details"]
+    details["mechanism"] = "discrete-laplace"
+
+
+def _imputed(document: Document) -> None:
+    document["columns"]["s"]["missing"] = {"impute": 0}
+
+
+def _where(text: str) -> Change:
+    def change(document: Document) -> None:
+        queries_of(document)[0]["evidence"]["query"]["where"] = text
+
+    return change
+
+
+BOUNDED = {"kind": "bounded", "interval": [0.0, 5.0]}
+FORGED: tuple[tuple[str, Change], ...] = (
+    ("laplace release", _narrower),
+    ("laplace release", lambda document: _finer(document, 0, 0, 2)),
+    ("laplace release", lambda document: _finer(document, 1, 1, 2)),
+    ("laplace release", _between_steps),
+    ("laplace release", _longer_step),
+    ("laplace release", _other_scale),
+    ("laplace release", _other_noise),
+    ("laplace release", lambda d: queries_of(d)[0]["conclusion"].update(rho=0.1)),
+    ("laplace release", _earlier_reads),
+    ("laplace release", _smaller_budget),
+    ("laplace release", _claim(adversary="uninformed")),
+    ("laplace release", _claim(secrets=BOUNDED)),
+    ("laplace release", lambda d: d["data_set"].update(secrets=BOUNDED)),
+    ("covariance release", _less_slack),
+    ("covariance release", lambda d: d["claim"]["secrets"].update(interval=[0.0, 4.0])),
+    ("dp delta release", _no_delta),
+    ("dp delta release", _premise(_cost("rho_any", 0.5))),
+    ("dp delta release", _premise(_concluded(0.9))),
+    ("gaussian release", _premise(_cost("rho_any", 0.5))),
+    ("gaussian release", _premise(_concluded(0.9))),
+    ("chain release", stories._stated_delta),
+    ("counting", _mechanism),
+    ("counting", _imputed),
+    ("counting", _where("s == 0 or g == 'a'")),
+    ("counting", _where("s == 1 and g == 'a'")),
+    ("counting", lambda d: d["columns"]["t"].update(role="series")),
+    ("counting", lambda d: d["population"].pop("complete")),
+)
+
+
+def forged() -> Iterator[Document]:
+    """The forgeries; and each of another test's table, of a release with the costs of programs."""
+    for name, change in FORGED:
+        document = counting() if name == "counting" else certificate(name)
+        before = copy.deepcopy(document)
+        change(document)
+        assert document != before, name
+        yield renewed(document)
+    for change, _ in SHARP.values():
+        document = stories.honest("lipschitz")
+        change(queries_of(document)[-1], document)
+        yield renewed(document)

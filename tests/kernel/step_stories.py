@@ -1,0 +1,256 @@
+"""Steps for each hypothesis of each rule: one that just meets it, and one that just doesn't.
+
+A step that proves a level is told with its level; of one that proves none the kernel says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from bayesdp.kernel.rules.markov_count import count_mechanism
+from bayesdp.notions import ColumnCost, Cost
+from tests.kernel import test_rules_contexts
+from tests.kernel.all_kinds import POPULATIONS, TABLE_OF_TWO
+from tests.kernel.leaves import at, leaves, put
+from tests.kernel.steps import make_step
+from tests.kernel.test_witnesses import honest
+
+Document = dict[str, Any]
+ANY, SHIFTED, NONE = Cost(any=0.5), Cost(lipschitz=0.5), Cost()
+CHAIN, ORDER_2 = POPULATIONS["chain"], POPULATIONS["order 2"]
+COVARIANCE, TREE = POPULATIONS["covariance"], POPULATIONS["tree"]
+HARD, EVEN = [1.0, 0.0], [0.5, 0.5]
+LONG = 10**4
+"""A longer chain takes seconds where its witness doesn't hold."""
+THREE = [[0.2, 0.6, 0.2], [0.4, 0.3, 0.3], [0.4, 0.2, 0.4]]
+VECTORS: Document = {
+    "model": "gaussian", "size": 2, "columns": ["x", "y"], "bounds": [[0.0, 1.0], [0.0, 2.0]],
+    "covariance": [
+        [1.0, 0.2, 0.3, 0.0], [0.2, 1.0, 0.0, 0.3], [0.3, 0.0, 1.0, 0.2], [0.0, 0.3, 0.2, 1.0],
+    ],
+}  # fmt: skip
+ALTERNATING: Document = {
+    "model": "markov", "transition": [[0.3, 0.7], [0.6, 0.4]], "length": 9, "complete": True,
+}  # fmt: skip
+WITNESSED = ("two states", "tuples", "window", "factors", "a zero")
+RULES = (
+    "independent", "cluster-size", "family", "finite-law", "tree-recursion", "graph-contraction",
+    "graph-influence", "markov-ratio", "markov-contraction", "markov-threshold", "markov-recursion",
+    "markov-window", "markov-influence", "markov-contexts", "markov-count", "gaussian-covariance",
+    "gaussian-equal-variances", "gaussian-max-correlation", "gaussian-walk-summable",
+    "autoregressive",
+)  # fmt: skip
+OTHERS: dict[str, Document] = POPULATIONS | {
+    "vectors": VECTORS,
+    "alternating": ALTERNATING,
+    "three states": {"model": "markov", "transition": THREE, "length": 9},
+    "two classes": {"model": "markov", "transition": [HARD, [0.0, 1.0]], "length": 9,
+                    "initial": EVEN},
+    "a zero": {"model": "markov", "transition": [[0.9, 0.1], HARD], "length": 9},
+    "a start": CHAIN | {"initial": [0.9, 0.1]},
+    "a start with a zero": CHAIN | {"initial": HARD},
+    "order 2 with a zero": ORDER_2 | {"transition": [[HARD, [0.6, 0.4]], [EVEN, [0.3, 0.7]]]},
+    "order 2 in one corner": ORDER_2 | {"transition": [[HARD, HARD], [EVEN, [0.3, 0.7]]]},
+    "order 2 from a start": ORDER_2 | {"initial": [EVEN, [0.0, 0.0]]},
+    "order 2 from a law": ORDER_2 | {"initial": [[0.3, 0.2], [0.4, 0.1]]},
+    "strong order 2": ORDER_2 | {"transition": [[[0.99, 0.01], EVEN], [EVEN, [0.01, 0.99]]]},
+    "short order 2": ORDER_2 | {"length": 2},
+    "strong chain": CHAIN | {"transition": [[0.999, 0.001], [0.001, 0.999]]},
+    "equal variances": {"model": "gaussian", "covariance": [[2.0, 0.5], [0.5, 2.0]]},
+    "other variances": {"model": "gaussian", "covariance": [[2.0, 0.5], [0.5, 1.0]]},
+    "nearly equal": {"model": "gaussian", "covariance": [[1.0, 0.5], [0.5, 1.0 + 1e-12]]},
+    "not definite": {"model": "gaussian", "covariance": [[1.0, 2.0], [2.0, 1.0]]},
+    "a covariance of 17": {"model": "gaussian", "covariance": [
+        [1.0 if i == j else 0.01 for j in range(17)] for i in range(17)
+    ]},
+    "not definite either": {"model": "gaussian", "precision": [[1.0, 2.0], [2.0, 1.0]]},
+    "a correlation too large": {"model": "gaussian", "size": 5, "max_correlation": 0.4},
+    "a correlation nearly too large": {"model": "gaussian", "size": 5, "max_correlation": 0.33},
+    "a cycle": {"model": "graph", "records": 3, "states": 2, "factors": [
+        {"between": [i, j], "table": TABLE_OF_TWO} for i, j in ((0, 1), (1, 2), (0, 2))
+    ]},
+    "strong ties": {"model": "graph", "records": 3, "states": 2, "factors": [
+        {"between": [i, j], "table": [[40.0, 1.0], [1.0, 40.0]]}
+        for i, j in ((0, 1), (1, 2), (0, 2))
+    ]},
+    "a tie that excludes": {"model": "graph", "records": 2, "states": 2, "factors": [
+        {"between": [0, 1], "table": [[1.0, 0.0], [0.0, 1.0]]}
+    ]},
+    "three": {"model": "finite", "probabilities": [[[0.2, 0.1], [0.1, 0.1]],
+                                                   [[0.1, 0.1], [0.1, 0.2]]]},
+    "wide": {"model": "finite", "probabilities": [[0.1, 0.2, 0.1], [0.2, 0.1, 0.3]]},
+    "two parents": {"model": "network", "nodes": [
+        {"name": "a", "states": 2, "table": [0.4, 0.6]},
+        {"name": "b", "states": 2, "table": [0.4, 0.6]},
+        {"name": "c", "states": 2, "parents": ["a", "b"], "table": [[EVEN, HARD], [HARD, EVEN]]},
+    ]},
+}  # fmt: skip
+
+
+def told() -> Iterator[Document]:
+    """The steps: every rule of every population, then those of one rule alone."""
+    for rule in RULES:
+        cost = SHIFTED if rule.startswith("gaussian") or rule == "autoregressive" else ANY
+        for spec in OTHERS.values():
+            plain = {key: value for key, value in spec.items() if key != "source"}
+            if rule == "finite-law" and "length" in plain:
+                plain["length"] = 4
+            for adversary in ("any", "uninformed", "informed"):
+                yield make_step(
+                    rule, plain, cost, adversary=adversary, details=_details(rule, spec)
+                )
+    for case in WITNESSED:
+        for adversary in ("any", "uninformed"):
+            step = honest(case)
+            step["conclusion"]["adversary"] = adversary
+            yield step
+    yield from _gaussian()
+    yield from _counts()
+    yield from _witnesses()
+    yield from _contexts()
+    yield from _divergences()
+
+
+def _details(rule: str, spec: Document) -> Document:
+    if rule == "markov-count":
+        return {"mechanism": count_mechanism(spec.get("length", 9))}
+    return {}
+
+
+def _gaussian() -> Iterator[Document]:
+    """Costs of all kinds, for secrets in the intervals or anywhere."""
+    columns = (ColumnCost(column="x", width=1.0, dp_epsilon=0.5, slack=0.01),)
+    strange = (ColumnCost(column="z", width=1.0, dp_epsilon=0.5),)
+    costs = (
+        ANY, SHIFTED, NONE, Cost(any=0.1, lipschitz=0.5, slack=0.01), Cost(by_column=columns),
+        Cost(by_column=strange), Cost(lipschitz=0.5, by_column=columns), Cost(slack=0.1),
+    )  # fmt: skip
+    rules = (
+        "gaussian-covariance", "gaussian-equal-variances", "gaussian-max-correlation",
+        "gaussian-walk-summable", "gaussian-vector", "autoregressive", "independent",
+    )  # fmt: skip
+    names = ("covariance", "precision", "max correlation", "autoregressive", "vectors")
+    for rule in rules:
+        for name in names:
+            for cost in costs:
+                for secrets in ("bounded", "unbounded"):
+                    yield make_step(rule, OTHERS[name], cost, secrets=secrets)
+
+
+def _counts() -> Iterator[Document]:
+    """One mechanism, on a chain of two states that is not positively correlated."""
+    level = [[0.5, 0.5], [0.5, 0.5]]
+    correlated = [[0.5001, 0.4999], [0.5, 0.5]]
+    for more in (
+        {}, {"complete": False}, {"transition": level}, {"transition": correlated},
+        {"transition": THREE}, {"length": 8}, {"initial": HARD},
+    ):  # fmt: skip
+        for mechanism in (count_mechanism(9), "discrete-laplace", None):
+            details = {} if mechanism is None else {"mechanism": mechanism}
+            yield make_step("markov-count", ALTERNATING | more, ANY, details=details)
+    ordered = {"order": 2, "transition": ORDER_2["transition"]}
+    details = {"mechanism": count_mechanism(9)}
+    yield make_step("markov-count", ALTERNATING | ordered, ANY, details=details)
+
+
+def _witnesses() -> Iterator[Document]:
+    """Witnesses of another shape, in another place, and on chains that need none."""
+    four = [[0.0, 2.0], [2.0, 0.0]]
+    shapes: tuple[Any, ...] = (
+        [four, four], [four], [four, four, four], [[four[0]], four], [[[0.0], [0.0]], four],
+        [[[0.0, 1e-3], [1e-3, 0.0]]] * 2, [[[0.0, 1e6], [1e6, 0.0]]] * 2,
+    )  # fmt: skip
+    for rule in ("markov-recursion", "markov-threshold"):
+        for name in ("chain", "a start", "two classes", "a zero", "a start with a zero"):
+            for length in (1, 9, 60, 10**6):
+                for shape in (None, *(shapes if length < LONG else shapes[:5])):
+                    details = {} if shape is None else {"closed": shape}
+                    yield make_step(rule, OTHERS[name] | {"length": length}, ANY, details=details)
+        for steps in (0, 1, 7, 30, 70):
+            details = {"closed": shapes[0], "steps": steps}
+            yield make_step(rule, CHAIN | {"length": 60}, ANY, details=details)
+    for guesses in (None, [1.0] * 3, [4.0] * 3, [4.0] * 2, [None, 4.0, None], [0.01] * 3):
+        details = {} if guesses is None else {"closed": guesses}
+        yield make_step("markov-window", ORDER_2, ANY, details=details)
+    for messages in ([], [0.5], [1.0], [0.1], [0.5, 0.5], [0.5] * 6, [0.2] * 6, [2.0] * 6, [9.0]):
+        for name in ("graph", "a cycle", "grid", "edges", "strong ties", "tree", "network"):
+            yield make_step("graph-contraction", OTHERS[name], ANY, details={"messages": messages})
+    for sums in ([1.0, 1.0], [1.0] * 3):
+        yield make_step("graph-influence", OTHERS["graph"], ANY, details={"row_sums": sums})
+        yield make_step("gaussian-walk-summable", COVARIANCE, SHIFTED, details={"row_sums": sums})
+    yield from _proofs()
+
+
+def _contexts() -> Iterator[Document]:
+    """The recursion over contexts: a target, matrices, words and chains that are others."""
+    made = test_rules_contexts.honest()
+    for adversary in ("any", "uninformed", "informed"):
+        yield put(made, ("conclusion", "adversary"), adversary)
+    details = ("evidence", "details")
+    stated = made["evidence"]["details"]
+    for factor in (0.0, 0.5, 0.999, 1.001, 2.0):
+        yield put(made, (*details, "target"), stated["target"] * factor)
+        for side in (0, 1):
+            lower = [[entry * factor for entry in matrix] for matrix in stated["closed"][side]]
+            yield put(made, (*details, "closed", side), lower)
+    for side in (0, 1):
+        yield put(made, (*details, "closed", side), stated["closed"][side][:-1])
+    for path in leaves(stated):
+        if isinstance(at(stated, path), list) and len(path) == 1:
+            entries = at(stated, path)
+            for changed in (entries[1:], entries[:-1], [*entries, entries[-1]], []):
+                yield put(made, (*details, *path), changed)
+    population = ("evidence", "population")
+    for transition in ([[[0.6, 0.4], [0.45, 0.55]], [EVEN, [0.0, 1.0]]], ORDER_2["transition"]):
+        yield put(made, (*population, "transition"), transition)
+    for key, value in (("initial", [[0.25] * 2] * 2), ("length", 5), ("length", 10**9)):
+        yield put(made, population, made["evidence"]["population"] | {key: value})
+    yield put(made, population, CHAIN)
+    for cost in (0.1, 0.5 * 1.05, 3.0):
+        yield put(made, ("evidence", "cost", "any"), cost)
+
+
+def _proofs() -> Iterator[Document]:
+    """Flows of a finite law: between neighbours, none negative, of questions that it asks."""
+    question: Document = {"i": 0, "K": [], "x_K": [], "x_i": 0, "x_i'": 1}
+    for multiplier in (1.0, 1.5, 3.0):
+        for flows in ([], [[0, 1, 0.05]], [[0, 3, 0.05]], [[0, 1, -0.05]], [[1, 0, 0.05]]):
+            proof = question | {"multiplier": multiplier, "flows": flows}
+            yield make_step("finite-law", OTHERS["three"], ANY, details={"proofs": [proof]})
+    other = question | {"x_i": 7, "multiplier": 1.0, "flows": []}
+    yield make_step("finite-law", OTHERS["three"], ANY, details={"proofs": [other]})
+
+
+def _divergences() -> Iterator[Document]:
+    """Levels at a delta, by a divergence or by a point of the mechanism's curve."""
+    for rule in RULES:
+        name = {"independent": "independent", "finite-law": "law", "tree-recursion": "tree"}
+        by_word = {"markov": "chain", "graph": "graph", "gaussian": "covariance"}
+        of = name.get(rule) or by_word.get(rule.split("-")[0], "autoregressive")
+        spec = {key: value for key, value in OTHERS[of].items() if key != "source"}
+        cost = SHIFTED if rule.startswith("gaussian") or rule == "autoregressive" else ANY
+        for alpha in (
+            [2, 1],
+            [1, 1],
+            [5, 2],
+            [10**18, 1],
+            [10**18 + 1, 1],
+            [10**9 + 1, 10**9],
+            [10**10 + 1, 10**10],
+        ):
+            for delta in (1e-6, 0.5):
+                yield _at_delta(rule, spec, cost, delta, way="renyi", alpha=alpha)
+        for dp_epsilon in (0.1, 0.5, 3.0):
+            for dp_delta in (1e-9, 1e-7, 1e-3):
+                point = {"dp_epsilon": dp_epsilon, "dp_delta": dp_delta}
+                yield _at_delta(rule, spec, ANY, 1e-6, way="stated", **point)
+                yield _at_delta(rule, spec, ANY, 1e-6, way="point", alpha=[20, 1], **point)
+        yield _at_delta(rule, spec, NONE, 1e-6, way="renyi", alpha=[2, 1])
+
+
+def _at_delta(rule: str, spec: Document, cost: Cost, delta: float, **proof: Any) -> Document:
+    step = make_step(rule, spec, cost, details=_details(rule, spec))
+    step["conclusion"]["delta"] = delta
+    step["evidence"]["delta"] = {"counted": "pure", **proof}
+    return step

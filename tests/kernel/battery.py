@@ -100,22 +100,25 @@ def refusal(of: Any, error: BaseException) -> str:
 
 
 def battery(*, whole: bool) -> list[Shown]:
-    """The honest certificates first, then the lies about them; fewer of both, or the `whole`."""
+    """The honest certificates first, then the lies about them: those of stories, or the `whole`."""
     rng = np.random.default_rng(94)
     made = [Honest(certificate(kind)) for kind in KINDS]
-    specs = [*POPULATIONS.values(), *(make(rng) for make in MORE if whole)]
-    made += [one for spec in specs for one in _conversions(rng, spec)]
-    related = list(_relations())
+    related: list[Document] = []
+    if whole:
+        specs = [*POPULATIONS.values(), *(make(rng) for make in MORE)]
+        made += [one for spec in specs for one in _conversions(rng, spec)]
+        related += _relations()
     valid = [*(one.document for one in made), *related, *stories.valid(), program_stories.honest()]
     valid += [*relation_stories.honest(), release_stories.counting()]
     shown = [Shown(document, True) for document in valid]
     # Of those that are refused alike only the first are asked about: the likeliest come first.
     lies = [*stories.told(), *program_stories.forged(), *relation_stories.forged()]
     lies += [*release_stories.forged(), *stories.from_tables()]
-    lies += [lie for one in made for lie in _less(one.document)]
-    lies += [changed(rng, one, ONE_PLACE)[1] for one in made[len(KINDS) :]]
-    lies += [lie for document in related for lie in _unrelated(rng, document)]
-    lies += [*_declared(made), *_one_place(rng)]
+    if whole:
+        lies += [lie for one in made for lie in _less(one.document)]
+        lies += [changed(rng, one, ONE_PLACE)[1] for one in made[len(KINDS) :]]
+        lies += [lie for document in related for lie in _unrelated(rng, document)]
+        lies += [*_declared(made), *_one_place(rng)]
     shown += [Shown(lie, False) for lie in lies]
     every = 1 if whole else SOME
     shown += [Shown(*case) for case in list(hypothesis_stories.told())[::every]]

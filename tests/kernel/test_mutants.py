@@ -22,7 +22,7 @@ from tests.kernel.survivors import EQUIVALENT, OPEN, RARELY_SEEN
 pytestmark = pytest.mark.prove
 ALL_OF = frozenset({"dropped", "lost"} if in_full() else {"dropped"})
 """A check lost, or another call."""
-PARTS = 16 if in_full() else 4
+PARTS = 16 if in_full() else 1
 SECONDS = 5
 """Of the processor beyond what the kernel needs, after which a mutant is one that never ends."""
 

@@ -12,6 +12,7 @@ from bayesdp.calibration import _GaussianSearch, calibrate_gaussian, largest_wit
 from bayesdp.cli import app
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
+from bayesdp.notions import ApproxDP
 from bayesdp.populations import Clusters, Family, Independent, MarkovChain, Unknown
 from bayesdp.theorems import Question, approximate
 
@@ -49,7 +50,7 @@ def test_what_is_returned_holds(population, sensitivity: int) -> None:
     found = calibrate_gaussian(population, 1.0, 1e-5, sensitivity=sensitivity)
     delta = discrete_gaussian_delta(found.sigma, sensitivity, found.dp_epsilon)
     assert delta <= found.dp_delta
-    report = approximate(Question(population), found.dp_epsilon, found.dp_delta)
+    report = approximate(Question(population), ApproxDP(found.dp_epsilon, found.dp_delta))
     bound = next(b for b in report.bounds if b.theorem == found.theorem)
     assert bound.epsilon <= found.certified_epsilon <= 1.0
     assert bound.delta <= found.certified_delta <= 1e-5
@@ -57,7 +58,7 @@ def test_what_is_returned_holds(population, sensitivity: int) -> None:
     # and not much is wasted: a twentieth less noise breaks the target at this point and around it
     for eps in (found.dp_epsilon * 0.9, found.dp_epsilon, found.dp_epsilon * 1.05):
         less = discrete_gaussian_delta(found.sigma * 0.95, sensitivity, eps)
-        pairs = approximate(Question(population), eps, less).bounds
+        pairs = approximate(Question(population), ApproxDP(eps, less)).bounds
         assert not any(b.epsilon <= 1.0 and b.delta <= 1e-5 for b in pairs)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import bayesdp as bdp
 from bayesdp import notebook
-from bayesdp.notions import Cost
+from bayesdp.notions import ApproxDP, Cost
 from bayesdp.programs.verdict import Verdict
 from bayesdp.release import Study
 from bayesdp.release.results import ResultList
@@ -112,7 +112,7 @@ def test_levels_are_tables() -> None:
         repr(with_delta.best.epsilon),
         "1e-06",
     ]
-    pairs = outline(approximate(Question(bdp.Clusters(2), "any"), 0.5, 1e-6)).cells
+    pairs = outline(approximate(Question(bdp.Clusters(2), "any"), ApproxDP(0.5, 1e-6))).cells
     assert pairs[0] == "cluster-size"
     assert float(pairs[1]) >= 1.0
 

@@ -17,7 +17,7 @@ from bayesdp.numbers import (
     float_above,
     float_below,
     largest,
-    times,
+    times_above,
     up,
 )
 
@@ -50,24 +50,24 @@ def test_sums_are_within_their_rounded_operations(values: list[float]) -> None:
 @given(POSITIVE)
 def test_widening_moves_a_number_even_where_its_share_is_too_small(value: float) -> None:
     assert down(value, 0) < value < up(value, 0)
-    assert up(0.0) == 5e-324
+    assert up(0.0, 4) == 5e-324
 
 
 @pytest.mark.parametrize("value", [math.inf, -math.inf])
 def test_what_is_infinite_stays_so(value: float) -> None:
-    assert up(value) == down(value) == value
-    assert math.isnan(up(math.nan))
+    assert up(value, 4) == down(value, 4) == value
+    assert math.isnan(up(math.nan, 4))
 
 
 def test_products_are_rounded_up_by_one_step_at_most() -> None:
     for count in (2, 3, 7, 591, 10**6):
         for value in (0.1, 0.3, 1 / 3, math.pi, 5e-324, 1e300):
             exact = Fraction(value) * count
-            product = times(count, value)
+            product = times_above(count, value)
             assert Fraction(product) >= exact
             assert Fraction(math.nextafter(product, 0.0)) < exact
-    assert times(3, 1e308) == math.inf
-    assert times(3, math.inf) == math.inf
+    assert times_above(3, 1e308) == math.inf
+    assert times_above(3, math.inf) == math.inf
 
 
 def test_the_largest_bound_is_never_a_lost_one() -> None:

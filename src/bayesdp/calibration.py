@@ -14,6 +14,7 @@ from bayesdp.mechanisms.gaussian import discrete_gaussian_delta, smallest_sigma
 from bayesdp.mechanisms.randomized_response import RandomizedResponse
 from bayesdp.notions import (
     Adversary,
+    ApproxDP,
     Bound,
     Calibration,
     Cost,
@@ -22,6 +23,7 @@ from bayesdp.notions import (
     Secrets,
     left_out_for_time,
 )
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population
 from bayesdp.theorems import Question, best_bound, check_seconds, delta_at, require_question
 
@@ -227,9 +229,9 @@ class GaussianCalibration:
     target: float
     target_delta: float
     dp_epsilon: float
-    dp_delta: float
-    certified_epsilon: float
-    certified_delta: float
+    dp_delta: UpperBound
+    certified_epsilon: UpperBound
+    certified_delta: UpperBound
     sigma: float
     sensitivity: int
     noise_multiplier: float
@@ -368,7 +370,7 @@ class _GaussianSearch:
     def _certified(self, dp_epsilon: float, sigma: float) -> GaussianCalibration | None:
         dp_delta = discrete_gaussian_delta(sigma, self.sensitivity, dp_epsilon)
         best = self._level(dp_epsilon)
-        delta = delta_at(self.question, best.epsilon, dp_epsilon, dp_delta)
+        delta = delta_at(self.question, best.epsilon, ApproxDP(dp_epsilon, dp_delta))
         if not (best.epsilon <= self.target and delta <= self.target_delta):
             return None
         alone = smallest_sigma(self.sensitivity, self.target, self.target_delta, precision=1e-6)
@@ -376,7 +378,7 @@ class _GaussianSearch:
             target=self.target,
             target_delta=self.target_delta,
             dp_epsilon=dp_epsilon,
-            dp_delta=dp_delta,
+            dp_delta=UpperBound(dp_delta),
             certified_epsilon=best.epsilon,
             certified_delta=delta,
             sigma=sigma,

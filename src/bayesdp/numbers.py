@@ -1,8 +1,9 @@
 """Numbers that say what they are, and rounding in double precision with its direction in the name.
 
-An upper bound stays an upper bound: everything that is promised is rounded up. The type of a proven
-bound on a level is `notions.Bound`; a number that is right up to an error, and one that proves
-nothing, have types of their own here.
+An upper bound stays an upper bound: everything that is promised is rounded up. `UpperBound` is a
+number that is at least the true one, `Exact` one that is right up to an error, `Estimate` one that
+proves nothing. The first two are doubles, to be compared, shown and written as such; adding numbers
+of two types is a `TypeError`.
 """
 
 from __future__ import annotations
@@ -10,13 +11,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Self
 
 UNIT = 2.0**-53
 """Half the spacing of doubles at 1: the relative error of one rounded operation."""
 
 
-def up(value: float, operations: int = 4) -> float:
+def up(value: float, operations: int) -> float:
     """A double that is not below the true result, if `value` took so many rounded `operations`.
 
     Infinities and NaN stay as they are. Only for sums and products of non-negative numbers and for
@@ -46,7 +47,17 @@ def float_below(exact: Fraction) -> float:
     return nearest if Fraction(nearest) <= exact else math.nextafter(nearest, -math.inf)
 
 
-def times(count: int, value: float) -> float:
+def sum_above(*parts: float) -> float:
+    """The exact sum of numbers >= 0, rounded up; infinite beyond the doubles."""
+    if not all(math.isfinite(part) for part in parts):
+        return math.fsum(parts)
+    try:
+        return float_above(sum(map(Fraction, parts), Fraction(0)))
+    except OverflowError:
+        return math.inf
+
+
+def times_above(count: int, value: float) -> float:
     """The product, rounded up: itself where doubles hold it exactly, infinite beyond them."""
     if not math.isfinite(value):
         return value
@@ -76,27 +87,111 @@ def largest(*bounds: Any) -> float:
     return best
 
 
-def down(value: float, operations: int = 4) -> float:
+def down(value: float, operations: int) -> float:
     """A double that is not above the true result: the mirror image of `up`."""
     if not math.isfinite(value):
         return value
     return math.nextafter(value - abs(value) * operations * UNIT, -math.inf)
 
 
-@dataclass(frozen=True, slots=True)
-class Exact:
-    """A number known up to `error` on either side; with an error of 0 it is the number itself.
+class _Known(float):
+    """A double of which it is known how it lies to the true number."""
 
-    It may be infinite.
+    __slots__ = ()
+
+    def _sum(self, other: Self) -> float:
+        """The sum with a number of the same type."""
+        raise NotImplementedError
+
+    def __add__(self, other: Any) -> float:
+        if isinstance(other, _Known):
+            if type(other) is not type(self):
+                raise TypeError(
+                    f"{_article(self)} and {_article(other)} don't add up: say which of the two "
+                    "the sum is to be (an exact number's `upper` is an upper bound; `float(...)` "
+                    "makes a number that claims nothing)"
+                )
+            return self._sum(other)
+        if type(other) is int and other == 0:  # where `sum` begins
+            return self
+        return super().__add__(other)
+
+    __radd__ = __add__
+
+
+def _article(number: _Known) -> str:
+    return "an exact number" if isinstance(number, Exact) else "an upper bound"
+
+
+class UpperBound(_Known):
+    """A number that is at least the true one, possibly infinite: what is proved of a level.
+
+    Two of them add up to an upper bound, rounded up. Any other arithmetic gives a plain number that
+    claims nothing: whoever knows that it is an upper bound again says so. A bound that came out as
+    NaN is infinite: nothing is known.
+
+    >>> UpperBound(0.1) + UpperBound(0.2) > 0.3
+    True
     """
 
-    value: float
-    error: float
+    __slots__ = ()
+
+    def __new__(cls, value: float = 0.0) -> Self:
+        """The number as it stands: the caller has rounded it up."""
+        return super().__new__(cls, math.inf if math.isnan(value) else value)
+
+    def _sum(self, other: Self) -> UpperBound:
+        return UpperBound(sum_above(self, other))
+
+
+ZERO = UpperBound(0.0)
+"""The bound of what tells nothing."""
+
+
+class Exact(_Known):
+    """A number known up to `error` on either side; with an error of 0 it is the number itself.
+
+    It may be infinite. Two of them add up to an exact number whose error covers both and the
+    rounding. Any other arithmetic gives a plain number.
+
+    >>> (Exact(0.5, 0.0) + Exact(0.25, 1e-9)).error
+    1e-09
+    """
+
+    __slots__ = ("_error",)
+    _error: float
+
+    def __new__(cls, value: float, error: float) -> Self:
+        """The number `value`, right up to `error`, which is at least 0."""
+        number = super().__new__(cls, value)
+        number._error = error
+        return number
+
+    def __getnewargs__(self) -> tuple[float, float]:  # type: ignore[override]
+        return self.value, self.error
+
+    def _sum(self, other: Self) -> Exact:
+        total = self.value + other.value
+        rounded = 0.0
+        if math.isfinite(total):
+            exact = Fraction(self.value) + Fraction(other.value)
+            rounded = float_above(abs(exact - Fraction(total)))
+        return Exact(total, sum_above(self.error, other.error, rounded))
 
     @property
-    def upper(self) -> float:
+    def value(self) -> float:
+        """The number without its error, as a plain double."""
+        return float(self)
+
+    @property
+    def error(self) -> float:
+        """How far the true number may be off, on either side."""
+        return self._error
+
+    @property
+    def upper(self) -> UpperBound:
         """At least the true number, rounded up; the error itself where the value came out as 0."""
-        return self.error if self.value == 0.0 else up(self.value + self.error)
+        return UpperBound(self.error if self == 0.0 else up(self.value + self.error, 4))
 
 
 @dataclass(frozen=True, slots=True)

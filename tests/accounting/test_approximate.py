@@ -155,7 +155,7 @@ def test_converted_compositions_hold() -> None:
 
 
 def converted_point(curve: Curve, question: Question, epsilon: float) -> Any:
-    found = at_theorems(question, epsilon, curve.delta(epsilon)).bounds
+    found = at_theorems(question, curve.at(epsilon)).bounds
     return (found[0].epsilon, found[0].delta) if found else None
 
 

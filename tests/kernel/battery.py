@@ -20,6 +20,7 @@ import numpy as np
 
 from bayesdp import kernel
 from bayesdp.errors import BayesdpError
+from bayesdp.notions import ApproxDP
 from bayesdp.populations import parse
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.theorems import LeakageReport, Question, report
@@ -174,7 +175,7 @@ def _conversions(rng: Rng, spec: Document) -> Iterator[Honest]:
             if cost.lipschitz > 0:
                 noisy = replace(cost, rho_any=0.005, rho_lipschitz=0.02, rho_slack=1e-4)
             reports += [report_with_delta(question, noisy, 1e-5)]
-            reports += [stated_report(question, 0.3, 1e-7)]
+            reports += [stated_report(question, ApproxDP(0.3, 1e-7))]
         for full in reports:
             yield from _by_each_theorem(population, full)
 

@@ -16,7 +16,7 @@ from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.composition import as_zcdp, compose, declared_cost, spent
 from bayesdp.kernel.conversions import certified_level, conversion_level, read_conversion
 from bayesdp.kernel.stated import stated_step
-from bayesdp.notions import Cost
+from bayesdp.notions import ApproxDP, Cost
 from bayesdp.populations import Population, parse
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.statements import StatementError, read_population
@@ -401,7 +401,7 @@ def test_lipschitz_noise_on_gaussian_records() -> None:
 
 def test_certificates_of_a_stated_pair() -> None:
     population = parse(CHAIN)
-    report = stated_report(Question(population), 0.1, 1e-8)
+    report = stated_report(Question(population), ApproxDP(0.1, 1e-8))
     honest = dict(json.loads(conversion_certificate(population, report).to_json()))
     assert verdict(honest) == "VALID ASSUMING"
     claim, step = honest["claim"], honest["derivation"]
@@ -422,9 +422,9 @@ def test_a_stated_pair_for_a_family() -> None:
     """Each member has a pure level: a member's own delta would count twice."""
     small = {"model": "markov", "transition": [[0.6, 0.4], [0.2, 0.8]], "length": 7}
     population = parse({"model": "family", "members": [CHAIN, small]})
-    report = stated_report(Question(population), 0.1, 1e-8)
+    report = stated_report(Question(population), ApproxDP(0.1, 1e-8))
     assert report.best.theorem == "family"
-    due = stated_report(Question(parse(CHAIN)), 0.1, 1e-8).best
+    due = stated_report(Question(parse(CHAIN)), ApproxDP(0.1, 1e-8)).best
     assert (report.best.epsilon, report.best.delta) == (due.epsilon, due.delta)
     honest = dict(json.loads(conversion_certificate(population, report).to_json()))
     assert verdict(honest) == "VALID ASSUMING"
@@ -432,7 +432,7 @@ def test_a_stated_pair_for_a_family() -> None:
     assert [member["conclusion"].keys() for member in members] == [
         {"notion", "epsilon", "adversary"}
     ] * 2
-    part = stated_report(Question(parse(CHAIN)), 0.1, 1e-8)
+    part = stated_report(Question(parse(CHAIN)), ApproxDP(0.1, 1e-8))
     other = dict(json.loads(conversion_certificate(parse(CHAIN), part).to_json()))
     lie = copy.deepcopy(honest)
     lie["derivation"]["premises"][0] = other["derivation"]

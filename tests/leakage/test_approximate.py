@@ -18,9 +18,9 @@ from tests.oracles import finite
 def test_growth_by_hand() -> None:
     assert growth(math.log(4), math.log(2)) == pytest.approx(3.0, rel=1e-14)
     assert growth(math.log(4), math.log(2)) >= 3.0
-    assert converted_delta(math.log(4), math.log(2), 0.01, 2) == pytest.approx(0.03)
+    assert converted_delta(math.log(4), ApproxDP(math.log(2), 0.01), 2) == pytest.approx(0.03)
     # Activity at eps .25: level 1.0011 takes 1e-6 to 6.06e-6.
-    assert converted_delta(1.0011, 0.25, 1e-6, 9) == pytest.approx(6.06e-6, rel=1e-3)
+    assert converted_delta(1.0011, ApproxDP(0.25, 1e-6), 9) == pytest.approx(6.06e-6, rel=1e-3)
 
 
 def test_growth_at_the_ends() -> None:
@@ -29,9 +29,9 @@ def test_growth_at_the_ends() -> None:
     assert growth(800.0, 1.0) == math.inf
     assert growth(math.nan, 1.0) == math.inf
     assert growth(3e-300, 1e-300) == pytest.approx(3.0)
-    assert converted_delta(800.0, 1.0, 0.0, 3) == 0.0
-    assert converted_delta(0.0, 0.0, 0.01, 4) == 0.04
-    assert converted_delta(0.3, 0.3, 0.01, 4) == pytest.approx(0.01, rel=1e-15)
+    assert converted_delta(800.0, ApproxDP(1.0, 0.0), 3) == 0.0
+    assert converted_delta(0.0, ApproxDP(0.0, 0.01), 4) == 0.04
+    assert converted_delta(0.3, ApproxDP(0.3, 0.01), 4) == pytest.approx(0.01, rel=1e-15)
 
 
 def test_growth_is_rounded_up_and_monotone_in_the_level() -> None:

@@ -15,6 +15,7 @@ from bayesdp.leakage.lipschitz import certified
 from bayesdp.leakage.tree import _take
 from bayesdp.leakage.tuples import block_interval_ratio, block_ratio, influence_level
 from bayesdp.leakage.worst_case import _Best
+from bayesdp.notions import ApproxDP
 from bayesdp.numbers import NotANumberError, largest
 from bayesdp.theorems.markov import interval_ratio
 from bayesdp.theorems.markov_contraction import cross_ratio
@@ -57,7 +58,7 @@ BROKEN: dict[str, Callable[[], object]] = {
     "rows between bounds": lambda: interval_ratio(PAIR[0], np.ones((2, 2))),
     "windows": _window,
     "a step of a tree": lambda: _take((0.1, 0.5, 0.5, 0.5, 0.5, 0, NAN, 0.1), 1.0, NAN),
-    "a delta": lambda: converted_delta(0.2, 0.1, NAN, 3),
+    "a delta": lambda: converted_delta(0.2, ApproxDP(0.1, NAN), 3),
     "a finite law": lambda: _Best(1.0, 1.0).take(NAN, 1.0, None, 0),  # type: ignore[arg-type]
     "noisy answers": _answers,
 }

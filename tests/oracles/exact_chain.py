@@ -374,7 +374,7 @@ class LocalChain:
             return None
         error = message_error(self.ends, most, best)
         missing = charge if cut and adversary == "uninformed" else 0.0
-        return MechanismLevel(max(best - error - missing, 0.0), up(best + error + charge), who)
+        return MechanismLevel(max(best - error - missing, 0.0), up(best + error + charge, 4), who)
 
 
 def together(left: Floats, right: Floats) -> Floats:

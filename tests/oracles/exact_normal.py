@@ -338,4 +338,4 @@ class _Search:
                 )
         top = max(-queue[0][0], best)
         middle = (best + top) / 2.0
-        return Exact(middle, up((top - best) / 2.0 + self.error))
+        return Exact(middle, up((top - best) / 2.0 + self.error, 4))

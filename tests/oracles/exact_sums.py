@@ -121,7 +121,7 @@ def _two_states(
     negative = p00 * p11 <= p01 * p10
     if adversary == "uninformed" and ends.length > MOST_SETTLED:
         if negative:
-            return MechanismLevel(0.0, up(own))
+            return MechanismLevel(0.0, up(own, 4))
         weight = 1.0 / (1.0 + math.exp(-own))
         answers = [[weight, 1.0 - weight], [1.0 - weight, weight]]
         return local_level(
@@ -147,7 +147,9 @@ def _two_states(
         reach = ends.length if adversary == "uninformed" else 2 * most + 1
         if sums.longest < reach or most > MOST_FREE or len(undecided) > 4 * MOST_FREE:
             return (
-                MechanismLevel(max(best - settled.error, 0.0), up(own), who) if negative else None
+                MechanismLevel(max(best - settled.error, 0.0), up(own, 4), who)
+                if negative
+                else None
             )
         found = sums.among(undecided, most)
         if found is None:
@@ -157,8 +159,10 @@ def _two_states(
         if found[0] > best:
             best, who = found
     error = settled.error + sums.error(2 * most + 1 if undecided else 1)
-    above = up(best + error + charge)
-    return MechanismLevel(max(best - error, 0.0), min(above, up(own)) if negative else above, who)
+    above = up(best + error + charge, 4)
+    return MechanismLevel(
+        max(best - error, 0.0), min(above, up(own, 4)) if negative else above, who
+    )
 
 
 class _Settled:
@@ -280,7 +284,7 @@ class _Sums:
         if best == math.inf:  # a density fell below the doubles
             return None
         error = self.error(records)
-        return MechanismLevel(max(best - error, 0.0), up(max(best, 0.0) + error + charge), who)
+        return MechanismLevel(max(best - error, 0.0), up(max(best, 0.0) + error + charge, 4), who)
 
     def error(self, records: int) -> float:
         """What rounding can do to a log ratio of two outcomes' densities."""

@@ -9,7 +9,7 @@ import pytest
 
 import bayesdp as bdp
 from bayesdp.errors import InputError, Refusal
-from bayesdp.notions import Cost
+from bayesdp.notions import ApproxDP, Cost
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.run.spends import spends_of
 from bayesdp.programs.surface import ProgramSource
@@ -79,7 +79,10 @@ def test_with_a_delta_levels_are_pairs(source: Path) -> None:
     pair = bdp.Clusters(size=2)
     found = ProgramSource(source, "squares").leakage(pair)
     assert isinstance(found, ApproximateReport)
-    one, other = found.best, approximate(Question(pair, "any", "bounded", 1.0), 0.5, 1e-6).best
+    one, other = (
+        found.best,
+        approximate(Question(pair, "any", "bounded", 1.0), ApproxDP(0.5, 1e-6)).best,
+    )
     assert (one.epsilon, one.delta) == pytest.approx((other.epsilon, other.delta))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from bayesdp import explain
-from bayesdp.notions import Cost
+from bayesdp.notions import ApproxDP, Cost
 from bayesdp.populations import MODELS, parse
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.report.dependence import grouping, in_numbers
@@ -119,7 +119,7 @@ def test_strength_in_plain_words() -> None:
 
 def test_a_level_with_a_delta() -> None:
     chain = parse({"model": "clusters", "size": 2})
-    found = explain(approximate(Question(chain), 0.5, 1e-6), population=chain)
+    found = explain(approximate(Question(chain), ApproxDP(0.5, 1e-6)), population=chain)
     facts = found.facts
     assert facts["level"] == pytest.approx(1.0, rel=1e-12)
     delta = 1e-6 * (math.exp(1.0) - 1) / (math.exp(0.5) - 1)
@@ -204,7 +204,7 @@ def test_gaussian_noise_is_never_explained_as_pure(name: str, kind: Any) -> None
 
 def test_a_stated_delta_is_explained_from_its_certificate() -> None:
     pairs = parse({"model": "clusters", "size": 2})
-    report = stated_report(Question(pairs), 0.5, 1e-6)
+    report = stated_report(Question(pairs), ApproxDP(0.5, 1e-6))
     document = json.loads(conversion_certificate(pairs, report).to_json())
     found, certified = explain(report, population=pairs), explain(document)
     assert certified.verdict == "VALID ASSUMING"
@@ -216,9 +216,9 @@ def test_a_stated_delta_is_explained_from_its_certificate() -> None:
 def test_a_large_delta_promises_almost_nothing() -> None:
     chain = parse({"model": "independent"})
     for delta, words in ((0.02, "weak promise"), (0.2, "almost nothing"), (0.9, "almost nothing")):
-        found = explain(approximate(Question(chain), 0.1, delta), population=chain)
+        found = explain(approximate(Question(chain), ApproxDP(0.1, delta)), population=chain)
         assert words in " ".join(found.section("short").paragraphs)
-    none = approximate(Question(parse({"model": "clusters", "size": 50})), 1.0, 1e-3)
+    none = approximate(Question(parse({"model": "clusters", "size": 50})), ApproxDP(1.0, 1e-3))
     assert none.bounds == ()
     found = explain(none)
     assert found.facts["level"] is None
@@ -257,7 +257,9 @@ def test_vague_knowledge_is_promised_where_it_is_proved_only() -> None:
             words = lines(found)
             assert ("such as a guess, is covered too" in words) == (covered and adversary == "any")
             assert ("a good guess at some of them" in words) == (not covered)
-    delta = explain(approximate(Question(parse(pairs)), 0.5, 1e-6), population=parse(pairs))
+    delta = explain(
+        approximate(Question(parse(pairs)), ApproxDP(0.5, 1e-6)), population=parse(pairs)
+    )
     assert "is covered too" not in lines(delta)
 
 

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from bayesdp.calibration import calibrate, calibrate_gaussian
 from bayesdp.leakage.profile import profile
-from bayesdp.notions import Cost
+from bayesdp.notions import ApproxDP, Cost
 from bayesdp.populations import Finite, parse
 from bayesdp.report.levels import (
     show_approximate,
@@ -49,7 +49,7 @@ def test_levels_with_a_delta_are_rounded_up() -> None:
     text = told(show_leakage, report)
     assert "What a DP cost of rho = 0.100001 means here, at delta = 1.00001e-05" in text
     assert "plus delta = 1.00001e-05." in text
-    text = told(show_approximate, approximate(Question(TRIPLES), 0.1, 1e-6))
+    text = told(show_approximate, approximate(Question(TRIPLES), ApproxDP(0.1, 1e-6)))
     assert "(0.1, 1e-06)-DP" in text
     assert "cluster-size 0.300001" in text
 

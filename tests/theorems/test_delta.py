@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayesdp.notions import ADVERSARIES, Cost
+from bayesdp.notions import ADVERSARIES, ApproxDP, Cost
 from bayesdp.populations import MarkovChain, Population, parse
 from bayesdp.theorems import Question, approximate, report
 from bayesdp.theorems.with_delta import report_with_delta
@@ -190,7 +190,7 @@ def test_never_below_the_program_over_all_events() -> None:
         population, joint = small(rng, kind)
         eps, delta = float(10 ** rng.uniform(-2, 0.4)), float(10 ** rng.uniform(-6, -0.7))
         adversary: Any = ADVERSARIES[int(rng.choice(3, p=(0.6, 0.3, 0.1)))]
-        found = approximate(Question(population, adversary), eps, delta)
+        found = approximate(Question(population, adversary), ApproxDP(eps, delta))
         for bound in found.bounds:
             assert bound.epsilon >= eps or bound.epsilon == 0.0
             assert bound.delta >= delta
@@ -219,7 +219,7 @@ def test_where_delta_is_small_an_exact_level_has_the_exact_delta() -> None:
         truth = finite.worst_case(joint, eps).level
         if truth <= eps * (1 + 1e-6):
             continue
-        best = approximate(Question(population), eps, delta).best
+        best = approximate(Question(population), ApproxDP(eps, delta)).best
         over, _ = finite.delta_violation(joint, eps, delta, best.epsilon, 0.0)
         assert over == pytest.approx(best.delta, rel=1e-5)
 
@@ -238,7 +238,7 @@ def test_random_channels_keep_to_it() -> None:
         dp_delta = dp_delta_of(channel, eps)
         if not 0.0 < dp_delta < 1.0:
             continue
-        for bound in approximate(Question(population, adversary), eps, dp_delta).bounds:
+        for bound in approximate(Question(population, adversary), ApproxDP(eps, dp_delta)).bounds:
             truth = hockey_stick(joint, channel, bound.epsilon, adversary)
             assert truth <= bound.delta * (1 + 1e-9) + 1e-12, (population.spec(), bound)
             nearest = max(nearest, truth / bound.delta)
@@ -254,7 +254,10 @@ def test_each_pure_level_is_a_level_with_a_delta() -> None:
         population, joint = small(rng, kind)
         for adversary in ADVERSARIES:
             question = Question(population, adversary)
-            pure, found = report(question, Cost(any=0.4)), approximate(question, 0.4, 1e-9)
+            pure, found = (
+                report(question, Cost(any=0.4)),
+                approximate(question, ApproxDP(0.4, 1e-9)),
+            )
             for bound in found.bounds:
                 growth = math.expm1(bound.epsilon) / math.expm1(0.4) if bound.epsilon else 1.0
                 assert bound.delta == pytest.approx(1e-9 * max(growth, 1.0), rel=1e-9)
@@ -271,9 +274,9 @@ def test_a_larger_point_is_never_better() -> None:
         population, _ = small(rng, KINDS[number % len(KINDS)])
         question = Question(population)
         eps, delta = float(10 ** rng.uniform(-2, 0)), float(10 ** rng.uniform(-9, -3))
-        less = approximate(question, eps, delta)
-        more_delta = approximate(question, eps, 2.0 * delta)
-        more_epsilon = approximate(question, 1.3 * eps, delta)
+        less = approximate(question, ApproxDP(eps, delta))
+        more_delta = approximate(question, ApproxDP(eps, 2.0 * delta))
+        more_epsilon = approximate(question, ApproxDP(1.3 * eps, delta))
         for larger in (more_delta, more_epsilon):
             due = {bound.theorem: bound for bound in less.bounds}
             for bound in larger.bounds:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from bayesdp.notions import ApproxDP
 from bayesdp.populations import Clusters, Family, Independent, MarkovChain
 from bayesdp.theorems import Question, approximate
 from tests.oracles import chains, finite
@@ -75,10 +76,10 @@ def test_calibration_meets_the_target_for_each_member() -> None:
 
 def test_with_delta_both_numbers_are_the_largest() -> None:
     members = (Clusters(size=2), Clusters(size=3))
-    found = approximate(Question(Family(members=members)), 0.3, 1e-4).best
-    due = approximate(Question(members[1]), 0.3, 1e-4).best
+    found = approximate(Question(Family(members=members)), ApproxDP(0.3, 1e-4)).best
+    due = approximate(Question(members[1]), ApproxDP(0.3, 1e-4)).best
     assert (found.epsilon, found.delta) == (due.epsilon, due.delta)
     huge = Family(members=(Clusters(size=2), Clusters(size=10**6)))
-    report = approximate(Question(huge), 1.0, 1e-4)
+    report = approximate(Question(huge), ApproxDP(1.0, 1e-4))
     assert report.bounds == ()
     assert "delta" in report.refused[0].reason

@@ -14,6 +14,7 @@ from bayesdp.leakage import influence
 from bayesdp.leakage.contraction import _contract, _Weights, graph_level, messages_of
 from bayesdp.leakage.influence import influence_factor, influence_matrix
 from bayesdp.leakage.tree import tree_level
+from bayesdp.notions import ApproxDP
 from bayesdp.populations import Graph, MarkovChain, Tree
 from bayesdp.theorems import Question, approximate
 from tests.effort import runs
@@ -283,7 +284,7 @@ def test_impossible_values_and_shared_zeros_do_no_harm():
 def test_a_factor_of_independence_costs_nothing():
     graph = Graph(records=2, states=2, factors=[{"between": [0, 1], "table": [[1, 1], [1, 1]]}])
     assert levels(graph, 0.7)["graph-contraction"] == 0.7
-    best = approximate(Question(graph), 0.7, 1e-6).best
+    best = approximate(Question(graph), ApproxDP(0.7, 1e-6)).best
     assert (best.epsilon, best.delta) == (0.7, 1e-6)
 
 

@@ -274,7 +274,7 @@ def test_delta_under_hill_climbing(name):
             rows = ((1 - one, one), (other, 1 - other))
             joint = chains.joint(np.array(rows), [1 - first, first], 3)
             epsilon = contraction_level(cross_ratio(rows), dp_epsilon)
-        level = (epsilon, converted_delta(epsilon, dp_epsilon, dp_delta, joint.ndim))
+        level = (epsilon, converted_delta(epsilon, ApproxDP(dp_epsilon, dp_delta), joint.ndim))
         if level[1] >= 1.0:
             continue
         over, attack = finite.delta_violation(joint, dp_epsilon, dp_delta, *level)

@@ -10,6 +10,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.leakage.stationary import stationary_law
+from bayesdp.notions import ApproxDP
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems import REGISTRY, Question, approximate
 from bayesdp.theorems.markov import interval_ratio, tightened
@@ -280,7 +281,7 @@ def test_delta_zero_is_pure() -> None:
     kernel = random_kernel(np.random.default_rng(10), 3)
     population = MarkovChain(transition=kernel.tolist(), length=10**6)
     pure = levels(population, 0.4)
-    report = approximate(Question(population), 0.4, 0.0)
+    report = approximate(Question(population), ApproxDP(0.4, 0.0))
     for bound in report.bounds:
         assert bound.delta == 0.0
         assert bound.epsilon == pytest.approx(pure[bound.theorem], rel=1e-8)
@@ -288,7 +289,7 @@ def test_delta_zero_is_pure() -> None:
 
 
 def test_informed_with_delta() -> None:
-    report = approximate(Question(activity(), "informed"), 0.4, 1e-6)
+    report = approximate(Question(activity(), "informed"), ApproxDP(0.4, 1e-6))
     assert (report.best.epsilon, report.best.delta) == (0.4, 1e-6)
 
 

@@ -12,7 +12,7 @@ import pytest
 from bayesdp import kernel
 from bayesdp.errors import Refusal
 from bayesdp.kernel.rules.markov_contraction import largest_ratio as kernel_ratio
-from bayesdp.notions import ADVERSARIES
+from bayesdp.notions import ADVERSARIES, ApproxDP
 from bayesdp.populations import MarkovChain
 from bayesdp.release import Study
 from bayesdp.release.certify import conversion_certificate
@@ -80,7 +80,7 @@ def test_what_one_row_excludes_and_another_may_have_is_an_infinite_ratio() -> No
     reasons = {one.theorem: one.reason for one in report.refused}
     assert "R is infinite" in reasons["markov-contraction"]
     assert population.calibrate(1.0).dp_epsilon <= 0.2
-    at_delta = approximate(Question(population), 1.0, 1e-9)
+    at_delta = approximate(Question(population), ApproxDP(1.0, 1e-9))
     assert [bound.theorem for bound in at_delta.bounds] == ["cluster-size"]
     certificate = conversion_certificate(population, report)
     assert certificate.body["claim"]["epsilon"] == 5.0

@@ -23,7 +23,7 @@ from typing import Any
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.notions import ApproxDP, Cost
-from bayesdp.numbers import float_above, largest, up
+from bayesdp.numbers import UpperBound, float_above, largest, up
 from bayesdp.theorems import Question, best_bound, delta_at
 
 INTERVAL = 1e-4
@@ -208,8 +208,8 @@ def _distribution(library: Any, common: Any, event: Event, interval: float) -> A
 class ConvertedCurve:
     """The best level of a curve at a delta: the point of the curve, the theorem, the level."""
 
-    bdp_epsilon: float
-    bdp_delta: float
+    bdp_epsilon: UpperBound
+    bdp_delta: UpperBound
     dp_epsilon: float
     dp_delta: float
     theorem: str
@@ -258,7 +258,7 @@ def converted_point(question: Question, cost: ApproxDP, delta: float) -> Convert
     if not cost.delta < 1.0:
         return None
     best = best_bound(question, Cost(any=cost.epsilon))
-    converted = delta_at(question, best.epsilon, cost.epsilon, cost.delta)
+    converted = delta_at(question, best.epsilon, cost)
     if not (converted <= delta and math.isfinite(best.epsilon)):
         return None
     return ConvertedCurve(best.epsilon, converted, cost.epsilon, cost.delta, best.theorem)

@@ -18,6 +18,7 @@ from bayesdp.accounting.spend import Reading, Spend, as_zcdp, total_cost
 from bayesdp.errors import Refusal
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import ColumnCost, Cost
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import (
     Autoregressive,
     Family,
@@ -55,7 +56,7 @@ def level(
     search: Deadline | None = None,
     *,
     seconds: float = SECONDS,
-) -> float:
+) -> UpperBound:
     """The level of a reading over all spends of a data set, in nats of its notion, rounded up.
 
     With a delta, it is an epsilon at the reading's delta, such that costs which depend on earlier
@@ -75,7 +76,7 @@ def dp_bound(reading: Reading, spends: Sequence[Spend], *, fixed: bool = False) 
     delta, and `LedgerError` where the costs don't add up.
     """
     cost = total_cost(spends)
-    pure = Bound(APPROXIMATE_DP, cost.dp_epsilon, "upper", "theory 2.2")
+    pure = Bound(APPROXIMATE_DP, UpperBound(cost.dp_epsilon), "upper", "theory 2.2")
     if cost.rho > 0.0 and reading.delta == 0.0:
         raise Refusal(f"{reading.words()}: {NO_PURE_LEVEL}")
     if reading.delta == 0.0 or not spends:

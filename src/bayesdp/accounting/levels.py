@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from bayesdp.accounting.expressions import (
@@ -33,7 +32,7 @@ from bayesdp.calibration import MOST_LEVELS
 from bayesdp.errors import InputError
 from bayesdp.leakage.deadline import Deadline
 from bayesdp.notions import ADVERSARIES, Adversary, Cost, Secrets
-from bayesdp.numbers import float_above
+from bayesdp.numbers import UpperBound, sum_above
 from bayesdp.populations import Autoregressive, Gaussian, Independent, Population
 from bayesdp.theorems import Question, best_bound, check_seconds
 
@@ -45,7 +44,7 @@ class Composed:
     `price` is the DP cost that was converted, `None` where the level comes from other levels.
     """
 
-    bdp_epsilon: float
+    bdp_epsilon: UpperBound
     reason: str
     price: Price | None
     parts: tuple[Composed, ...] = ()
@@ -122,7 +121,7 @@ def _stated(node: Mechanism, alone: bool) -> list[Composed]:
     if node.bdp_epsilon is None:
         return []
     if alone or node.any_history:
-        return [Composed(node.bdp_epsilon, f"'{node.name}': its own level", None)]
+        return [Composed(UpperBound(node.bdp_epsilon), f"'{node.name}': its own level", None)]
     if node.dp_epsilon is not None or node.rho is not None:
         return []
     raise InputError(
@@ -169,11 +168,11 @@ def _added(node: Sequential, question: Question) -> Composed:
             "State DP costs: they add up, and are converted once.",
         )
     parts = _parts(node.parts, question)
-    total = sum((Fraction(part.bdp_epsilon) for part in parts), Fraction(0))
+    total = UpperBound(sum_above(*(part.bdp_epsilon for part in parts)))
     why = (
         "an informed adversary leaves nothing random" if informed else "the records are independent"
     )
-    return Composed(float_above(total), f"levels add up here: {why}", None, parts)
+    return Composed(total, f"levels add up here: {why}", None, parts)
 
 
 def _largest(node: Parallel, question: Question) -> Composed:

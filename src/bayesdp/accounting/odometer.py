@@ -23,6 +23,7 @@ from bayesdp.accounting.rounded import keeps, left, left_words, up_words
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.notions import Cost
+from bayesdp.numbers import UpperBound
 from bayesdp.theorems import NO_PURE_LEVEL
 
 
@@ -59,7 +60,7 @@ class Odometer:
         """Take one step: all of its spends, or none where one of them is refused (`InputError`)."""
         self._spends = self._with(spends)
 
-    def level(self, reading: Reading) -> float:
+    def level(self, reading: Reading) -> UpperBound:
         """The level of everything so far, in nats of the reading's notion, rounded up."""
         return level(reading, self._spends)
 

@@ -13,7 +13,7 @@ from bayesdp.accounting.rounded import up_words
 from bayesdp.causal.elimination import Factor, Floats, marginal, planned_cells
 from bayesdp.causal.mechanism import Compiled, OfTotal
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.numbers import UNIT, Exact
+from bayesdp.numbers import UNIT, Exact, UpperBound
 
 How = Literal["see", "do"]
 
@@ -92,9 +92,9 @@ class Effect:
     laws: tuple[tuple[float, ...] | None, ...]
 
     @property
-    def epsilon(self) -> float:
-        """The level, right up to `error`."""
-        return self.level.value
+    def epsilon(self) -> Exact:
+        """The level, right up to its `error`."""
+        return self.level
 
     @property
     def error(self) -> float:
@@ -102,7 +102,7 @@ class Effect:
         return self.level.error
 
     @property
-    def upper(self) -> float:
+    def upper(self) -> UpperBound:
         """An upper bound of the level, rounding included."""
         return self.level.upper
 

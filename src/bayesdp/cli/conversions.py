@@ -22,7 +22,7 @@ from bayesdp.cli.common import (
     written,
 )
 from bayesdp.errors import InputError, finite_number
-from bayesdp.notions import Adversary, Kind, Secrets
+from bayesdp.notions import Adversary, ApproxDP, Kind, Secrets
 
 _EPSILON = "Add --epsilon 1.0, for example, or --rho with --delta for Gaussian noise."
 
@@ -172,12 +172,12 @@ def _approximate_leakage(
     from bayesdp.theorems import Question, approximate
 
     question = Question(population, adversary, secrets, seconds)
-    report = approximate(question, epsilon, delta)
+    report = approximate(question, ApproxDP(epsilon, delta))
     if certificate is not None:
         from bayesdp.release.certify import conversion_certificate
         from bayesdp.theorems.with_delta import stated_report
 
-        stated = stated_report(question, epsilon, delta)
+        stated = stated_report(question, ApproxDP(epsilon, delta))
         written(certificate, conversion_certificate(population, stated).to_json() + "\n")
     if as_json:
         print_json(report.to_dict())

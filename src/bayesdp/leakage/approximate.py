@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from bayesdp.notions import ApproxDP
-from bayesdp.numbers import largest, times, up
+from bayesdp.numbers import largest, times_above, up
 
 _LARGEST_EXPONENT = 700.0
 
@@ -27,20 +27,20 @@ def growth(level: float, dp_epsilon: float) -> float:
     return up(math.expm1(level) / math.expm1(dp_epsilon), 16)
 
 
-def converted_delta(level: float, dp_epsilon: float, dp_delta: float, group_size: int) -> float:
-    """The delta of the level of `(dp_epsilon, dp_delta)`-DP mechanisms, rounded up.
+def converted_delta(level: float, cost: ApproxDP, group_size: int) -> float:
+    """The delta of the level of mechanisms of this cost, rounded up.
 
-    `level` is as in `growth`. At a `dp_epsilon` of 0 the delta adds up over the `group_size`
+    `level` is as in `growth`. At an epsilon of 0 the delta adds up over the `group_size`
     records that may depend on each other. May exceed 1, and then says nothing. Raises
     `NotANumberError` for a level that is NaN. Source: theory 3.10.
     """
-    if dp_delta == 0.0:
+    if cost.delta == 0.0:
         return 0.0
-    if dp_epsilon == 0.0:
-        return times(group_size, dp_delta)
-    if level <= dp_epsilon:
-        return dp_delta
-    return up(largest(growth(level, dp_epsilon) * dp_delta), 1)
+    if cost.epsilon == 0.0:
+        return times_above(group_size, cost.delta)
+    if level <= cost.epsilon:
+        return cost.delta
+    return up(largest(growth(level, cost.epsilon) * cost.delta), 1)
 
 
 def group(size: int, cost: ApproxDP) -> ApproxDP:
@@ -48,5 +48,5 @@ def group(size: int, cost: ApproxDP) -> ApproxDP:
 
     `m` is `size`, `(eps, delta)` is `cost`. Rounded up. Source: theory 3.10.
     """
-    level = times(size, cost.epsilon)
-    return ApproxDP(level, converted_delta(level, cost.epsilon, cost.delta, size))
+    level = times_above(size, cost.epsilon)
+    return ApproxDP(level, converted_delta(level, cost, size))

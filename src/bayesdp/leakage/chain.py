@@ -213,8 +213,8 @@ def two_state_level(
         )
         if positive is None:
             return None
-        epsilon = up(dp_epsilon + positive.sides)
-        attained = down(dp_epsilon + max(0.0, positive.attained))
+        epsilon = up(dp_epsilon + positive.sides, 4)
+        attained = down(dp_epsilon + max(0.0, positive.attained), 4)
         return ChainLevel(epsilon, positive.steps, positive.tail, attained, positive.settled)
     try:
         chain = _Chain(transition, start, stationary, length, dp_epsilon, uninformed)
@@ -307,7 +307,7 @@ class _Chain:
         off = math.sqrt(a * d) + math.sqrt(b * c)
         share = abs(math.sqrt(a * d) - math.sqrt(b * c)) / off if off > 0.0 else 1.0
         grown = wide * most * min(float(steps), 1.0 / (1.0 - share) if share < 1.0 else math.inf)
-        return down(self.dp_epsilon + max(0.0, sides * (1.0 - 8 * UNIT) - 2.0 * grown))
+        return down(self.dp_epsilon + max(0.0, sides * (1.0 - 8 * UNIT) - 2.0 * grown), 4)
 
     # -- short chains: every target, every fitting pair of ends --------------------------------
 
@@ -323,7 +323,7 @@ class _Chain:
             left = self._left_options(left_best, position, support)
             for orientation in (0, 1):
                 best = largest(best, left[orientation] + right[orientation])
-        return ChainLevel(up(self.dp_epsilon + best), steps, None, self._attained(best, steps))
+        return ChainLevel(up(self.dp_epsilon + best, 4), steps, None, self._attained(best, steps))
 
     def _options(self, free: _Runs, known: list[Pair], records: int) -> Pair:
         """The larger of a free end (all `records` unknown) and every known boundary that fits."""
@@ -424,7 +424,7 @@ class _Chain:
         """
         best = self._both_sides(tail)
         attained = self._attained(self._both_sides((0.0, 0.0)), steps) if fits else 0.0
-        return ChainLevel(up(self.dp_epsilon + best), steps, tail, attained, fits)
+        return ChainLevel(up(self.dp_epsilon + best, 4), steps, tail, attained, fits)
 
     def _both_sides(self, tail: Pair) -> float:
         best = 0.0

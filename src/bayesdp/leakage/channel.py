@@ -11,13 +11,14 @@ from typing import Any
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.leakage.tensor import (
     MEMORY,
+    AdversaryLevel,
     Attained,
-    Level,
     TensorLeakage,
     channel_of,
     tensor_leakage,
 )
 from bayesdp.notions import Adversary
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import Finite, Network, Population, Tree
 from bayesdp.populations.files import read_json
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
@@ -35,14 +36,14 @@ class ChannelLeakage:
     tensor: TensorLeakage
 
     @property
-    def level(self) -> Level:
+    def level(self) -> AdversaryLevel:
         """The level against the chosen adversaries."""
         return self.tensor.levels[self.adversary]
 
     @property
-    def dp_epsilon(self) -> float:
+    def dp_epsilon(self) -> UpperBound:
         """The channel's DP level, rounded up."""
-        return self.tensor.exact_dp.upper
+        return self.tensor.dp.upper
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `leakage --mechanism --json` prints it; an infinite level is None."""

@@ -391,7 +391,7 @@ def graph_level(
     widest = float(np.max(messages.log_ratio, initial=0.0))
     if dp_epsilon <= _TINY or messages.size == 0:
         size = int(graph.component_sizes.max()) if messages.size else 1
-        level = dp_epsilon if size == 1 else up(size * dp_epsilon)
+        level = dp_epsilon if size == 1 else up(size * dp_epsilon, 4)
         return GraphLevel(level, 0, 0, 0.0, widest)
     solution = messages.solve(dp_epsilon, deadline=deadline)
     levels = messages.levels(solution.y, dp_epsilon)

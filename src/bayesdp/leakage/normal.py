@@ -63,7 +63,7 @@ def _shift_factor(
             if largest(value) > best:
                 best, target = value, int(chunk[row][column])
                 unknown = tuple(int(j) for j in chunk[row] if j != target)
-    factor = min(float(size), 1.0 + up(best * (1.0 + relative)))
+    factor = min(float(size), 1.0 + up(best * (1.0 + relative), 4))
     return factor, {"record": target, "unknown": list(unknown), "condition": condition}
 
 

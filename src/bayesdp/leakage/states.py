@@ -375,7 +375,7 @@ class StateChain:
             right, left = self._sides(logs)
             right_best = np.maximum(right_best, right.max(axis=0))
             left_best = np.maximum(left_best, left.max(axis=0))
-        return up(dp_epsilon + largest(0.0, right_best + left_best))
+        return up(dp_epsilon + largest(0.0, right_best + left_best), 4)
 
     def _exhaustive(self, history: list[Floats], dp_epsilon: float) -> float:
         """Every target, every pair of ends that fits the length."""
@@ -397,7 +397,7 @@ class StateChain:
             allowed = here[:, None] & here[None, :]
             total = np.where(allowed, right + left, -np.inf)
             best = largest(best, total)
-        return up(dp_epsilon + best)
+        return up(dp_epsilon + best, 4)
 
     def _left_options(
         self,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,35 +61,25 @@ class Attained:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class AdversaryLevel:
     """The level of a class of adversaries: the largest, its attack, and that of each record."""
 
-    exact: Exact
+    bdp: Exact
     attained: Attained | None
     by_record: tuple[float, ...]
-
-    @property
-    def bdp(self) -> float:
-        """The level in nats, right up to the error in `exact`: not an upper bound."""
-        return self.exact.value
 
 
 @dataclass(frozen=True, slots=True)
 class TensorLeakage:
     """What a channel leaks. Levels in nats, possibly infinite, each right up to `error`.
 
-    `exact_dp` is the channel's level under differential privacy, on all databases, possible or not.
+    `dp` is the channel's level under differential privacy, on all databases, possible or not.
     Where the channel is the same for all databases, every level is 0 without error.
     """
 
-    levels: dict[Adversary, Level]
-    exact_dp: Exact
+    levels: dict[Adversary, AdversaryLevel]
+    dp: Exact
     error: float
-
-    @property
-    def dp(self) -> float:
-        """The DP level, right up to `error`: not an upper bound."""
-        return self.exact_dp.value
 
 
 def channel_of(raw: Any, shape: tuple[int, ...], key: str = "channel") -> Floats:
@@ -162,12 +152,17 @@ def tensor_leakage(
             sums = tuple(slice(None) if j == i else slice(-1, None) for j in range(joint.ndim))
             worst_by_adversary["uninformed"].take(i, log_ratio[sums], start)
             report.record(i)
-    error = (8.0 * (sum(joint.shape) + 16) + 2800.0) * UNIT  # sums, and logarithms up to 700
+    error = tensor_error(joint.shape)
     # Else a level of 0 may be a small one that is lost in the logarithms.
     constant = bool((channel == channel.reshape(-1, outcomes)[0]).all())
     off = 0.0 if constant else error
     levels = {name: worst.level(off) for name, worst in worst_by_adversary.items()}
     return TensorLeakage(levels, Exact(dp, off), error)
+
+
+def tensor_error(sizes: Sequence[int]) -> float:
+    """How far levels of records with these numbers of values may be off: sums, and logarithms."""
+    return (8.0 * (sum(sizes) + 16) + 2800.0) * UNIT  # logarithms up to 700
 
 
 def _block(cells: int, outcomes: int, memory: int) -> int:
@@ -275,10 +270,10 @@ class _Worst:
             first_outcome + int(outcome),
         )
 
-    def level(self, error: float) -> Level:
+    def level(self, error: float) -> AdversaryLevel:
         """The largest differences as a level; 0 without error where no two values compare."""
         exact = Exact(0.0, 0.0) if self.attained is None else Exact(self.best, error)
-        return Level(exact, self.attained, tuple(self.by_record))
+        return AdversaryLevel(exact, self.attained, tuple(self.by_record))
 
 
 def _spread(logs: Floats, axis: int) -> tuple[float, tuple[int, ...] | None]:

@@ -227,7 +227,7 @@ class _TwoStates:
                 terms = self.children[node] + 2
                 widest = largest(first[node], second[node])
                 best = largest(best, widest * (1.0 + outward * terms * UNIT))
-        return up(dp_epsilon + best) if upper else down(dp_epsilon + best)
+        return up(dp_epsilon + best, 4) if upper else down(dp_epsilon + best, 4)
 
 
 def _without(total: float, own: float, terms: int, outward: float) -> float:
@@ -305,7 +305,7 @@ class _ManyStates:
                 total[edges.nodes, :below, :below] += passed
         both = self.possible[:, :, None] & self.possible[:, None, :]
         total = total * (1.0 + (self.terms[:, None, None] + 2.0) * UNIT)
-        return up(dp_epsilon + largest(0.0, np.where(both, total, 0.0)))
+        return up(dp_epsilon + largest(0.0, np.where(both, total, 0.0)), 4)
 
     def _step(
         self,

@@ -139,8 +139,8 @@ class FiniteWorstCase:
         tried = error + (16.0 * self.joint.size + 100.0) * UNIT
         where = best.where
         return WorstCase(
-            up(dp_epsilon + up(math.log1p(best.upper - 1.0 + best.upper * error), 8)),
-            max(dp_epsilon, down(dp_epsilon + math.log(best.attained) - tried)),
+            up(dp_epsilon + up(math.log1p(best.upper - 1.0 + best.upper * error), 8), 4),
+            max(dp_epsilon, down(dp_epsilon + math.log(best.attained) - tried, 4)),
             self.first if where is None else where[0].attack(where[1], self.joint.shape),
             programs,
         )

@@ -13,11 +13,12 @@ from typing import Any
 from bayesdp import notebook
 from bayesdp.certificate import plain_number
 from bayesdp.notions.vocabulary import Adversary, Cost, Secrets, Tightness
+from bayesdp.numbers import ZERO, UpperBound
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """A proven level, in nats, by one theorem.
+    """A proven level by one theorem: an upper bound, in nats.
 
     `tight` is "exact" where some mechanism attains it, else "upper". `source` names the publication
     and the section of docs/theory.md. `evidence` is what a check needs again, or what a reader may
@@ -27,11 +28,11 @@ class Bound:
     """
 
     theorem: str
-    epsilon: float
+    epsilon: UpperBound
     tight: Tightness
     source: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    delta: float = 0.0
+    delta: UpperBound = ZERO
     proof: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -171,7 +172,7 @@ class Calibration:
 
     target: float
     dp_epsilon: float
-    certified_epsilon: float
+    certified_epsilon: UpperBound
     theorem: str
     refused: tuple[Refused, ...] = ()
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from bayesdp.errors import InputError, Refusal
 from bayesdp.kernel import program_slack
-from bayesdp.notions import Adversary, Cost, Kind, Secrets
+from bayesdp.notions import Adversary, ApproxDP, Cost, Kind, Secrets
 from bayesdp.numbers import float_above
 from bayesdp.populations import Population
 from bayesdp.programs.verdict import Verdict
@@ -59,7 +59,7 @@ def leakage_of(
             "use releases without a delta."
         )
     question = Question(population, adversary, secrets, seconds)
-    return approximate(question, cost, float_above(verdict.dp_delta))
+    return approximate(question, ApproxDP(cost, float_above(verdict.dp_delta)))
 
 
 def _spent(cost: float, kind: Kind, verdict: Verdict) -> Cost:

@@ -25,8 +25,8 @@ from bayesdp.accounting.composition import (
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.certificate import Step
 from bayesdp.errors import BudgetExceededError, Refusal
-from bayesdp.notions import Cost
-from bayesdp.numbers import largest
+from bayesdp.notions import ApproxDP, Cost
+from bayesdp.numbers import UpperBound, largest
 from bayesdp.populations import Family
 from bayesdp.release.noise import kind_of
 from bayesdp.release.plan import Plan, PlannedQuery, describe_query, make_plan
@@ -49,7 +49,7 @@ def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
         plan = make_plan(study, n, within=within, noise=chosen.noise if chosen else None)
         chosen = chosen or plan
         step = _own_step(plan, ())
-        proved = step.conclusion["epsilon"]
+        proved = UpperBound(step.conclusion["epsilon"])
         if proved <= plan.target:
             report = plan.report and _as_proved(plan.report, step)
             unproved = _certified(_asked(step))[1] if report is not None else ""
@@ -147,7 +147,7 @@ def _data_set(reading: Reading, spends: Sequence[Spend], seconds: float) -> Step
 def _as_proved(report: LeakageReport, step: Step) -> LeakageReport:
     """The report with the step's level as its best; lower ones that nothing proves are refused."""
     place = next(i for i, bound in enumerate(report.bounds) if _names(bound, step))
-    best = replace(report.bounds[place], epsilon=step.conclusion["epsilon"])
+    best = replace(report.bounds[place], epsilon=UpperBound(step.conclusion["epsilon"]))
     unproved = tuple(Refused(bound.theorem, UNPROVED) for bound in report.bounds[:place])
     return replace(
         report,
@@ -272,7 +272,7 @@ def _proofs(reading: Reading, theorem: str, dp_epsilon: float) -> dict[str, Any]
 def _stated_delta(reading: Reading, bound: Bound, level: float) -> float:
     """The delta of a stated pair at the level that the kernel proves, a hair above the bound's."""
     question = Question(population_of(reading), reading.adversary)
-    return delta_at(question, level, bound.proof["dp_epsilon"], bound.proof["dp_delta"])
+    return delta_at(question, level, ApproxDP(bound.proof["dp_epsilon"], bound.proof["dp_delta"]))
 
 
 def _members(

@@ -25,6 +25,7 @@ from bayesdp.accounting.rounded import keeps
 from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.notions import LeakageReport, Refused, left_out_for_time
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import Autoregressive, Gaussian
 from bayesdp.release.noise import NOISES, NoiseName
 from bayesdp.release.pricing import CONFIDENCE, PlannedQuery, Pricing, own_level
@@ -90,7 +91,7 @@ class Plan:
     reading: Reading
     queries: tuple[PlannedQuery, ...]
     report: LeakageReport | None
-    level: float
+    level: UpperBound
     target: float
     noise: NoiseName = "laplace"
     choice: NoiseChoice | None = None
@@ -115,7 +116,7 @@ class Plan:
         return total_cost(self.spends).rho
 
     @property
-    def dp_level(self) -> float:
+    def dp_level(self) -> UpperBound:
         """The study's cost under DP: its epsilon at the study's delta, rounded up."""
         as_dp = Reading("dp", self.reading.total, delta=self.reading.delta)
         return own_level(as_dp, self.spends)

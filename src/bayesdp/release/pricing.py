@@ -19,7 +19,7 @@ from bayesdp.calibration import MOST_LEVELS, largest_within
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import Refused
-from bayesdp.numbers import float_above
+from bayesdp.numbers import UpperBound, float_above
 from bayesdp.release.noise import Noise, NoiseKind
 from bayesdp.release.queries import Shape, label
 from bayesdp.release.spec import StudySpec
@@ -34,7 +34,7 @@ _TRIES = 60
 _PROVISIONAL_RECORDS = 2**20
 
 
-def own_level(reading: Reading, spends: Sequence[Spend], seconds: float = SECONDS) -> float:
+def own_level(reading: Reading, spends: Sequence[Spend], seconds: float = SECONDS) -> UpperBound:
     """The level that a study's spends reach on their own, fixed before anything was seen.
 
     Without a delta it is the ledger's level; with a delta it may be lower, since a ledger counts

@@ -10,6 +10,7 @@ from bayesdp import notebook
 from bayesdp.accounting.rounded import up_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, UnknownNameError, UnsupportedError, did_you_mean
+from bayesdp.numbers import UpperBound
 from bayesdp.release.noise import Noise, kind_of
 from bayesdp.release.program_results import ProgramAnswer, around
 
@@ -137,7 +138,7 @@ class Release:
     time: str
     results: tuple[Result, ...]
     certificate: Certificate
-    level: float
+    level: UpperBound
     dp_epsilon: float
     dp_rho: float = 0.0
     delta: float = 0.0

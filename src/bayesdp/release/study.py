@@ -21,6 +21,7 @@ from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.spend import Spend
 from bayesdp.accounting.transaction import Entry, SoFar, Transaction, refusals_noted
 from bayesdp.errors import BudgetExceededError, InputError, TableError, TableMismatchError
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population
 from bayesdp.release.certify import certify
 from bayesdp.release.check import Check
@@ -364,7 +365,7 @@ class _Drawing:
             self._time,
             tuple(replace(result, certificate=certificate) for result in self._results),
             certificate,
-            claim["epsilon"],
+            UpperBound(claim["epsilon"]),
             plan.dp_epsilon,
             plan.dp_rho,
             claim["delta"],

@@ -433,7 +433,7 @@ def _outside(
         question = Question(parse(population), adversary, "unbounded")
         if cost.delta == 0.0:
             return Level(report(question, Cost(any=cost.epsilon)).best.epsilon)
-        table = approximate(question, cost.epsilon, cost.delta)
+        table = approximate(question, ApproxDP(cost.epsilon, cost.delta))
     except BayesdpError:
         return None
     return Level(table.best.epsilon, table.best.delta) if table.bounds else Level(math.inf)

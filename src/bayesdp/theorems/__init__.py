@@ -20,6 +20,7 @@ from bayesdp.notions import (
     KINDS,
     SECRETS,
     Adversary,
+    ApproxDP,
     Bound,
     Cost,
     Kind,
@@ -28,6 +29,7 @@ from bayesdp.notions import (
     Refused,
     Secrets,
 )
+from bayesdp.numbers import ZERO, UpperBound
 from bayesdp.populations import Population
 from bayesdp.theorems.autoregressive import AutoregressiveSeries
 from bayesdp.theorems.base import Question, Theorem, check_seconds, tightness
@@ -250,8 +252,8 @@ class ApproximateBound:
     """A proven `(epsilon, delta)` level by one theorem, `epsilon` in nats (theory 3.10)."""
 
     theorem: str
-    epsilon: float
-    delta: float
+    epsilon: UpperBound
+    delta: UpperBound
     source: str
     evidence: Mapping[str, Any] = field(default_factory=dict)
 
@@ -312,21 +314,21 @@ class ApproximateReport:
         }
 
 
-def approximate(question: Question, dp_epsilon: float, dp_delta: float) -> ApproximateReport:
-    """What an `(dp_epsilon, dp_delta)`-DP mechanism means under a population.
+def approximate(question: Question, cost: ApproxDP) -> ApproximateReport:
+    """What a mechanism of this cost means under a population.
 
     Record `i` then satisfies `P[Y in S | x_i, x_K] <= e^epsilon P[Y in S | x_i', x_K] + delta`.
-    Every theorem's level of pure mechanisms of this cost is a level with a delta too. `dp_epsilon`
-    is in nats, at least 0, `dp_delta` in [0, 1). Raises `InputError` for others. Source: theory
-    3.10.
+    Every theorem's level of pure mechanisms of this cost is a level with a delta too. The
+    cost's epsilon is in nats, at least 0, its delta in [0, 1). Raises `InputError` for others.
+    Source: theory 3.10.
     """
-    dp_epsilon = require_question(dp_epsilon, question.adversary, "any", question.secrets)
-    if not (isinstance(dp_delta, int | float) and 0.0 <= dp_delta < 1.0):
-        raise InputError("dp_delta", dp_delta, expected="a probability below 1")
+    dp_epsilon = require_question(cost.epsilon, question.adversary, "any", question.secrets)
+    if not (isinstance(cost.delta, int | float) and 0.0 <= cost.delta < 1.0):
+        raise InputError("dp_delta", cost.delta, expected="a probability below 1")
     pure = report(question, Cost(any=dp_epsilon))
     bounds, refused = [], list(pure.refused)
     for bound in pure.bounds:
-        delta = delta_at(question, bound.epsilon, dp_epsilon, dp_delta)
+        delta = delta_at(question, bound.epsilon, cost)
         if delta < 1.0 and math.isfinite(bound.epsilon):
             converted = (bound.theorem, bound.epsilon, delta, bound.source, bound.evidence)
             bounds.append(ApproximateBound(*converted))
@@ -334,13 +336,13 @@ def approximate(question: Question, dp_epsilon: float, dp_delta: float) -> Appro
             refused.append(Refused(bound.theorem, "it would have a delta of 1 or more"))
     bounds.sort(key=lambda bound: (bound.epsilon, bound.delta))
     return ApproximateReport(
-        dp_epsilon, dp_delta, question.adversary, tuple(bounds), tuple(refused)
+        dp_epsilon, cost.delta, question.adversary, tuple(bounds), tuple(refused)
     )
 
 
-def delta_at(question: Question, level: float, dp_epsilon: float, dp_delta: float) -> float:
+def delta_at(question: Question, level: float, cost: ApproxDP) -> UpperBound:
     """The delta of `level`, a level of all mechanisms of this cost, rounded up (theory 3.10)."""
-    return converted_delta(level, dp_epsilon, dp_delta, question.group_size)
+    return UpperBound(converted_delta(level, cost, question.group_size))
 
 
 def _has_secret(question: Question) -> bool | None:
@@ -360,14 +362,12 @@ def _settled(bound: Bound, cost: Cost, secret: bool | None) -> Bound:
     known, the DP level is a valid bound still. Where there is none, the level is 0: `finite-law`
     says so, as the kernel's rule does, and what another theorem says is no more than a bound.
     """
-    if math.isnan(bound.epsilon):
-        return replace(bound, epsilon=math.inf, tight="upper")
     spent = cost.dp_epsilon
     nothing = spent == cost.slack == 0.0 and bound.epsilon < _ROUNDING_OF_NOTHING
     looked_into = secret is False and bound.theorem == FiniteLaw.name
     if nothing or (looked_into and bound.epsilon == 0.0):
-        return replace(bound, epsilon=0.0, tight="exact")
-    epsilon = max(bound.epsilon, spent)
+        return replace(bound, epsilon=ZERO, tight="exact")
+    epsilon = UpperBound(max(bound.epsilon, spent))
     if not secret:
         return replace(bound, epsilon=epsilon, tight="upper")
     tight = bound.tight if bound.epsilon >= spent else "upper"

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from bayesdp.errors import finite_number
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.notions import Adversary, Bound, Cost, OfTime, Secrets, Tightness
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population
 
 
@@ -175,5 +176,9 @@ class Theorem(ABC):
         return None
 
     def _bound(self, epsilon: float, attained: float = 0.0, **evidence: Any) -> Bound:
-        """`attained`, if any, is what the theorem shows to be leaked (see `tightness`)."""
-        return Bound(self.name, epsilon, tightness(epsilon, attained), self.source, evidence)
+        """The level `epsilon`, which the theorem has rounded up.
+
+        `attained`, if any, is what the theorem shows to be leaked (see `tightness`).
+        """
+        tight = tightness(epsilon, attained)
+        return Bound(self.name, UpperBound(epsilon), tight, self.source, evidence)

@@ -35,7 +35,7 @@ from __future__ import annotations
 
 from bayesdp.leakage.zcdp import group_renyi
 from bayesdp.notions import Bound, Cost
-from bayesdp.numbers import times
+from bayesdp.numbers import times_above
 from bayesdp.populations import Clusters, Independent, Population, Unknown
 from bayesdp.theorems.base import Question, Theorem
 
@@ -68,7 +68,7 @@ class ClusterSize(Theorem):
             return self._bound(cost.dp_epsilon, size=size)
         nothing_else = isinstance(population, Clusters | Unknown)
         evidence = {"note": IMPOSSIBLE} if isinstance(population, Unknown) else {}
-        level = times(size, cost.dp_epsilon)
+        level = times_above(size, cost.dp_epsilon)
         return self._bound(level, level if nothing_else else 0.0, size=size, **evidence)
 
     def renyi(self, question: Question, cost: Cost, alpha: float) -> float | None:

@@ -95,9 +95,9 @@ class FactorTheorem(ShiftTheorem):
         size = population.group_size
         level = up(factor * cost.lipschitz, 1)
         if cost.slack > 0.0:
-            level = up(level + (size - 1) * cost.slack)
+            level = up(level + (size - 1) * cost.slack, 4)
         if cost.any > 0.0:
-            level = up(level + size * cost.any)
+            level = up(level + size * cost.any, 4)
         return self._bound(level, factor=factor, size=size, **evidence)
 
     def divergence(

@@ -30,7 +30,7 @@ from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.leakage.normal_curve import normal_delta
 from bayesdp.mechanisms.gaussian import discrete_gaussian_delta
 from bayesdp.notions import Adversary, Cost
-from bayesdp.numbers import up
+from bayesdp.numbers import UpperBound, up
 from bayesdp.populations import Population
 from bayesdp.theorems import REGISTRY, ApproximateBound
 from bayesdp.theorems.base import Question
@@ -71,12 +71,12 @@ def gaussian_noise(
     theorem, factor = _factor(population, adversary)
     if discrete:
         others = Question(population, adversary).group_size - 1
-        shift = math.ceil(up(factor * width)) + 2 * others
+        shift = math.ceil(up(factor * width, 4)) + 2 * others
         delta = discrete_gaussian_delta(sigma, shift, bdp_epsilon)
     else:
         distance = up(max(factor * width / sigma, math.ulp(0.0)), 2)
         delta = normal_delta(distance, bdp_epsilon)
-    return ApproximateBound(theorem, bdp_epsilon, delta, SOURCE)
+    return ApproximateBound(theorem, UpperBound(bdp_epsilon), UpperBound(delta), SOURCE)
 
 
 def _factor(population: Population, adversary: Adversary) -> tuple[str, float]:

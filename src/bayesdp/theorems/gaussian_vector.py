@@ -100,7 +100,7 @@ class GaussianVector(ShiftTheorem):
         if slack > 0.0:
             level = up(level + (size - 1) * slack, 4 + len(cost.by_column))
         if cost.any > 0.0:
-            level = up(level + size * cost.any)
+            level = up(level + size * cost.any, 4)
         bounds = dict(zip(population.columns, map(list, population.bounds), strict=True))
         return self._bound(level, size=size, bounds=bounds)
 

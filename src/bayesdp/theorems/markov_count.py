@@ -20,6 +20,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from bayesdp.notions import Bound, Cost
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import MarkovChain, Population
 from bayesdp.theorems.base import Question, tightness
 from bayesdp.theorems.secret import has_secret
@@ -52,8 +53,8 @@ def bound(question: Question, cost: Cost, mechanism: str) -> Bound:
 
     An adversary who knows all other records learns that much, if two values remain possible.
     """
-    attained = 0.0
+    epsilon, attained = UpperBound(cost.dp_epsilon), 0.0
     if question.adversary != "uninformed" and has_secret(question.population, "informed"):
-        attained = cost.dp_epsilon
-    tight = tightness(cost.dp_epsilon, attained)
-    return Bound(NAME, cost.dp_epsilon, tight, SOURCE, {"mechanism": mechanism})
+        attained = epsilon
+    tight = tightness(epsilon, attained)
+    return Bound(NAME, epsilon, tight, SOURCE, {"mechanism": mechanism})

@@ -47,4 +47,4 @@ class MarkovRatio(MarkovTheorem):
     def level(self, population: MarkovChain, question: Question, cost: Cost) -> Bound:
         """`eps + 4 ln gamma`."""
         gamma = max(map(max, population.transition)) / min(map(min, population.transition))
-        return self._bound(up(cost.dp_epsilon + 4.0 * math.log(up(gamma)), 8), gamma=gamma)
+        return self._bound(up(cost.dp_epsilon + 4.0 * math.log(up(gamma, 4)), 8), gamma=gamma)

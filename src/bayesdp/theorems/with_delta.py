@@ -24,8 +24,8 @@ from typing import Any, Literal
 from bayesdp.errors import InputError, Refusal
 from bayesdp.leakage.deadline import NEVER, OutOfTimeError
 from bayesdp.leakage.zcdp import group_renyi, largest_rho, least_epsilon, reserve
-from bayesdp.notions import Bound, Cost, Refused
-from bayesdp.numbers import down, up
+from bayesdp.notions import ApproxDP, Bound, Cost, Refused
+from bayesdp.numbers import UpperBound, down, up
 from bayesdp.populations import Family
 from bayesdp.theorems import (
     LeakageReport,
@@ -137,26 +137,31 @@ def report_with_delta(
     )
 
 
-def stated_report(question: Question, dp_epsilon: float, dp_delta: float) -> LeakageReport:
+def stated_report(question: Question, stated: ApproxDP) -> LeakageReport:
     """`theorems.approximate` as a report that a certificate can be made from.
 
     Each bound has a delta of its own; the report's is that of the best. Raises `InputError` as
     there, and `Refusal` where every delta grows to 1 or more.
     """
-    answer = approximate(question, dp_epsilon, dp_delta)
+    answer = approximate(question, stated)
     if not answer.bounds:
         raise Refusal(
-            f"No theorem says what ({dp_epsilon:g}, {dp_delta:g})-DP means for this population: "
-            "delta grows to 1 and more."
+            f"No theorem says what ({stated.epsilon:g}, {stated.delta:g})-DP means for this "
+            "population: delta grows to 1 and more."
         )
-    proof = {"way": "stated", "counted": "pure", "dp_epsilon": dp_epsilon, "dp_delta": dp_delta}
+    proof = {
+        "way": "stated",
+        "counted": "pure",
+        "dp_epsilon": stated.epsilon,
+        "dp_delta": stated.delta,
+    }
     bounds = tuple(
         Bound(
             bound.theorem, bound.epsilon, "upper", bound.source, bound.evidence, bound.delta, proof
         )
         for bound in answer.bounds
     )
-    cost = Cost(any=dp_epsilon)
+    cost = Cost(any=stated.epsilon)
     adversary, secrets = question.adversary, question.secrets
     return LeakageReport(cost, adversary, secrets, bounds, answer.refused, bounds[0].delta)
 
@@ -194,7 +199,8 @@ def _by_divergence(
     except OutOfTimeError:
         return Refused(theorem.name, out_of_time(question))
     proof = {"counted": counted, "way": "renyi", "alpha": best.alpha}
-    return Bound(theorem.name, best.epsilon, "upper", theorem.source, evidence, best.delta, proof)
+    epsilon, delta_of_best = UpperBound(best.epsilon), UpperBound(best.delta)
+    return Bound(theorem.name, epsilon, "upper", theorem.source, evidence, delta_of_best, proof)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -234,11 +240,11 @@ def dp_bounds(
     return [
         Bound(
             APPROXIMATE_DP,
-            level.epsilon,
+            UpperBound(level.epsilon),
             "upper",
             SOURCE,
             {},
-            level.delta,
+            UpperBound(level.delta),
             {"counted": counted, "way": "renyi", "alpha": level.alpha},
         )
         for level in _levels(lambda alpha: group_renyi(1, cost, alpha), delta, modes)
@@ -338,7 +344,7 @@ def _at_point(
     answer = pure_level(theorem, question, point.dp_epsilon)
     if isinstance(answer, Refused):
         return math.inf, answer
-    converted = delta_at(question, answer.epsilon, point.dp_epsilon, point.dp_delta)
+    converted = delta_at(question, answer.epsilon, ApproxDP(point.dp_epsilon, point.dp_delta))
     if not math.isfinite(converted):
         return math.inf, Refused(theorem.name, _BEYOND)
     room = _ROOM * (1.0 + answer.epsilon)
@@ -350,7 +356,7 @@ def _at_point(
         "dp_epsilon": point.dp_epsilon,
         "dp_delta": point.dp_delta,
     }
-    return gap, replace(answer, tight="upper", delta=delta, proof=proof)
+    return gap, replace(answer, tight="upper", delta=UpperBound(delta), proof=proof)
 
 
 def _point_of(
@@ -371,10 +377,10 @@ def _point_of(
         if gap <= 0.0:
             return answer
     # Such costs are beyond the total: each point was chosen so that all within it fits.
-    proof = {"counted": points[0][2]}
-    return Bound(
-        theorem.name, math.inf, "upper", theorem.source, {}, modes[points[0][1]].delta, proof
-    )
+    _, place, counted = points[0]
+    beyond, at_delta = UpperBound(math.inf), UpperBound(modes[place].delta)
+    proof = {"counted": counted}
+    return Bound(theorem.name, beyond, "upper", theorem.source, {}, at_delta, proof)
 
 
 # -- costs that depend on earlier answers ------------------------------------------------
@@ -452,7 +458,7 @@ def _best_point(
         answer = _level_of(theorem, question, dp_epsilon)
         if answer is None or not answer <= total:
             continue
-        grown = delta_at(question, answer, dp_epsilon, 1.0)
+        grown = delta_at(question, answer, ApproxDP(dp_epsilon, 1.0))
         dp_delta = down(min(delta, delta / grown * (1.0 - 1e-6)), 4)
         if not dp_delta * SHARES[-1] > _LEAST_DELTA:
             continue  # the level is so large that no point's delta is left
@@ -466,8 +472,7 @@ def _level_of(theorem: Theorem, question: Question, dp_epsilon: float) -> float 
     cost = Cost(any=dp_epsilon)
     if theorem.refusal(question, cost) is not None:
         return None
-    level = max(theorem.bound(question, cost).epsilon, dp_epsilon)
-    return None if math.isnan(level) else level
+    return max(theorem.bound(question, cost).epsilon, dp_epsilon)
 
 
 # -- families -----------------------------------------------------------------------------
@@ -492,4 +497,4 @@ def _of_family(
     members: list[Mapping[str, Any]] = [{"theorem": b.theorem, "epsilon": b.epsilon} for b in best]
     epsilon = max(bound.epsilon for bound in best)
     name, source = FamilyOfPopulations.name, FamilyOfPopulations.source
-    return [Bound(name, epsilon, "upper", source, {"members": members}, delta)]
+    return [Bound(name, epsilon, "upper", source, {"members": members}, UpperBound(delta))]

@@ -12,6 +12,7 @@ from bayesdp.accounting.what_if.kinds import Condition
 from bayesdp.accounting.what_if.releases import Release, by_measure
 from bayesdp.accounting.what_if.rules import RuleResult
 from bayesdp.notions import Adversary, ApproxDP
+from bayesdp.numbers import Exact, UpperBound
 from bayesdp.populations import Population
 
 MARGIN = 1e-9
@@ -26,7 +27,7 @@ class Planned:
     """
 
     release: Release
-    bdp: float
+    bdp: UpperBound
 
     def to_dict(self) -> dict[str, Any]:
         """The release as plain data for JSON."""
@@ -47,9 +48,10 @@ class Planned:
 class WhatIf:
     """What several releases cost together. Levels in nats.
 
-    `naive` is the level that is claimed, `added` the sum of the releases' own levels, `sound` the
-    proved level and `reason` why it holds. `exact` is what the channels leak together, `None` where
-    a release has no channel; `price` is the DP cost, `None` where a release has none.
+    `naive` is the level that is claimed, which may be too low, `added` the sum of the releases'
+    own levels, `sound` the proved level and `reason` why it holds. `exact` is what the channels
+    leak together, `None` where a release has no channel; `price` is the DP cost, `None` where a
+    release has none.
     """
 
     population: Population
@@ -58,10 +60,10 @@ class WhatIf:
     releases: tuple[Planned, ...]
     naive: float
     added: float
-    sound: float
+    sound: UpperBound
     reason: str
     price: Price | None
-    exact: float | None
+    exact: Exact | None
     attack: str
     condition: Condition | None = None
     rules: tuple[RuleResult, ...] = ()

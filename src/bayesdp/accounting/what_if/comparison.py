@@ -43,7 +43,7 @@ from bayesdp.leakage.channel import attack_words
 from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.tensor import tensor_leakage
 from bayesdp.notions import Adversary
-from bayesdp.numbers import float_above
+from bayesdp.numbers import Exact, float_above
 from bayesdp.populations import Population
 from bayesdp.populations import parse as parse_population
 from bayesdp.populations.joint import joint_of
@@ -178,7 +178,7 @@ def _naive(planned: Sequence[Planned]) -> float:
     return float_above(heaviest(claims, lambda claim: claim.level))
 
 
-def _exact(releases: Sequence[Release], question: Question) -> tuple[float | None, str]:
+def _exact(releases: Sequence[Release], question: Question) -> tuple[Exact | None, str]:
     """What all channels leak together, and to whom; None where a release has no channel."""
     import numpy as np
 

@@ -19,6 +19,7 @@ from bayesdp.errors import InputError, Refusal
 from bayesdp.leakage.channel import channel_leakage
 from bayesdp.leakage.tensor import Floats
 from bayesdp.notions import ZCDP, ApproxDP, Kind, PureDP
+from bayesdp.numbers import ZERO, UpperBound
 from bayesdp.statements.populations import law_of
 from bayesdp.theorems import Question
 
@@ -42,7 +43,7 @@ def with_own_levels(
             expected="pure costs for a level without delta",
             remedy="Add --delta, such as --delta 1e-6.",
         )
-    known: dict[CostAndKind, float] = {}
+    known: dict[CostAndKind, UpperBound] = {}
     planned = []
     for number, (release, part) in enumerate(zip(releases, shares(releases, delta), strict=True)):
         if release.channel is not None:
@@ -53,13 +54,13 @@ def with_own_levels(
             level = own_level(question, cost, part)
         if level is None:
             level = _alone(release, question, 0.0 if approximate else part, known)
-        planned.append(Planned(release, float(level)))
+        planned.append(Planned(release, UpperBound(level)))
     return tuple(planned)
 
 
 def _alone(
-    release: Release, question: Question, delta: float, known: dict[CostAndKind, float]
-) -> float:
+    release: Release, question: Question, delta: float, known: dict[CostAndKind, UpperBound]
+) -> UpperBound:
     """The level of one release, on whatever block: what a naive reader would look up."""
     kind: Kind = "any" if has_vectors(question.population) else release.kind
     key = release.cost, kind
@@ -74,7 +75,7 @@ def _measured(release: Release, question: Question, place: str) -> Release:
     import numpy as np
 
     leakage = channel_leakage(question.population, release.channel, adversary=question.adversary)
-    own = leakage.level.exact.upper
+    own = leakage.level.bdp.upper
     if not math.isfinite(own):
         raise InputError(
             f"{place}.channel",
@@ -115,7 +116,7 @@ def _check_reads(channel: Floats, records: frozenset[Any] | None, place: str) ->
 class Proved:
     """A proved level in nats, why it holds, and the DP cost of everything if there is one."""
 
-    bdp_epsilon: float
+    bdp_epsilon: UpperBound
     reason: str
     price: Price | None
 
@@ -159,7 +160,7 @@ def _without_delta(node: Node, priced: Price | None, question: Question) -> Prov
 def _at_delta(spends: Sequence[Spend], priced: Price, question: Question, delta: float) -> Proved:
     """The level that a ledger's reading gives to these spends."""
     if not spends:
-        return Proved(0.0, "nothing is spent", priced)
+        return Proved(ZERO, "nothing is spent", priced)
     law = law_of(question.population.spec())
     reading = Reading("bdp", 1e9, law, adversary=question.adversary, delta=delta)
     best = converted(reading, spends, fixed=True, search=question.deadline).best

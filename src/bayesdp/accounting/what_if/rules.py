@@ -24,6 +24,7 @@ from bayesdp.accounting.approximate import (
 from bayesdp.accounting.what_if.releases import Release
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.notions import ApproxDP, PureDP
+from bayesdp.numbers import UpperBound
 from bayesdp.theorems import Question
 
 _SLACKS = 24
@@ -43,9 +44,9 @@ class RuleResult:
     missing: str = ""
 
     @property
-    def level(self) -> float:
+    def level(self) -> UpperBound:
         """The level of the best point; infinite where there is none."""
-        return math.inf if self.point is None else self.point.bdp_epsilon
+        return UpperBound(math.inf) if self.point is None else self.point.bdp_epsilon
 
     def to_dict(self) -> dict[str, Any]:
         """The rule and its best point as plain data for JSON."""
@@ -78,7 +79,7 @@ def shares(releases: Sequence[Release], delta: float) -> list[float]:
     return [float(Fraction(delta) * part / total) for part in own]
 
 
-def own_level(question: Question, cost: ApproxDP, delta: float) -> float:
+def own_level(question: Question, cost: ApproxDP, delta: float) -> UpperBound:
     """The level of one release alone at this delta. Raises `UnsupportedError` where none is."""
     point = converted_point(question, cost, delta)
     if point is None:

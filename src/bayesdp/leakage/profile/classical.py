@@ -35,7 +35,7 @@ def differential_privacy(model: Model) -> AttainedLevel:
             continue
         line = np.moveaxis(model.log_channel, i, -1)[place]
         by = _pair(model, place, i, int(np.argmax(line)), int(np.argmin(line)))
-        largest = AttainedLevel(float(spread[place]), by)
+        largest = model.attained(float(spread[place]), by)
     return largest
 
 
@@ -75,7 +75,7 @@ def group_privacy(model: Model) -> tuple[AttainedLevel, ...]:
         likely = pick_high(near)
         everyone = tuple(range(model.records))
         by = Witness(place[-1], records=everyone, likely=likely, unlikely=place[:-1])
-        out.append(AttainedLevel(float(spread[place]), by))
+        out.append(model.attained(float(spread[place]), by))
     return tuple(out)
 
 
@@ -116,7 +116,8 @@ def bayesian(model: Model) -> dict[Adversary, AttainedLevel]:
     """BDP for all classes of adversaries, by the tensor engine (theory 3.9 a)."""
     levels = tensor_leakage(model.joint, model.channel).levels
     return {
-        name: AttainedLevel(level.bdp, _attack(level.attained)) for name, level in levels.items()
+        name: model.attained(level.bdp.value, _attack(level.attained))
+        for name, level in levels.items()
     }
 
 

@@ -42,5 +42,5 @@ def causal_effect(model: Model) -> AttainedLevel:
             continue
         high, low = int(np.argmax(logs[:, outcome])), int(np.argmin(logs[:, outcome]))
         by = Witness(outcome, record=i, records=(i,), likely=(high,), unlikely=(low,))
-        largest = AttainedLevel(float(spread[outcome]), by)
+        largest = model.attained(float(spread[outcome]), by)
     return largest

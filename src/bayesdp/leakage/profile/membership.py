@@ -47,7 +47,7 @@ def membership_privacy(model: Model) -> AttainedLevel:
             belief=0.0,
             limit=bool(spread[place] > 0.0),
         )
-        largest = AttainedLevel(float(spread[place]), by)
+        largest = model.attained(float(spread[place]), by)
     return largest
 
 
@@ -71,7 +71,7 @@ def membership_privacy_of_prior(model: Model) -> AttainedLevel:
             belief = float(mass[(value, *place[:-1])] / mass[(size, *place[:-1])])
             known, values = model.known_at((*place[:i], 0, *place[i:]), i)
             by = Witness(place[-1], i, None, known, values, (i,), (value,), belief=belief)
-            largest = AttainedLevel(float(levels[place]), by)
+            largest = model.attained(float(levels[place]), by)
     return largest
 
 

@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.leakage.tensor import channel_of, conditional, extended
+from bayesdp.leakage.tensor import channel_of, conditional, extended, tensor_error
+from bayesdp.numbers import Exact
 
 Floats = NDArray[np.float64]
 Index = tuple[int, ...]
@@ -69,11 +70,11 @@ class Witness:
 class AttainedLevel:
     """A level in its notion's unit, and what attains it (`None` where nothing differs)."""
 
-    level: float
+    level: Exact
     by: Witness | None = None
 
 
-NOTHING = AttainedLevel(0.0)
+NOTHING = AttainedLevel(Exact(0.0, 0.0))
 
 
 def larger(first: AttainedLevel, second: AttainedLevel) -> AttainedLevel:
@@ -125,6 +126,15 @@ class Model:
     def records(self) -> int:
         """How many records there are."""
         return self.joint.ndim
+
+    @property
+    def error(self) -> float:
+        """How far a level may be off: sums along the axes, logarithms up to 700 (theory 3.9 a)."""
+        return 2.0 * tensor_error(self.sizes)
+
+    def attained(self, level: float, by: Witness | None) -> AttainedLevel:
+        """A computed level with its error; a level of 0 has none where no two values compare."""
+        return AttainedLevel(Exact(level, 0.0 if by is None else self.error), by)
 
     @cached_property
     def mass(self) -> Floats:

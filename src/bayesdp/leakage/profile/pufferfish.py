@@ -77,7 +77,7 @@ def pufferfish(models: Sequence[Model], pairs: Sequence[Pair]) -> AttainedLevel:
             secrets=(first.name, second.name),
             member=member if len(models) > 1 else None,
         )
-        largest = larger(largest, AttainedLevel(float(differences[row, outcome]), by))
+        largest = larger(largest, model.attained(float(differences[row, outcome]), by))
     return largest
 
 

@@ -69,8 +69,8 @@ def semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel:
                 belief=belief_of(widest),
                 limit=math.isinf(widest),
             )
-            largest = AttainedLevel(widest, by)
-    return AttainedLevel(level_of(largest.level), largest.by)
+            largest = model.attained(widest, by)
+    return model.attained(level_of(largest.level), largest.by)
 
 
 def bayesian_semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel:
@@ -87,10 +87,10 @@ def bayesian_semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel
             spread = gap(_collapsed(model, ratio, i, "high"), _collapsed(model, ratio, i, "low"))
             place = pick(spread)
             if worse(float(spread[place]), largest):
-                largest = AttainedLevel(
+                largest = model.attained(
                     float(spread[place]), _points(model, ratio, i, default, place)
                 )
-    return AttainedLevel(level_of(largest.level), largest.by)
+    return model.attained(level_of(largest.level), largest.by)
 
 
 def known_semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel:
@@ -123,8 +123,8 @@ def known_semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel:
                 belief=belief_of(float(spread[place])),
                 limit=math.isinf(spread[place]),
             )
-            largest = AttainedLevel(float(spread[place]), by)
-    return AttainedLevel(level_of(largest.level), largest.by)
+            largest = model.attained(float(spread[place]), by)
+    return model.attained(level_of(largest.level), largest.by)
 
 
 def _ratio(logs: Floats, record: int, default: int) -> Floats:

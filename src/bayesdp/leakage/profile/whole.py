@@ -41,7 +41,7 @@ from bayesdp.leakage.profile.semantic import (
 )
 from bayesdp.leakage.tensor import channel_of
 from bayesdp.notions import ADVERSARIES, CATALOGUE, Adversary, NotionClaim, NotionKey
-from bayesdp.numbers import UNIT, Exact
+from bayesdp.numbers import Exact
 from bayesdp.populations import Family, Population
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
 
@@ -75,42 +75,42 @@ class Profile:
     default_covers: bool
     error: float
 
-    def level(self, notion: NotionKey) -> float:
+    def level(self, notion: NotionKey) -> Exact:
         """The level of a notion in its unit; for `group-dp` that of all records at once."""
         return self.levels[notion].level
 
     @property
-    def dp(self) -> float:
+    def dp(self) -> Exact:
         """The DP level, on all databases."""
         return self.level("dp")
 
     @property
-    def bdp(self) -> dict[Adversary, float]:
+    def bdp(self) -> dict[Adversary, Exact]:
         """The BDP level for each class of adversaries."""
         return {name: self.level(_BDP[name]) for name in ADVERSARIES}
 
     @property
-    def sp(self) -> float:
+    def sp(self) -> Exact:
         """Semantic privacy, between 0 and 1."""
         return self.level("sp")
 
     @property
-    def bsp(self) -> float:
+    def bsp(self) -> Exact:
         """Bayesian semantic privacy, between 0 and 1."""
         return self.level("bsp")
 
     @property
-    def mp(self) -> float:
+    def mp(self) -> Exact:
         """Positive membership privacy, over all beliefs on the attacked record."""
         return self.level("mp")
 
     @property
-    def do(self) -> float:
+    def do(self) -> Exact:
         """The effect of setting one record by intervention."""
         return self.level("causal-do")
 
     @property
-    def see(self) -> float:
+    def see(self) -> Exact:
         """The effect of seeing one record: the uninformed BDP level."""
         return self.level("bdp-uninformed")
 
@@ -120,17 +120,13 @@ class Profile:
         worst = {name: max(member.bdp[name] for member in parts) for name in ADVERSARIES}
         return Deltas(epsilon, parts[0].dp, worst)
 
-    def exact(self, attained: AttainedLevel) -> Exact:
-        """A level with its error; a level of 0 has none where no two values compare."""
-        return Exact(attained.level, 0.0 if attained.by is None else self.error)
-
     def claims(self) -> Iterator[NotionClaim]:
         """Every level as a claim with its scope: the level with its error, rounded up."""
         relative = "family" if isinstance(self.population, Family) else "population"
         for key, attained in self.levels.items():
             notion = CATALOGUE[key]
             size = len(self.group) if key == "group-dp" else None
-            level = min(self.exact(attained).upper, notion.largest)
+            level = min(attained.level.upper, notion.largest)
             if notion.relative:
                 about = self.population.describe()
                 yield NotionClaim(key, level, relative, about)  # type: ignore[arg-type]
@@ -256,8 +252,7 @@ def _evaluated(
         of_prior,
         chosen,
         chosen is None or all(_covers(model, chosen) for model in models),
-        # Sums along the axes, and logarithms up to 700, twice (theory 3.9 a).
-        2.0 * (8.0 * (sum(first.sizes) + 16) + 2800.0) * UNIT,
+        first.error,
     )
 
 
@@ -335,7 +330,7 @@ def _covers(model: Model, default: Index) -> bool:
 def _of_member(level: AttainedLevel, number: int, many: bool) -> AttainedLevel:
     if level.by is None or not many:
         return level
-    return AttainedLevel(level.level, replace(level.by, member=number))
+    return replace(level, by=replace(level.by, member=number))
 
 
 def _words(population: Population, attained: AttainedLevel) -> str:

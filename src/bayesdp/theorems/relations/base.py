@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bayesdp.notions import Adversary
 from bayesdp.notions.catalogue import NotionKey
-from bayesdp.numbers import times, up
+from bayesdp.numbers import times_above, up
 
 Map = Callable[[float, int], float]
 """From the premise's level and a group's size to the conclusion's level. Monotone in both."""
@@ -64,7 +64,7 @@ def same(level: float, size: int) -> float:
 
 def times_size(level: float, size: int) -> float:
     """`size * level`, rounded up."""
-    return times(size, level)
+    return times_above(size, level)
 
 
 def distance(level: float, size: int) -> float:

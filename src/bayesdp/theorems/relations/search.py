@@ -15,6 +15,7 @@ from typing import Any
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.notions import ADVERSARIES, Adversary
 from bayesdp.notions.catalogue import CATALOGUE, NotionKey, notion_of
+from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population
 from bayesdp.theorems import check_seconds, leakage
 from bayesdp.theorems.relations import BY_NAME, RELATIONS, Relation
@@ -36,7 +37,7 @@ class PathStep:
     relation: str
     premise: NotionKey
     conclusion: NotionKey
-    level: float
+    level: UpperBound
     hypotheses: tuple[tuple[str, str], ...] = ()
     theorem: str | None = None
 
@@ -60,7 +61,7 @@ class Implied:
     """
 
     notion: NotionKey
-    level: float
+    level: UpperBound
     published: float
     start: NotionKey
     path: tuple[PathStep, ...]
@@ -86,7 +87,7 @@ class Need:
     """
 
     notion: NotionKey
-    level: float | None
+    level: UpperBound | None
     needs: tuple[str, ...]
     path: tuple[str, ...]
 
@@ -216,12 +217,12 @@ def _default(default: float | None, levels: Mapping[NotionKey, float]) -> float:
     return default
 
 
-def _levels(given: Mapping[str, float], adversary: Adversary) -> dict[NotionKey, float]:
+def _levels(given: Mapping[str, float], adversary: Adversary) -> dict[NotionKey, UpperBound]:
     if adversary not in ADVERSARIES:
         raise InputError("adversary", adversary, expected="one of " + ", ".join(ADVERSARIES))
     if not given:
         raise InputError("given", expected="at least one notion and its level", shown=False)
-    levels: dict[NotionKey, float] = {}
+    levels: dict[NotionKey, UpperBound] = {}
     for key, level in given.items():
         if key not in CATALOGUE:
             raise InputError(
@@ -238,7 +239,7 @@ def _levels(given: Mapping[str, float], adversary: Adversary) -> dict[NotionKey,
         meant = notion.key
         if meant == "bdp" and adversary != "any":
             meant = "bdp-uninformed" if adversary == "uninformed" else "bdp-informed"
-        levels[meant] = min(float(level), levels.get(meant, math.inf))
+        levels[meant] = min(UpperBound(level), levels.get(meant, UpperBound(math.inf)))
     return levels
 
 
@@ -246,7 +247,7 @@ def _levels(given: Mapping[str, float], adversary: Adversary) -> dict[NotionKey,
 class _Label:
     """A level, the given level that it follows from, and whether both hold for every population."""
 
-    level: float
+    level: UpperBound
     start: NotionKey
     path: tuple[PathStep, ...] = ()
     everywhere: bool = True
@@ -264,13 +265,13 @@ class _Search:
 
     def __init__(
         self,
-        given: Mapping[NotionKey, float],
+        given: Mapping[NotionKey, UpperBound],
         population: Population | None,
         size: int,
         seconds: float,
     ) -> None:
         self.given, self.population, self.size, self.seconds = given, population, size, seconds
-        self.converted: dict[tuple[float, Adversary], tuple[float, str]] = {}
+        self.converted: dict[tuple[float, Adversary], tuple[UpperBound, str]] = {}
 
     def run(self, known: Facts) -> dict[NotionKey, _Label]:
         """The best level of every notion."""
@@ -309,12 +310,12 @@ class _Search:
             return True
         return False
 
-    def map(self, relation: Relation, level: float) -> tuple[float, str | None]:
+    def map(self, relation: Relation, level: float) -> tuple[UpperBound, str | None]:
         """The level of the conclusion, and the theorem of a conversion."""
         if relation.converts is None:
-            return relation.level(level, self.size), None
+            return UpperBound(relation.level(level, self.size)), None
         if self.population is None or not math.isfinite(level):
-            return math.inf, None
+            return UpperBound(math.inf), None
         key = level, relation.converts
         if key not in self.converted:
             report = leakage(
@@ -336,7 +337,7 @@ class _Search:
         return Implied(key, label.level, published, label.start, label.path, words)
 
     def _published(self, label: _Label) -> float:
-        level = self.given[label.start]
+        level: float = self.given[label.start]
         for step in label.path:
             relation = BY_NAME[step.relation]
             if relation.published is not None:

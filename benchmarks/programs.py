@@ -32,7 +32,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.check.verdict import ProgramVerdict
 from bayesdp.programs.ir import Program, Release
 from bayesdp.programs.run import Joint, Machine, OpenDP, Rows, Samples
 from bayesdp.programs.run.choose import Selection
@@ -105,7 +105,7 @@ METHODS = {
 
 
 @lru_cache(maxsize=64)
-def checked(name: str, level: Fraction) -> tuple[Program, Verdict]:
+def checked(name: str, level: Fraction) -> tuple[Program, ProgramVerdict]:
     """A program of the file and its verdict, which the kernel confirmed."""
     source = read_file(FILE)
     verdict = verdict_in(source, name, None, {"level": level})

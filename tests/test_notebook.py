@@ -12,7 +12,7 @@ import pytest
 import bayesdp as bdp
 from bayesdp import notebook
 from bayesdp.notions import ApproxDP, Cost
-from bayesdp.programs.verdict import Verdict
+from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.release import Study
 from bayesdp.release.results import ResultList
 from bayesdp.theorems import Question, approximate
@@ -118,7 +118,7 @@ def test_levels_are_tables() -> None:
 
 
 def test_a_verdict_keeps_its_lines() -> None:
-    verdict = Verdict("REJECTED", code="noise", shown="x < 1\n    ^ & here", name="f")
+    verdict = ProgramVerdict("REJECTED", code="noise", shown="x < 1\n    ^ & here", name="f")
     assert verdict._repr_html_() == ("<pre>REJECTED f (noise)\nx &lt; 1\n    ^ &amp; here</pre>")
 
 

@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from bayesdp.accounting.expressions import (
+    CompositionNode,
     Indexed,
     Mechanism,
-    Node,
     Parallel,
     PostProcessing,
     Private,
@@ -180,7 +180,9 @@ class Grower:
         """All records, whatever their values."""
         return Place(tuple(range(len(self.world.names))))
 
-    def grow(self, process: np.ndarray, place: Place, depth: int) -> tuple[Node, np.ndarray]:
+    def grow(
+        self, process: np.ndarray, place: Place, depth: int
+    ) -> tuple[CompositionNode, np.ndarray]:
         """A composition, and the process with its answers."""
         if depth == 0 or self.leaves >= self.most - 1:
             return self.leaf(process, place)
@@ -190,7 +192,7 @@ class Grower:
         )
         return getattr(self, f"_{kind}")(process, place, depth)
 
-    def leaf(self, process: np.ndarray, place: Place) -> tuple[Node, np.ndarray]:
+    def leaf(self, process: np.ndarray, place: Place) -> tuple[CompositionNode, np.ndarray]:
         """One mechanism; another channel after each answer."""
         self.leaves += 1
         eps = float(self.rng.uniform(0.05, 1.2))
@@ -204,7 +206,9 @@ class Grower:
         node = Mechanism(f"m{self.leaves}", eps, records=records, add_remove=added)
         return node, _followed(process, channels)
 
-    def _leaf(self, process: np.ndarray, place: Place, _: int) -> tuple[Node, np.ndarray]:
+    def _leaf(
+        self, process: np.ndarray, place: Place, _: int
+    ) -> tuple[CompositionNode, np.ndarray]:
         return self.leaf(process, place)
 
     def _sequential(self, process: np.ndarray, place: Place, depth: int) -> Any:

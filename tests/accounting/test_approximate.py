@@ -13,8 +13,8 @@ from bayesdp.accounting import approximate as composing
 from bayesdp.accounting.approximate import (
     Approximate,
     Curve,
-    DiscreteGaussianNoise,
-    GaussianNoise,
+    DiscreteGaussianEvent,
+    GaussianEvent,
     advanced,
     basic,
     converted_curve,
@@ -79,19 +79,19 @@ def test_the_rules_in_their_order() -> None:
 
 def test_gaussian_noise() -> None:
     pytest.importorskip("dp_accounting")
-    curve = optimal([DiscreteGaussianNoise(4.0)])
+    curve = optimal([DiscreteGaussianEvent(4.0)])
     for epsilon in (0.1, 0.5, 1.0):
         own = discrete_gaussian_delta(4.0, 1, epsilon)
         assert own * (1 - 1e-9) <= curve.delta(epsilon) <= own * 1.02
     # Four answers of scale 8 are one of scale 4 (Gaussian noise adds in squares).
-    four, one = optimal([GaussianNoise(8.0, 4)]), optimal([GaussianNoise(4.0)])
+    four, one = optimal([GaussianEvent(8.0, 4)]), optimal([GaussianEvent(4.0)])
     for epsilon in (0.2, 1.0):
         assert four.delta(epsilon) == pytest.approx(one.delta(epsilon), rel=1e-3)
 
 
 def test_conversion_once_beats_conversion_of_each() -> None:
     pytest.importorskip("dp_accounting")
-    curve = optimal([GaussianNoise(20.0, 8)])
+    curve = optimal([GaussianEvent(20.0, 8)])
     for population in (
         Clusters(size=3),
         MarkovChain(transition=((0.6, 0.4), (0.3, 0.7)), length=9),
@@ -181,8 +181,8 @@ def test_without_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
         lambda: Approximate(1.0, 1.0),
         lambda: Approximate(1.0, 0.0, 0),
         lambda: Approximate(1.0, 0.0, 1.5),
-        lambda: GaussianNoise(0.0),
-        lambda: DiscreteGaussianNoise(1.0, 0),
+        lambda: GaussianEvent(0.0),
+        lambda: DiscreteGaussianEvent(1.0, 0),
         lambda: advanced([Approximate(1.0)], 0.0),
         lambda: optimal([]),
         lambda: converted_curve(Curve(lambda _: 0.0, ""), Question(Independent()), 0.0),

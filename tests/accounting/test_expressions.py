@@ -14,10 +14,10 @@ from bayesdp.accounting.expressions import (
     BLOCKS_LEAK_SIZES,
     COUNTEREXAMPLES,
     PARALLEL_MAX,
+    CompositionNode,
     CompositionRefusal,
     Indexed,
     Mechanism,
-    Node,
     Parallel,
     PostProcessing,
     Private,
@@ -115,7 +115,7 @@ def known(level: float, *records: object, history: bool = True) -> Mechanism:
         ),
     ],
 )
-def test_prices(node: Node, cost: float) -> None:
+def test_prices(node: CompositionNode, cost: float) -> None:
     assert price(node).dp_epsilon == cost
     assert price(node).step.dp_epsilon == cost
 

@@ -9,9 +9,9 @@ import pytest
 
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.expressions import (
+    CompositionNode,
     CompositionRefusal,
     Mechanism,
-    Node,
     Parallel,
     PostProcessing,
     Public,
@@ -28,7 +28,7 @@ from tests.oracles import finite
 CHUNKS = 8
 
 
-def kinds(node: Node) -> Counter[str]:
+def kinds(node: CompositionNode) -> Counter[str]:
     """What a composition is made of."""
     if isinstance(node, Mechanism):
         return Counter({"level alone" if node.dp_epsilon is None else "mechanism": 1})
@@ -38,7 +38,7 @@ def kinds(node: Node) -> Counter[str]:
     return sum((kinds(part) for part in node.parts), Counter({name: 1}))
 
 
-def spends_of(node: Node) -> list[Spend]:
+def spends_of(node: CompositionNode) -> list[Spend]:
     """What a ledger is told: one spend for each step, on its public block if it has one."""
     if isinstance(node, Sequential):
         return [one for part in node.parts for one in spends_of(part)]
@@ -50,7 +50,7 @@ def spends_of(node: Node) -> list[Spend]:
     return [spend(node, None)]
 
 
-def spend(node: Node, block: dict | None) -> Spend:
+def spend(node: CompositionNode, block: dict | None) -> Spend:
     cost = price(node).dp_epsilon
     return Spend("d", "row", "q", "any", cost, reads=("x",), block=block)
 

@@ -14,7 +14,7 @@ import pytest
 import bayesdp
 from bayesdp.accounting import Ledger, Reading, Spend
 from bayesdp.accounting.composition import level
-from bayesdp.accounting.transaction import Entry, SoFar, Transaction
+from bayesdp.accounting.transaction import LedgerEntry, SoFar, Transaction
 from bayesdp.errors import BudgetExceededError, FailedError, LedgerError
 from bayesdp.programs.run import run
 from bayesdp.release import Study
@@ -54,9 +54,9 @@ def ledger(tmp_path: Path) -> Ledger:
     return ledger
 
 
-def entry(dp_epsilon: float = 1.0) -> Entry:
+def entry(dp_epsilon: float = 1.0) -> LedgerEntry:
     spends = [Spend("d", "row", "q", "any", dp_epsilon)]
-    return Entry("d", "row", READING, spends, study="s", request={"queries": ["q"]})
+    return LedgerEntry("d", "row", READING, spends, study="s", request={"queries": ["q"]})
 
 
 def written(ledger: Ledger) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.cli import app
-from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.check.verdict import ProgramVerdict
 from bayesdp.programs.verdicts import confirmed
 
 TEXT = """
@@ -88,5 +88,5 @@ def test_what_the_kernel_does_not_confirm_is_unknown(monkeypatch: pytest.MonkeyP
     found = verdict_in(source)
     assert (found.verdict, found.code) == ("UNKNOWN", "kernel")
     assert "1.5 is stated, 3 derived" in found.reason
-    cheap = Verdict("ACCEPTED", Fraction(1, 4))
+    cheap = ProgramVerdict("ACCEPTED", Fraction(1, 4))
     assert confirmed(core_of(source, None, {}), cheap).verdict == "UNKNOWN"

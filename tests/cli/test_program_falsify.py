@@ -16,8 +16,8 @@ from typer.testing import CliRunner
 
 from bayesdp.cli import app
 from bayesdp.programs import verdicts
-from bayesdp.programs.check.verdict import Verdict, check
-from bayesdp.programs.falsify import Finding, Findings, Witness, falsify
+from bayesdp.programs.check.verdict import ProgramVerdict, check
+from bayesdp.programs.falsify import CheckedObligation, Findings, NeighbouringDatabases, falsify
 from bayesdp.programs.falsify.words import BROKEN, as_data, in_words
 from bayesdp.programs.ir import Expr, plain
 from tests.golden.corpus import EXAMPLES as CORPUS
@@ -58,7 +58,7 @@ def claim_too_little(monkeypatch: pytest.MonkeyPatch, move: Fraction | None) -> 
     """A checker with a mistake: the cost of a quarter, and every value moves by so much."""
     honest = verdicts.verdict_in
 
-    def mistaken(*arguments: Any) -> Verdict:
+    def mistaken(*arguments: Any) -> ProgramVerdict:
         found = honest(*arguments)
         derivation = copy.deepcopy(found.derivation)
         for node in derivation["sequence"]:
@@ -167,17 +167,17 @@ def test_wrong_inputs(name: str, said: str, tmp_path: Path) -> None:
 # -- words that no program of the corpus makes --------------------------------------------------
 
 
-VERDICT = Verdict("ACCEPTED", Fraction(1), name="f")
+VERDICT = ProgramVerdict("ACCEPTED", Fraction(1), name="f")
 
 
-def findings(finding: Finding, **of: Any) -> Findings:
+def findings(finding: CheckedObligation, **of: Any) -> Findings:
     return Findings({(finding.obligation, finding.release): finding}, pairs=3, **of)
 
 
 def test_numbers_that_hardly_differ_are_told_apart() -> None:
     claimed = Fraction(4632513751, 10**10)
     true = claimed + Fraction(1, 10**25)
-    said = in_words(VERDICT, findings(Finding("distance", "r", true, claimed), sizes=[2]))
+    said = in_words(VERDICT, findings(CheckedObligation("distance", "r", true, claimed), sizes=[2]))
     shown = re.search(r"is ([\d.]+), claimed at most ([\d.]+)\.$", said, re.M)
     assert shown is not None
     assert Fraction(shown[2]) <= claimed < true <= Fraction(shown[1])
@@ -186,7 +186,9 @@ def test_numbers_that_hardly_differ_are_told_apart() -> None:
 
 @pytest.mark.parametrize("obligation", BROKEN)
 def test_an_obligation_without_a_number(obligation: str) -> None:
-    broken = Finding(obligation, "", inf, Fraction(0), Witness((), ({"b": True, "c": "u"},)))
+    broken = CheckedObligation(
+        obligation, "", inf, Fraction(0), NeighbouringDatabases((), ({"b": True, "c": "u"},))
+    )
     said = in_words(VERDICT, findings(broken, sizes=[1]))
     assert f"Wrong: {BROKEN[obligation]}." in said
     assert "one table:   (no record)\n" in said
@@ -197,7 +199,7 @@ def test_an_obligation_without_a_number(obligation: str) -> None:
 
 
 def test_what_was_not_compared_is_said() -> None:
-    right = Finding("law", "", Fraction(1, 2), Fraction(1))
+    right = CheckedObligation("law", "", Fraction(1, 2), Fraction(1))
     partly = findings(right, complete=False, skipped={"draw"}, sizes=[1, 2])
     said = in_words(VERDICT, partly)
     assert "Not compared: 'draw'" in said

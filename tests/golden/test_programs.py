@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.check.verdict import ProgramVerdict
 from bayesdp.programs.source import CODES, read_text
 from bayesdp.programs.source.diagnostics import ProgramError, unseen
 from bayesdp.programs.verdicts import refused, verdict_in
@@ -21,7 +21,7 @@ from tests.golden.corpus import ACCEPTED, FOLDER, REFUSED, Example, change, exam
 REFRESH = os.environ.get("BAYESDP_REFRESH_GOLDEN") == "1"
 
 
-def verdict_on(example: Example) -> Verdict:
+def verdict_on(example: Example) -> ProgramVerdict:
     try:
         return verdict_in(read_text(example.text, example.file))
     except ProgramError as error:

@@ -23,7 +23,7 @@ from bayesdp.tables.declarations import parse_columns
 from bayesdp.theorems import Question, report
 from bayesdp.theorems.relations.search import implied
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta
-from tests.oracles.program_checker.verdict import Verdict
+from tests.oracles.program_checker.verdict import ProgramVerdict
 from tests.oracles.program_checker.verdict import check as check_program
 
 Document = dict[str, Any]
@@ -118,7 +118,7 @@ def _program(step: Document, claim: Document) -> str | None:
     return None if stated == due_kind else f"kind: {stated} is claimed, {due_kind} is due"
 
 
-def _verdict(step: Document) -> Verdict:
+def _verdict(step: Document) -> ProgramVerdict:
     return check_program(read_program(step["evidence"]["program"]), step["evidence"]["n"])
 
 

@@ -17,8 +17,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayesdp.causal.elimination import Floats
-from bayesdp.causal.mechanism import Compiled, Table, dp_level, log_range
+from bayesdp.arrays import Floats
+from bayesdp.causal.mechanism import ChannelTable, Compiled, dp_level, log_range
 from bayesdp.causal.model import CausalModel
 from bayesdp.causal.strength import weakened
 
@@ -328,7 +328,7 @@ def definition(name: str) -> Definition:
 
 def as_channel(mechanism: Compiled, sizes: Sequence[int]) -> Floats:
     """A mechanism as a table over all databases, of which there are few."""
-    if isinstance(mechanism, Table):
+    if isinstance(mechanism, ChannelTable):
         return mechanism.channel
     total = np.zeros((), dtype=np.int64)
     for scores in mechanism.scores:

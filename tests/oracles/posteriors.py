@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bayesdp.programs.falsify.posteriors import Posterior, floats, hellinger
+from bayesdp.programs.falsify.posteriors import ConjugatePosterior, floats, hellinger
 
 
-def distance(a: Posterior, b: Posterior) -> float:
+def distance(a: ConjugatePosterior, b: ConjugatePosterior) -> float:
     """Hellinger distance, as a double."""
     return hellinger(floats(a), floats(b))

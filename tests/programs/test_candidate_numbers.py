@@ -8,7 +8,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.programs.check.candidates import MOST_CANDIDATES
-from bayesdp.programs.check.verdict import Verdict, check
+from bayesdp.programs.check.verdict import ProgramVerdict, check
 from bayesdp.programs.run import run
 from bayesdp.programs.source import ProgramError, core_of, read_text
 from tests.programs.run.helpers import IMPORTS, Noted
@@ -37,12 +37,16 @@ def text(release: str, candidates: str, before: str = "") -> str:
     return f"{head}    {before}{returned}\n"
 
 
-def verdict(release: str, candidates: str, before: str = "", n: int | None = None) -> Verdict:
+def verdict(
+    release: str, candidates: str, before: str = "", n: int | None = None
+) -> ProgramVerdict:
     try:
         return check(core_of(read_text(text(release, candidates, before), "t.py"), None, {}), n)
     except ProgramError as error:
         found = error.diagnostic
-        return Verdict("REJECTED", code=found.code, reason=found.message, accepted=found.accepted)
+        return ProgramVerdict(
+            "REJECTED", code=found.code, reason=found.message, accepted=found.accepted
+        )
 
 
 FEW = {

@@ -20,7 +20,7 @@ from bayesdp.kernel.programs.sensitivities import interval_width
 from bayesdp.programs.check.verdict import check
 from bayesdp.programs.ir import Expr, Program, Type, plain
 from bayesdp.programs.run.private import PrivateValues
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.table import Rows
 from tests.effort import runs
 from tests.kernel.programs import True_, number, pick
@@ -239,7 +239,7 @@ def tables(rng: Rng, count: int = 12) -> Iterator[dict[str, Any]]:
 
 def summed(made: Program, rows: list[dict[str, Any]]) -> tuple[tuple[Fraction, ...], Fraction]:
     held = {name: np.array([row[name] for row in rows]) for name in COLUMNS}
-    values = Values(made, Rows(held, len(rows)))
+    values = PublicValues(made, Rows(held, len(rows)))
     found = PrivateValues(values).amount(values.filled(made.returns[0]))
     return found.values, found.slack
 

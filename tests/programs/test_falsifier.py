@@ -14,7 +14,7 @@ from scipy import stats
 from scipy.integrate import quad
 
 from bayesdp.kernel.programs.rows import evaluate
-from bayesdp.programs.check.verdict import Verdict, check
+from bayesdp.programs.check.verdict import ProgramVerdict, check
 from bayesdp.programs.falsify import Findings, falsify, laws
 from bayesdp.programs.falsify.posteriors import distance_at_least
 from bayesdp.programs.falsify.values import Evaluator
@@ -34,7 +34,7 @@ def number(value: object) -> Any:
 
 def claiming(
     program: Program, change: Callable[[dict[str, Any]], None], **costs: object
-) -> Verdict:
+) -> ProgramVerdict:
     """The program's verdict with every release's claim changed."""
     import copy
 

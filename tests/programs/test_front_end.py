@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bayesdp.errors import InputError
-from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.check.verdict import ProgramVerdict
 from bayesdp.programs.ir import Branch, Derive, Expr, Release
 from bayesdp.programs.source import CODES, ProgramError, core_of, exact, read_text
 from bayesdp.programs.source.literals import setting
@@ -30,7 +30,7 @@ def program_of(value: str, *, before: str = "", returns: str = "Real") -> str:
     return HEAD + body + before + f"    return {value}\n"
 
 
-def verdict_on(text: str) -> Verdict:
+def verdict_on(text: str) -> ProgramVerdict:
     try:
         return verdict_in(read_text(text))
     except ProgramError as error:

@@ -13,7 +13,7 @@ from contextlib import suppress
 
 import pytest
 
-from bayesdp.programs.check.verdict import Verdict
+from bayesdp.programs.check.verdict import ProgramVerdict
 from bayesdp.programs.source import CODES, ProgramError, read_text
 from bayesdp.programs.surface_names import BUILTINS, SURFACE
 from bayesdp.programs.verdicts import refused, verdict_in
@@ -68,14 +68,14 @@ OTHERS = (
 )
 
 
-def verdict_on(text: str) -> Verdict:
+def verdict_on(text: str) -> ProgramVerdict:
     try:
         return verdict_in(read_text(text))
     except ProgramError as error:
         return refused(error, None)
 
 
-def told(text: str) -> Verdict | None:
+def told(text: str) -> ProgramVerdict | None:
     """The verdict; None where the file has no program, or more than one."""
     try:
         source = read_text(text)

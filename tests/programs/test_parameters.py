@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bayesdp.programs.check.verdict import Verdict, check
+from bayesdp.programs.check.verdict import ProgramVerdict, check
 from bayesdp.programs.source import core_of, read_text
 from bayesdp.programs.verdicts import confirmed
 from tests.programs.run.helpers import IMPORTS, accepted, done
@@ -49,7 +49,7 @@ def _text(model: str, value: str) -> str:
     return HEAD.replace("MODEL", made).replace("[Real]:", f"[{kind}]:")
 
 
-def _checked(model: str, value: str) -> Verdict:
+def _checked(model: str, value: str) -> ProgramVerdict:
     return check(core_of(read_text(IMPORTS + _text(model, value), "test"), None, {}))
 
 

@@ -24,9 +24,9 @@ from bayesdp.programs.falsify.posteriors import distance_at_least
 from bayesdp.programs.ir import Expr, Release, expression
 from bayesdp.programs.run.choose import exact_posterior
 from bayesdp.programs.run.distributions import single
-from bayesdp.programs.run.divergences import Kind, _at
+from bayesdp.programs.run.divergences import DivergenceKind, _at
 from bayesdp.programs.run.private import PrivateValues
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.table import load
 from tests.oracles.posteriors import distance
 from tests.programs.probes import GRID, coin, core
@@ -236,19 +236,21 @@ def test_the_variance_of_a_normal_posterior_does_not_move() -> None:
         found = []
         for last in (0.0, 0.25, 1.0, 4.0):
             rows = load(program, {program.database: [0.5] * (n - 1) + [last]})
-            (mean, variance), _ = exact_posterior(model, PrivateValues(Values(program, rows)))
+            (mean, variance), _ = exact_posterior(model, PrivateValues(PublicValues(program, rows)))
             found.append(variance)
             assert mean == pytest.approx(((n - 1) / 2 + min(last, 1.0)) / (1 + n))
         assert set(found) == {F(1, 1 + n)}
 
 
-def of_masses(kind: Kind, p: Sequence[float], q: Sequence[float], epsilon: float = 0.0) -> float:
+def of_masses(
+    kind: DivergenceKind, p: Sequence[float], q: Sequence[float], epsilon: float = 0.0
+) -> float:
     """The divergence of two laws on the same finitely many values."""
     return sum(_at(kind, epsilon, x, y) for x, y in zip(p, q, strict=True))
 
 
 @pytest.mark.parametrize("kind", ["statistical", "squared-hellinger", "kl"])
-def test_divergences_of_a_sequence_are_at_most_the_sum(kind: Kind) -> None:
+def test_divergences_of_a_sequence_are_at_most_the_sum(kind: DivergenceKind) -> None:
     """On random kernels; eps-skews add up as (eps1, d1), then (eps2, d2)."""
     draw = np.random.default_rng(5)
     for _ in range(200):

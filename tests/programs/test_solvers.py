@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from bayesdp.programs.check import solvers
-from bayesdp.programs.check.verdict import Verdict, check
+from bayesdp.programs.check.verdict import ProgramVerdict, check
 from bayesdp.programs.falsify import falsify
 from tests.programs.probes import core, text
 
@@ -23,7 +23,7 @@ z3 = pytest.importorskip("z3")
 pytest.importorskip("cvc5")
 
 
-def says(step: str) -> Verdict:
+def says(step: str) -> ProgramVerdict:
     return check(core(FOLD.format(step)))
 
 

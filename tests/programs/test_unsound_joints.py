@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from bayesdp.programs.check.verdict import Verdict, check
+from bayesdp.programs.check.verdict import ProgramVerdict, check
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import Branch, Derive, Expr, Program
 from tests.programs.probes import core
@@ -26,7 +26,7 @@ def moved(body: str, place: int = 0, **options: str) -> object:
     return Fraction(value[2][0]["number"]) if value[0] == "const" else value
 
 
-def says(body: str, **options: str) -> Verdict:
+def says(body: str, **options: str) -> ProgramVerdict:
     return check(core(body, **options))
 
 

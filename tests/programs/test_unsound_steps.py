@@ -15,7 +15,7 @@ from bayesdp.kernel.programs.levels import Scope
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range
 from bayesdp.kernel.programs.releases import Setting, hellinger
 from bayesdp.programs.check.reading import read
-from bayesdp.programs.check.verdict import Verdict, check
+from bayesdp.programs.check.verdict import ProgramVerdict, check
 from bayesdp.programs.falsify import falsify
 from bayesdp.programs.ir import Expr, Parts, Program, Release
 from tests.programs.probes import GRID, coin, core
@@ -34,7 +34,7 @@ def moved(body: str, place: int = 0, **options: str) -> object:
     return Fraction(value[2][0]["number"]) if value[0] == "const" else value
 
 
-def says(body: str, **options: str) -> Verdict:
+def says(body: str, **options: str) -> ProgramVerdict:
     return check(core(body, **options))
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bayesdp.report.figures import Interval, Panel, error_bars, ticks
+from bayesdp.report.figures import IntervalMark, Panel, error_bars, ticks
 
 FINITE = st.floats(-1e9, 1e9)
 
@@ -19,13 +19,13 @@ def percent(text: str) -> float:
     return float(text[:-1])
 
 
-def draw(*intervals: Interval) -> ET.Element:
+def draw(*intervals: IntervalMark) -> ET.Element:
     return ET.fromstring(error_bars([Panel("q", "cm", intervals)], title="t", name="f"))
 
 
 @given(st.lists(st.tuples(FINITE, st.floats(0.0, 1e6)), min_size=1, max_size=5))
 def test_any_finite_numbers_draw_inside_the_figure(pairs: list[tuple[float, float]]) -> None:
-    svg = draw(*(Interval(f"g{i}", v, e) for i, (v, e) in enumerate(pairs)))
+    svg = draw(*(IntervalMark(f"g{i}", v, e) for i, (v, e) in enumerate(pairs)))
     dots = [percent(c.attrib["cx"]) for c in svg.iter("circle")]
     assert len(dots) == len(pairs)
     assert all(0.0 <= x <= 100.0 for x in dots)
@@ -34,7 +34,7 @@ def test_any_finite_numbers_draw_inside_the_figure(pairs: list[tuple[float, floa
 
 
 def test_bars_are_centred_and_in_proportion() -> None:
-    svg = draw(Interval("a", 10.0, 1.0), Interval("b", 20.0, 3.0))
+    svg = draw(IntervalMark("a", 10.0, 1.0), IntervalMark("b", 20.0, 3.0))
     (a, b) = [x for x in svg.iter("line") if x.attrib["class"] == "bar"]
     length = [percent(x.attrib["x2"]) - percent(x.attrib["x1"]) for x in (a, b)]
     assert length[1] == pytest.approx(3 * length[0], rel=0.01)
@@ -46,14 +46,14 @@ def test_bars_are_centred_and_in_proportion() -> None:
 @given(st.lists(st.tuples(FINITE, st.floats(0.0, 1e6)), min_size=1, max_size=5))
 def test_a_phone_has_room_for_every_line(pairs: list[tuple[float, float]]) -> None:
     """At 420 px the figure is 330 px wide: some 45 letters, of which the widest need more."""
-    svg = draw(*(Interval("g" * 50, v, e) for v, e in pairs))
+    svg = draw(*(IntervalMark("g" * 50, v, e) for v, e in pairs))
     assert "viewBox" not in svg.attrib, "text would shrink with the figure"
     lines: dict[str, int] = {}
     for text in svg.iter("text"):
         lines[text.attrib["y"]] = lines.get(text.attrib["y"], 0) + len(text.text or "") + 2
     assert max(lines.values()) <= 60
     titles = error_bars(
-        [Panel("word " * 30, "cm", (Interval("a", 1.0, 1.0),))], title="t", name="f"
+        [Panel("word " * 30, "cm", (IntervalMark("a", 1.0, 1.0),))], title="t", name="f"
     )
     heads = [e.text or "" for e in ET.fromstring(titles).iter("text") if e.get("class") == "head"]
     assert len(heads) == 3
@@ -63,7 +63,7 @@ def test_a_phone_has_room_for_every_line(pairs: list[tuple[float, float]]) -> No
 
 def test_it_is_read_aloud_and_escaped() -> None:
     text = error_bars(
-        [Panel("<script>", "a&b", (Interval('"x"', 1.0, 0.5),))], title="<b>", name="f"
+        [Panel("<script>", "a&b", (IntervalMark('"x"', 1.0, 0.5),))], title="<b>", name="f"
     )
     assert "<script>" not in text
     svg = ET.fromstring(text)
@@ -77,7 +77,7 @@ def test_it_is_read_aloud_and_escaped() -> None:
 @pytest.mark.parametrize(("value", "error"), [(math.nan, 1.0), (1.0, math.inf), (1.0, -1.0)])
 def test_numbers_that_cannot_be_drawn_are_refused(value: float, error: float) -> None:
     with pytest.raises(ValueError, match="finite"):
-        Interval("x", value, error)
+        IntervalMark("x", value, error)
 
 
 @given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e6))

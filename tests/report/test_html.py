@@ -16,7 +16,7 @@ from bayesdp.report import beliefs
 from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection, render, write_report
 from bayesdp.report.numbers import level_words
 from bayesdp.report.phrases import becomes
-from bayesdp.report.promise import Level
+from bayesdp.report.promise import LevelAtDelta
 from bayesdp.report.sections import study_section
 from tests.report.explained import chain_study, dp_study, gaussian_study
 
@@ -213,7 +213,7 @@ def test_what_it_says_of_beliefs_is_what_explain_says(
 
 def test_with_a_delta_the_chance_of_an_exception_is_that_of_explain(section: StudySection) -> None:
     text = render([replace(section, delta=1e-5)])
-    level = Level(section.level, 1e-5)
+    level = LevelAtDelta(section.level, 1e-5)
     assert f"they believe it with {becomes(level)}." in text
     assert "except with a chance of at most 1 in 33 000." in text
     for row in beliefs.table(level.epsilon, level.delta):

@@ -20,7 +20,7 @@ from bayesdp.report.dependence import correlations
 from bayesdp.report.html import render
 from bayesdp.report.numbers import level_words
 from bayesdp.report.phrases import becomes
-from bayesdp.report.promise import Level
+from bayesdp.report.promise import LevelAtDelta
 from bayesdp.report.sections import study_section
 from bayesdp.report.studies import release_warnings, show_check, show_release, warnings
 from tests.report.explained import CHAIN, chain_study, dp_study, family_study, gaussian_study
@@ -73,7 +73,7 @@ def test_the_level_for_all_rows_of_a_series_is_that_of_explain(
     for _ in range(earlier):
         study.release(again=True)
     joint = explain(study).facts["joint"]
-    limits = becomes(Level(joint["level"], joint["delta"]))
+    limits = becomes(LevelAtDelta(joint["level"], joint["delta"]))
     warning = told(study)
     assert warning.startswith(
         "One record is one row of the table: one 'day' of one 'patient'; for a fact about all rows "
@@ -149,7 +149,7 @@ def test_the_report_states_the_level_outside_the_secrets_interval(
     assert "Nothing is promised about people" not in text
     outside = explain(release).facts["outside"]
     assert f"a weaker promise holds. Its level is {level_words(outside['level'])}:" in text
-    assert f"becomes {becomes(Level(outside['level']))}." in text
+    assert f"becomes {becomes(LevelAtDelta(outside['level']))}." in text
     assert "for them the level is the size of the group times the DP cost" in text
     (assumed,) = [note for note in section.notes if note.startswith("secret values lie")]
     assert assumed.endswith("the level is the size of the group times the DP cost")

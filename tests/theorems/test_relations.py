@@ -12,7 +12,7 @@ import pytest
 from bayesdp.errors import InputError
 from bayesdp.kernel import arithmetic
 from bayesdp.kernel.relations import TABLE
-from bayesdp.leakage.profile.model import Model
+from bayesdp.leakage.profile.model import LawAndChannel
 from bayesdp.leakage.profile.semantic import bayesian_semantic_privacy, semantic_privacy
 from bayesdp.notions.catalogue import CATALOGUE
 from bayesdp.populations import Finite
@@ -92,12 +92,12 @@ LEVELS: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {
     "bdp-uninformed": lambda joint, channel: finite.leakage(joint, channel, "uninformed")[0],
     "bdp-informed": lambda joint, channel: finite.leakage(joint, channel, "informed")[0],
     "sp": lambda joint, channel: (
-        semantic_privacy(Model.of(joint, channel), [[DEFAULT]] * joint.ndim).level
+        semantic_privacy(LawAndChannel.of(joint, channel), [[DEFAULT]] * joint.ndim).level
         if joint.ndim
         else 0.0
     ),
     "bsp": lambda joint, channel: (
-        bayesian_semantic_privacy(Model.of(joint, channel), [[DEFAULT]] * joint.ndim).level
+        bayesian_semantic_privacy(LawAndChannel.of(joint, channel), [[DEFAULT]] * joint.ndim).level
     ),
     "mp": lambda joint, channel: notions.membership(joint, channel, np.random.default_rng(0)),
     "causal-do": notions.setting_level,

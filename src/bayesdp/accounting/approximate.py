@@ -56,10 +56,10 @@ class Approximate:
 
 
 @dataclass(frozen=True, slots=True)
-class GaussianNoise:
+class GaussianEvent:
     """Gaussian noise, run `times` times; `sigma` is its standard deviation over the l2 sensitivity.
 
-    The continuous law. For discrete Gaussian noise on integers use `DiscreteGaussianNoise`. Raises
+    The continuous law. For discrete Gaussian noise on integers use `DiscreteGaussianEvent`. Raises
     `InputError` for a `sigma` that is not finite and above 0.
     """
 
@@ -72,7 +72,7 @@ class GaussianNoise:
 
 
 @dataclass(frozen=True, slots=True)
-class DiscreteGaussianNoise:
+class DiscreteGaussianEvent:
     """Discrete Gaussian noise on one integer, run `times` times.
 
     `sigma` is the law's parameter and `sensitivity` how far replacing a record moves the integer,
@@ -90,7 +90,7 @@ class DiscreteGaussianNoise:
         _times(self.times)
 
 
-Event = Approximate | GaussianNoise | DiscreteGaussianNoise
+Event = Approximate | GaussianEvent | DiscreteGaussianEvent
 
 
 def _require(key: str, value: object, holds: bool, expected: str) -> None:
@@ -197,7 +197,7 @@ def _distribution(library: Any, common: Any, event: Event, interval: float) -> A
     if isinstance(event, Approximate):
         parameters = common.DifferentialPrivacyParameters(event.dp_epsilon, event.dp_delta)
         return library.from_privacy_parameters(parameters, **grid)
-    if isinstance(event, GaussianNoise):
+    if isinstance(event, GaussianEvent):
         return library.from_gaussian_mechanism(event.sigma, **grid)
     return library.from_discrete_gaussian_mechanism(
         event.sigma, sensitivity=event.sensitivity, **grid

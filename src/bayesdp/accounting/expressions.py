@@ -117,9 +117,9 @@ class Sequential:
     Raises `InputError` without a part, and for a part that is not a mechanism or a composition.
     """
 
-    parts: tuple[Node, ...]
+    parts: tuple[CompositionNode, ...]
 
-    def __init__(self, *parts: Node) -> None:
+    def __init__(self, *parts: CompositionNode) -> None:
         object.__setattr__(self, "parts", _several("sequential", parts))
 
 
@@ -165,9 +165,9 @@ class Parallel:
     """
 
     blocks: Indexed | Public | Private
-    parts: tuple[Node, ...]
+    parts: tuple[CompositionNode, ...]
 
-    def __init__(self, blocks: Indexed | Public | Private, *parts: Node) -> None:
+    def __init__(self, blocks: Indexed | Public | Private, *parts: CompositionNode) -> None:
         object.__setattr__(self, "blocks", blocks)
         object.__setattr__(self, "parts", _several("parallel", parts))
         _check_blocks(blocks, len(parts))
@@ -177,11 +177,11 @@ class Parallel:
 class PostProcessing:
     """Whatever is computed from answers alone. Free (theory 2.4)."""
 
-    inner: Node
+    inner: CompositionNode
     words: str = "computed from the answers alone"
 
 
-Node = Union[Mechanism, Sequential, Parallel, PostProcessing]  # noqa: UP007  # refers to itself
+CompositionNode = Union[Mechanism, Sequential, Parallel, PostProcessing]  # noqa: UP007  # refers to itself
 
 
 def _several(name: str, parts: Sequence[Any]) -> tuple[Any, ...]:
@@ -262,7 +262,7 @@ _RECORDS: Axis = "the records' numbers"
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class CostSpread:
     """What each record pays: `base` for all of them, and on each axis the amount of its cell.
 
     A record is in one cell of each axis. `add_remove` is what a record that is added or removed
@@ -304,14 +304,14 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PriceStep:
     """One step of a price, in words: its name, its cost rounded up, and the reason."""
 
     name: str
     dp_epsilon: float
     rho: float
     reason: str
-    parts: tuple[Step, ...] = ()
+    parts: tuple[PriceStep, ...] = ()
 
     def lines(self, depth: int = 0) -> list[str]:
         """The whole derivation, one line for each step, indented by depth."""
@@ -341,11 +341,11 @@ class Price:
     cost: Cost
     dp_epsilon: float
     rho: float
-    step: Step
-    spread: Spread
+    step: PriceStep
+    spread: CostSpread
 
 
-def price(node: Node) -> Price:
+def price(node: CompositionNode) -> Price:
     """The DP cost of a composition.
 
     Raises `CompositionRefusal` where no theorem gives a cost, and `InputError` for a part that
@@ -364,7 +364,7 @@ def price(node: Node) -> Price:
     return Price(cost, float_above(spread.pure), float_above(spread.rho), step, spread)
 
 
-def _priced(node: Node) -> tuple[Spread, Step]:
+def _priced(node: CompositionNode) -> tuple[CostSpread, PriceStep]:
     if isinstance(node, Mechanism):
         spread = _leaf(node)
         count = None if node.records is None else len(node.records)
@@ -401,11 +401,13 @@ def _priced(node: Node) -> tuple[Spread, Step]:
     return spread, _step("parallel", spread, reason, steps)
 
 
-def _step(name: str, spread: Spread, reason: str, parts: tuple[Step, ...] = ()) -> Step:
-    return Step(name, float_above(spread.pure), float_above(spread.rho), reason, parts)
+def _step(
+    name: str, spread: CostSpread, reason: str, parts: tuple[PriceStep, ...] = ()
+) -> PriceStep:
+    return PriceStep(name, float_above(spread.pure), float_above(spread.rho), reason, parts)
 
 
-def _leaf(node: Mechanism) -> Spread:
+def _leaf(node: Mechanism) -> CostSpread:
     if node.dp_epsilon is None and node.rho is None:
         raise CompositionRefusal(
             f"'{node.name}' has a Bayesian level and no DP cost: levels don't compose.",
@@ -415,8 +417,8 @@ def _leaf(node: Mechanism) -> Spread:
     amount = _amount(node, node.rho if node.dp_epsilon is None else node.dp_epsilon)
     added = None if node.add_remove is None else _amount(node, node.add_remove)
     if node.records is None:
-        return Spread(base=amount, add_remove=added)
-    return Spread(cells={_RECORDS: dict.fromkeys(node.records, amount)} if node.records else {})
+        return CostSpread(base=amount, add_remove=added)
+    return CostSpread(cells={_RECORDS: dict.fromkeys(node.records, amount)} if node.records else {})
 
 
 def _amount(node: Mechanism, value: float | None) -> Amount:
@@ -426,7 +428,7 @@ def _amount(node: Mechanism, value: float | None) -> Amount:
     return Amount(any=exact) if node.kind == "any" else Amount(lipschitz=exact)
 
 
-def _one_after_the_other(spreads: Sequence[Spread]) -> Spread:
+def _one_after_the_other(spreads: Sequence[CostSpread]) -> CostSpread:
     base, added = Amount(), Amount()
     cells: dict[Axis, dict[Hashable, Amount]] = {}
     known = True
@@ -440,7 +442,7 @@ def _one_after_the_other(spreads: Sequence[Spread]) -> Spread:
                 there[cell] = there.get(cell, Amount()) + amount
     for axis, there in cells.items():
         _check_kinds(axis, there)
-    return Spread(base, cells, added if known else None)
+    return CostSpread(base, cells, added if known else None)
 
 
 def _check_kinds(axis: Axis, cells: Iterable[Any]) -> None:
@@ -453,7 +455,9 @@ def _check_kinds(axis: Axis, cells: Iterable[Any]) -> None:
         )
 
 
-def _disjoint(blocks: Indexed | Public, parts: Sequence[Node], spreads: Sequence[Spread]) -> Spread:
+def _disjoint(
+    blocks: Indexed | Public, parts: Sequence[CompositionNode], spreads: Sequence[CostSpread]
+) -> CostSpread:
     axis = _axis(blocks)
     cells: dict[Hashable, Amount] = {}
     for block, part, spread in zip(_cells(blocks), parts, spreads, strict=True):
@@ -465,14 +469,14 @@ def _disjoint(blocks: Indexed | Public, parts: Sequence[Node], spreads: Sequence
                 expected="a part that reads its own block, and no record outside it",
             )
         cells.update({cell: spread.at(axis, cell) for cell in block})
-    return Spread(cells={axis: cells} if cells else {})
+    return CostSpread(cells={axis: cells} if cells else {})
 
 
 def _axis(blocks: Indexed | Public) -> Axis:
     return _RECORDS if isinstance(blocks, Indexed) else f"column {blocks.column}"
 
 
-def _named(node: Node, axis: Axis) -> frozenset[Any]:
+def _named(node: CompositionNode, axis: Axis) -> frozenset[Any]:
     """The cells that a part names itself; a part that names no cells reads its whole block."""
     if isinstance(node, Mechanism):
         return (node.records if axis == _RECORDS else None) or frozenset()
@@ -485,7 +489,9 @@ def _named(node: Node, axis: Axis) -> frozenset[Any]:
     return cells.union(*(_named(part, axis) for part in node.parts))
 
 
-def _private(blocks: Private, spreads: Sequence[Spread], steps: Sequence[Step]) -> Spread:
+def _private(
+    blocks: Private, spreads: Sequence[CostSpread], steps: Sequence[PriceStep]
+) -> CostSpread:
     """The costs of parts on blocks by a private value.
 
     A record that stays in its block costs at most the largest part. A record that moves to another
@@ -506,7 +512,7 @@ def _private(blocks: Private, spreads: Sequence[Spread], steps: Sequence[Step]) 
     pure = max(max(cost.pure for cost in spreads), _two_largest([cost.pure for cost in added]))
     rho = max(max(cost.rho for cost in spreads), _two_largest([cost.rho for cost in added]))
     entering = Amount(any=max(cost.pure for cost in added), rho_any=max(cost.rho for cost in added))
-    return Spread(base=Amount(any=pure, rho_any=rho), add_remove=entering)
+    return CostSpread(base=Amount(any=pure, rho_any=rho), add_remove=entering)
 
 
 def _two_largest(values: Sequence[Fraction]) -> Fraction:

@@ -16,10 +16,10 @@ from bayesdp.accounting.expressions import (
     ADDING_LEVELS,
     BLOCKS_LEAK_SIZES,
     PARALLEL_MAX,
+    CompositionNode,
     CompositionRefusal,
     Indexed,
     Mechanism,
-    Node,
     Parallel,
     PostProcessing,
     Price,
@@ -60,7 +60,7 @@ class Composed:
 
 
 def composed_level(
-    node: Node,
+    node: CompositionNode,
     population: Population,
     *,
     adversary: Adversary = "any",
@@ -91,7 +91,7 @@ def _private(node: Sequential | Parallel) -> bool:
     return isinstance(node, Parallel) and isinstance(node.blocks, Private)
 
 
-def _level(node: Node, question: Question, *, alone: bool = True) -> Composed:
+def _level(node: CompositionNode, question: Question, *, alone: bool = True) -> Composed:
     """The smallest level that some rule justifies; the last refusal where none does.
 
     `alone` says that no other mechanism runs beside this node: a stated level then need not hold
@@ -132,7 +132,7 @@ def _stated(node: Mechanism, alone: bool) -> list[Composed]:
     )
 
 
-def _has_cost(node: Node) -> bool:
+def _has_cost(node: CompositionNode) -> bool:
     if isinstance(node, Mechanism):
         return node.dp_epsilon is not None or node.rho is not None
     if isinstance(node, PostProcessing):
@@ -140,7 +140,7 @@ def _has_cost(node: Node) -> bool:
     return all(_has_cost(part) for part in node.parts)
 
 
-def _converted(node: Node, question: Question) -> Composed:
+def _converted(node: CompositionNode, question: Question) -> Composed:
     """Composed at the DP level, converted once."""
     priced = price(node)
     if priced.rho > 0.0:
@@ -211,7 +211,7 @@ def _check_own_blocks(node: Parallel) -> None:
     price(Parallel(node.blocks, *priced))
 
 
-def _with_costs(node: Node) -> Node:
+def _with_costs(node: CompositionNode) -> CompositionNode:
     """The same shape with costs of 1 where there are none: only its records matter."""
     if isinstance(node, Mechanism):
         return Mechanism(node.name, 1.0, records=node.records, add_remove=1.0)
@@ -221,5 +221,5 @@ def _with_costs(node: Node) -> Node:
     return Sequential(*parts) if isinstance(node, Sequential) else Parallel(node.blocks, *parts)
 
 
-def _parts(parts: Sequence[Node], question: Question) -> tuple[Composed, ...]:
+def _parts(parts: Sequence[CompositionNode], question: Question) -> tuple[Composed, ...]:
     return tuple(_level(part, question, alone=False) for part in parts)

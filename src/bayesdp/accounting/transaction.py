@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 Shown = TypeVar("Shown", covariant=True)
 """What a release hands over: the numbers of a study, or the result of a program."""
 
-Step = Literal["debit", "draw", "store", "show"]
+Stage = Literal["debit", "draw", "store", "show"]
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LedgerEntry:
     """What a ledger records of a release before anything is drawn.
 
     `private` and `public` are the columns that the release declares so; `study` is what asked for
@@ -110,9 +110,9 @@ class Transaction(Generic[Shown]):
     is kept; an interrupt passes as it is, after what was drawn has been stored.
     """
 
-    def __init__(self, ledger: Ledger, entry: Entry, drawing: Drawing[Shown]) -> None:
+    def __init__(self, ledger: Ledger, entry: LedgerEntry, drawing: Drawing[Shown]) -> None:
         self._ledger, self._entry, self._drawing = ledger, entry, drawing
-        self._next: Step | None = "debit"
+        self._next: Stage | None = "debit"
         self._release: ReleaseId | None = None
         self._drawn: tuple[Shown, dict[str, Any]] | None = None
 
@@ -178,12 +178,12 @@ class Transaction(Generic[Shown]):
         self._next = None
         return self._drawn[0]
 
-    def _require(self, step: Step) -> None:
+    def _require(self, step: Stage) -> None:
         if self._next != step:
             due = f"'{self._next}' is next" if self._next else "it is over"
             raise RuntimeError(f"'{step}' is out of order in a release: {due}")
 
-    def _paid_for(self, step: Step) -> ReleaseId:
+    def _paid_for(self, step: Stage) -> ReleaseId:
         self._require(step)
         assert self._release is not None
         return self._release
@@ -228,4 +228,4 @@ def refusals_noted(
         raise
 
 
-__all__ = ["Drawing", "Entry", "SoFar", "Transaction", "error_words", "refusals_noted"]
+__all__ = ["Drawing", "LedgerEntry", "SoFar", "Transaction", "error_words", "refusals_noted"]

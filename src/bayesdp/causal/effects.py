@@ -10,7 +10,8 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from bayesdp.accounting.rounded import up_words
-from bayesdp.causal.elimination import Factor, Floats, marginal, planned_cells
+from bayesdp.arrays import Floats
+from bayesdp.causal.elimination import EliminationFactor, marginal, planned_cells
 from bayesdp.causal.mechanism import Compiled, OfTotal
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.numbers import UNIT, Exact, UpperBound
@@ -24,7 +25,7 @@ _LOGARITHMS = 5600
 """Units for logarithms and exponentials whose arguments are up to 700."""
 
 
-class Node(Protocol):
+class LabelledNode(Protocol):
     """What effects need to know about a node: its name, and its values in order."""
 
     @property
@@ -40,11 +41,11 @@ class Node(Protocol):
         """The number of its values."""
 
 
-class Model(Protocol):
+class CausalStructure(Protocol):
     """What effects need to know about a causal model: `CausalModel` is the only such class."""
 
     @property
-    def nodes(self) -> Sequence[Node]:
+    def nodes(self) -> Sequence[LabelledNode]:
         """Every variable."""
 
     @property
@@ -54,7 +55,7 @@ class Model(Protocol):
     def place(self, name: str) -> int:
         """The position of the node of this name. Raises `InputError` for others."""
 
-    def factors(self, *, without: int | None = None) -> list[Factor]:
+    def factors(self, *, without: int | None = None) -> list[EliminationFactor]:
         """The tables; `without` is a node that is set, whose table is left out."""
 
     def compiled(self, mechanism: Any = None) -> Compiled:
@@ -198,7 +199,7 @@ class SeeingAndDoing:
         return tuple(said)
 
 
-def compare(model: Model, channel: Any = None) -> SeeingAndDoing:
+def compare(model: CausalStructure, channel: Any = None) -> SeeingAndDoing:
     """The effects of seeing and of setting each data point: `CausalModel.compare`.
 
     Raises `InputError` as `CausalModel.see`, and `UnsupportedError` for too many data points.
@@ -213,7 +214,7 @@ def compare(model: Model, channel: Any = None) -> SeeingAndDoing:
     )
 
 
-def _refuse_work(model: Model, mechanism: Compiled) -> None:
+def _refuse_work(model: CausalStructure, mechanism: Compiled) -> None:
     """Refuse too many steps: for each effect, the nodes squared and a hundredth of the cells."""
     factors, first = _all_factors(model, model.factors(), mechanism), model.data[0]
     keep = [first] if isinstance(mechanism, OfTotal) else list(model.data)
@@ -231,7 +232,7 @@ def _refuse_work(model: Model, mechanism: Compiled) -> None:
         )
 
 
-def effect(model: Model, channel: Any, how: How, record: str | int) -> Effect:
+def effect(model: CausalStructure, channel: Any, how: How, record: str | int) -> Effect:
     """The effect of seeing or setting one data point: `CausalModel.see` and `CausalModel.do`.
 
     Raises `InputError` for a channel or record that the model doesn't have, `UnsupportedError` for
@@ -247,7 +248,7 @@ def effect(model: Model, channel: Any, how: How, record: str | int) -> Effect:
     return _effect(model, mechanism, how, model.data[record])
 
 
-def _effect(model: Model, mechanism: Compiled, how: How, node: int) -> Effect:
+def _effect(model: CausalStructure, mechanism: Compiled, how: How, node: int) -> Effect:
     # Setting a node cuts it from its causes: its table leaves the product, all others stay
     # (the truncated factorisation). What is left is the law given each value that it is set to.
     factors = model.factors(without=node if how == "do" else None)
@@ -269,7 +270,7 @@ def _effect(model: Model, mechanism: Compiled, how: How, node: int) -> Effect:
 
 
 def _with_outcome(
-    model: Model, factors: list[Factor], mechanism: Compiled, node: int
+    model: CausalStructure, factors: list[EliminationFactor], mechanism: Compiled, node: int
 ) -> tuple[Floats, Floats, int]:
     """`P[x_node, y]` and `P[x_node]` from the factors, and their roundings."""
     sizes = [variable.size for variable in model.nodes]
@@ -289,7 +290,9 @@ def _with_outcome(
     return _applied(cells, rows), cells.sum(axis=1), joint.roundings + cells.shape[1] + 2
 
 
-def _all_factors(model: Model, factors: list[Factor], mechanism: Compiled) -> list[Factor]:
+def _all_factors(
+    model: CausalStructure, factors: list[EliminationFactor], mechanism: Compiled
+) -> list[EliminationFactor]:
     """The factors, and the scores of every data point if the mechanism sees only their total."""
     if not isinstance(mechanism, OfTotal):
         return factors
@@ -297,7 +300,7 @@ def _all_factors(model: Model, factors: list[Factor], mechanism: Compiled) -> li
     for i, scores in zip(model.data, mechanism.scores, strict=True):
         marks = np.zeros((len(scores), max(scores) + 1))
         marks[np.arange(len(scores)), scores] = 1.0
-        scored.append(Factor((i,), marks))
+        scored.append(EliminationFactor((i,), marks))
     return factors + scored
 
 

@@ -13,18 +13,16 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats
 from bayesdp.errors import UnsupportedError
-
-Floats = NDArray[np.float64]
 
 MOST_CELLS = 2**23
 """The cells of the largest table that may be made."""
 
 
 @dataclass(frozen=True, slots=True)
-class Factor:
+class EliminationFactor:
     """`table` has an axis for each of the ascending `nodes`, and a last axis for partial sums."""
 
     nodes: tuple[int, ...]
@@ -42,14 +40,16 @@ class Marginal:
     roundings: int
 
 
-def factor(nodes: Sequence[int], table: Floats) -> Factor:
+def factor(nodes: Sequence[int], table: Floats) -> EliminationFactor:
     """A factor whose axes are in any order of nodes; the last axis is for the sum."""
     order = sorted(range(len(nodes)), key=lambda k: nodes[k])
     ascending = tuple(nodes[k] for k in order)
-    return Factor(ascending, np.transpose(table, (*order, table.ndim - 1)))
+    return EliminationFactor(ascending, np.transpose(table, (*order, table.ndim - 1)))
 
 
-def marginal(factors: Sequence[Factor], keep: Sequence[int], sizes: Sequence[int]) -> Marginal:
+def marginal(
+    factors: Sequence[EliminationFactor], keep: Sequence[int], sizes: Sequence[int]
+) -> Marginal:
     """The product of all factors, summed over the nodes that are not in `keep`.
 
     `sizes` holds the number of values of every node. Raises `UnsupportedError` if a table in
@@ -69,12 +69,14 @@ def marginal(factors: Sequence[Factor], keep: Sequence[int], sizes: Sequence[int
         ) from None
 
 
-def planned_cells(factors: Sequence[Factor], keep: Sequence[int], sizes: Sequence[int]) -> int:
+def planned_cells(
+    factors: Sequence[EliminationFactor], keep: Sequence[int], sizes: Sequence[int]
+) -> int:
     """The cells of all tables that `marginal` would make. Raises `UnsupportedError` as it does."""
     return _order(factors, keep, sizes)[1]
 
 
-def _run(factors: list[Factor], order: Sequence[int], keep: Sequence[int]) -> Marginal:
+def _run(factors: list[EliminationFactor], order: Sequence[int], keep: Sequence[int]) -> Marginal:
     roundings = 0
     for node in order:
         mine = [operand for operand in factors if node in operand.nodes]
@@ -82,7 +84,7 @@ def _run(factors: list[Factor], order: Sequence[int], keep: Sequence[int]) -> Ma
         joined, rounded = _product(mine)
         axis = joined.nodes.index(node)
         rest = tuple(other for other in joined.nodes if other != node)
-        factors.append(Factor(rest, joined.table.sum(axis=axis)))
+        factors.append(EliminationFactor(rest, joined.table.sum(axis=axis)))
         roundings += rounded + joined.table.shape[axis]
     joined, rounded = _product(factors)
     axes = [joined.nodes.index(node) for node in keep]
@@ -90,7 +92,7 @@ def _run(factors: list[Factor], order: Sequence[int], keep: Sequence[int]) -> Ma
     return Marginal(table, roundings + rounded)
 
 
-def _product(factors: Sequence[Factor]) -> tuple[Factor, int]:
+def _product(factors: Sequence[EliminationFactor]) -> tuple[EliminationFactor, int]:
     result, roundings = factors[0], 0
     for other in sorted(factors[1:], key=lambda f: f.table.size):
         roundings += 1 + min(result.table.shape[-1], other.table.shape[-1])
@@ -98,13 +100,13 @@ def _product(factors: Sequence[Factor]) -> tuple[Factor, int]:
     return result, roundings
 
 
-def _times(a: Factor, b: Factor) -> Factor:
+def _times(a: EliminationFactor, b: EliminationFactor) -> EliminationFactor:
     nodes = tuple(sorted({*a.nodes, *b.nodes}))
     long, short = _spread(a, nodes), _spread(b, nodes)
     if short.shape[-1] > long.shape[-1]:
         long, short = short, long
     if short.shape[-1] == 1:
-        return Factor(nodes, long * short)
+        return EliminationFactor(nodes, long * short)
     width = long.shape[-1]
     shape = np.broadcast_shapes(long.shape[:-1], short.shape[:-1])
     out = np.zeros((*shape, width + short.shape[-1] - 1))
@@ -112,10 +114,10 @@ def _times(a: Factor, b: Factor) -> Factor:
         part = short[..., k : k + 1]
         if part.any():
             out[..., k : k + width] += long * part
-    return Factor(nodes, out)
+    return EliminationFactor(nodes, out)
 
 
-def _spread(operand: Factor, nodes: tuple[int, ...]) -> Floats:
+def _spread(operand: EliminationFactor, nodes: tuple[int, ...]) -> Floats:
     """The table with an axis of length 1 for every node of `nodes` that it lacks."""
     mine = dict(zip(operand.nodes, operand.table.shape, strict=False))
     return operand.table.reshape(*(mine.get(node, 1) for node in nodes), operand.table.shape[-1])
@@ -130,7 +132,7 @@ class _Scope:
 
 
 def _order(
-    factors: Sequence[Factor], keep: Collection[int], sizes: Sequence[int]
+    factors: Sequence[EliminationFactor], keep: Collection[int], sizes: Sequence[int]
 ) -> tuple[list[int], int]:
     """The order of elimination, and the cells of all its tables; refuses a table that is too large.
 

@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from bayesdp.causal.elimination import MOST_CELLS, Floats
+from bayesdp.arrays import Floats
+from bayesdp.causal.elimination import MOST_CELLS
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.leakage.tensor import channel_of
 from bayesdp.populations.base import explain_validation
@@ -72,12 +73,12 @@ class NoisySum(_Mechanism):
     epsilon: float = Field(gt=0.0)
 
 
-Mechanism: TypeAlias = Channel | NoisyCount | NoisySum
-KINDS: dict[str, type[Mechanism]] = {"channel": Channel, "count": NoisyCount, "sum": NoisySum}
+CausalMechanism: TypeAlias = Channel | NoisyCount | NoisySum
+KINDS: dict[str, type[CausalMechanism]] = {"channel": Channel, "count": NoisyCount, "sum": NoisySum}
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ChannelTable:
     """A checked channel; `dp_epsilon` is its level over all databases."""
 
     channel: Floats
@@ -95,10 +96,10 @@ class OfTotal:
     dp_epsilon: float
 
 
-Compiled: TypeAlias = Table | OfTotal
+Compiled: TypeAlias = ChannelTable | OfTotal
 
 
-def mechanism_of(raw: Any) -> Mechanism:
+def mechanism_of(raw: Any) -> CausalMechanism:
     """A mechanism from plain data, a nested array or a mechanism.
 
     Raises `InputError` for anything else.
@@ -120,7 +121,7 @@ def mechanism_of(raw: Any) -> Mechanism:
     )
 
 
-def compiled(mechanism: Mechanism, labels: Sequence[Sequence[str]]) -> Compiled:
+def compiled(mechanism: CausalMechanism, labels: Sequence[Sequence[str]]) -> Compiled:
     """The mechanism for data points with these values: `labels` names those of each.
 
     Raises `InputError` where they don't fit, `UnsupportedError` for a channel on too many
@@ -136,7 +137,7 @@ def compiled(mechanism: Mechanism, labels: Sequence[Sequence[str]]) -> Compiled:
                 remedy="State a count or a sum as one.",
             )
         channel = channel_of(mechanism.channel, sizes, f"{_KEY}.channel")
-        return Table(channel, _numbers(range(channel.shape[-1])), dp_level(channel))
+        return ChannelTable(channel, _numbers(range(channel.shape[-1])), dp_level(channel))
     if isinstance(mechanism, NoisyCount):
         wanted = mechanism.count
         wanted = (wanted,) if isinstance(wanted, str) else wanted

@@ -16,8 +16,9 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from bayesdp.arrays import Floats
 from bayesdp.causal.effects import Effect, SeeingAndDoing, compare, effect
-from bayesdp.causal.elimination import Factor, Floats, factor, marginal
+from bayesdp.causal.elimination import EliminationFactor, factor, marginal
 from bayesdp.causal.mechanism import Compiled, compiled, mechanism_of
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.populations import Finite
@@ -212,13 +213,13 @@ class CausalModel(BaseModel):
             )
         return names.index(name)
 
-    def factors(self, *, without: int | None = None) -> list[Factor]:
+    def factors(self, *, without: int | None = None) -> list[EliminationFactor]:
         """The tables as factors; `without` leaves out the table of a node that is set."""
         place = {node.name: i for i, node in enumerate(self.nodes)}
         product = []
         for i, node in enumerate(self.nodes):
             if i == without:
-                product.append(Factor((i,), np.ones((node.size, 1))))
+                product.append(EliminationFactor((i,), np.ones((node.size, 1))))
                 continue
             scope = [*(place[parent] for parent in node.parents), i]
             product.append(factor(scope, np.asarray(node.table, dtype=float)[..., None]))

@@ -13,7 +13,7 @@ from bayesdp.errors import InputError
 
 if TYPE_CHECKING:
     from bayesdp.programs.source.module import SourceFile
-    from bayesdp.programs.verdict import Verdict
+    from bayesdp.programs.verdict import ProgramVerdict
 
 program_app = group(
     "program",
@@ -21,7 +21,7 @@ program_app = group(
     "Programs of private Bayesian inference: checked before they touch data.",
 )
 
-ProgramText = Annotated[
+ProgramArgument = Annotated[
     str, typer.Argument(metavar="FILE[:NAME]", help="A program file, and a program in it.")
 ]
 SettingsOption = Annotated[
@@ -43,7 +43,7 @@ COLOURS = {
 
 @command(program_app, "bayesdp program check coin.py", "check")
 def program_check(
-    program: ProgramText,
+    program: ProgramArgument,
     n: SizeOption = None,
     settings: SettingsOption = None,
     certificate: Annotated[
@@ -80,7 +80,7 @@ def program_check(
 
 @command(program_app, "bayesdp program falsify coin.py", "falsify")
 def program_falsify(
-    program: ProgramText,
+    program: ProgramArgument,
     n: SizeOption = None,
     settings: SettingsOption = None,
     as_json: Json = False,
@@ -124,7 +124,7 @@ def program_falsify(
 
 def verdicts(
     path: Path, name: str | None, n: int | None, chosen: Mapping[str, object]
-) -> tuple[SourceFile | None, list[Verdict]]:
+) -> tuple[SourceFile | None, list[ProgramVerdict]]:
     """A program file with the verdicts on its programs, or on `name` alone.
 
     The file is `None` where the language refuses it. Raises `InputError` where public arguments are

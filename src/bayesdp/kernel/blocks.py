@@ -18,7 +18,7 @@ from typing import Any
 from bayesdp.kernel.arithmetic import exact, require, watched
 from bayesdp.kernel.queries import condition
 from bayesdp.statements.columns import Discrete, Group, Impute, Member, Position
-from bayesdp.statements.conditions import Joined, Tree
+from bayesdp.statements.conditions import ConditionTree, Joined
 from bayesdp.statements.spends import Block
 
 Cell = tuple[str, Any]
@@ -100,7 +100,7 @@ def check_block(
             require(cell(state) in cells, f"the query reads {state!r} too", query)
 
 
-def truth(tree: Tree, name: str, value: object) -> bool | None:
+def truth(tree: ConditionTree, name: str, value: object) -> bool | None:
     """Whether the condition holds where the column has this value; `None` if others decide."""
     if isinstance(tree, Joined):
         parts = [truth(part, name, value) for part in tree.parts]

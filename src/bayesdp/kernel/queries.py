@@ -11,7 +11,7 @@ from typing import Any
 from bayesdp.kernel.arithmetic import InvalidError, require
 from bayesdp.statements import conditions, costs
 from bayesdp.statements.columns import Impute, Numeric, label
-from bayesdp.statements.conditions import Tree, columns_of
+from bayesdp.statements.conditions import ConditionTree, columns_of
 from bayesdp.statements.queries import TableQuery, cell_labels
 
 Columns = Mapping[str, Any]
@@ -77,7 +77,7 @@ def shape(
     )
 
 
-def condition(text: str) -> Tree:
+def condition(text: str) -> ConditionTree:
     """A condition as it is read; `InvalidError` for a text that is none."""
     try:
         return conditions.parse(text)

@@ -18,7 +18,7 @@ from bayesdp.kernel.queries import condition
 from bayesdp.kernel.stated import as_text
 from bayesdp.statements import columns as kinds
 from bayesdp.statements import populations
-from bayesdp.statements.conditions import Joined, Tree, columns_of
+from bayesdp.statements.conditions import ConditionTree, Joined, columns_of
 from bayesdp.statements.queries import TableQuery
 
 Part = frozenset[tuple[str, frozenset[int]]]
@@ -97,7 +97,7 @@ class _Counts:
             known_rows == rows, f"{rows} rows, which another result says are {known_rows}", name
         )
 
-    def narrowed(self, node: Tree, sets: dict[str, frozenset[int]]) -> bool:
+    def narrowed(self, node: ConditionTree, sets: dict[str, frozenset[int]]) -> bool:
         """The values that a condition leaves possible; whether it says no more than that."""
         if isinstance(node, Joined) and node.how == "and":
             return all([self.narrowed(part, sets) for part in node.parts])

@@ -17,13 +17,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.positive_chain import fits, positive_level
+from bayesdp.leakage.positive_chain import Kernel, Pair, fits, positive_level
 from bayesdp.numbers import UNIT, down, largest, up
-
-Pair = tuple[float, float]
-"""`(ln C[0, 1], ln C[1, 0])`."""
-
-Kernel = tuple[tuple[float, float], tuple[float, float]]
 
 MAX_STEPS = 20_000
 """The longest run followed record by record. Longer ones are closed by a super-solution."""

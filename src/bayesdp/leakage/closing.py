@@ -5,7 +5,7 @@ rounds the rest of the way is guessed: in the end, distances shrink by a common 
 the step does not raise is a super-solution, however it was made. A step maps a super-solution to a
 lower super-solution, and the rest of that way down is guessed as well.
 
-Public names: `closed`, `lowered`, `Step`.
+Public names: `closed`, `lowered`, `StepMap`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from contextlib import suppress
 
 import numpy as np
 
+from bayesdp.arrays import Floats
 from bayesdp.leakage.deadline import OutOfTimeError
-from bayesdp.leakage.lipschitz import Floats
 
-Step = Callable[[Floats], Floats]
+StepMap = Callable[[Floats], Floats]
 """From `C` to the `C` of one more record, rounded up."""
 
 _GUESS_EVERY = 8
@@ -29,7 +29,7 @@ _MATTERS = 1e-3
 _MARGIN = 1e-12
 
 
-def closed(least: Floats, step: Step, rounds: int, largest: float = _LARGEST) -> Floats | None:
+def closed(least: Floats, step: StepMap, rounds: int, largest: float = _LARGEST) -> Floats | None:
     """A matrix of at least `least` that the step does not raise; `None` where none was found.
 
     `least` has ones on its diagonal, and nothing below 1.
@@ -49,7 +49,7 @@ def closed(least: Floats, step: Step, rounds: int, largest: float = _LARGEST) ->
     return None
 
 
-def lowered(pair: Floats, least: Floats, step: Step, rounds: int) -> Floats:
+def lowered(pair: Floats, least: Floats, step: StepMap, rounds: int) -> Floats:
     """A super-solution below `pair` and of at least `least`, after steps until nothing changes.
 
     When the time runs out, the super-solution that was reached by then.
@@ -60,7 +60,7 @@ def lowered(pair: Floats, least: Floats, step: Step, rounds: int) -> Floats:
     return pair
 
 
-def _descent(pair: Floats, least: Floats, step: Step, rounds: int) -> Iterator[Floats]:
+def _descent(pair: Floats, least: Floats, step: StepMap, rounds: int) -> Iterator[Floats]:
     before = pair
     for count in range(1, rounds + 1):
         following = np.minimum(pair, np.maximum(step(pair), least))

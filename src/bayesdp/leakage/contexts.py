@@ -20,9 +20,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats
 from bayesdp.leakage.closing import closed
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.lipschitz import Floats
 from bayesdp.leakage.stationary import elimination_error, limit_error, stationary_law
 from bayesdp.leakage.tuples import tuple_kernel
 from bayesdp.numbers import UNIT, largest, up

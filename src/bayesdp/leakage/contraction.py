@@ -25,9 +25,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats, Ints
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.numbers import UNIT, up
-from bayesdp.populations.factors import FactorGraph, FactorGroup, Floats, Ints, live_cells
+from bayesdp.populations.factors import FactorGraph, FactorGroup, live_cells
 
 _LOG_ERROR = 40.0 * UNIT
 _STEP_ERROR = 96.0 * UNIT
@@ -138,7 +139,7 @@ def _contract(s: Floats, weights: _Weights, ceiling: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class FactorBlock:
     """A group inside the arrays: position `p` of factor `f` is at `start + p count + f`."""
 
     start: int
@@ -151,7 +152,7 @@ class Messages:
 
     def __init__(self, graph: FactorGraph) -> None:
         self.graph = graph
-        self.blocks: list[Block] = []
+        self.blocks: list[FactorBlock] = []
         self._slots: list[tuple[FactorGroup, Ints]] = []
         record: list[Ints] = []
         ratio: list[Floats] = []
@@ -172,7 +173,7 @@ class Messages:
             slots = np.full(group.members.T.shape, -1)
             slots[:, matter] = start + np.arange(members.size).reshape(members.shape)
             self._slots.append((group, slots))
-            self.blocks.append(Block(start, count, group.arity))
+            self.blocks.append(FactorBlock(start, count, group.arity))
             record.append(members.ravel())
             ratio.append(np.broadcast_to(ratios, members.shape).ravel())
             start += count * group.arity
@@ -197,7 +198,7 @@ class Messages:
         factors.sort(key=lambda factor: factor[0])
         return np.concatenate([places for _, places in factors])
 
-    def witness(self, solution: Solution, most: int) -> list[float] | None:
+    def witness(self, solution: SuperSolution, most: int) -> list[float] | None:
         """The messages for the kernel: all, or a number above them; `None` for their caps."""
         if sum(slots.size for _, slots in self._slots) <= most:
             return [float(value) for value in np.append(solution.y, 0.0)[self._order]]
@@ -259,7 +260,7 @@ class Messages:
             y = following
         return float(y[0])
 
-    def solve(self, dp_epsilon: float, *, deadline: Deadline = NEVER) -> Solution:
+    def solve(self, dp_epsilon: float, *, deadline: Deadline = NEVER) -> SuperSolution:
         """Verified messages for this cost.
 
         At the deadline the messages that the way down has reached are returned: they are proven,
@@ -278,7 +279,7 @@ class Messages:
         if inflation > 1e-10:
             y, more = self._descend(y, dp_epsilon, ceiling, deadline)
             rounds += more
-        return Solution(y, rounds, inflation, uniform)
+        return SuperSolution(y, rounds, inflation, uniform)
 
     def _iterate(
         self, dp_epsilon: float, ceiling: Floats, deadline: Deadline
@@ -341,7 +342,7 @@ class Messages:
 
 
 @dataclass(frozen=True, slots=True)
-class Solution:
+class SuperSolution:
     """A super-solution: messages `y`, the rounds it took, how far a guess was inflated.
 
     `inflation` is infinite where no guess was made or none passed the check: then the messages

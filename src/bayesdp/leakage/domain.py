@@ -13,8 +13,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from bayesdp.arrays import Floats, Ints
 
 ENUMERATED: dict[tuple[int, ...], int] = {
     (2, 2): 6,

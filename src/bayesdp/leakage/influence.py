@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from bayesdp.arrays import Floats, Ints
 from bayesdp.numbers import UNIT
-from bayesdp.populations.factors import FactorGraph, FactorGroup, Floats, Ints, live_cells
+from bayesdp.populations.factors import FactorGraph, FactorGroup, live_cells
 from bayesdp.populations.precision import dominating_vector
 
 LARGEST_DENSE = 1500

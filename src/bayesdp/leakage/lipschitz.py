@@ -23,10 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.numbers import UNIT
-
-Floats = NDArray[np.float64]
 
 _FEW_DIGITS = 1e-290
 _CLOSE = 1e-9

@@ -26,6 +26,8 @@ from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.numbers import UNIT
 
 Pair = tuple[float, float]
+"""Such as `(ln C[0, 1], ln C[1, 0])`."""
+
 Kernel = tuple[Pair, Pair]
 
 _MOST_EPSILON = 100.0
@@ -50,7 +52,7 @@ class PositiveLevel:
     settled: bool = True
 
 
-Step = tuple[float, float, float, float]
+StepWeights = tuple[float, float, float, float]
 """The weights `gap`, `near` of `x'`, `near` of `y'`, and the factor that widens the results."""
 
 
@@ -67,7 +69,7 @@ def fits(kernel: Kernel, dp_epsilon: float) -> bool:
     return positive and abs(determinant) > rounding and dp_epsilon <= _MOST_EPSILON
 
 
-def _weights(kernel: Kernel, odds: float, error: float) -> Step:
+def _weights(kernel: Kernel, odds: float, error: float) -> StepWeights:
     """The step whose next record carries evidence `odds = h(0) / h(1)`, known up to `error`."""
     (a, b), (c, d) = kernel
     determinant, rounding = _determinant(kernel)
@@ -83,7 +85,7 @@ class _Evidence:
 
     def __init__(self, kernel: Kernel, end: int) -> None:
         self.kernel = kernel
-        self.steps: list[Step] = []
+        self.steps: list[StepWeights] = []
         self.spreads: list[float] = []
         self._odds = self._powers((kernel[0][end], kernel[1][end]))
 
@@ -131,7 +133,7 @@ class _Run:
     def last(self) -> Pair:
         return self.xs[-1], self.ys[-1]
 
-    def follow(self, steps: list[Step], growth: float, start: float, crossed: bool) -> None:
+    def follow(self, steps: list[StepWeights], growth: float, start: float, crossed: bool) -> None:
         """Append one value for each step; written for speed."""
         x, y = self.last
         add_x, add_y = self.xs.append, self.ys.append
@@ -156,7 +158,7 @@ class _Chain:
         self.runs = [_Run() for _ in self.known]
         self.best: Pair = (0.0, 0.0)
 
-    def _follow(self, run: _Run, steps: list[Step]) -> None:
+    def _follow(self, run: _Run, steps: list[StepWeights]) -> None:
         run.follow(steps, self.growth, self.start, self.crossed)
 
     def step(self, inner: Pair) -> Pair:

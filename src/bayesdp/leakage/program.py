@@ -22,8 +22,9 @@ from typing import Any
 
 import numpy as np
 
+from bayesdp.arrays import Floats, Ints
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.domain import Domain, Floats, Ints
+from bayesdp.leakage.domain import Domain
 from bayesdp.leakage.lipschitz import quiet_solver, threshold_value
 from bayesdp.numbers import UNIT
 
@@ -35,7 +36,7 @@ _BLOCK = 4_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class DualSolution:
     """A certified bound, the ratio that `k` attains, and the flows that prove the bound.
 
     `flows` holds one number for each edge of the domain; `multiplier` is `lam`.
@@ -78,7 +79,7 @@ def by_enumeration(p: Floats, q: Floats, domain: Domain, dp_epsilon: float) -> F
 
 def by_program(
     p: Floats, q: Floats, domain: Domain, dp_epsilon: float, deadline: Deadline = NEVER
-) -> Solution:
+) -> DualSolution:
     """The sup for one pair of laws, by the dual linear program; `OutOfTimeError` at the deadline.
 
     Each round writes the program in the units of the last solution, so that all numbers are of
@@ -87,7 +88,7 @@ def by_program(
     heights = np.zeros(domain.cells, dtype=np.int64)
     flows = np.zeros(len(domain.edges[0]))
     upper, multiplier = prove(p, q, domain, dp_epsilon, flows, 1.0)
-    best = Solution(upper, 1.0, heights, flows, multiplier)
+    best = DualSolution(upper, 1.0, heights, flows, multiplier)
     for _ in range(_ROUNDS):
         solution = _solve(p, q, domain, dp_epsilon, heights, deadline.left)
         deadline.check()
@@ -99,9 +100,9 @@ def by_program(
         weights = np.exp(dp_epsilon * (heights - heights.max()))
         value = float(p @ weights) / float(q @ weights)
         if value > best.attained:
-            best = Solution(best.upper, value, heights, best.flows, best.multiplier)
+            best = DualSolution(best.upper, value, heights, best.flows, best.multiplier)
         if upper < best.upper:
-            best = Solution(upper, best.attained, best.heights, flows, multiplier)
+            best = DualSolution(upper, best.attained, best.heights, flows, multiplier)
         if best.upper - best.attained <= _CLOSE * best.upper:
             break
     return best

@@ -16,13 +16,11 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats, Ints
 from bayesdp.numbers import UNIT
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Key = tuple[int, tuple[int, ...]]
+TableKey = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +53,7 @@ class Reveal:
         self.joint = joint
         self.cost = math.exp(dp_epsilon)
         self.rounded = 1.0 + (64.0 + 8.0 * joint.size) * UNIT
-        self.tables: dict[Key, Floats] = {}
+        self.tables: dict[TableKey, Floats] = {}
 
     def put(self, part: Compared, ratios: Floats) -> None:
         """Store bounds on the attacks of one `(i, K)`, for larger ones to use."""

@@ -15,9 +15,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats
 from bayesdp.leakage.closing import closed, lowered
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.lipschitz import Floats, LipschitzRatios, threshold_value
+from bayesdp.leakage.lipschitz import LipschitzRatios, threshold_value
 from bayesdp.leakage.stationary import (
     elimination_error,
     limit_error,

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from bayesdp.leakage.lipschitz import Floats
+from bayesdp.arrays import Floats
 from bayesdp.numbers import UNIT
 from bayesdp.populations.markov import eliminated
 

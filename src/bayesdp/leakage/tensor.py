@@ -16,13 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.notions import ADVERSARIES, Adversary
 from bayesdp.numbers import UNIT, Exact
-
-Floats = NDArray[np.float64]
 
 MEMORY = 2 * 2**30
 """The most bytes that the engine takes at a time, by default."""

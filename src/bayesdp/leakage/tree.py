@@ -22,11 +22,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats, Ints
 from bayesdp.leakage.chain import grow
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.leakage.lipschitz import LipschitzRatios, threshold_bound
 from bayesdp.numbers import UNIT, down, largest, up
-from bayesdp.populations.factors import FactorGraph, Floats, Ints
+from bayesdp.populations.factors import FactorGraph
 from bayesdp.populations.tree import Tree
 
 MOST_PROGRAMS = 6000

@@ -14,9 +14,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats
 from bayesdp.leakage.closing import closed
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.lipschitz import Floats, LipschitzRatios
+from bayesdp.leakage.lipschitz import LipschitzRatios
 from bayesdp.leakage.stationary import elimination_error, limit_error, stationary_law
 from bayesdp.numbers import UNIT, largest, up
 

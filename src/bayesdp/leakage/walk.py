@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats
 from bayesdp.numbers import UNIT, up
 from bayesdp.populations.precision import LARGEST_DENSE, MOST_WRITTEN, Precision, least_row
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Matrix = NDArray[np.float64]
 
 SHOWN = 50
 """Up to this many records the evidence holds the vector itself, above it its digest."""
@@ -68,7 +68,7 @@ def covariance_factor(
     return factor, _evidence(sparse, vector)
 
 
-def _evidence(comparison: csr_array, vector: Matrix) -> dict[str, Any]:
+def _evidence(comparison: csr_array, vector: Floats) -> dict[str, Any]:
     shown: dict[str, Any] = {
         "vector_entries": len(vector),
         "vector_sha256": hashlib.sha256(vector.astype("<f8").tobytes()).hexdigest(),
@@ -79,13 +79,13 @@ def _evidence(comparison: csr_array, vector: Matrix) -> dict[str, Any]:
     return shown | row_sums(vector)
 
 
-def row_sums(vector: Matrix, most: int = MOST_WRITTEN) -> dict[str, Any]:
+def row_sums(vector: Floats, most: int = MOST_WRITTEN) -> dict[str, Any]:
     """The witness of a certificate; none where the kernel inverts the matrix itself."""
     needed = _INVERTED < len(vector) <= most
     return {"row_sums": vector.tolist()} if needed else {}
 
 
-def dense_factor(comparison: Matrix) -> float | None:
+def dense_factor(comparison: Floats) -> float | None:
     """`max_i sum_j min(S_ij / S_ii, 1)`, rounded up, from an enclosure of every entry of `S`.
 
     `X` is a floating-point inverse and `E = I - Qc X` its residual, so `S - X = S E`, and since `S`
@@ -126,14 +126,14 @@ def dense_factor(comparison: Matrix) -> float | None:
     return min(float(n), up(float(sums.max()), n + 4))
 
 
-def sparse_factor(comparison: csr_array, vector: Matrix) -> float:
+def sparse_factor(comparison: csr_array, vector: Floats) -> float:
     """`max_i s_i / (lower bound of S_ii)`, rounded up and at most n; linear in the entries."""
     below = diagonal_reciprocal(comparison)
     factor = up(float(np.max(vector * below)), 4)
     return max(1.0, min(float(len(vector)), factor))
 
 
-def diagonal_reciprocal(comparison: csr_array, rounds: int = _ROUNDS) -> Matrix:
+def diagonal_reciprocal(comparison: csr_array, rounds: int = _ROUNDS) -> Floats:
     """Upper bounds of `1 / S_ii` by backtracking walks, rounded up.
 
     `T_i = Q_ii - sum_j Q_ij^2 / P_(j->i)`, where `P_(j->i)` is the same with `j` for `i`, without
@@ -161,7 +161,7 @@ def diagonal_reciprocal(comparison: csr_array, rounds: int = _ROUNDS) -> Matrix:
         if count == rounds or float(np.max((before - total) / total)) < 1e-6:
             break
         message = np.minimum(total[columns] + term[reverse] + slack[columns], message)
-    result: Matrix = total
+    result: Floats = total
     return result
 
 
@@ -175,7 +175,7 @@ def _reverse(rows: NDArray[np.int32], columns: NDArray[np.int32], n: int) -> NDA
     return np.asarray(turned.data, dtype=np.int64) - 1
 
 
-def comparison_of_inverse(covariance: Matrix) -> Matrix | None:
+def comparison_of_inverse(covariance: Floats) -> Floats | None:
     """A lower bound of the comparison matrix of `covariance^-1`; `None` where none is certified.
 
     In units in which the variances are 1, with `X` a floating-point inverse and `E = I - R X`:

@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from bayesdp.leakage.lipschitz import Floats
+from bayesdp.arrays import Floats
 from bayesdp.numbers import UNIT, largest, up
 
 MOST_CELLS = 2_000_000

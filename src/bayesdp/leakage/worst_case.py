@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats
 from bayesdp.leakage.deadline import NEVER, Deadline
-from bayesdp.leakage.domain import Domain, Floats, domain_of
-from bayesdp.leakage.program import Solution, by_enumeration, by_program, one_record
+from bayesdp.leakage.domain import Domain, domain_of
+from bayesdp.leakage.program import DualSolution, by_enumeration, by_program, one_record
 from bayesdp.leakage.reveal import Compared, Reveal
 from bayesdp.notions import Adversary
 from bayesdp.numbers import UNIT, down, largest, up
@@ -277,7 +278,7 @@ def _informed(joint: Floats) -> Iterator[Attack]:
             yield Attack(record, known, setting, first, second)
 
 
-def _proof(attack: Attack, solution: Solution, domain: Domain) -> dict[str, Any]:
+def _proof(attack: Attack, solution: DualSolution, domain: Domain) -> dict[str, Any]:
     tails, heads = domain.edges
     used = np.flatnonzero(solution.flows > 0.0)
     return {

@@ -32,7 +32,7 @@ NotionKey = Literal[
     "pufferfish",
 ]
 ScopeKind = Literal["population", "family", "all"]
-Unit = Literal["nats", "probability"]
+LevelUnit = Literal["nats", "probability"]
 
 SCOPE_MEANING: Mapping[ScopeKind, str] = MappingProxyType(
     {
@@ -63,7 +63,7 @@ class PrivacyNotion:
     scopes: tuple[ScopeKind, ...]
     reads: str
     source: str
-    unit: Unit = "nats"
+    unit: LevelUnit = "nats"
     with_delta: bool = False
 
     @property

@@ -13,10 +13,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-_MOST_ROUNDS = 100
+from bayesdp.arrays import Floats, Ints
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+_MOST_ROUNDS = 100
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,7 @@ from bayesdp.populations.precision import LARGEST_DENSE, Precision, read_precisi
 
 SYMMETRY_TOLERANCE = 1e-9
 
-Rows = tuple[tuple[float, ...], ...]
+MatrixRows = tuple[tuple[float, ...], ...]
 PrecisionField = Annotated[
     Precision,
     BeforeValidator(read_precision),
@@ -49,7 +49,7 @@ class Gaussian(Population):
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
     model: Literal["gaussian"] = "gaussian"
-    covariance: Rows | None = None
+    covariance: MatrixRows | None = None
     precision: PrecisionField | None = None
     size: int | None = Field(default=None, ge=1, le=MOST_RECORDS)
     max_correlation: float | None = Field(default=None, ge=0.0, lt=1.0)
@@ -70,7 +70,7 @@ class Gaussian(Population):
 
     @field_validator("covariance")
     @classmethod
-    def _symmetric(cls, rows: Rows | None) -> Rows | None:
+    def _symmetric(cls, rows: MatrixRows | None) -> MatrixRows | None:
         if rows is None:
             return None
         size = len(rows)

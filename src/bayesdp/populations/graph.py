@@ -29,7 +29,7 @@ MOST_RECORDS = 50_000_000
 MOST_CELLS = 10_000_000
 """The largest table of one factor, in cells."""
 
-Table = tuple[Any, ...]
+FactorTable = tuple[Any, ...]
 
 
 class Factor(BaseModel):
@@ -38,7 +38,7 @@ class Factor(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     between: tuple[int, ...]
-    table: Table
+    table: FactorTable
 
 
 class Graph(Population):
@@ -59,7 +59,7 @@ class Graph(Population):
     factors: tuple[Factor, ...] | None = None
     edges: Any = None
     grid: tuple[int, int] | None = None
-    table: Table | None = None
+    table: FactorTable | None = None
 
     structure: ClassVar[str] = "all"
 
@@ -309,7 +309,7 @@ def _read_factor(key: str, raw: Any) -> Any:
     return {"between": tuple(between), "table": read_table(raw["table"], f"{key}.table")}
 
 
-def read_table(raw: Any, key: str) -> Table:
+def read_table(raw: Any, key: str) -> FactorTable:
     """A nested table of finite non-negative weights, not all of them 0, as nested tuples.
 
     One axis for each record of the factor. Raises `InputError` about `key` for anything else.
@@ -335,7 +335,7 @@ def read_table(raw: Any, key: str) -> Table:
         )
     if not table.any():
         raise InputError(key, raw, expected="at least one positive number")
-    nested: Table = _tuples(table.tolist())
+    nested: FactorTable = _tuples(table.tolist())
     return nested
 
 
@@ -343,7 +343,7 @@ def _tuples(nested: Any) -> Any:
     return tuple(map(_tuples, nested)) if isinstance(nested, list) else nested
 
 
-def table_shape(table: Table) -> tuple[int, ...]:
+def table_shape(table: FactorTable) -> tuple[int, ...]:
     """The shape of nested tuples, such as `read_table` makes."""
     shape = []
     here: Any = table

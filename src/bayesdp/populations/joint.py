@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats
 from bayesdp.populations.base import Population
 from bayesdp.populations.finite import Finite
 from bayesdp.populations.graph import Graph
@@ -24,7 +25,6 @@ from bayesdp.populations.tree import Tree
 if TYPE_CHECKING:
     from bayesdp.populations.factors import FactorGraph
 
-Floats = NDArray[np.float64]
 
 MOST_PARTS = 1000
 """The most mutually independent parts of a graph that are computed."""

@@ -13,7 +13,7 @@ from bayesdp.errors import InputError
 from bayesdp.populations.base import MOST_RECORDS, Population, law
 from bayesdp.statements.chains import stationary_laws
 
-Row = tuple[float, ...]
+TransitionRow = tuple[float, ...]
 MOST_STATES = 200
 
 
@@ -132,13 +132,13 @@ class MarkovChain(Population):
         return self.length
 
     @property
-    def start(self) -> Row:
+    def start(self) -> TransitionRow:
         """The law of the first record, for a chain of order 1 with one transition matrix.
 
         Raises `InputError` where it is "stationary" and the chain has several stationary laws.
         """
         if self.initial != "stationary":
-            first: Row = self.initial
+            first: TransitionRow = self.initial
             return first
         return stationary_law(self.transition)
 
@@ -158,7 +158,7 @@ class MarkovChain(Population):
         )
 
 
-def stationary_law(transition: tuple[Row, ...]) -> Row:
+def stationary_law(transition: tuple[TransitionRow, ...]) -> TransitionRow:
     """The stationary law of a chain of order 1, whose rows sum to 1.
 
     Raises `InputError` where there are several, since the chain has several recurrent classes.
@@ -177,7 +177,7 @@ def stationary_law(transition: tuple[Row, ...]) -> Row:
     return law
 
 
-def eliminated(transition: Sequence[Sequence[float]]) -> Row | None:
+def eliminated(transition: Sequence[Sequence[float]]) -> TransitionRow | None:
     """The stationary law, by eliminating state after state; `None` where there are several laws.
 
     Grassmann, Taksar & Heyman (1985): nothing is subtracted, so small probabilities are as
@@ -254,21 +254,21 @@ def _map_rows(table: Any, depth: int, key: str, check: Any) -> Any:
     return visit(table, depth, key)
 
 
-def _probabilities(row: Row, key: str) -> Row:
+def _probabilities(row: TransitionRow, key: str) -> TransitionRow:
     for position, value in enumerate(row):
         if not 0.0 <= value <= 1.0:
             raise InputError(f"{key}[{position}]", value, expected="a probability in [0, 1]")
     return row
 
 
-def _row(table: Any, place: tuple[int, ...]) -> Row:
+def _row(table: Any, place: tuple[int, ...]) -> TransitionRow:
     for index in place:
         table = table[index]
-    row: Row = table
+    row: TransitionRow = table
     return row
 
 
-def _flat(value: object, depth: int, states: int) -> Row | None:
+def _flat(value: object, depth: int, states: int) -> TransitionRow | None:
     if not isinstance(value, tuple) or len(value) != states:
         return None
     if depth == 1:
@@ -280,7 +280,7 @@ def _flat(value: object, depth: int, states: int) -> Row | None:
     return tuple(entry for part in parts if part is not None for entry in part)
 
 
-def _unflat(row: Row, depth: int, states: int) -> Any:
+def _unflat(row: TransitionRow, depth: int, states: int) -> Any:
     if depth == 1:
         return row
     width = len(row) // states

@@ -17,10 +17,10 @@ from bayesdp.programs.ir import Program, plain
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bayesdp.programs.verdict import Verdict
+    from bayesdp.programs.verdict import ProgramVerdict
 
 
-def claim_of(program: Program, verdict: Verdict) -> dict[str, Any]:
+def claim_of(program: Program, verdict: ProgramVerdict) -> dict[str, Any]:
     """The claim of a program's certificate: exact numbers as texts, and the doubles above them."""
     interval = verdict.interval
     return {
@@ -35,7 +35,7 @@ def claim_of(program: Program, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def derivation_of(program: Program, verdict: Verdict) -> Step:
+def derivation_of(program: Program, verdict: ProgramVerdict) -> Step:
     """The only step of the derivation, with everything that the kernel needs to derive the cost."""
     # Asserted sensitivities are compared by the kernel itself; about folds it relies on solvers.
     folds = [
@@ -72,7 +72,7 @@ def certificate_with(derivation: Step, assumptions: list[str]) -> Certificate:
     return Certificate(body, derivation)
 
 
-def program_certificate(program: Program, verdict: Verdict) -> Certificate:
+def program_certificate(program: Program, verdict: ProgramVerdict) -> Certificate:
     """The certificate of an accepted program (theory 8). Raises `Refusal` for any other verdict."""
     if verdict.verdict != "ACCEPTED":
         raise Refusal(f"The program is {verdict.verdict}: it has no certificate. {verdict.reason}")
@@ -80,7 +80,7 @@ def program_certificate(program: Program, verdict: Verdict) -> Certificate:
     return certificate_with(derivation, assumptions_of(derivation))
 
 
-def write_program_certificate(program: Program, verdict: Verdict, path: Path) -> Certificate:
+def write_program_certificate(program: Program, verdict: ProgramVerdict, path: Path) -> Certificate:
     """Write the certificate as JSON; `bayesdp verify` reads it.
 
     Raises `Refusal` for a program that isn't accepted, `InputError` for a file that can't be

@@ -9,7 +9,7 @@ from bayesdp.kernel import program_slack
 from bayesdp.notions import Adversary, ApproxDP, Cost, Kind, Secrets
 from bayesdp.numbers import float_above
 from bayesdp.populations import Population
-from bayesdp.programs.verdict import Verdict
+from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.theorems import (
     ApproximateReport,
     LeakageReport,
@@ -21,7 +21,7 @@ from bayesdp.theorems import (
 
 
 def leakage_of(
-    verdict: Verdict,
+    verdict: ProgramVerdict,
     adjacency: str,
     population: Population,
     adversary: Adversary,
@@ -62,7 +62,7 @@ def leakage_of(
     return approximate(question, ApproxDP(cost, float_above(verdict.dp_delta)))
 
 
-def _spent(cost: float, kind: Kind, verdict: Verdict) -> Cost:
+def _spent(cost: float, kind: Kind, verdict: ProgramVerdict) -> Cost:
     """The cost with what the interpreter's grid adds for each other record that moves."""
     if kind == "any" or verdict.interval is None:
         return Cost(any=cost)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bayesdp.programs.ir import Program as Core
     from bayesdp.programs.run.result import ProgramResult
     from bayesdp.programs.source.module import SourceFile
-    from bayesdp.programs.verdict import Verdict
+    from bayesdp.programs.verdict import ProgramVerdict
     from bayesdp.theorems import ApproximateReport, LeakageReport
 
 
@@ -87,7 +87,7 @@ class ProgramSource:
         self._read = source.digest
         return source
 
-    def check(self, n: int | None = None, **parameters: object) -> Verdict:
+    def check(self, n: int | None = None, **parameters: object) -> ProgramVerdict:
         """The verdict: ACCEPTED with a cost, REJECTED with the line, or UNKNOWN. Reads no data.
 
         `n` is the public number of records, where sharper constants are wanted; without it the

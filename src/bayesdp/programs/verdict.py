@@ -25,7 +25,7 @@ TRUSTED = (
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ProgramVerdict:
     """The checker's answer about a program, in words and as plain data.
 
     `dp_epsilon` and `dp_delta` are exact; `kind` is "lipschitz" where every release adds Laplace
@@ -78,16 +78,16 @@ class Verdict:
         return (*TRUSTED, f"{said} that the negation of {many} can't be satisfied")
 
 
-def unconfirmed(step: str, reason: str) -> Verdict:
+def unconfirmed(step: str, reason: str) -> ProgramVerdict:
     """The verdict UNKNOWN, because the kernel stops at a step of the derivation."""
-    return Verdict(
+    return ProgramVerdict(
         "UNKNOWN",
         code="kernel",
         reason=f"The kernel does not confirm this cost ({step or 'program'}: {reason}).",
     )
 
 
-def _in_words(verdict: Verdict) -> str:
+def _in_words(verdict: ProgramVerdict) -> str:
     """What a terminal shows."""
     name = f" {verdict.name}" if verdict.name else ""
     if verdict.verdict != "ACCEPTED":
@@ -107,7 +107,7 @@ def _in_words(verdict: Verdict) -> str:
     return "\n".join(lines)
 
 
-def _kind(verdict: Verdict) -> str:
+def _kind(verdict: ProgramVerdict) -> str:
     if verdict.kind == "any" or verdict.interval is None:
         return "any (a population converts its cost as that of any mechanism)."
     low, high = (decimal(end) for end in verdict.interval)
@@ -118,7 +118,7 @@ def _kind(verdict: Verdict) -> str:
     )
 
 
-def _as_data(verdict: Verdict) -> dict[str, Any]:
+def _as_data(verdict: ProgramVerdict) -> dict[str, Any]:
     where = verdict.where
     accepted = verdict.verdict == "ACCEPTED"
     return {

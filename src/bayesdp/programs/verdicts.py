@@ -15,7 +15,7 @@ from bayesdp.programs.check.verdict import check
 from bayesdp.programs.notes import notes_on
 from bayesdp.programs.source import core_of
 from bayesdp.programs.source.diagnostics import Diagnostic, ProgramError, place
-from bayesdp.programs.verdict import Verdict, unconfirmed
+from bayesdp.programs.verdict import ProgramVerdict, unconfirmed
 
 if TYPE_CHECKING:
     from bayesdp.programs.ir import Program
@@ -27,7 +27,7 @@ def verdict_on(
     name: str,
     n: int | None = None,
     parameters: Mapping[str, object] | None = None,
-) -> Verdict:
+) -> ProgramVerdict:
     """The verdict on a program whose file is read by `read`.
 
     A program that the front end refuses is REJECTED, with its place. Raises `InputError` where
@@ -46,7 +46,7 @@ def verdict_in(
     name: str | None = None,
     n: int | None = None,
     parameters: Mapping[str, object] | None = None,
-) -> Verdict:
+) -> ProgramVerdict:
     """The verdict on a program of a read file. Raises `InputError` as `verdict_on` does."""
     _size(n)
     try:
@@ -66,7 +66,7 @@ def verdict_in(
     return replace(verdict, where=shown.where, shown=shown.text())
 
 
-def confirmed(program: Program, verdict: Verdict) -> Verdict:
+def confirmed(program: Program, verdict: ProgramVerdict) -> ProgramVerdict:
     """The checker's verdict; UNKNOWN where the kernel does not confirm an ACCEPTED cost."""
     from bayesdp.kernel import InvalidError
     from bayesdp.programs.certificate import assumptions_of, derivation_of
@@ -86,10 +86,10 @@ def _size(n: int | None) -> None:
         raise InputError("n", n, expected="a number of records, at least 1")
 
 
-def refused(error: ProgramError, name: str | None) -> Verdict:
+def refused(error: ProgramError, name: str | None) -> ProgramVerdict:
     """The verdict on a program that the front end refuses."""
     diagnostic = error.diagnostic
-    return Verdict(
+    return ProgramVerdict(
         "REJECTED",
         code=diagnostic.code,
         reason=diagnostic.message,

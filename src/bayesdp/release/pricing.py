@@ -24,7 +24,7 @@ from bayesdp.release.noise import Noise, NoiseKind
 from bayesdp.release.queries import Shape, label
 from bayesdp.release.spec import StudySpec
 from bayesdp.tables.grid import Grid
-from bayesdp.tables.queries import CountQuery, HistogramQuery, Query, SumQuery
+from bayesdp.tables.queries import CountQuery, DataQuery, HistogramQuery, SumQuery
 
 CONFIDENCE = 0.95
 SMALLEST_COST = 1e-100
@@ -117,7 +117,7 @@ class PlannedQuery:
             return rows
         return 1
 
-    def table_query(self) -> Query:
+    def table_query(self) -> DataQuery:
         """The integers that the data engine computes for it."""
         spec, predicate = self.shape.spec, self.shape.predicate
         if self.grid is not None:

@@ -13,7 +13,7 @@ from fractions import Fraction
 from bayesdp.kernel.programs.rows import labels_of
 from bayesdp.programs.ir import AFTER, Branch, Command, Derive, Expr, Parts, Program, Release, nodes
 
-Unit = str | None
+OutputUnit = str | None
 """None: a pure number. "": not known."""
 
 
@@ -32,7 +32,7 @@ def output_cells(program: Program) -> tuple[tuple[str, ...], ...]:
 
 def output_units(program: Program, units: Mapping[str, str]) -> tuple[str, ...]:
     """The unit of each output, from those of the record's fields; "" where it isn't known."""
-    known: dict[str, Unit] = {}
+    known: dict[str, OutputUnit] = {}
     for command in _commands(program.body):
         if isinstance(command, Release):
             unit = _of_release(command, units, known)
@@ -83,7 +83,9 @@ def _cells(expr: Expr, made: Mapping[str, Release], program: Program) -> tuple[s
     return labels_of(row.args[0], dict(program.record)) if row.op == "onehot" else ()
 
 
-def _of_release(release: Release, units: Mapping[str, str], known: Mapping[str, Unit]) -> Unit:
+def _of_release(
+    release: Release, units: Mapping[str, str], known: Mapping[str, OutputUnit]
+) -> OutputUnit:
     first = release.args[0]
     if release.op in ("laplace", "gaussian"):
         return _unit(first, units, known)
@@ -93,7 +95,9 @@ def _of_release(release: Release, units: Mapping[str, str], known: Mapping[str, 
     return ""
 
 
-def _of_derived(value: Expr, units: Mapping[str, str], known: Mapping[str, Unit]) -> Unit:
+def _of_derived(
+    value: Expr, units: Mapping[str, str], known: Mapping[str, OutputUnit]
+) -> OutputUnit:
     if value.op not in AFTER:
         return _unit(value, units, known)
     model = value.args[-1]
@@ -102,7 +106,7 @@ def _of_derived(value: Expr, units: Mapping[str, str], known: Mapping[str, Unit]
     return _unit(value.args[0], units, known)
 
 
-def _unit(expr: Expr, units: Mapping[str, str], known: Mapping[str, Unit]) -> Unit:
+def _unit(expr: Expr, units: Mapping[str, str], known: Mapping[str, OutputUnit]) -> OutputUnit:
     op = expr.op
     if op in ("const", "count"):
         return None
@@ -125,7 +129,7 @@ def _unit(expr: Expr, units: Mapping[str, str], known: Mapping[str, Unit]) -> Un
     return ""
 
 
-def _common_unit(parts: Iterable[Unit]) -> Unit:
+def _common_unit(parts: Iterable[OutputUnit]) -> OutputUnit:
     """The unit of all parts that have a unit; "" where they differ, None where no part has any."""
     units = {unit for unit in parts if unit is not None}
     return units.pop() if len(units) == 1 else "" if units else None

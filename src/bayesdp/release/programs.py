@@ -30,7 +30,7 @@ from bayesdp.release.spec_parts import QuerySpec
 
 if TYPE_CHECKING:
     from bayesdp.programs.ir import Program
-    from bayesdp.programs.verdict import Verdict
+    from bayesdp.programs.verdict import ProgramVerdict
 
 MECHANISM = "program"
 """The name of a program's mechanism in the ledger."""
@@ -51,7 +51,7 @@ class PlannedProgram:
     position: int
     file: ProgramFile
     core: Program
-    verdict: Verdict
+    verdict: ProgramVerdict
     fields: Mapping[str, str]
     reads: tuple[str, ...]
     notes: tuple[str, ...]
@@ -171,7 +171,7 @@ class _Judged:
     """A program that checker and kernel accept."""
 
     core: Program
-    verdict: Verdict
+    verdict: ProgramVerdict
     derivation: Step
     assuming: tuple[str, ...]
 
@@ -271,7 +271,7 @@ def _spends(
 
 
 def _kind(
-    study: StudySpec, verdict: Verdict, fields: Mapping[str, str], cost: float
+    study: StudySpec, verdict: ProgramVerdict, fields: Mapping[str, str], cost: float
 ) -> dict[str, Any]:
     """Lipschitz in the table's column only where that is read as it stands."""
     if verdict.kind != "lipschitz" or verdict.interval is None:

@@ -17,8 +17,9 @@ from bayesdp.notions import Kind
 from bayesdp.populations import MarkovChain
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
+from bayesdp.statements.columns import Value
 from bayesdp.statements.queries import cell_labels
-from bayesdp.tables.columns import Column, Value, group_keys
+from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.predicates import Predicate
 from bayesdp.theorems.markov_count import count_mechanism
 

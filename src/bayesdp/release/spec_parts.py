@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from bayesdp.notions import Adversary, Notion, Secrets
 
 QueryKind = Literal["count", "sum", "mean", "proportion", "histogram", "program"]
-NoiseChoice = Literal["auto", "laplace", "gaussian"]
+NoiseOption = Literal["auto", "laplace", "gaussian"]
 
 
 class _Part(BaseModel):
@@ -40,7 +40,7 @@ class BudgetSpec(_Part):
     notion: Notion = "bdp"
     epsilon: float = Field(gt=0, le=1e6)
     delta: float = Field(default=0.0, ge=0, lt=1)
-    noise: NoiseChoice = "auto"
+    noise: NoiseOption = "auto"
     adversary: Adversary = "any"
     secrets: Secrets = "bounded"
     ledger: str | None = None

@@ -19,7 +19,7 @@ from typing import Any
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.spend import Spend
-from bayesdp.accounting.transaction import Entry, SoFar, Transaction, refusals_noted
+from bayesdp.accounting.transaction import LedgerEntry, SoFar, Transaction, refusals_noted
 from bayesdp.errors import BudgetExceededError, InputError, TableError, TableMismatchError
 from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population
@@ -238,9 +238,9 @@ class Study:
                 error.args = (str(error).replace(BY_COMMAND, BY_CALL),)
             raise
 
-    def _entry(self, plan: Plan) -> Entry:
+    def _entry(self, plan: Plan) -> LedgerEntry:
         data = self.spec.data
-        return Entry(
+        return LedgerEntry(
             data.dataset,
             data.unit,
             plan.reading,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from bayesdp.causal import Effect, SeeingAndDoing
-from bayesdp.report.layout import Cell, noted, say, show_table
+from bayesdp.report.layout import TableCell, noted, say, show_table
 from bayesdp.report.numbers import level_words
 
 
@@ -28,6 +28,6 @@ def show_causal(console: Console, both: SeeingAndDoing) -> None:
         say(console, f"Never so in this model, hence never learned: {', '.join(impossible)}.")
 
 
-def _cell(effect: Effect) -> Cell:
+def _cell(effect: Effect) -> TableCell:
     words = effect.words() or "nothing: every outcome is as likely for every value"
     return noted(level_words(effect.epsilon, effect.error), words)

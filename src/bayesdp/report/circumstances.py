@@ -19,7 +19,7 @@ from bayesdp.report.phrases import (
     same_for_several,
     together,
 )
-from bayesdp.report.promise import Level, Place, Promise, group_level
+from bayesdp.report.promise import LevelAtDelta, Promise, SecretPlace, group_level
 
 EVEN = Decimal("0.5")
 
@@ -210,7 +210,7 @@ def places_words(promise: Promise) -> str:
     return " and ".join(_place(place) for place in promise.places)
 
 
-def _place(place: Place) -> str:
+def _place(place: SecretPlace) -> str:
     if place.ends is None:
         return "inside the interval to which the release cuts values off"
     low, high = place.ends
@@ -259,7 +259,7 @@ def counted(promise: Promise) -> Section:
     return Section("counted", "What is counted", tuple(text))
 
 
-def _later(limit: Level, *, known: bool) -> str:
+def _later(limit: LevelAtDelta, *, known: bool) -> str:
     text = (
         "The ledger, the list that bayesdp keeps of all releases, allows them up to the level "
         f"{level_and_factor(limit)}, those above included. "

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rich.console import Console
 
-from bayesdp.accounting.what_if import Release, WhatIf
+from bayesdp.accounting.what_if import StatedRelease, WhatIf
 from bayesdp.notions import ZCDP, ApproxDP, PureDP
 from bayesdp.report.dependence import clean
 from bayesdp.report.layout import item, say, show_table
@@ -90,7 +90,7 @@ def _judged(answer: WhatIf) -> str:
     return "The naive claim holds here: the proved level is no higher."
 
 
-def _cost(release: Release) -> str:
+def _cost(release: StatedRelease) -> str:
     match release.cost:
         case None:
             return "-"

@@ -16,7 +16,7 @@ from typing import Any
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError
 from bayesdp.populations import Population
-from bayesdp.programs.verdict import Verdict
+from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.release.certify import describe_program
 from bayesdp.release.programs import plan_programs
 from bayesdp.release.results import Release
@@ -29,7 +29,7 @@ from bayesdp.report.layout import filled
 from bayesdp.report.passages import all_sections, refuted
 from bayesdp.report.phrases import Section
 from bayesdp.report.promise import (
-    Level,
+    LevelAtDelta,
     Promise,
     Standing,
     group_level,
@@ -196,8 +196,8 @@ def _study(subject: Study, *, population: Population | None = None) -> Explanati
     return _explained(of_study(subject), [describe_program(program) for program in programs])
 
 
-@explain.register(Verdict)
-def _verdict(subject: Verdict, *, population: Population | None = None) -> Explanation:
+@explain.register(ProgramVerdict)
+def _verdict(subject: ProgramVerdict, *, population: Population | None = None) -> Explanation:
     """What the checker says of a program."""
     standing = "COMPUTED" if subject.verdict == "ACCEPTED" else "REFUSED"
     title, sections, result = explained_programs.of_verdict(subject)
@@ -275,7 +275,7 @@ def facts(promise: Promise) -> dict[str, Any]:
     return result
 
 
-def _numbers(level: Level) -> dict[str, float | None]:
+def _numbers(level: LevelAtDelta) -> dict[str, float | None]:
     factor = beliefs.odds_factor(level.epsilon, level.delta)
     return {
         "level": _finite(level.epsilon),

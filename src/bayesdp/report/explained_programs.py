@@ -14,10 +14,10 @@ from bayesdp.report.fine_print import CHECK, trusted
 from bayesdp.report.numbers import level_words
 from bayesdp.report.passages import status
 from bayesdp.report.phrases import Section, SectionsAndFacts, closeness
-from bayesdp.report.promise import Level, Standing, group_level
+from bayesdp.report.promise import LevelAtDelta, Standing, group_level
 
 if TYPE_CHECKING:
-    from bayesdp.programs.verdict import Verdict
+    from bayesdp.programs.verdict import ProgramVerdict
 
 RULE = "program"
 _ADJACENT = {
@@ -84,7 +84,7 @@ def of_certificate(document: Mapping[str, Any], standing: Standing) -> SectionsA
     return sections, facts
 
 
-def of_verdict(verdict: Verdict) -> tuple[str, tuple[Section, ...], dict[str, Any]]:
+def of_verdict(verdict: ProgramVerdict) -> tuple[str, tuple[Section, ...], dict[str, Any]]:
     """The title, sections and facts of a checker's verdict."""
     name = clean(verdict.name or "the program")
     if verdict.verdict != "ACCEPTED":
@@ -128,7 +128,7 @@ def _promise(
     n: int | None,
     releases: Iterable[str],
 ) -> tuple[Section, ...]:
-    level = Level(float_above(epsilon), float_above(delta))
+    level = LevelAtDelta(float_above(epsilon), float_above(delta))
     # Where records enter and leave, one value is two steps from another: out, and in again.
     replaced = group_level(level, 2) if adjacency == "add-remove" else level
     factor = factor_words(odds_factor(replaced.epsilon, replaced.delta))

@@ -34,7 +34,7 @@ _MOST_LINES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
+class IntervalMark:
     """A released number: `value` give or take `error95`, and its label in the panel.
 
     Raises `ValueError` unless both numbers are finite and the error is at least 0.
@@ -58,7 +58,7 @@ class Panel:
 
     title: str
     unit: str
-    intervals: tuple[Interval, ...]
+    intervals: tuple[IntervalMark, ...]
 
 
 def error_bars(panels: Sequence[Panel], *, title: str, name: str) -> str:
@@ -150,7 +150,7 @@ def _marks(low: float, high: float) -> list[tuple[float, str]]:
     return marks
 
 
-def _bar(interval: Interval, top: float, place: Callable[[float], str]) -> str:
+def _bar(interval: IntervalMark, top: float, place: Callable[[float], str]) -> str:
     """The label and the number in a line, the bar under it."""
     middle, y = place(interval.value), top + _ROW - 10
     start = place(interval.value - interval.error95)
@@ -169,7 +169,7 @@ def _bar(interval: Interval, top: float, place: Callable[[float], str]) -> str:
     )
 
 
-def _range(intervals: Sequence[Interval]) -> tuple[float, float]:
+def _range(intervals: Sequence[IntervalMark]) -> tuple[float, float]:
     low = min(i.value - i.error95 for i in intervals)
     high = max(i.value + i.error95 for i in intervals)
     span = high - low
@@ -178,11 +178,11 @@ def _range(intervals: Sequence[Interval]) -> tuple[float, float]:
     return low - 0.08 * span, high + 0.08 * span
 
 
-def _plain(interval: Interval) -> str:
+def _plain(interval: IntervalMark) -> str:
     return f"{with_error(interval.value, interval.error95)} ± {error_up(interval.error95)}"
 
 
-def _spoken(interval: Interval) -> str:
+def _spoken(interval: IntervalMark) -> str:
     value, error = with_error(interval.value, interval.error95), error_up(interval.error95)
     return f"{value} give or take {error}"
 

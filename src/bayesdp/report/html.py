@@ -17,7 +17,7 @@ from bayesdp.notions import ADVERSARY_MEANING, ROUNDING_IN_WORDS, Adversary, Sec
 from bayesdp.release.assumptions import said_once
 from bayesdp.report import beliefs
 from bayesdp.report.dependence import number
-from bayesdp.report.figures import Interval, Panel, error_bars
+from bayesdp.report.figures import IntervalMark, Panel, error_bars
 from bayesdp.report.numbers import budget_words, error_up, level_words, with_error
 from bayesdp.report.output import GENERATOR, replace_file
 from bayesdp.report.programs import ProgramRow, results_html
@@ -263,10 +263,10 @@ def _results(study: StudySection, name: str) -> str:
         f'<td class="n">± {error_up(row.error95)}</td><td>{escape(row.unit)}</td></tr>'
         for row in study.results
     )
-    panels: dict[tuple[str, str], list[Interval]] = {}
+    panels: dict[tuple[str, str], list[IntervalMark]] = {}
     for row in study.results:
         here = panels.setdefault((row.name, row.unit), [])
-        here.append(Interval(row.group or "all", row.value, row.error95))
+        here.append(IntervalMark(row.group or "all", row.value, row.error95))
     figure = error_bars(
         [Panel(title, unit, tuple(intervals)) for (title, unit), intervals in panels.items()],
         title=f"Released numbers of {study.title}, with 95 % error bars",

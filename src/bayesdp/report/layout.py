@@ -20,7 +20,7 @@ READABLE = 80
 LONGEST = 30
 """A longer word without a digit (a file's name, say) may be broken in a table's cell."""
 
-Cell = str | Text
+TableCell = str | Text
 
 
 def filled(text: str, width: int, first: str = "", rest: str = "") -> str:
@@ -64,7 +64,7 @@ def show_table(
     console: Console,
     title: str,
     columns: Sequence[str],
-    rows: Iterable[Sequence[Cell]],
+    rows: Iterable[Sequence[TableCell]],
     *,
     headed: bool = True,
     ruled: bool = True,

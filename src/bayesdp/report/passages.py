@@ -32,7 +32,7 @@ from bayesdp.report.phrases import (
     single,
     together,
 )
-from bayesdp.report.promise import Level, Promise, Standing
+from bayesdp.report.promise import LevelAtDelta, Promise, Standing
 
 
 def all_sections(promise: Promise) -> tuple[Section, ...]:
@@ -178,7 +178,7 @@ def _holds_for(promise: Promise) -> str:
     return text + f"{of} below says. Somebody who is unsure which is right may learn more."
 
 
-def _strength(level: Level) -> tuple[str, ...]:
+def _strength(level: LevelAtDelta) -> tuple[str, ...]:
     """Plain words for levels at both ends."""
     if level.epsilon == 0.0 and level.delta == 0.0:
         return ("So nothing can be learnt about one record from what is published.",)
@@ -257,7 +257,7 @@ def _about_odds(factor: Decimal) -> str:
     )
 
 
-def _level_sentence(level: Level) -> str:
+def _level_sentence(level: LevelAtDelta) -> str:
     shown = level_words(level.epsilon)
     if level.delta > 0.0:
         return (

@@ -11,7 +11,7 @@ from bayesdp.report import beliefs, dependence
 from bayesdp.report.beliefs import factor_words, odds_factor
 from bayesdp.report.dependence import clean, number
 from bayesdp.report.numbers import level_words
-from bayesdp.report.promise import Level, Promise
+from bayesdp.report.promise import LevelAtDelta, Promise
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,25 +41,25 @@ SectionsAndFacts = tuple[tuple[Section, ...], dict[str, Any]]
 """The sections of an explanation, and the numbers behind them as plain data."""
 
 
-def single(level: Level) -> Decimal:
+def single(level: LevelAtDelta) -> Decimal:
     """The factor e^level, rounded up."""
     return odds_factor(level.epsilon)
 
 
-def closeness(level: Level) -> str:
+def closeness(level: LevelAtDelta) -> str:
     """In words, how far the probabilities of the same results may lie apart."""
     factor = f"a factor of {factor_words(single(level))}"
     return f"{factor}, plus delta = {level_words(level.delta)}" if level.delta > 0.0 else factor
 
 
-def level_and_factor(level: Level) -> str:
+def level_and_factor(level: LevelAtDelta) -> str:
     """A level with what it means for odds."""
     if level.delta > 0.0:
         return f"epsilon = {level_words(level.epsilon)}, delta = {level_words(level.delta)}"
     return f"{level_words(level.epsilon)} (odds: factor {factor_words(single(level))})"
 
 
-def becomes(level: Level) -> str:
+def becomes(level: LevelAtDelta) -> str:
     """The most and the least that a belief of 10 % can become, with the chance of an exception."""
     return beliefs.becomes(level.epsilon, level.delta)
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from bayesdp.leakage.profile import Deltas, Profile
 from bayesdp.notions import CATALOGUE
-from bayesdp.report.layout import Cell, noted, say, show_table
+from bayesdp.report.layout import TableCell, noted, say, show_table
 from bayesdp.report.numbers import level_words, notion_level
 
 
@@ -31,7 +31,7 @@ def show_profile(console: Console, profile: Profile, deltas: Deltas | None = Non
         say(console, line)
 
 
-def _notion(key: str, profile: Profile) -> Cell:
+def _notion(key: str, profile: Profile) -> TableCell:
     title = CATALOGUE[key].title  # type: ignore[index]
     return noted(key, f"{title}, {len(profile.group)} records" if key == "group-dp" else title)
 

@@ -19,7 +19,7 @@ from bayesdp.report.words import cost_words
 
 
 @dataclass(frozen=True, slots=True)
-class OutputRow:
+class ShownOutput:
     """One output of a program: what it is, its value or mean, and its 95 % interval or error."""
 
     name: str
@@ -35,7 +35,7 @@ class ProgramRow:
 
     name: str
     program: str
-    outputs: Sequence[OutputRow]
+    outputs: Sequence[ShownOutput]
     figures: Sequence[str] = ()
     notes: Sequence[str] = ()
 
@@ -44,7 +44,7 @@ class ProgramRow:
         """The row from plain data, as the report's JSON holds it."""
         if isinstance(plain, ProgramRow):
             return plain
-        return cls(**{**plain, "outputs": [OutputRow(**output) for output in plain["outputs"]]})
+        return cls(**{**plain, "outputs": [ShownOutput(**output) for output in plain["outputs"]]})
 
 
 def program_row(answer: ProgramAnswer) -> ProgramRow:
@@ -52,7 +52,7 @@ def program_row(answer: ProgramAnswer) -> ProgramRow:
     rows, figures, notes = [], [], []
     for part in answer.each():
         output, (shown, _) = part.value, part.shown()
-        rows.append(OutputRow(part.name, part.type, shown, part.spread_words("\xb1"), part.unit))
+        rows.append(ShownOutput(part.name, part.type, shown, part.spread_words("\xb1"), part.unit))
         if is_distribution(output):
             figures.append(output.figure(f"{part.name} ({part.unit})" if part.unit else part.name))
             notes += [note for note in getattr(output, "notes", ()) if note not in notes]

@@ -57,7 +57,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class LevelAtDelta:
     """A level in nats with its delta; infinite where no level is proved."""
 
     epsilon: float
@@ -65,7 +65,7 @@ class Level:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SecretPlace:
     """An interval of a column's secret values; without `ends`: where the mechanism clips to."""
 
     column: str = ""
@@ -89,16 +89,16 @@ class Promise:
     subject: Subject
     standing: Standing
     notion: str
-    level: Level
-    own: Level
-    cost: Level
+    level: LevelAtDelta
+    own: LevelAtDelta
+    cost: LevelAtDelta
     adversary: Adversary
     population: Mapping[str, Any] | None = None
-    places: tuple[Place, ...] = ()
-    outside: Level | None = None
+    places: tuple[SecretPlace, ...] = ()
+    outside: LevelAtDelta | None = None
     group: int | None = None
-    joint: Level | None = None
-    limit: Level | None = None
+    joint: LevelAtDelta | None = None
+    limit: LevelAtDelta | None = None
     counted: float | None = None
     earlier: int = 0
     dataset: str = ""
@@ -153,14 +153,14 @@ def of_leakage(table: LeakageReport | ApproximateReport, population: Population 
     """The promise of the best level of a table of levels. Such a level has no certificate."""
     spec = _spec(population)
     if isinstance(table, ApproximateReport):
-        level = Level(math.inf)
+        level = LevelAtDelta(math.inf)
         if table.bounds:
-            level = Level(table.best.epsilon, table.best.delta)
-        cost = Level(table.dp_epsilon, table.dp_delta)
+            level = LevelAtDelta(table.best.epsilon, table.best.delta)
+        cost = LevelAtDelta(table.dp_epsilon, table.dp_delta)
         theorem, restricted = (table.best.theorem if table.bounds else ""), False
         evidence: Mapping[str, Any] = {}
     else:
-        level, cost = Level(table.best.epsilon, table.best.delta), _cost_of(table)
+        level, cost = LevelAtDelta(table.best.epsilon, table.best.delta), _cost_of(table)
         theorem, evidence = table.best.theorem, table.best.evidence
         restricted = _about_intervals(theorem, evidence.get("members", ()))
         restricted = restricted and table.adversary != "informed"
@@ -180,14 +180,14 @@ def of_leakage(table: LeakageReport | ApproximateReport, population: Population 
     )
 
 
-def _cost_of(table: LeakageReport) -> Level:
+def _cost_of(table: LeakageReport) -> LevelAtDelta:
     """The DP level of a report's costs, at its delta where there is Gaussian noise."""
     if table.cost.rho > 0.0:
         bounds = dp_bounds(table.cost, table.delta)
-        return Level(min(bound.epsilon for bound in bounds), table.delta)
+        return LevelAtDelta(min(bound.epsilon for bound in bounds), table.delta)
     proof = table.best.proof
     delta = float(proof["dp_delta"]) if proof.get("way") == "stated" else 0.0
-    return Level(table.cost.dp_epsilon, delta)
+    return LevelAtDelta(table.cost.dp_epsilon, delta)
 
 
 def of_declarations(document: Mapping[str, Any]) -> Promise:
@@ -200,13 +200,13 @@ def of_declarations(document: Mapping[str, Any]) -> Promise:
     notion, delta = claim["notion"], _delta(claim, state)
     cost = _paid(claim, state, delta)
     group, joint = _joint(document["population"], cost) if notion == "bdp" else (None, None)
-    level = Level(max(float(state.get("level", 0.0)), float(claim["epsilon"])), delta)
+    level = LevelAtDelta(max(float(state.get("level", 0.0)), float(claim["epsilon"])), delta)
     return Promise(
         "release",
         Standing("BEFORE RELEASE"),
         notion,
         level,
-        Level(float(claim["epsilon"]), delta),
+        LevelAtDelta(float(claim["epsilon"]), delta),
         cost,
         _adversary(claim, notion),
         group=group,
@@ -244,13 +244,13 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
     columns = document["columns"]
     places = _places(state["secrets"], columns, population) if notion == "bdp" else ()
     group, joint = _joint(population, cost) if notion == "bdp" else (None, None)
-    level = Level(max(float(state["level"]), float(conclusion["epsilon"])), delta)
+    level = LevelAtDelta(max(float(state["level"]), float(conclusion["epsilon"])), delta)
     return Promise(
         subject,
         standing,
         notion,
         level,
-        Level(float(claim["epsilon"]), delta),
+        LevelAtDelta(float(claim["epsilon"]), delta),
         cost,
         adversary,
         population=population if notion == "bdp" else None,
@@ -260,7 +260,7 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
         joint=_weaker(joint, level),
         limit=None
         if limit is None
-        else Level(float(limit), max(delta, _delta(steps[0]["evidence"]))),
+        else LevelAtDelta(float(limit), max(delta, _delta(steps[0]["evidence"]))),
         counted=_counted(document, level, limit),
         earlier=len(state["earlier_spends"]),
         dataset=str(document["dataset"]),
@@ -271,12 +271,14 @@ def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subjec
         assumptions=tuple(document["assumptions"]),
         theorem=steps[1]["rule"] if notion == "bdp" else "",
         vague=_vague(
-            Level(0.0, delta), adversary, *((step["rule"], step["premises"]) for step in steps[1:])
+            LevelAtDelta(0.0, delta),
+            adversary,
+            *((step["rule"], step["premises"]) for step in steps[1:]),
         ),
     )
 
 
-def _counted(document: Mapping[str, Any], level: Level, total: float | None) -> float | None:
+def _counted(document: Mapping[str, Any], level: LevelAtDelta, total: float | None) -> float | None:
     """The level of all releases by the ledger's count, `None` where it isn't known from here.
 
     With a delta a first release's own level is lower than that: its costs were fixed beforehand,
@@ -307,8 +309,10 @@ def _counted(document: Mapping[str, Any], level: Level, total: float | None) -> 
 
 def _of_conversion(document: Mapping[str, Any], standing: Standing) -> Promise:
     claim, step, population = document["claim"], document["derivation"], document["population"]
-    level = Level(float(claim["epsilon"]), _delta(claim, step["conclusion"]))
-    cost = _dp_cost(claim, level.delta) or Level(float(claim["dp_epsilon"]), _cost_delta(claim))
+    level = LevelAtDelta(float(claim["epsilon"]), _delta(claim, step["conclusion"]))
+    cost = _dp_cost(claim, level.delta) or LevelAtDelta(
+        float(claim["dp_epsilon"]), _cost_delta(claim)
+    )
     adversary = _adversary(claim, claim["notion"])
     restricted = adversary != "informed" and _about_intervals(step["rule"], step["premises"])
     return Promise(
@@ -340,7 +344,9 @@ def _delta(*parts: Mapping[str, Any]) -> float:
     return max(float(part.get("delta") or 0.0) for part in parts)
 
 
-def _dp_cost(spent: Mapping[str, Any], delta: float, total: float | None = None) -> Level | None:
+def _dp_cost(
+    spent: Mapping[str, Any], delta: float, total: float | None = None
+) -> LevelAtDelta | None:
     """The DP level of everything where there is Gaussian noise in it; `None` where there is none.
 
     `total` is what a ledger keeps to, where costs may depend on earlier answers.
@@ -349,13 +355,13 @@ def _dp_cost(spent: Mapping[str, Any], delta: float, total: float | None = None)
     if rho == 0.0:
         return None
     bounds = dp_bounds(Cost(any=float(spent["dp_epsilon"]), rho_any=rho), delta, total=total)
-    return Level(min(bound.epsilon for bound in bounds), delta)
+    return LevelAtDelta(min(bound.epsilon for bound in bounds), delta)
 
 
-def _paid(claim: Mapping[str, Any], state: Mapping[str, Any], delta: float) -> Level:
+def _paid(claim: Mapping[str, Any], state: Mapping[str, Any], delta: float) -> LevelAtDelta:
     """The DP level of everything that was released from a data set."""
     adaptive = state.get("total") if state["earlier_spends"] else None
-    pure = Level(float(state["dp_epsilon"]), _cost_delta(claim, state))
+    pure = LevelAtDelta(float(state["dp_epsilon"]), _cost_delta(claim, state))
     return _dp_cost(state, delta, adaptive) or pure
 
 
@@ -374,7 +380,7 @@ def _about_intervals(rule: str, under: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _vague(
-    level: Level, adversary: Adversary, *steps: tuple[str, Sequence[Mapping[str, Any]]]
+    level: LevelAtDelta, adversary: Adversary, *steps: tuple[str, Sequence[Mapping[str, Any]]]
 ) -> bool:
     """Whether the theorems of all conversions cover vague knowledge of single records."""
     known = adversary == "any" and level.delta == 0.0
@@ -398,31 +404,31 @@ def _places(
     secrets: Mapping[str, Any],
     columns: Mapping[str, Mapping[str, Any]],
     population: Mapping[str, Any],
-) -> tuple[Place, ...]:
+) -> tuple[SecretPlace, ...]:
     """Where secrets lie, as a release's claim says it."""
     if secrets["kind"] != "bounded":
         return ()
     covers = population.get("covers", [])
     intervals = secrets.get("intervals") or {covers[0]: secrets["interval"]}
     return tuple(
-        Place(name, (float(low), float(high)), str(columns.get(name, {}).get("unit") or ""))
+        SecretPlace(name, (float(low), float(high)), str(columns.get(name, {}).get("unit") or ""))
         for name, (low, high) in intervals.items()
     )
 
 
-def _places_of(population: Mapping[str, Any] | None) -> tuple[Place, ...]:
+def _places_of(population: Mapping[str, Any] | None) -> tuple[SecretPlace, ...]:
     """The secret intervals of a conversion: bounds of vectors, else where values are clipped."""
     spec = population or {}
     names = spec.get("columns") or ()
     if names and spec.get("bounds"):
         pairs = zip(names, spec["bounds"], strict=True)
-        return tuple(Place(name, (float(low), float(high))) for name, (low, high) in pairs)
-    return (Place(),)
+        return tuple(SecretPlace(name, (float(low), float(high))) for name, (low, high) in pairs)
+    return (SecretPlace(),)
 
 
 def _outside(
-    population: Mapping[str, Any] | None, adversary: Adversary, cost: Level
-) -> Level | None:
+    population: Mapping[str, Any] | None, adversary: Adversary, cost: LevelAtDelta
+) -> LevelAtDelta | None:
     """The level for secret values anywhere, by the theorems that don't restrict them.
 
     `None` where the population isn't known here (a file that is not at hand).
@@ -432,14 +438,20 @@ def _outside(
     try:
         question = Question(parse(population), adversary, "unbounded")
         if cost.delta == 0.0:
-            return Level(report(question, Cost(any=cost.epsilon)).best.epsilon)
+            return LevelAtDelta(report(question, Cost(any=cost.epsilon)).best.epsilon)
         table = approximate(question, ApproxDP(cost.epsilon, cost.delta))
     except BayesdpError:
         return None
-    return Level(table.best.epsilon, table.best.delta) if table.bounds else Level(math.inf)
+    return (
+        LevelAtDelta(table.best.epsilon, table.best.delta)
+        if table.bounds
+        else LevelAtDelta(math.inf)
+    )
 
 
-def _joint(population: Mapping[str, Any], cost: Level) -> tuple[int | None, Level | None]:
+def _joint(
+    population: Mapping[str, Any], cost: LevelAtDelta
+) -> tuple[int | None, LevelAtDelta | None]:
     """How many records are related, and the level for facts about all of them (theory 3.2).
 
     To replace all records of a group is as many changes of one record, and other groups say nothing
@@ -454,18 +466,18 @@ def _joint(population: Mapping[str, Any], cost: Level) -> tuple[int | None, Leve
     return declared.group_size, group_level(cost, declared.group_size)
 
 
-def _weaker(joint: Level | None, level: Level) -> Level | None:
+def _weaker(joint: LevelAtDelta | None, level: LevelAtDelta) -> LevelAtDelta | None:
     """The level for facts about a group, shown no lower than that for one of its records.
 
     With a larger delta it may have a lower epsilon, which would read like a stronger promise.
     """
-    return None if joint is None else Level(max(joint.epsilon, level.epsilon), joint.delta)
+    return None if joint is None else LevelAtDelta(max(joint.epsilon, level.epsilon), joint.delta)
 
 
-def group_level(level: Level, size: int) -> Level:
+def group_level(level: LevelAtDelta, size: int) -> LevelAtDelta:
     """The level of a DP level for groups of `size` records (theory 3.2, 3.10)."""
     joint = group(size, ApproxDP(level.epsilon, level.delta))
-    return Level(joint.epsilon, joint.delta)
+    return LevelAtDelta(joint.epsilon, joint.delta)
 
 
 def _spec(population: Population | None) -> dict[str, Any] | None:

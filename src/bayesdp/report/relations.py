@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from bayesdp.notions.catalogue import notion_of
-from bayesdp.report.layout import Cell, item, noted, say, show_table
+from bayesdp.report.layout import TableCell, item, noted, say, show_table
 from bayesdp.report.numbers import notion_level, rough
 
 
@@ -36,7 +36,7 @@ def show_implications(console: Console, document: Mapping[str, Any]) -> None:
         )
 
 
-def _row(row: Mapping[str, Any]) -> tuple[Cell, ...]:
+def _row(row: Mapping[str, Any]) -> tuple[TableCell, ...]:
     sharper = row["published"] is None or row["published"] > row["level"] * (1 + 1e-9)
     return (
         row["notion"],

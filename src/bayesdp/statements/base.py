@@ -186,6 +186,9 @@ Count = Annotated[int, BeforeValidator(_not_a_truth_value), Field(ge=1, le=MOST_
 Sequence = BeforeValidator(_as_tuple)
 """Beside a tuple type: a list as plain data has it, kept as a tuple."""
 
+Interval = Annotated[tuple[Number, Number], Sequence]
+"""From one number to another."""
+
 Plain = Annotated[Any, AfterValidator(all_visible)]
 """Plain data that has a reader of its own. Its texts are lines of visible letters."""
 

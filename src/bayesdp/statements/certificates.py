@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from bayesdp.statements.base import (
     Count,
+    Interval,
     Line,
     Name,
     Names,
@@ -27,7 +28,7 @@ from bayesdp.statements.base import (
     Statement,
 )
 from bayesdp.statements.columns import Value
-from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta, Interval
+from bayesdp.statements.conversions import Adversary, Conversion, Cost, Delta
 from bayesdp.statements.program_steps import ProgramClaim, ProgramDerivation
 from bayesdp.statements.spends import GAUSSIAN, PROGRAM, Spend
 from bayesdp.statements.steps import NotionLevel, Relation, RelationsStep, ReleaseStep
@@ -64,7 +65,7 @@ def _the_same(words: tuple[str, ...]) -> tuple[str, ...]:
     return words
 
 
-Population = dict[str, Any]
+DeclaredPopulation = dict[str, Any]
 """A population as it is declared, for `read_population`."""
 
 
@@ -161,7 +162,7 @@ class RelationsClaim(Statement):
 # -- results ------------------------------------------------------------------------------------
 
 
-class Error(Statement):
+class ErrorMargin(Statement):
     """The noise moves a number by more than `value` with a probability of 1 - `confidence`."""
 
     confidence: Annotated[Number, Field(ge=0.5, lt=1)]
@@ -186,7 +187,7 @@ class NumberResult(Statement):
     rows: Count | None = None
     value: Number
     unit: Line
-    error: Error
+    error: ErrorMargin
     noise: ResultNoise
     dp_epsilon: Size | None = None
     dp_rho: Size | None = None
@@ -264,7 +265,7 @@ class ReleaseCertificate(Certificate):
     columns: dict[str, Any]
     public_blocks: Names = ()
     programs: Annotated[tuple[ProgramText, ...], Sequence] = ()
-    population: Population | None
+    population: DeclaredPopulation | None
     claim: Annotated[DpClaim | BdpClaim, Field(discriminator="notion")]
     results: Annotated[tuple[Result, ...], Sequence]
     data_set: DataSet
@@ -287,7 +288,7 @@ class ReleaseCertificate(Certificate):
 class ConversionCertificate(Certificate):
     """The certificate of a conversion alone: for every mechanism of the stated cost."""
 
-    population: Population
+    population: DeclaredPopulation
     claim: ConversionClaim
     derivation: Conversion
 
@@ -297,7 +298,7 @@ class ConversionCertificate(Certificate):
         return self
 
 
-def _alone(step: Conversion, population: Population | None) -> None:
+def _alone(step: Conversion, population: DeclaredPopulation | None) -> None:
     """Raises `ValueError` for costs and columns that only a release declares."""
     if step.composition is not None:
         raise ValueError("costs of queries, which only a release asks")
@@ -310,7 +311,7 @@ def _alone(step: Conversion, population: Population | None) -> None:
 class RelationsCertificate(Certificate):
     """The certificate of what given levels of notions imply."""
 
-    population: Population | None
+    population: DeclaredPopulation | None
     declared: Names
     claim: RelationsClaim
     derivation: RelationsStep

@@ -36,8 +36,8 @@ from bayesdp.statements.base import (
     visible,
 )
 from bayesdp.statements.conditions import (
+    ConditionText,
     Operand,
-    Where,
     comparisons,
     holds,
     parse,
@@ -107,7 +107,7 @@ def seconds_of(step: str) -> int:
 
 
 States = Annotated[tuple[Value, ...], Sequence, Field(min_length=1), AfterValidator(_states)]
-Step = Annotated[
+OrderStep = Annotated[
     Annotated[Annotated[Number, Field(gt=0)], Tag("number")]
     | Annotated[Annotated[Name, AfterValidator(_duration)], Tag("time")],
     Discriminator(lambda plain: "time" if isinstance(plain, str) else "number"),
@@ -221,7 +221,7 @@ class Cut(_Derived):
 class Condition(_Derived):
     """A derived column: 1 where the condition `where` holds of its source, else 0."""
 
-    where: Where
+    where: ConditionText
 
     @property
     def levels(self) -> tuple[Value, ...]:
@@ -267,7 +267,7 @@ class Position(_Role):
     """A role: the column says in which order rows come; neighbours are a `step` apart."""
 
     role: Literal["order"]
-    step: Step
+    step: OrderStep
     states: States | None = None
 
     @property

@@ -75,10 +75,10 @@ class Joined:
     """Conditions joined by `and` or `or`, or the single condition that `not` denies."""
 
     how: Literal["and", "or", "not"]
-    parts: tuple[Tree, ...]
+    parts: tuple[ConditionTree, ...]
 
 
-Tree = Comparison | Joined
+ConditionTree = Comparison | Joined
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def condition(text: str) -> str:
     return text
 
 
-Where = Annotated[str, AfterValidator(condition)]
+ConditionText = Annotated[str, AfterValidator(condition)]
 """The text of a condition."""
 
 
@@ -143,7 +143,7 @@ def is_time(value: object) -> bool:
     return True
 
 
-def comparisons(tree: Tree) -> Iterator[Comparison]:
+def comparisons(tree: ConditionTree) -> Iterator[Comparison]:
     """All comparisons of a condition, from left to right."""
     if isinstance(tree, Comparison):
         yield tree
@@ -152,12 +152,12 @@ def comparisons(tree: Tree) -> Iterator[Comparison]:
             yield from comparisons(part)
 
 
-def columns_of(tree: Tree) -> frozenset[str]:
+def columns_of(tree: ConditionTree) -> frozenset[str]:
     """The columns that a condition reads."""
     return frozenset(part.column for part in comparisons(tree))
 
 
-def holds(tree: Tree, row: Mapping[str, Any]) -> bool:
+def holds(tree: ConditionTree, row: Mapping[str, Any]) -> bool:
     """Whether a condition holds where the columns have these plain Python values."""
     if isinstance(tree, Joined):
         if tree.how == "not":
@@ -180,7 +180,7 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 """What each comparison does, on Python values and on a table's expressions alike."""
 
 
-def parse(text: str) -> Tree:
+def parse(text: str) -> ConditionTree:
     """The condition that the text spells. Raises `ConditionError` for any other text."""
     if not isinstance(text, str) or not text.strip():
         raise ConditionError(text)
@@ -192,7 +192,7 @@ def parse(text: str) -> Tree:
 
 
 @lru_cache(maxsize=256)
-def _parse(text: str) -> Tree:
+def _parse(text: str) -> ConditionTree:
     return _Parser(text).tree()
 
 
@@ -206,7 +206,7 @@ class _Parser:
     def refuse(self, shown: object, expected: str = LANGUAGE, remedy: str = "") -> NoReturn:
         raise ConditionError(shown, expected, remedy)
 
-    def tree(self) -> Tree:
+    def tree(self) -> ConditionTree:
         try:
             with warnings.catch_warnings():  # what Python only warns of is written in error
                 warnings.simplefilter("error")
@@ -221,7 +221,7 @@ class _Parser:
                 self.refuse(token.string, "a condition without a comment")
         return self.visit(body, 0)
 
-    def visit(self, node: ast.expr, depth: int) -> Tree:
+    def visit(self, node: ast.expr, depth: int) -> ConditionTree:
         if depth > MOST_NESTED:
             self.refuse(self.text, f"at most {MOST_NESTED} levels of nesting")
         if isinstance(node, ast.BoolOp):
@@ -241,7 +241,7 @@ class _Parser:
         except RecursionError:
             return self.text
 
-    def compare(self, node: ast.Compare) -> Tree:
+    def compare(self, node: ast.Compare) -> ConditionTree:
         sides = [node.left, *node.comparators]
         parts = tuple(
             self.pair(left, _OPERATORS[type(op)], right)
@@ -289,7 +289,9 @@ class _Parser:
         return sign * value
 
 
-def against(tree: Tree, columns: Mapping[str, Operand]) -> tuple[Tree, dict[str, Reads]]:
+def against(
+    tree: ConditionTree, columns: Mapping[str, Operand]
+) -> tuple[ConditionTree, dict[str, Reads]]:
     """The condition on these columns, and the type that each column is read as.
 
     Raises `ConditionError` where a comparison doesn't fit its column.
@@ -298,7 +300,9 @@ def against(tree: Tree, columns: Mapping[str, Operand]) -> tuple[Tree, dict[str,
     return _against(tree, columns, reads), reads
 
 
-def _against(tree: Tree, columns: Mapping[str, Operand], reads: dict[str, Reads]) -> Tree:
+def _against(
+    tree: ConditionTree, columns: Mapping[str, Operand], reads: dict[str, Reads]
+) -> ConditionTree:
     if isinstance(tree, Joined):
         return Joined(tree.how, tuple(_against(part, columns, reads) for part in tree.parts))
     name, operator, values = tree.column, tree.operator, tree.values

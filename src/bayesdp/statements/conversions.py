@@ -14,6 +14,7 @@ from pydantic import (
 )
 
 from bayesdp.statements.base import (
+    Interval,
     Line,
     Name,
     Names,
@@ -58,7 +59,6 @@ THEOREMS = frozenset(
 
 Adversary = Literal["any", "uninformed", "informed"]
 Delta = Annotated[Number, Field(ge=0, lt=1)]
-Interval = Annotated[tuple[Number, Number], Sequence]
 
 
 class ColumnCost(Statement):

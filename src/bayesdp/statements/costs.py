@@ -20,7 +20,7 @@ from bayesdp.statements.base import (
     Whole,
     distinct,
 )
-from bayesdp.statements.program_documents import Exact
+from bayesdp.statements.program_documents import ExactNumber
 from bayesdp.statements.program_steps import ProgramDerivation
 from bayesdp.statements.queries import ProgramQuery, TableQuery
 from bayesdp.statements.spends import GAUSSIAN, LAPLACE, PROGRAM, Spend
@@ -134,7 +134,7 @@ class ProgramCost(Statement):
     query: ProgramQuery
     fields: dict[Name, Name]
     spends: Annotated[tuple[Spend, ...], Sequence, Field(min_length=1, max_length=2)]
-    gaussian: dict[Name, Exact] = Field(default_factory=dict)
+    gaussian: dict[Name, ExactNumber] = Field(default_factory=dict)
 
 
 class ProgramStep(Statement):

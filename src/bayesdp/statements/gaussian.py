@@ -11,6 +11,7 @@ from bayesdp.statements.base import (
     Count,
     Declared,
     InFile,
+    Interval,
     Names,
     Number,
     Roles,
@@ -21,8 +22,6 @@ from bayesdp.statements.tables import square
 
 ASYMMETRY = 1e-9
 """How far two entries may differ, relative to the two standard deviations."""
-
-Interval = Annotated[tuple[Number, Number], Sequence]
 
 
 def _symmetric(matrix: Any) -> Any:

@@ -47,7 +47,7 @@ class Factor(Statement):
     table: Any
 
 
-States = Annotated[
+StateCounts = Annotated[
     Annotated[Count, Tag("single")]
     | Annotated[Annotated[tuple[Count, ...], Sequence], Tag("list")],
     Discriminator(listed),
@@ -59,7 +59,7 @@ class GraphFactors(Declared):
 
     model: Literal["graph"]
     records: Count
-    states: States
+    states: StateCounts
     factors: Annotated[tuple[Factor, ...], Sequence]
 
     @model_validator(mode="after")
@@ -81,7 +81,7 @@ class GraphFactors(Declared):
 
 class _SharedTable(Declared):
     model: Literal["graph"]
-    states: States | None = None
+    states: StateCounts | None = None
     table: Any
 
     def _check_table(self, records: int) -> None:
@@ -94,7 +94,7 @@ class _SharedTable(Declared):
             raise ValueError("not one number of states for each record")
 
 
-Pair = Annotated[tuple[Place, Place], Sequence]
+RecordPair = Annotated[tuple[Place, Place], Sequence]
 
 
 class GraphEdges(_SharedTable):
@@ -102,7 +102,7 @@ class GraphEdges(_SharedTable):
 
     records: Count
     edges: Annotated[
-        Annotated[tuple[Pair, ...], Sequence, Tag("list")] | Annotated[InFile, Tag("single")],
+        Annotated[tuple[RecordPair, ...], Sequence, Tag("list")] | Annotated[InFile, Tag("single")],
         Discriminator(listed),
     ]
 

@@ -11,6 +11,7 @@ from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from bayesdp.statements.base import (
     Count,
+    Interval,
     Line,
     Name,
     Names,
@@ -53,7 +54,6 @@ def _kind(value: object) -> str:
 
 Numbers = Annotated[tuple[Number, ...], Sequence, Field(min_length=1)]
 Sizes = Annotated[tuple[Size, ...], Sequence, Field(min_length=1)]
-Interval = Annotated[tuple[Number, Number], Sequence]
 OneOrMore = Annotated[
     Annotated[Number, Tag("single")] | Annotated[Numbers, Tag("list")], Discriminator(_kind)
 ]
@@ -168,7 +168,7 @@ class Posterior(Statement):
             raise ValueError("a parameter below 0")
 
 
-class Error(Statement):
+class OutputMargin(Statement):
     """The noise moves a number by more than `value` with a probability of 1 - `confidence`."""
 
     confidence: Annotated[Number, Field(ge=0.5, lt=1)]
@@ -185,7 +185,7 @@ class NumberOutput(_About, Released):
     """A released value, or what was computed from some, with the error of the noise."""
 
     cells: Annotated[Names, Field(min_length=1)] | None = None
-    error: Error | None = None
+    error: OutputMargin | None = None
 
     @model_validator(mode="after")
     def _of_one_size(self) -> NumberOutput:

@@ -168,7 +168,7 @@ def read_expression(plain: object) -> Expr:
     return _Nodes().node(plain)
 
 
-Exact = Annotated[Fraction, PlainValidator(exact_number)]
+ExactNumber = Annotated[Fraction, PlainValidator(exact_number)]
 """An exact number as a text."""
 
 Numbered = Annotated[Fraction, PlainValidator(_numbered)]

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, StrictBool, Tag, model_validator
 
 from bayesdp.statements.base import Reader, Sequence, Size, Statement, one_form
-from bayesdp.statements.program_documents import Exact, Expression, ProgramDocument, Text
+from bayesdp.statements.program_documents import ExactNumber, Expression, ProgramDocument, Text
 
 SOLVERS = ("z3", "cvc5")
 MOST_OBLIGATIONS, MOST_LETTERS = 200, 500_000
@@ -23,7 +23,7 @@ def _not_negative(number: Fraction) -> Fraction:
     return number
 
 
-Ends = Annotated[tuple[Exact, Exact], Sequence]
+Ends = Annotated[tuple[ExactNumber, ExactNumber], Sequence]
 
 # -- the derivation ------------------------------------------------------------------------------
 
@@ -41,10 +41,10 @@ class ReleaseNode(Statement):
 
     release: Text
     rule: Text
-    epsilon: Exact
-    delta: Exact
+    epsilon: ExactNumber
+    delta: ExactNumber
     sensitivity: Sensitivity
-    entering: Annotated[Exact, AfterValidator(_not_negative)] | None
+    entering: Annotated[ExactNumber, AfterValidator(_not_negative)] | None
     kind: Literal["any", "lipschitz"]
     column: Text | None
     interval: Ends | None
@@ -127,8 +127,8 @@ class ProgramEvidence(Statement):
 class ExactCost(Statement):
     """A cost in exact numbers."""
 
-    epsilon: Exact
-    delta: Exact
+    epsilon: ExactNumber
+    delta: ExactNumber
 
 
 class ProgramClaim(Statement):

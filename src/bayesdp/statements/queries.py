@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from bayesdp.statements.base import Line, Name, Number, Reader, Sequence, Statement
-from bayesdp.statements.conditions import Where
+from bayesdp.statements.conditions import ConditionText
 
 
 def _edges(bins: tuple[float, ...]) -> tuple[float, ...]:
@@ -55,7 +55,7 @@ class TableQuery(Statement):
     name: Name
     kind: Literal["count", "sum", "mean", "proportion", "histogram"]
     column: Name | None = None
-    where: Where | None = None
+    where: ConditionText | None = None
     by: Name | None = None
     bins: (
         Annotated[tuple[Number, ...], Sequence, Field(min_length=3), AfterValidator(_edges)] | None

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from bayesdp.errors import InputError, did_you_mean
+from bayesdp.statements.conditions import Reads
 from bayesdp.tables import reading
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
-from bayesdp.tables.queries import Plan
+from bayesdp.tables.queries import TableQueries
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, mismatch
 from bayesdp.tables.source import Table
 
@@ -55,7 +56,7 @@ class Structure:
 
 
 def inspect(
-    table: Table, columns: Mapping[str, Column], expected: Structure, plan: Plan = ()
+    table: Table, columns: Mapping[str, Column], expected: Structure, plan: TableQueries = ()
 ) -> list[Finding]:
     """Everything in which the table differs from the declared columns and structure.
 
@@ -91,7 +92,7 @@ def _missing_columns(
 
 
 def _checks(
-    table: Table, columns: Mapping[str, Column], expected: Structure, plan: Plan
+    table: Table, columns: Mapping[str, Column], expected: Structure, plan: TableQueries
 ) -> Iterator[list[Finding]]:
     faults = column_faults(table, columns, plan)
     query = table.expression.select(
@@ -118,7 +119,7 @@ def count_records(table: Table, unit: str = "row") -> int:
 
 
 def column_faults(
-    table: Table, columns: Mapping[str, Column], plan: Plan = ()
+    table: Table, columns: Mapping[str, Column], plan: TableQueries = ()
 ) -> list[tuple[str, str, Any]]:
     """For every check of single cells: the column, the code, and the expression that marks rows."""
     reads = reads_of(plan)
@@ -141,12 +142,12 @@ def any_fault(faults: Iterable[tuple[str, str, Any]]) -> Any:
     return functools.reduce(lambda x, y: x | y, marks) if marks else ibis.literal(False)
 
 
-def reads_of(plan: Plan) -> dict[str, reading.Reads | None]:
+def reads_of(plan: TableQueries) -> dict[str, Reads | None]:
     """The columns that a plan reads, with the type that its predicates compare them as.
 
     Raises `InputError` for a column that two predicates compare as different types.
     """
-    reads: dict[str, reading.Reads | None] = {}
+    reads: dict[str, Reads | None] = {}
     for query in plan:
         for name in (getattr(query, "column", None), query.by):
             if name is not None:
@@ -420,7 +421,7 @@ def _misordered(table: Table, staged: Any, expected: Structure) -> list[Finding]
     return [Finding("misordered", message)]
 
 
-def _empty_groups(table: Table, columns: Mapping[str, Column], plan: Plan) -> list[Finding]:
+def _empty_groups(table: Table, columns: Mapping[str, Column], plan: TableQueries) -> list[Finding]:
     findings = []
     for name in sorted({query.by for query in plan if query.by is not None}):
         levels = columns[name].levels or ()

@@ -31,19 +31,14 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
-    StrictBool,
-    StrictFloat,
-    StrictInt,
-    StrictStr,
     model_validator,
 )
 
 from bayesdp.errors import InputError, did_you_mean, require_shown
-from bayesdp.statements.columns import seconds_of
+from bayesdp.statements.columns import Value, seconds_of
 from bayesdp.statements.conditions import TIME_WORDS, is_time, value_kind
 
-Value = StrictBool | StrictInt | StrictFloat | StrictStr
-Kind = Literal[
+ColumnKind = Literal[
     "numeric", "discrete", "cuts", "where", "cluster", "member", "series", "order", "public"
 ]
 
@@ -94,7 +89,7 @@ class Column(BaseModel):
         return _check(dict(raw)) if isinstance(raw, Mapping) else raw
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> ColumnKind:
         """The kind: numeric, discrete, cuts or where (both derived), a role, or plain public."""
         if self.role is not None:
             return self.role

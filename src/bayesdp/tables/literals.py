@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayesdp.tables.columns import Value
+from bayesdp.statements.columns import Value
 
 if TYPE_CHECKING:
     import ibis.expr.types as ir

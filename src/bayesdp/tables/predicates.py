@@ -21,8 +21,9 @@ from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import InputError, did_you_mean
 from bayesdp.statements import conditions
-from bayesdp.statements.conditions import COMPARE, ORDERED, Joined, Reads, Tree, holds
-from bayesdp.tables.columns import Column, Value
+from bayesdp.statements.columns import Value
+from bayesdp.statements.conditions import COMPARE, ORDERED, ConditionTree, Joined, Reads, holds
+from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ class Predicate:
 
     text: str
     reads: tuple[tuple[str, Reads], ...]
-    _tree: Tree
+    _tree: ConditionTree
 
     @property
     def columns(self) -> frozenset[str]:
@@ -78,7 +79,7 @@ def _operand(column: Column) -> conditions.Operand:
     )
 
 
-def _truth(tree: Tree, column: str, value: Value) -> bool | None:
+def _truth(tree: ConditionTree, column: str, value: Value) -> bool | None:
     """Whether the tree holds where the column has this value; `None` where others decide.
 
     Texts are never ordered here, because the kernel doesn't order them.
@@ -96,7 +97,7 @@ def _truth(tree: Tree, column: str, value: Value) -> bool | None:
     return None if None in parts else not decides
 
 
-def _to_ibis(tree: Tree, values: Mapping[str, Any]) -> Any:
+def _to_ibis(tree: ConditionTree, values: Mapping[str, Any]) -> Any:
     if isinstance(tree, Joined):
         parts = [_to_ibis(part, values) for part in tree.parts]
         if tree.how == "not":

@@ -1,6 +1,6 @@
 """What is summed over a table: queries as data.
 
-Public names: `SumQuery`, `CountQuery`, `HistogramQuery`, `Query`, `Plan`.
+Public names: `SumQuery`, `CountQuery`, `HistogramQuery`, `DataQuery`, `TableQueries`.
 """
 
 from __future__ import annotations
@@ -46,5 +46,5 @@ class HistogramQuery:
     by: str | None = None
 
 
-Query = SumQuery | CountQuery | HistogramQuery
-Plan = Sequence[Query]
+DataQuery = SumQuery | CountQuery | HistogramQuery
+TableQueries = Sequence[DataQuery]

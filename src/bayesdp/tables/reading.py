@@ -5,7 +5,7 @@ clipped to the bounds; dates and times are texts whose order is theirs. It is NU
 rows that one of the `faults` marks. NaN and infinities are never imputed or clipped: they are
 faults.
 
-Public names: `Reading`, `read`, `time_of`, `has_offset`, `wrong_type`, `wrong_step`,
+Public names: `ReadColumn`, `read`, `time_of`, `has_offset`, `wrong_type`, `wrong_step`,
 `type_words`.
 """
 
@@ -14,9 +14,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import TableError
+from bayesdp.statements.conditions import Reads
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 from bayesdp.tables.predicates import Predicate
@@ -26,7 +27,6 @@ from bayesdp.tables.source import Table
 if TYPE_CHECKING:
     import ibis.expr.types as ir
 
-Reads = Literal["number", "text", "boolean"]
 
 MISSING, NOT_A_NUMBER, NOT_A_TIME, NOT_FINITE, UNDECLARED = (
     "missing",
@@ -38,7 +38,7 @@ MISSING, NOT_A_NUMBER, NOT_A_TIME, NOT_FINITE, UNDECLARED = (
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadColumn:
     """The `value` that is read, and by fault code the expression that marks the faulty rows."""
 
     value: ir.Value
@@ -47,7 +47,7 @@ class Reading:
 
 def read(
     table: Table, columns: Mapping[str, Column], name: str, reads: Reads | None = None
-) -> Reading:
+) -> ReadColumn:
     """The reading of the declared column `name`; `reads` decides for plain public columns.
 
     Raises `TableError` where the table has no such column or one of another type.
@@ -68,7 +68,7 @@ def _natural(table: Table, raw: Any) -> Reads:
     return "number" if kind.is_numeric() else "boolean" if kind.is_boolean() else "text"
 
 
-def _derived(table: Table, columns: Mapping[str, Column], column: Column) -> Reading:
+def _derived(table: Table, columns: Mapping[str, Column], column: Column) -> ReadColumn:
     import ibis
 
     source = str(column.source)
@@ -87,7 +87,7 @@ def _derived(table: Table, columns: Mapping[str, Column], column: Column) -> Rea
     else:
         cuts = column.cuts or ()
         state = bin_index(value, cuts)
-    return Reading(ibis.cases((value.notnull(), state)), reading.faults)
+    return ReadColumn(ibis.cases((value.notnull(), state)), reading.faults)
 
 
 def bin_index(value: Any, edges: tuple[float, ...]) -> Any:
@@ -291,7 +291,7 @@ def number_of(text: Any) -> Any:
     return ibis.cases((~text.contains("_"), text.try_cast("float64")))
 
 
-def _finished(cells: _Cells, column: Column) -> Reading:
+def _finished(cells: _Cells, column: Column) -> ReadColumn:
     """The reading of cells: finiteness is checked first, then come imputation, states and clip."""
     import ibis
 
@@ -317,7 +317,7 @@ def _finished(cells: _Cells, column: Column) -> Reading:
         value = ibis.least(ibis.greatest(value, low), high)
     if sound is not None:
         value = ibis.cases((sound, value))
-    return Reading(value, faults)
+    return ReadColumn(value, faults)
 
 
 def is_finite(value: Any) -> Any:

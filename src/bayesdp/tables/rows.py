@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from bayesdp.statements.conditions import Reads
 from bayesdp.tables import reading
 from bayesdp.tables.columns import Column
 from bayesdp.tables.refusals import engine
@@ -40,7 +41,7 @@ def read_columns(
     return engine(lambda: table.connection.to_pyarrow(query))
 
 
-def _reads(table: Table, kind: Wanted) -> reading.Reads | None:
+def _reads(table: Table, kind: Wanted) -> Reads | None:
     """How cells of a column that is not declared are read."""
     if kind == "truth":
         return "boolean" if table.text_cells else None

@@ -16,6 +16,7 @@ from itertools import pairwise
 from typing import Any
 
 from bayesdp.errors import InputError
+from bayesdp.statements.columns import Value
 from bayesdp.tables import reading
 from bayesdp.tables.checks import (
     Structure,
@@ -25,9 +26,9 @@ from bayesdp.tables.checks import (
     reads_of,
     structure_findings,
 )
-from bayesdp.tables.columns import Column, Value, group_keys
+from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.literals import literal
-from bayesdp.tables.queries import CountQuery, HistogramQuery, Plan, Query, SumQuery
+from bayesdp.tables.queries import CountQuery, DataQuery, HistogramQuery, SumQuery, TableQueries
 from bayesdp.tables.source import Table, require_columns
 
 _MOST_GROUPS = 10_000
@@ -59,7 +60,10 @@ class Totals:
 
 
 def run(
-    table: Table, columns: Mapping[str, Column], plan: Plan, expected: Structure | None = None
+    table: Table,
+    columns: Mapping[str, Column],
+    plan: TableQueries,
+    expected: Structure | None = None,
 ) -> Totals:
     """The exact integers of every query. They are private, but for sizes of public groups.
 
@@ -87,7 +91,7 @@ def run(
     return Totals(rows, records, {query.name: scan.total(query, answer) for query in plan})
 
 
-def _validate(query: Query, columns: Mapping[str, Column]) -> None:
+def _validate(query: DataQuery, columns: Mapping[str, Column]) -> None:
     key = f"query.{query.name}"
     if query.by is not None:
         group_keys(columns, query.by, f"{key}.by")
@@ -138,7 +142,7 @@ class _Scan:
     aggregate. Totals are put together from the groups afterwards, in Python's integers.
     """
 
-    def __init__(self, table: Table, columns: Mapping[str, Column], plan: Plan) -> None:
+    def __init__(self, table: Table, columns: Mapping[str, Column], plan: TableQueries) -> None:
         self.table, self.columns = table, columns
         reads = reads_of(plan)
         faults = column_faults(table, columns, plan)
@@ -168,7 +172,7 @@ class _Scan:
         for query in plan:
             self._add(query)
 
-    def _add(self, query: Query) -> None:
+    def _add(self, query: DataQuery) -> None:
         where = query.where.to_ibis(self.values) if query.where else None
         self.places[query.name, "size"] = 0
         if query.where and all(self.columns[name].is_public for name in query.where.columns):
@@ -190,7 +194,7 @@ class _Scan:
                 return
         self._aggregate(query, "value", self.staged.count(where=where))
 
-    def _aggregate(self, query: Query, part: str, expression: Any) -> None:
+    def _aggregate(self, query: DataQuery, part: str, expression: Any) -> None:
         """Add an aggregate to the scan, unless another query has it: then share that."""
         known = next((i for i, a in enumerate(self.aggregates) if a.equals(expression)), None)
         self.places[query.name, part] = len(self.aggregates) if known is None else known
@@ -224,7 +228,7 @@ class _Scan:
             if name in self.grouped
         )
 
-    def total(self, query: Query, answer: list[tuple[Any, ...]]) -> Total:
+    def total(self, query: DataQuery, answer: list[tuple[Any, ...]]) -> Total:
         """The totals of one query, added up over the groups of all others."""
         order = list(self.dimensions)
         offset = len(order)

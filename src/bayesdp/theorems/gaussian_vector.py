@@ -45,7 +45,7 @@ from bayesdp.leakage.normal import vector_movements
 from bayesdp.notions import Bound, Cost
 from bayesdp.numbers import up
 from bayesdp.populations import Gaussian
-from bayesdp.populations.gaussian import Rows
+from bayesdp.populations.gaussian import MatrixRows
 from bayesdp.theorems.base import Question
 from bayesdp.theorems.gaussian import ShiftTheorem
 
@@ -151,6 +151,6 @@ def _movements(population: Gaussian) -> NDArray[np.float64] | None:
 
 @lru_cache(maxsize=8)
 def _cached(
-    covariance: Rows, columns: int, widths: tuple[float, ...]
+    covariance: MatrixRows, columns: int, widths: tuple[float, ...]
 ) -> NDArray[np.float64] | None:
     return vector_movements(covariance, columns, widths)

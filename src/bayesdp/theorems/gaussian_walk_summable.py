@@ -57,7 +57,7 @@ from typing import Any
 from bayesdp.leakage.walk import covariance_factor, walk_factor
 from bayesdp.notions import Cost
 from bayesdp.populations import Gaussian
-from bayesdp.populations.gaussian import Rows
+from bayesdp.populations.gaussian import MatrixRows
 from bayesdp.populations.precision import Precision
 from bayesdp.theorems.gaussian import NO_COVARIANCE, ClusterTheorem
 
@@ -102,5 +102,5 @@ def _from_precision(precision: Precision) -> tuple[float, dict[str, Any]] | None
 
 
 @lru_cache(maxsize=16)
-def _from_covariance(covariance: Rows) -> tuple[float, dict[str, Any]] | None:
+def _from_covariance(covariance: MatrixRows) -> tuple[float, dict[str, Any]] | None:
     return covariance_factor(covariance)

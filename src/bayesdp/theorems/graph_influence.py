@@ -57,7 +57,7 @@ from bayesdp.populations import Graph, Network, Tree
 from bayesdp.populations.factors import FactorGraph
 from bayesdp.theorems.base import Question, Theorem
 
-Discrete = Graph | Tree | Network
+DiscreteModel = Graph | Tree | Network
 
 
 class GraphInfluence(Theorem):
@@ -70,7 +70,7 @@ class GraphInfluence(Theorem):
     ignores = "the rest of the tables, and that influences shrink as costs grow"
     models = (Graph, Tree, Network)
 
-    def hypothesis(self, population: Discrete, question: Question, cost: Cost) -> str | None:
+    def hypothesis(self, population: DiscreteModel, question: Question, cost: Cost) -> str | None:
         """Needs influences that die out."""
         if _factor(population) is not None:
             return None
@@ -79,7 +79,7 @@ class GraphInfluence(Theorem):
             "below 1, or too close to it to be told"
         )
 
-    def level(self, population: Discrete, question: Question, cost: Cost) -> Bound:
+    def level(self, population: DiscreteModel, question: Question, cost: Cost) -> Bound:
         """The largest total influence on a record, times `eps`."""
         proved = _factor(population)
         assert proved is not None
@@ -91,7 +91,7 @@ class GraphInfluence(Theorem):
 _KNOWN: WeakKeyDictionary[FactorGraph, tuple[float, dict[str, Any]] | None] = WeakKeyDictionary()
 
 
-def _factor(population: Discrete) -> tuple[float, dict[str, Any]] | None:
+def _factor(population: DiscreteModel) -> tuple[float, dict[str, Any]] | None:
     """The factor of a population's graph, computed once."""
     graph = population.factor_graph
     most = MOST_WRITTEN if isinstance(population, Graph) else MOST_WRITTEN_OF_NODES

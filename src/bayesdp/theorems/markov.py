@@ -10,8 +10,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats
 from bayesdp.leakage.deadline import Deadline
-from bayesdp.leakage.lipschitz import Floats
 from bayesdp.leakage.states import StateChain, StatesLevel
 from bayesdp.leakage.stationary import stationary_law
 from bayesdp.leakage.tuples import tuple_kernel

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bayesdp.leakage.profile import classical, deltas, effects, membership, pufferfish, semantic
-from bayesdp.leakage.profile.model import Model, Witness
+from bayesdp.leakage.profile.model import LawAndChannel, Witness
 from tests.effort import runs
 from tests.oracles import finite, mechanisms, notions
 from tests.oracles.membership import largest_ratio, level_of
@@ -33,7 +33,7 @@ def random_model(
     return joint, channel / channel.sum(axis=-1, keepdims=True)
 
 
-def every(model: Model) -> list[range]:
+def every(model: LawAndChannel) -> list[range]:
     return [range(size) for size in model.sizes]
 
 
@@ -47,7 +47,7 @@ def test_semantic_levels_are_those_of_the_best_belief():
     ones = 0
     for _ in range(runs(300)):
         joint, channel = random_model(rng, [(2,), (3,), (2, 2), (2, 3)])
-        model = Model.of(joint, channel)
+        model = LawAndChannel.of(joint, channel)
         sp = semantic.semantic_privacy(model, every(model))
         bsp = semantic.bayesian_semantic_privacy(model, every(model))
         known = semantic.known_semantic_privacy(model, every(model))
@@ -93,7 +93,7 @@ def test_two_points_are_enough():
     rng = np.random.default_rng(52)
     for _ in range(runs(60)):
         joint, channel = random_model(rng, [(3,), (2, 2), (2, 3)], zeros=False)
-        model = Model.of(joint, channel)
+        model = LawAndChannel.of(joint, channel)
         games = list(notions.semantic_games(channel))
         chosen = [games[int(k)] for k in rng.choice(len(games), 4)]
         for real, compared in chosen:
@@ -111,7 +111,7 @@ def test_membership_levels_are_those_of_extreme_beliefs_and_of_the_prior():
     rng = np.random.default_rng(53)
     for _ in range(runs(300)):
         joint, channel = random_model(rng)
-        model = Model.of(joint, channel)
+        model = LawAndChannel.of(joint, channel)
         found = membership.membership_privacy(model).level
         truth = notions.membership(joint, channel, rng)
         case = (joint.tolist(), channel.tolist())
@@ -147,7 +147,7 @@ def value_is(sizes: tuple[int, ...], record: int, value: int) -> pufferfish.Secr
     return pufferfish.some(sizes, (record,), (value,), f"record {record} is {value}")
 
 
-def bayesian_pairs(sizes: tuple[int, ...]) -> Iterator[pufferfish.Pair]:
+def bayesian_pairs(sizes: tuple[int, ...]) -> Iterator[pufferfish.SecretPair]:
     """The pairs that make Pufferfish BDP: two values of a record beside the same known ones.
 
     `(W + 1)^(n - 1)` conditions for each record; for small domains.
@@ -172,7 +172,7 @@ def test_groups_the_strong_adversary_and_independent_records():
     rng = np.random.default_rng(55)
     for _ in range(runs(300)):
         joint, channel = random_model(rng)
-        model = Model.of(joint, channel)
+        model = LawAndChannel.of(joint, channel)
         group = classical.group_privacy(model)
         dp = classical.differential_privacy(model).level
         case = channel.tolist()
@@ -207,7 +207,7 @@ def test_setting_secrets_and_deltas():
     rng = np.random.default_rng(56)
     for _ in range(runs(300)):
         joint, channel = random_model(rng)
-        model = Model.of(joint, channel)
+        model = LawAndChannel.of(joint, channel)
         case = (joint.tolist(), channel.tolist())
         do = effects.causal_effect(model).level
         assert same(do, notions.setting_level(joint, channel)), case
@@ -234,7 +234,7 @@ def test_a_family_has_the_largest_level_of_its_members():
     for _ in range(20):
         channel = random_model(rng, [(2, 2)], zeros=False)[1]
         members = [mechanisms.random_joint(rng, (2, 2), 0.0) for _ in range(3)]
-        models = [Model.of(one, channel) for one in members]
+        models = [LawAndChannel.of(one, channel) for one in members]
         pairs = pufferfish.household_pairs((2, 2))
         found = pufferfish.pufferfish(models, pairs)
         each = [pufferfish.pufferfish([one], pairs).level for one in models]
@@ -246,7 +246,7 @@ def test_a_family_has_the_largest_level_of_its_members():
 def test_an_output_that_the_default_excludes_has_level_one():
     """Left out, it would make "SP implies DP" false: the other output has level 0.1716."""
     channel = np.array([[0.0, 1.0], [0.5, 0.5]])
-    model = Model.of([0.5, 0.5], channel)
+    model = LawAndChannel.of([0.5, 0.5], channel)
     assert semantic.semantic_privacy(model, [(0,)]).level == 1.0
     assert classical.differential_privacy(model).level == math.inf
     games = list(notions.semantic_games(channel, 0))
@@ -258,7 +258,7 @@ def test_an_output_that_the_default_excludes_has_level_one():
 def test_hands_on_a_coin():
     """Worked by hand: randomized response on one fair bit with eps = ln 3."""
     channel = np.array([[0.75, 0.25], [0.25, 0.75]])
-    model = Model.of([0.5, 0.5], channel)
+    model = LawAndChannel.of([0.5, 0.5], channel)
     log_3 = math.log(3.0)
     root = math.sqrt(3.0)
     assert classical.differential_privacy(model).level == pytest.approx(log_3, abs=1e-12)
@@ -281,7 +281,7 @@ def test_all_sets_s_are_searched():
     for x in itertools.product(*map(range, shape)):
         chance = 0.8 if x[0] ^ x[1] else 0.2
         channel[x] = (1.0 - chance, chance)
-    model = Model.of(np.full(shape, 0.125), channel)
+    model = LawAndChannel.of(np.full(shape, 0.125), channel)
     found = semantic.bayesian_semantic_privacy(model, every(model))
     assert found.level == pytest.approx(math.tanh(math.log(4.0) / 2.0), abs=1e-12)
     assert found.by is not None

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from bayesdp.leakage.profile import classical, effects, membership, semantic
-from bayesdp.leakage.profile.model import Model
+from bayesdp.leakage.profile.model import LawAndChannel
 from tests.effort import runs
 from tests.leakage.profile.test_against_brute_force import product_law, random_model
 from tests.oracles import mechanisms, notions
@@ -38,7 +38,7 @@ class Levels:
     do: float
 
 
-def levels_of(model: Model, defaults) -> Levels:
+def levels_of(model: LawAndChannel, defaults) -> Levels:
     bdp = classical.bayesian(model)
     flat = classical.bayesian(classical.uniform(model))
     return Levels(
@@ -61,7 +61,7 @@ def at_most(small: float, large: float) -> bool:
     return small <= large + ROUNDING * max(1.0, abs(large))
 
 
-def broken(model: Model, found: Levels, covered: bool) -> list[str]:
+def broken(model: LawAndChannel, found: Levels, covered: bool) -> list[str]:
     """The names of the implications that this model breaks."""
     joint = model.joint
     full = bool((joint > 0.0).all())
@@ -99,7 +99,7 @@ def is_product(joint: np.ndarray) -> bool:
     return bool(np.allclose(law, joint, rtol=0.0, atol=1e-14))
 
 
-def searched(model: Model, found: Levels, rng: np.random.Generator, defaults) -> list[str]:
+def searched(model: LawAndChannel, found: Levels, rng: np.random.Generator, defaults) -> list[str]:
     """The same for one random belief of each kind, from its posterior table."""
     joint, channel = model.joint, model.channel
     n, i = model.records, int(rng.integers(model.records))
@@ -143,7 +143,7 @@ def test_no_finite_model_breaks_an_implication(part: int):
             joint = product_law(rng, joint.shape)
         elif run % 5 == 1:  # private, so that levels are of the size of a DP cost
             channel = mechanisms.random_channel(rng, joint.shape, float(rng.uniform(0.1, 2.0)))
-        model = Model.of(joint, channel)
+        model = LawAndChannel.of(joint, channel)
         defaults: list = [range(size) for size in model.sizes]
         covered = True
         if run % 3 == 0:
@@ -178,8 +178,8 @@ def parity(eps: float) -> np.ndarray:
 @pytest.mark.parametrize("eps", [0.05, 0.3, 0.8, 2.0])
 def test_the_constants_are_attained(eps: float):
     """Sharp within 1e-6, with what was published beside: it says less, or nothing at all."""
-    two = Model.of(np.full((2, 2), 0.25), parity(eps))
-    one = Model.of(np.array([0.5, 0.5]), coin(eps))
+    two = LawAndChannel.of(np.full((2, 2), 0.25), parity(eps))
+    one = LawAndChannel.of(np.array([0.5, 0.5]), coin(eps))
     down, up = levels_of(two, [(0, 1), (0, 1)]), levels_of(one, [(0, 1)])
     assert abs(down.any - eps) < 1e-9
     assert abs(down.dp - eps) < 1e-9
@@ -214,7 +214,7 @@ def test_joint_beliefs_would_break_bdp_to_mp(eps: float):
     So membership privacy is read with beliefs on the attacked record alone (theory 5.1 f).
     """
     channel = mechanisms.randomized_response((2, 2), eps)
-    model = Model.of(np.full((2, 2), 0.25), channel)
+    model = LawAndChannel.of(np.full((2, 2), 0.25), channel)
     assert abs(classical.bayesian(model)["any"].level - eps) < 1e-9
     assert abs(membership.membership_privacy(model).level - eps) < 1e-9
     copies = np.array([channel[0, 0, -1], channel[1, 1, -1]])  # the answer (1, 1)
@@ -230,7 +230,7 @@ def test_the_other_reading_of_bsp_gives_no_bdp_level():
     eps = 1.0
     channel = mechanisms.randomized_response((2, 2), eps)
     twins = np.array([[0.5, 0.0], [0.0, 0.5]])
-    model = Model.of(twins, channel)
+    model = LawAndChannel.of(twins, channel)
     bdp = classical.bayesian(model)["any"].level
     assert bdp == pytest.approx(2.0 * eps)
     answer = channel[..., -1]

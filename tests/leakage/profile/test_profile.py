@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import bayesdp
 from bayesdp.cli import app
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.leakage.profile import Model
+from bayesdp.leakage.profile import LawAndChannel
 from bayesdp.notions import CATALOGUE
 from bayesdp.populations import Family, Finite, Independent, MarkovChain, Network
 from tests.oracles import finite
@@ -260,9 +260,9 @@ def test_huge_models_are_refused_at_once():
         bayesdp.profile(ten, np.full((*(2,) * 10, 128), 1.0 / 128))
     law = np.full((2,) * 10, 2.0**-10)
     with pytest.raises(UnsupportedError, match="extended tensor"):
-        Model.of(law, np.full((*law.shape, 128), 1.0 / 128))
+        LawAndChannel.of(law, np.full((*law.shape, 128), 1.0 / 128))
     with pytest.raises(InputError, match="sum to 1"):
-        Model.of([0.5, 0.6], [[0.5, 0.5]] * 2)
+        LawAndChannel.of([0.5, 0.6], [[0.5, 0.5]] * 2)
     with pytest.raises(UnsupportedError, match="finite law"):
         bayesdp.profile(Independent(), COUNT)
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Literal
 
 from bayesdp.programs.ir import Command, Program, Where
-from bayesdp.programs.verdict import Verdict
+from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.programs.words import distinct_decimals, suggested
 from tests.oracles.program_checker.costs import Costs
 from tests.oracles.program_checker.divisors import facts
@@ -18,7 +18,7 @@ from tests.oracles.program_checker.sensitivity import AdjacencyContext, constant
 from tests.oracles.program_checker.sizes import admitted
 
 
-def check(program: Program, n: int | None = None) -> Verdict:
+def check(program: Program, n: int | None = None) -> ProgramVerdict:
     """Check a program for differential privacy, for every size that it admits or for `n` rows."""
     try:
         return _check(program, n)
@@ -27,16 +27,16 @@ def check(program: Program, n: int | None = None) -> Verdict:
     except Unknown as found:
         return _refusal("UNKNOWN", found)
     except RecursionError:
-        return Verdict("UNKNOWN", code="size", reason="The program is nested too deeply.")
+        return ProgramVerdict("UNKNOWN", code="size", reason="The program is nested too deeply.")
 
 
-def _refusal(verdict: Literal["REJECTED", "UNKNOWN"], found: Stopped) -> Verdict:
-    return Verdict(
+def _refusal(verdict: Literal["REJECTED", "UNKNOWN"], found: Stopped) -> ProgramVerdict:
+    return ProgramVerdict(
         verdict, code=found.code, reason=found.message, accepted=found.accepted, where=found.where
     )
 
 
-def _check(program: Program, n: int | None) -> Verdict:
+def _check(program: Program, n: int | None) -> ProgramVerdict:
     size = admitted(program.requires) if n is None else Interval(Fraction(n), Fraction(n))
     # Where records enter and leave, their number is private: nothing is known of it.
     known = {"db.size": size} if program.adjacency == "replace-one" else {}
@@ -64,7 +64,7 @@ def _check(program: Program, n: int | None) -> Verdict:
         )
     _declared(program, epsilon, delta)
     kind, column, interval = _kind(costs.kinds)
-    return Verdict(
+    return ProgramVerdict(
         "ACCEPTED",
         epsilon,
         delta,
@@ -114,4 +114,4 @@ def _kind(
     return "any", None, None
 
 
-__all__ = ["Verdict", "check"]
+__all__ = ["ProgramVerdict", "check"]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bayesdp.programs.check.verdict import Verdict, check
+from bayesdp.programs.check.verdict import ProgramVerdict, check
 from bayesdp.programs.ir import Program, Release
 from bayesdp.programs.run import Machine, OpenDP, ProgramResult, Rows, Samplers, load
 from bayesdp.programs.run.readiness import ready
@@ -18,7 +18,9 @@ from bayesdp.programs.surface_names import SURFACE
 IMPORTS = f"from bayesdp.programs import {', '.join(sorted(SURFACE))}\n"
 
 
-def accepted(text: str, n: int | None = None, **parameters: object) -> tuple[Program, Verdict]:
+def accepted(
+    text: str, n: int | None = None, **parameters: object
+) -> tuple[Program, ProgramVerdict]:
     """The program of a text, which must be accepted."""
     core = core_of(read_text(IMPORTS + text, "test"), None, parameters)
     verdict = check(core, n)
@@ -27,7 +29,7 @@ def accepted(text: str, n: int | None = None, **parameters: object) -> tuple[Pro
 
 
 def run_on(
-    program: Program, verdict: Verdict, rows: Rows, *, samplers: Samplers | None = None
+    program: Program, verdict: ProgramVerdict, rows: Rows, *, samplers: Samplers | None = None
 ) -> ProgramResult:
     """Run an accepted program once on its rows. Nothing is debited.
 
@@ -39,7 +41,7 @@ def run_on(
 
 
 def exponential_channel(
-    program: Program, verdict: Verdict, source: object
+    program: Program, verdict: ProgramVerdict, source: object
 ) -> tuple[Sequence[Any], tuple[float, ...]]:
     """Candidates and their probabilities: of the very scores and scale that the sampler is given.
 
@@ -80,7 +82,7 @@ class Noted:
 
 
 def seen(
-    program: Program, verdict: Verdict, table: object
+    program: Program, verdict: ProgramVerdict, table: object
 ) -> list[tuple[str, tuple[int, ...], float]]:
     """What the samplers are given when the program runs."""
     noted = Noted()
@@ -89,7 +91,7 @@ def seen(
 
 
 def done(
-    program: Program, verdict: Verdict, table: object, noted: Noted | None = None
+    program: Program, verdict: ProgramVerdict, table: object, noted: Noted | None = None
 ) -> ProgramResult:
     """A run without noise."""
     return run_on(program, verdict, load(program, table), samplers=noted or Noted())

@@ -20,7 +20,7 @@ from bayesdp.programs.run.gaussian import (
     root_above,
     sigma_of,
 )
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.table import Rows
 from tests.programs.run.helpers import accepted, seen
 
@@ -139,7 +139,7 @@ def test_which_law_a_release_takes(name: str) -> None:
     core, verdict = accepted(RECORD.format(kind=kind, value=value, more=""))
     (release, node) = core.body[0], verdict.derivation["sequence"][0]
     empty = {column: np.zeros(0) for column, _ in core.record}
-    values = Values(core, Rows(empty, 1))
+    values = PublicValues(core, Rows(empty, 1))
     assert law_of(release, node, values).name == law
     rows = [
         {"x": x, "k": k, "b": b, "c": c, "y": 0.5}
@@ -180,7 +180,7 @@ def test_an_asserted_sigma_has_its_own_law() -> None:
     value = "(sum(r.x for r in db), sum(r.b for r in db))"
     core, verdict = accepted(RECORD.format(kind="Vector", value=value, more=", sigma=100"))
     node = verdict.derivation["sequence"][0]
-    values = Values(core, Rows({column: np.zeros(0) for column, _ in core.record}, 1))
+    values = PublicValues(core, Rows({column: np.zeros(0) for column, _ in core.record}, 1))
     assert law_of(core.body[0], node, values).name == "whole"
     assert sigma_of(core.body[0], node, values) == 100
 

@@ -10,7 +10,7 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.programs.run import OpenDP, load
-from bayesdp.programs.run.noise import Calibration, in_units, response
+from bayesdp.programs.run.noise import NoiseCalibration, in_units, response
 from bayesdp.programs.run.result import shown
 from tests.chance import OFF, Chance, discrete_gaussian, discrete_laplace
 from tests.programs.run.helpers import accepted, run_on
@@ -70,11 +70,11 @@ def test_answers_are_k_ary_randomized_response(chance: Chance) -> None:
 
 def test_scales_are_rounded_up() -> None:
     third = Fraction(1, 3)
-    found = Calibration(third, Fraction(1))
+    found = NoiseCalibration(third, Fraction(1))
     assert Fraction(found.laplace(Fraction(1), Fraction(0))) == 3
     assert Fraction(found.laplace(Fraction(1, 7), Fraction(1, 10))) >= 3 * 7 * Fraction(11, 10)
     assert Fraction(found.choice(Fraction(1), Fraction(0))) == 6
-    half = Calibration(third, Fraction(2), Fraction(1, 6))
+    half = NoiseCalibration(third, Fraction(2), Fraction(1, 6))
     # A record that enters moves half as far, so the slack weighs twice as much.
     assert half.factor(Fraction(1, 10)) == 1 + Fraction(1, 10)
 

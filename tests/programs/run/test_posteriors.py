@@ -16,21 +16,21 @@ from scipy.special import betaln, gammaln, logsumexp
 from bayesdp.errors import InputError
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import Density, Joint, Mixture, distributions
-from bayesdp.programs.run.latent import Noise, cells, window
+from bayesdp.programs.run.latent import AddedNoise, cells, window
 from bayesdp.programs.run.observed import Answers, Noisy
 from bayesdp.programs.run.posteriors import derived
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.readiness import ready
 from bayesdp.programs.run.regression import closed_form
 from bayesdp.programs.run.sizes import log_over_sizes
 from bayesdp.programs.run.table import load
 from tests.programs.run.helpers import Noted, accepted, done, rng, seen
 
-LAPLACE, GAUSS = Noise("laplace", 2.5), Noise("gaussian", 1.7)
+LAPLACE, GAUSS = AddedNoise("laplace", 2.5), AddedNoise("gaussian", 1.7)
 NOISES = [LAPLACE, GAUSS]
 
 
-class _Numbers(Values):
+class _Numbers(PublicValues):
     """Just enough to evaluate literal parameters."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ def posterior(
     return derived(op, source, likelihood, prior, _Numbers())
 
 
-def noisy(*values: float, noise: Noise, size: int | None = None) -> Noisy:
+def noisy(*values: float, noise: AddedNoise, size: int | None = None) -> Noisy:
     return Noisy(tuple(Fraction(one) for one in values), noise, size)
 
 
@@ -69,7 +69,7 @@ def on_grid(log_density: object, low: float, high: float) -> tuple[float, float]
 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("y", [-4, 2, 9])
-def test_beta_bernoulli(noise: Noise, y: int) -> None:
+def test_beta_bernoulli(noise: AddedNoise, y: int) -> None:
     n, a, b = 6, 2.0, 5.0
     found = posterior(
         noisy(y, noise=noise, size=n), _likelihood("bernoulli"), distributions.single("beta", a, b)
@@ -95,7 +95,7 @@ def test_beta_bernoulli(noise: Noise, y: int) -> None:
 @pytest.mark.parametrize("n", [20_000])
 @pytest.mark.parametrize(("a", "b", "y"), [(1e5, 1e5, 3000), (0.5, 0.5, 0), (0.01, 3.0, 40)])
 def test_windows_hold_all_that_counts(n: int, a: float, b: float, y: int) -> None:
-    noise = Noise("laplace", 4.0)
+    noise = AddedNoise("laplace", 4.0)
     found = posterior(
         noisy(y, noise=noise, size=n), _likelihood("bernoulli"), distributions.single("beta", a, b)
     )
@@ -136,7 +136,7 @@ def _tables(total: int, k: int) -> list[tuple[int, ...]]:
 
 @pytest.mark.parametrize("noise", NOISES)
 @pytest.mark.parametrize("y", [(2, 1, 4), (-3, 6, 1), (9, 9, 9)])
-def test_dirichlet_sums_over_all_tables(noise: Noise, y: tuple[int, ...]) -> None:
+def test_dirichlet_sums_over_all_tables(noise: AddedNoise, y: tuple[int, ...]) -> None:
     n, alpha = 7, np.asarray([1.0, 0.3, 4.0])
     found = posterior(
         noisy(*y, noise=noise, size=n),
@@ -162,7 +162,7 @@ def test_dirichlet_with_many_large_cells() -> None:
     """Chains of convolutions in the middle of things: means add up, and lie near the counts."""
     r = rng(5)
     true = r.multinomial(200_000, r.dirichlet(np.full(40, 0.7)))
-    noise = Noise("laplace", 20.0)
+    noise = AddedNoise("laplace", 20.0)
     y = true + np.rint(r.laplace(scale=20, size=40))
     found = cells(y.tolist(), noise, np.full(40, 1.0), 200_000)
     means = [float(v @ w) for v, w in zip(found.values, found.weights, strict=True)]
@@ -194,7 +194,7 @@ def test_a_private_size_has_a_flat_prior() -> None:
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_gamma_poisson(noise: Noise) -> None:
+def test_gamma_poisson(noise: AddedNoise) -> None:
     y, exposure, a, b = 11.0, 7.3, 2.0, 4.0
     prior = distributions.single("gamma", a, b)
     found = posterior(noisy(y, noise=noise), _likelihood("poisson", exposure), prior)
@@ -214,7 +214,7 @@ def test_gamma_poisson(noise: Noise) -> None:
 
 
 @pytest.mark.parametrize("noise", NOISES)
-def test_normal_mean(noise: Noise) -> None:
+def test_normal_mean(noise: AddedNoise) -> None:
     y, n, sd, m, t = 31.0, 9, 2.0, 3.0, 1.5
     prior = distributions.single("normal", m, t)
     found = posterior(noisy(y, noise=noise, size=n), _likelihood("normal", sd), prior)
@@ -236,7 +236,7 @@ def test_normal_mean(noise: Noise) -> None:
 
 
 def test_normal_mean_with_a_private_size() -> None:
-    noise = Noise("laplace", 1.0)
+    noise = AddedNoise("laplace", 1.0)
     prior = distributions.single("normal", 0.0, 2.0)
     found = posterior(noisy(6.0, 9.0, noise=noise), _likelihood("normal", 1.0), prior)
     x = np.linspace(-12, 12, 4001)
@@ -280,7 +280,7 @@ def test_blocks_of_sizes_are_the_sum_over_sizes(
     prior: tuple[float, float],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    source = noisy(*released, noise=Noise(kind, scale))
+    source = noisy(*released, noise=AddedNoise(kind, scale))
     arguments = source, _likelihood("normal", sd), distributions.single("normal", *prior)
     monkeypatch.setattr("bayesdp.programs.run.sizes.FEW", 10**6)
     exact = posterior(*arguments)
@@ -309,7 +309,7 @@ def test_a_mean_s_likelihood_is_the_sum_over_sizes(
             sums = stats.norm.pdf(y[1] - z, n * mean, sqrt(n) * sd)
             total += law.pdf(y[0] - n) * float(integrate.simpson(law.pdf(z) * sums, x=z))
         brute.append(log(total))
-    found = log_over_sizes(y, sd, Noise(kind, b))(x)
+    found = log_over_sizes(y, sd, AddedNoise(kind, b))(x)
     assert found - found[0] == pytest.approx(np.asarray(brute) - brute[0], abs=1e-7)
 
 
@@ -319,7 +319,7 @@ def test_larger_noise_on_a_private_size_takes_no_more_memory(kind: str) -> None:
     for scale in (2e3, 1e9, 2.0**60, 1e300):
         tracemalloc.start()
         found = posterior(
-            noisy(scale, -scale, noise=Noise(kind, scale)), _likelihood("normal", 7.0), prior
+            noisy(scale, -scale, noise=AddedNoise(kind, scale)), _likelihood("normal", 7.0), prior
         )
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -396,7 +396,7 @@ def f(db: Database[Bool]) -> Private[Int]:
 @pytest.mark.parametrize("kind", ["laplace", "gaussian"])
 @pytest.mark.parametrize("far", [2.0**60, -(2.0**60), 1e300])
 def test_counts_that_noise_drowns_leave_their_prior(kind: str, far: float) -> None:
-    noise = Noise(kind, max(abs(far), 1e200))
+    noise = AddedNoise(kind, max(abs(far), 1e200))
     gamma, beta = distributions.single("gamma", 2, 4), distributions.single("beta", 2, 3)
     found = posterior(noisy(far, noise=noise), _likelihood("poisson", 3.0), gamma)
     assert found.mean == pytest.approx(0.5, rel=1e-6)
@@ -410,7 +410,7 @@ def test_counts_that_noise_drowns_leave_their_prior(kind: str, far: float) -> No
 
 def test_without_noise_all_ways_agree() -> None:
     """With noise far below one, noise-aware is plug-in is the conjugate posterior."""
-    tiny = Noise("laplace", 1e-6)
+    tiny = AddedNoise("laplace", 1e-6)
     for source, likelihood, prior, expected in (
         (noisy(3, noise=tiny, size=10), _likelihood("bernoulli"),
          distributions.single("beta", 2, 5), 5 / 17),
@@ -440,7 +440,7 @@ def f(db: Database[R]) -> Private[Beta]:
 """)
     table = {"half": [True] * 5 + [False] * 4, "x": [1, 1, 0, 1, 0, 0, 1, 1, 1]}
     found = done(core, verdict, table, Noted(shift=1)).value
-    noise = Noise("laplace", 2.0)
+    noise = AddedNoise("laplace", 2.0)
     logs, means = [], []
     for s, u in product(range(6), range(5)):
         parts = [
@@ -503,7 +503,7 @@ def test_regression_in_closed_form() -> None:
     y = x @ [0.3, -0.6] + 0.2 * r.normal(size=50)
     whole = np.c_[x, y].T @ np.c_[x, y]
     values = tuple(Fraction(float(one)) for one in whole[np.triu_indices(3)])
-    source = Noisy(values, Noise("gaussian", 1e-9), 50, (), (Fraction(1), None, None))
+    source = Noisy(values, AddedNoise("gaussian", 1e-9), 50, (), (Fraction(1), None, None))
     for aware in (True, False):
         found = closed_form(source, 0.2, distributions.single("normal", 0.5, 2.0), aware)
         precision = np.eye(2) / 4 + x.T @ x / 0.04
@@ -515,7 +515,7 @@ def test_regression_in_closed_form() -> None:
 
 @pytest.mark.parametrize("op", ["plug-in", "noise-aware"])
 @pytest.mark.parametrize("noise", NOISES)
-def test_where_nobody_is_observed_the_posterior_is_the_prior(noise: Noise, op: str) -> None:
+def test_where_nobody_is_observed_the_posterior_is_the_prior(noise: AddedNoise, op: str) -> None:
     """The statistics are 0, and that is public: what was released is all noise."""
     beta, gamma = distributions.single("beta", 2, 3), distributions.single("gamma", 2, 4)
     normal = distributions.single("normal", 1, 3)
@@ -580,7 +580,7 @@ def f(book: Database[Policy]) -> Private[tuple[Gamma, Beta, Normal, Dirichlet, S
 def test_a_window_holds_its_peak_however_far_the_release_lies() -> None:
     """There doubles hold no difference of 45 nats, and the window was empty."""
     for kind in ("laplace", "gaussian"):
-        noise = Noise(kind, 1.0)
+        noise = AddedNoise(kind, 1.0)
         for far in (2.0**60, -(2.0**60)):
             c, logs = window(lambda c, n=noise, y=far: n.log(y - c), 0.0, 0, 50)
             assert len(c) == len(logs) >= 1
@@ -626,7 +626,7 @@ def test_three_waves_are_as_brute_force_has_them() -> None:
     counts = [3, 1, 0, 2, 5, 1]
     table = {"c": counts, "wave": ["1", "1", "2", "2", "3", "3"]}
     found = done(core, verdict, table, Noted(shift=1)).value
-    noise, top = Noise("laplace", 2.5), 60
+    noise, top = AddedNoise("laplace", 2.5), 60
     s = np.arange(top)
     each = [np.asarray(noise.log(y - s)) + s * log(2.0) - gammaln(s + 1) for y in (5, 3, 7)]
     both = np.log(np.convolve(np.exp(each[0]), np.exp(each[1])))

@@ -10,7 +10,7 @@ import pytest
 
 from bayesdp.errors import UnsupportedError
 from bayesdp.programs.run import distributions, prepared
-from bayesdp.programs.run.latent import Noise
+from bayesdp.programs.run.latent import AddedNoise
 from bayesdp.programs.run.observed import Noisy
 from bayesdp.programs.run.table import load
 from tests.programs.run.helpers import Noted, accepted, rng, run_on
@@ -69,7 +69,7 @@ def test_nuts_against_the_closed_form_where_noise_is_small() -> None:
     for kind, scale in (("gaussian", 6.0), ("laplace", 4.0)):
         seen = whole[np.triu_indices(3)] + scale * r.normal(size=6)
         values = tuple(Fraction(float(one)) for one in seen)
-        source = Noisy(values, Noise(kind, scale), n, (), (Fraction(1), None, None))
+        source = Noisy(values, AddedNoise(kind, scale), n, (), (Fraction(1), None, None))
         prior = distributions.single("normal", 0.0, 1.0)
         found = nuts(source, 0.2, prior, 1200)
         near = closed_form(source, 0.2, prior)

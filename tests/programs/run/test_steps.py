@@ -11,16 +11,16 @@ import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.programs.run import load, run
-from bayesdp.programs.run.noise import Calibration
+from bayesdp.programs.run.noise import NoiseCalibration
 from bayesdp.programs.run.private import (
     MOST,
     MOST_PRIVATE_ROWS,
-    Amount,
+    PrivateValue,
     PrivateValues,
     fits,
     in_steps,
 )
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.public import PublicValues
 from tests.programs.run.helpers import Noted, accepted, run_on, seen
 
 SUM = """
@@ -119,7 +119,7 @@ def f(db: Database[R]) -> Private[RESULT]:
     ends: list[Any] = [(-3, -2), (5.5, 9), (-3, 9), (5.5, -2)]
     for x, k in [*ends, *zip(rng.uniform(-3, 5.5, 4), rng.integers(-2, 10, 4), strict=True)]:
         table = {"x": [float(x)] * 6, "k": [int(k)] * 6, "c": ["b"] * 6}
-        values = Values(core, load(core, table))
+        values = PublicValues(core, load(core, table))
         amount = PrivateValues(values).amount(values.filled(core.body[0].args[0]))  # type: ignore[union-attr]
         said.add(amount.largest)
         met = max(met, *(abs(one) for one in amount.values))
@@ -132,14 +132,14 @@ def test_what_is_said_of_private_rows_depends_on_none() -> None:
     core, verdict = _program("Int[0, 2 ** 30]", LAPLACE, ENTER)
     laws = {seen(core, verdict, [2**30] * n)[0][2] for n in (0, 1, 5, 1000)}
     assert len(laws) == 1
-    values = Values(core, load(core, [1, 2]))
+    values = PublicValues(core, load(core, [1, 2]))
     amount = PrivateValues(values).amount(core.body[0].args[0])
     assert amount.largest == 2**30 * MOST_PRIVATE_ROWS
 
 
 def test_steps_hold_the_largest_value() -> None:
     for largest in (Fraction(1), Fraction(MOST), Fraction(MOST) + 1, Fraction(10) ** 30):
-        amount = Amount((largest,), (Fraction(0),), Fraction(1), largest=largest)
+        amount = PrivateValue((largest,), (Fraction(0),), Fraction(1), largest=largest)
         steps = in_steps(amount, Fraction(1))
         assert abs(steps.whole[0]) <= MOST
         assert abs(steps.unit * steps.whole[0] - largest) <= steps.unit / 2
@@ -204,8 +204,10 @@ def test_steps_for_noise_answer_for_both_prices() -> None:
     for exponent in range(0, 50, 7):
         moved, small = Fraction(2) ** exponent, Fraction(1)
         for lattice in (Fraction(1), Fraction(1, 2**32), Fraction(1, 2**70)):
-            found = Calibration(Fraction(1), moved, small / moved)
-            steps = found.steps(Amount((lattice,), (Fraction(0),), lattice, largest=Fraction(8)))
+            found = NoiseCalibration(Fraction(1), moved, small / moved)
+            steps = found.steps(
+                PrivateValue((lattice,), (Fraction(0),), lattice, largest=Fraction(8))
+            )
             scale = Fraction(found.laplace(steps.unit, steps.slack)) * steps.unit
             assert (moved + steps.slack) / scale <= 1
             assert (small + steps.slack) / scale <= small / moved

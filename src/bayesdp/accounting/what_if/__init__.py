@@ -8,6 +8,6 @@ from __future__ import annotations
 
 from bayesdp.accounting.what_if.answer import WhatIf
 from bayesdp.accounting.what_if.comparison import what_if
-from bayesdp.accounting.what_if.releases import Release, read_releases
+from bayesdp.accounting.what_if.releases import StatedRelease, read_releases
 
-__all__ = ["Release", "WhatIf", "read_releases", "what_if"]
+__all__ = ["StatedRelease", "WhatIf", "read_releases", "what_if"]

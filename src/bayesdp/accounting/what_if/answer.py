@@ -8,8 +8,8 @@ from typing import Any
 
 from bayesdp.accounting.expressions import Price
 from bayesdp.accounting.what_if.blocks import PublicBlock
-from bayesdp.accounting.what_if.kinds import Condition
-from bayesdp.accounting.what_if.releases import Release, by_measure
+from bayesdp.accounting.what_if.kinds import SecretsCondition
+from bayesdp.accounting.what_if.releases import StatedRelease, by_measure
 from bayesdp.accounting.what_if.rules import RuleResult
 from bayesdp.notions import Adversary, ApproxDP
 from bayesdp.numbers import Exact, UpperBound
@@ -26,7 +26,7 @@ class Planned:
     The cost and level of a channel are measured.
     """
 
-    release: Release
+    release: StatedRelease
     bdp: UpperBound
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,7 +65,7 @@ class WhatIf:
     price: Price | None
     exact: Exact | None
     attack: str
-    condition: Condition | None = None
+    condition: SecretsCondition | None = None
     rules: tuple[RuleResult, ...] = ()
 
     @property

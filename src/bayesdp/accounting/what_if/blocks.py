@@ -21,7 +21,7 @@ RecordName = int | tuple[str | int, int]
 MOST_NAMED = 10_000
 """The most records and values that all blocks name together."""
 
-Cell = tuple[str, tuple[str, Any]]
+BlockCell = tuple[str, tuple[str, Any]]
 """The axis (records, a public or a private column) and the value on it."""
 Spelling = tuple[tuple[str, Any], object]
 """A value as it is compared, and the text that must be spelt alike wherever it stands."""
@@ -176,7 +176,7 @@ def _check_values(column: Any, values: list[Any], column_place: str, place: str)
         raise InputError(place, error.value, expected=error.expected) from None
 
 
-def cells_of(block: ReleaseBlock) -> frozenset[Cell]:
+def cells_of(block: ReleaseBlock) -> frozenset[BlockCell]:
     """The block's cells, each with its axis."""
     return frozenset((block.axis, value) for value in block.cells)
 
@@ -187,7 +187,7 @@ def check_together(blocks: Sequence[ReleaseBlock | None]) -> None:
     Raises `InputError` naming the value, or the axis on which kinds of values are mixed.
     """
     kinds: dict[str, str] = {}
-    spellings: dict[Cell, object] = {}
+    spellings: dict[BlockCell, object] = {}
     count = 0
     for number, block in enumerate(blocks):
         place = f"releases[{number}].block"
@@ -213,7 +213,7 @@ def check_together(blocks: Sequence[ReleaseBlock | None]) -> None:
                     "all texts",
                     remedy="Else two of them may be the same.",
                 )
-            named: Cell = (block.axis, (kind, name))
+            named: BlockCell = (block.axis, (kind, name))
             if isinstance(spelling, str) and spellings.setdefault(named, spelling) != spelling:
                 raise InputError(
                     place,

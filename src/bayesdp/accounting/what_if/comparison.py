@@ -16,9 +16,9 @@ from typing import Any
 
 from bayesdp.accounting.blocks import heaviest
 from bayesdp.accounting.expressions import (
+    CompositionNode,
     Indexed,
     Mechanism,
-    Node,
     Parallel,
     Private,
     Public,
@@ -27,15 +27,15 @@ from bayesdp.accounting.expressions import (
 from bayesdp.accounting.spend import SMALLEST_DELTA, Spend
 from bayesdp.accounting.what_if.answer import MARGIN, Planned, WhatIf
 from bayesdp.accounting.what_if.blocks import (
-    Cell,
+    BlockCell,
     PrivateBlock,
     PublicBlock,
     ReleaseBlock,
     cells_of,
 )
-from bayesdp.accounting.what_if.kinds import Condition, secrets_condition
+from bayesdp.accounting.what_if.kinds import SecretsCondition, secrets_condition
 from bayesdp.accounting.what_if.levels import Proved, proved, with_own_levels
-from bayesdp.accounting.what_if.releases import Release, parse_releases
+from bayesdp.accounting.what_if.releases import StatedRelease, parse_releases
 from bayesdp.accounting.what_if.rules import RuleResult, have_deltas, together
 from bayesdp.calibration import MOST_LEVELS
 from bayesdp.errors import InputError
@@ -121,7 +121,7 @@ def _by_rule(best: RuleResult) -> Proved:
     return Proved(best.point.bdp_epsilon, reason, None)
 
 
-def _spends(releases: Iterable[Release]) -> list[Spend] | None:
+def _spends(releases: Iterable[StatedRelease]) -> list[Spend] | None:
     """All releases as a ledger keeps them; `None` where it can't keep one of them."""
     kept = [release.spends() for release in releases]
     if any(spends is None for spends in kept):
@@ -129,10 +129,10 @@ def _spends(releases: Iterable[Release]) -> list[Spend] | None:
     return [spend for spends in kept for spend in spends or ()]
 
 
-def _node(releases: Iterable[Release], condition: Condition | None) -> Node:
+def _node(releases: Iterable[StatedRelease], condition: SecretsCondition | None) -> CompositionNode:
     """The list as an expression: one after the other, blocks side by side where they are."""
     alike = condition is None or condition.together
-    parts: list[Node] = []
+    parts: list[CompositionNode] = []
     private: dict[str, dict[Any, list[Mechanism]]] = {}
     indexed: dict[frozenset[Any], list[Mechanism]] = {}
     for release in releases:
@@ -156,7 +156,7 @@ def _node(releases: Iterable[Release], condition: Condition | None) -> Node:
     return _in_turn(parts)
 
 
-def _in_turn(parts: Sequence[Node]) -> Node:
+def _in_turn(parts: Sequence[CompositionNode]) -> CompositionNode:
     return parts[0] if len(parts) == 1 else Sequential(*parts)
 
 
@@ -172,13 +172,13 @@ def _naive(planned: Sequence[Planned]) -> float:
     """Levels added up, the largest of disjoint blocks: Zhao 2017, Theorems 1 and 2."""
     claims = [_Claim(Fraction(each.bdp), each.release.block) for each in planned]
     blocks = {cells_of(claim.block) for claim in claims if claim.block is not None}
-    if sum(map(len, blocks)) != len(frozenset[Cell]().union(*blocks)):
+    if sum(map(len, blocks)) != len(frozenset[BlockCell]().union(*blocks)):
         # The theorem claims nothing of blocks that overlap: there levels add up.
         claims = [replace(claim, block=None) for claim in claims]
     return float_above(heaviest(claims, lambda claim: claim.level))
 
 
-def _exact(releases: Sequence[Release], question: Question) -> tuple[Exact | None, str]:
+def _exact(releases: Sequence[StatedRelease], question: Question) -> tuple[Exact | None, str]:
     """What all channels leak together, and to whom; None where a release has no channel."""
     import numpy as np
 

@@ -27,7 +27,7 @@ class Lipschitz:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class SecretsCondition:
     """What the levels of Lipschitz releases rest on.
 
     `together`: all such releases are of one column and one interval. `vectors`: the population's
@@ -108,7 +108,7 @@ def parse_lipschitz(raw: Mapping[str, Any], place: str) -> Lipschitz | None:
 
 def secrets_condition(
     population: Population, kinds: Sequence[Lipschitz | None]
-) -> Condition | None:
+) -> SecretsCondition | None:
     """What the levels of these releases rest on; `None` where the kind doesn't matter."""
     stated = [kind for kind in kinds if kind is not None]
     if not stated or not isinstance(population, Gaussian | Autoregressive):
@@ -116,10 +116,10 @@ def secrets_condition(
     first = stated[0]
     alike = first.column is not None and first.interval is not None and set(stated) == {first}
     if has_vectors(population):
-        return Condition(False, vectors=True)
+        return SecretsCondition(False, vectors=True)
     if alike or len(stated) == 1:
-        return Condition(True, first.column, first.interval)
-    return Condition(False)
+        return SecretsCondition(True, first.column, first.interval)
+    return SecretsCondition(False)
 
 
 def has_vectors(population: Population) -> bool:

@@ -8,16 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bayesdp.accounting.composition import converted
-from bayesdp.accounting.expressions import Node, Price, price
+from bayesdp.accounting.expressions import CompositionNode, Price, price
 from bayesdp.accounting.levels import composed_level
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.accounting.what_if.answer import Planned
 from bayesdp.accounting.what_if.kinds import has_vectors
-from bayesdp.accounting.what_if.releases import DPCost, Release, spends_of
+from bayesdp.accounting.what_if.releases import DPCost, StatedRelease, spends_of
 from bayesdp.accounting.what_if.rules import have_deltas, own_level, shares
+from bayesdp.arrays import Floats
 from bayesdp.errors import InputError, Refusal
 from bayesdp.leakage.channel import channel_leakage
-from bayesdp.leakage.tensor import Floats
 from bayesdp.notions import ZCDP, ApproxDP, Kind, PureDP
 from bayesdp.numbers import ZERO, UpperBound
 from bayesdp.statements.populations import law_of
@@ -28,7 +28,7 @@ CostAndKind = tuple[DPCost | None, Kind]
 
 
 def with_own_levels(
-    releases: Sequence[Release], question: Question, delta: float
+    releases: Sequence[StatedRelease], question: Question, delta: float
 ) -> tuple[Planned, ...]:
     """The releases, each with the level that it has alone.
 
@@ -59,18 +59,18 @@ def with_own_levels(
 
 
 def _alone(
-    release: Release, question: Question, delta: float, known: dict[CostAndKind, UpperBound]
+    release: StatedRelease, question: Question, delta: float, known: dict[CostAndKind, UpperBound]
 ) -> UpperBound:
     """The level of one release, on whatever block: what a naive reader would look up."""
     kind: Kind = "any" if has_vectors(question.population) else release.kind
     key = release.cost, kind
     if key not in known:
-        alone = Release(release.name, release.cost)
+        alone = StatedRelease(release.name, release.cost)
         known[key] = proved(alone.mechanism(kind), alone.spends(), question, delta).bdp_epsilon
     return known[key]
 
 
-def _measured(release: Release, question: Question, place: str) -> Release:
+def _measured(release: StatedRelease, question: Question, place: str) -> StatedRelease:
     """A release by its channel, with the channel's DP cost and exact level, both rounded up."""
     import numpy as np
 
@@ -121,7 +121,9 @@ class Proved:
     price: Price | None
 
 
-def proved(node: Node, spends: Sequence[Spend] | None, question: Question, delta: float) -> Proved:
+def proved(
+    node: CompositionNode, spends: Sequence[Spend] | None, question: Question, delta: float
+) -> Proved:
     """The level that is proved of the composition `node`.
 
     `spends` are the same releases as a ledger keeps them; `None` where it can't. Then, at a delta,
@@ -146,7 +148,7 @@ def proved(node: Node, spends: Sequence[Spend] | None, question: Question, delta
     return _without_delta(node, priced, question)
 
 
-def _without_delta(node: Node, priced: Price | None, question: Question) -> Proved:
+def _without_delta(node: CompositionNode, priced: Price | None, question: Question) -> Proved:
     composed = composed_level(
         node,
         question.population,

@@ -45,7 +45,7 @@ DPCost = PureDP | ApproxDP | ZCDP
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class StatedRelease:
     """A release as the document states it.
 
     `cost` is for replacing a record, `None` where no DP cost is stated; `add_remove` is what adding
@@ -140,7 +140,7 @@ def read_releases(path: Path) -> Mapping[str, Any]:
     return content
 
 
-def parse_releases(raw: object) -> tuple[Release, ...]:
+def parse_releases(raw: object) -> tuple[StatedRelease, ...]:
     """The releases of a document. Raises `InputError` naming the release that is wrong."""
     if not isinstance(raw, list) or not raw:
         raise InputError("releases", raw, expected="a list of releases")
@@ -154,7 +154,7 @@ def parse_releases(raw: object) -> tuple[Release, ...]:
     return releases
 
 
-def _parse(raw: Any, number: int, with_delta: bool) -> Release:
+def _parse(raw: Any, number: int, with_delta: bool) -> StatedRelease:
     """One release; `with_delta` says that some release of the list states a `dp_delta`."""
     place = f"releases[{number}]"
     if not isinstance(raw, Mapping):
@@ -182,7 +182,7 @@ def _parse(raw: Any, number: int, with_delta: bool) -> Release:
             records=_records(block),
             add_remove=raw.get("add_remove"),
         )
-    return Release(
+    return StatedRelease(
         name,
         _cost(raw),
         raw.get("bdp_epsilon"),

@@ -21,7 +21,7 @@ from bayesdp.accounting.approximate import (
     converted_point,
     optimal,
 )
-from bayesdp.accounting.what_if.releases import Release
+from bayesdp.accounting.what_if.releases import StatedRelease
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.notions import ApproxDP, PureDP
 from bayesdp.numbers import UpperBound
@@ -61,12 +61,12 @@ class RuleResult:
         }
 
 
-def have_deltas(releases: Iterable[Release]) -> bool:
+def have_deltas(releases: Iterable[StatedRelease]) -> bool:
     """Whether some release of a list states a DP delta."""
     return any(isinstance(release.cost, ApproxDP) for release in releases)
 
 
-def shares(releases: Sequence[Release], delta: float) -> list[float]:
+def shares(releases: Sequence[StatedRelease], delta: float) -> list[float]:
     """The part of `delta` that each release's own level gets, so that they add up to it.
 
     In proportion to the releases' own deltas; equal parts where there are none.
@@ -88,7 +88,7 @@ def own_level(question: Question, cost: ApproxDP, delta: float) -> UpperBound:
 
 
 def together(
-    releases: Iterable[Release], question: Question, delta: float
+    releases: Iterable[StatedRelease], question: Question, delta: float
 ) -> tuple[RuleResult, ...]:
     """What each rule proves about all releases at this delta, the best first.
 
@@ -108,7 +108,7 @@ def together(
     return tuple(sorted(results, key=lambda result: result.level))
 
 
-def _event(release: Release) -> Approximate:
+def _event(release: StatedRelease) -> Approximate:
     match release.cost:
         case ApproxDP(epsilon, delta):
             return Approximate(epsilon, delta)

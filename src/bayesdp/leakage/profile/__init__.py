@@ -7,7 +7,7 @@ arrays of `model`. `files` reads a model from JSON.
 from __future__ import annotations
 
 from bayesdp.leakage.profile.deltas import Deltas
-from bayesdp.leakage.profile.model import AttainedLevel, Model, Witness
+from bayesdp.leakage.profile.model import AttainedLevel, LawAndChannel, Witness
 from bayesdp.leakage.profile.whole import Profile, profile
 
-__all__ = ["AttainedLevel", "Deltas", "Model", "Profile", "Witness", "profile"]
+__all__ = ["AttainedLevel", "Deltas", "LawAndChannel", "Profile", "Witness", "profile"]

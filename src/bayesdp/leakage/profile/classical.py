@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesdp.arrays import Floats
 from bayesdp.leakage.profile.model import (
     NOTHING,
     AttainedLevel,
-    Floats,
     Index,
-    Model,
+    LawAndChannel,
     Witness,
     extremes,
     gap,
@@ -24,7 +24,7 @@ from bayesdp.leakage.tensor import Attained, tensor_leakage
 from bayesdp.notions import Adversary
 
 
-def differential_privacy(model: Model) -> AttainedLevel:
+def differential_privacy(model: LawAndChannel) -> AttainedLevel:
     """The DP level on all databases, possible or not: `sup ln P[y | x] / P[y | x']`."""
     largest = NOTHING
     for i in range(model.records):
@@ -39,7 +39,7 @@ def differential_privacy(model: Model) -> AttainedLevel:
     return largest
 
 
-def _pair(model: Model, place: Index, record: int, value: int, other: int) -> Witness:
+def _pair(model: LawAndChannel, place: Index, record: int, value: int, other: int) -> Witness:
     return Witness(
         outcome=place[-1],
         record=record,
@@ -51,7 +51,7 @@ def _pair(model: Model, place: Index, record: int, value: int, other: int) -> Wi
     )
 
 
-def group_privacy(model: Model) -> tuple[AttainedLevel, ...]:
+def group_privacy(model: LawAndChannel) -> tuple[AttainedLevel, ...]:
     """The level for groups of 1, 2, .., n records: databases that differ in at most so many.
 
     Moving one record at a time reaches every database within that distance, so the largest
@@ -86,12 +86,12 @@ def _within(logs: Floats, centre: Index, distance: int) -> Floats:
     return np.where(np.asarray(differing) <= distance, logs, np.nan)
 
 
-def uniform(model: Model) -> Model:
+def uniform(model: LawAndChannel) -> LawAndChannel:
     """The same channel where every database is equally probable: independent, full support."""
-    return Model(np.full(model.sizes, 1.0 / model.joint.size), model.channel)
+    return LawAndChannel(np.full(model.sizes, 1.0 / model.joint.size), model.channel)
 
 
-def strong_adversary(model: Model) -> AttainedLevel:
+def strong_adversary(model: LawAndChannel) -> AttainedLevel:
     """Posterior odds against prior odds for somebody who knows all other records, any prior.
 
     The prior cancels, so any prior of full support will do: the uniform prior.
@@ -99,7 +99,7 @@ def strong_adversary(model: Model) -> AttainedLevel:
     return by_adversary(uniform(model), "informed")
 
 
-def independent_records(model: Model) -> AttainedLevel:
+def independent_records(model: LawAndChannel) -> AttainedLevel:
     """BDP (any adversary) over all product laws.
 
     Reached by each product law of full support, hence by the uniform one (theory 5.1 c).
@@ -107,12 +107,12 @@ def independent_records(model: Model) -> AttainedLevel:
     return by_adversary(uniform(model), "any")
 
 
-def by_adversary(model: Model, adversary: Adversary) -> AttainedLevel:
+def by_adversary(model: LawAndChannel, adversary: Adversary) -> AttainedLevel:
     """BDP for one class of adversaries."""
     return bayesian(model)[adversary]
 
 
-def bayesian(model: Model) -> dict[Adversary, AttainedLevel]:
+def bayesian(model: LawAndChannel) -> dict[Adversary, AttainedLevel]:
     """BDP for all classes of adversaries, by the tensor engine (theory 3.9 a)."""
     levels = tensor_leakage(model.joint, model.channel).levels
     return {

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from bayesdp.arrays import Floats
 from bayesdp.errors import InputError
-from bayesdp.leakage.profile.model import Floats, Model
+from bayesdp.leakage.profile.model import LawAndChannel
 from bayesdp.leakage.tensor import extended
 from bayesdp.notions import ADVERSARIES, Adversary
 
@@ -26,7 +27,7 @@ class Deltas:
     bdp: dict[Adversary, float]
 
 
-def deltas(model: Model, epsilon: float) -> Deltas:
+def deltas(model: LawAndChannel, epsilon: float) -> Deltas:
     """The smallest deltas at `epsilon`, right up to about 1e-13.
 
     Raises `InputError` for an epsilon below 0.

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesdp.arrays import Floats
 from bayesdp.leakage.profile.model import (
     NOTHING,
     AttainedLevel,
-    Floats,
-    Model,
+    LawAndChannel,
     Witness,
     extremes,
     gap,
@@ -22,7 +22,7 @@ from bayesdp.leakage.profile.model import (
 )
 
 
-def intervened(model: Model, record: int) -> Floats:
+def intervened(model: LawAndChannel, record: int) -> Floats:
     """`P[y | do(X_i = v)]` for every value v (rows) and outcome y (columns)."""
     others = model.joint.sum(axis=record, keepdims=True)
     axes = tuple(j for j in range(model.records) if j != record)
@@ -30,7 +30,7 @@ def intervened(model: Model, record: int) -> Floats:
     return out
 
 
-def causal_effect(model: Model) -> AttainedLevel:
+def causal_effect(model: LawAndChannel) -> AttainedLevel:
     """The largest `ln P[y | do(v)] - ln P[y | do(v')]`, over all values, possible or not."""
     largest = NOTHING
     for i in range(model.records):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from bayesdp.arrays import Floats
 from bayesdp.leakage.profile.model import (
     NOTHING,
     AttainedLevel,
-    Floats,
-    Model,
+    LawAndChannel,
     Witness,
     extremes,
     gap,
@@ -21,7 +21,7 @@ from bayesdp.leakage.profile.model import (
 )
 
 
-def membership_privacy(model: Model) -> AttainedLevel:
+def membership_privacy(model: LawAndChannel) -> AttainedLevel:
     """The level over all beliefs on the attacked record, given any known others.
 
     At belief b -> 0 in one value against one other value the first condition tends to
@@ -51,7 +51,7 @@ def membership_privacy(model: Model) -> AttainedLevel:
     return largest
 
 
-def membership_privacy_of_prior(model: Model) -> AttainedLevel:
+def membership_privacy_of_prior(model: LawAndChannel) -> AttainedLevel:
     """The level for the population's own belief, given any known others. It is attained."""
     largest = NOTHING
     for i in range(model.records):

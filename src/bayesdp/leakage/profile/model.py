@@ -13,13 +13,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesdp.arrays import Floats
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.leakage.tensor import channel_of, conditional, extended, tensor_error
 from bayesdp.numbers import Exact
 
-Floats = NDArray[np.float64]
 Index = tuple[int, ...]
 
 MOST_CELLS = 2**22
@@ -90,7 +89,7 @@ def worse(level: float, than: AttainedLevel) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class LawAndChannel:
     """A law and a channel for the same records. Only `of` checks them.
 
     `joint` sums to 1; `channel` has one axis for each record and a last one for outcomes.
@@ -100,7 +99,7 @@ class Model:
     channel: Floats
 
     @classmethod
-    def of(cls, joint: Any, channel: Any, key: str = "channel") -> Model:
+    def of(cls, joint: Any, channel: Any, key: str = "channel") -> LawAndChannel:
         """A law and a channel of its shape, checked.
 
         `joint` has one axis for each record, `channel` one more for outcomes. Raises `InputError`

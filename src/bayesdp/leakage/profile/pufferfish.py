@@ -12,13 +12,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from bayesdp.arrays import Bools
 from bayesdp.errors import InputError, did_you_mean
-from bayesdp.leakage.profile.model import NOTHING, AttainedLevel, Index, Model, Witness, larger
+from bayesdp.leakage.profile.model import (
+    NOTHING,
+    AttainedLevel,
+    Index,
+    LawAndChannel,
+    Witness,
+    larger,
+)
 
-Bools = NDArray[np.bool_]
-Pair = tuple["Secret", "Secret"]
+SecretPair = tuple["Secret", "Secret"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +55,7 @@ def some(
     return Secret(name, np.asarray(count >= at_least))
 
 
-def pufferfish(models: Sequence[Model], pairs: Sequence[Pair]) -> AttainedLevel:
+def pufferfish(models: Sequence[LawAndChannel], pairs: Sequence[SecretPair]) -> AttainedLevel:
     """The largest `|ln P[y | s] - ln P[y | s']|` over pairs, outcomes and members.
 
     A pair counts under a member that gives both secrets positive probability.
@@ -81,7 +87,7 @@ def pufferfish(models: Sequence[Model], pairs: Sequence[Pair]) -> AttainedLevel:
     return largest
 
 
-def household_pairs(sizes: Index) -> tuple[Pair, ...]:
+def household_pairs(sizes: Index) -> tuple[SecretPair, ...]:
     """The default pairs: for each value that somebody has it, against that nobody has it."""
     out = []
     for value in range(max(sizes)):
@@ -91,7 +97,7 @@ def household_pairs(sizes: Index) -> tuple[Pair, ...]:
     return tuple(out)
 
 
-def declared_pairs(spec: Any, sizes: Index, key: str = "pufferfish") -> tuple[Pair, ...]:
+def declared_pairs(spec: Any, sizes: Index, key: str = "pufferfish") -> tuple[SecretPair, ...]:
     """The pairs in a spec. Raises `InputError` about `key` for anything else.
 
     `{"secrets": [{"name", "values", "records", "at_least"}...], "pairs": [[name, name]...]}`: a

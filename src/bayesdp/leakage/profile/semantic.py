@@ -14,11 +14,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from bayesdp.arrays import Floats
 from bayesdp.leakage.profile.model import (
     NOTHING,
     AttainedLevel,
-    Floats,
-    Model,
+    LawAndChannel,
     Witness,
     extremes,
     gap,
@@ -42,7 +42,7 @@ def belief_of(log_range: float) -> float:
     return 1.0 / (1.0 + math.exp(min(log_range / 2.0, 700.0)))
 
 
-def semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel:
+def semantic_privacy(model: LawAndChannel, defaults: Defaults) -> AttainedLevel:
     """SP: beliefs are all laws on databases, possible under the population or not.
 
     An outcome that the default makes impossible whatever the other records are, while the real
@@ -73,7 +73,7 @@ def semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel:
     return model.attained(level_of(largest.level), largest.by)
 
 
-def bayesian_semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel:
+def bayesian_semantic_privacy(model: LawAndChannel, defaults: Defaults) -> AttainedLevel:
     """BSP: beliefs on `(x_i, x_S)` wherever the population allows it, also across values of `x_S`.
 
     In the extended tensor, subtract the default's slice along axis i; then collapse every other
@@ -93,7 +93,7 @@ def bayesian_semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel
     return model.attained(level_of(largest.level), largest.by)
 
 
-def known_semantic_privacy(model: Model, defaults: Defaults) -> AttainedLevel:
+def known_semantic_privacy(model: LawAndChannel, defaults: Defaults) -> AttainedLevel:
     """BSP where `x_S` is known: beliefs on the attacked record alone.
 
     The default cancels, so the level is `tanh(epsilon / 4)` for the BDP level `epsilon` exactly,
@@ -134,7 +134,7 @@ def _ratio(logs: Floats, record: int, default: int) -> Floats:
     return out
 
 
-def _collapsed(model: Model, ratio: Floats, record: int, side: str) -> Floats:
+def _collapsed(model: LawAndChannel, ratio: Floats, record: int, side: str) -> Floats:
     """Extremes over `x_i` and, for every set S at once, over `x_S`; without NaN."""
     best = np.fmax if side == "high" else np.fmin
     with np.errstate(invalid="ignore"):
@@ -147,7 +147,7 @@ def _collapsed(model: Model, ratio: Floats, record: int, side: str) -> Floats:
 
 
 def _points(
-    model: Model, ratio: Floats, record: int, default: int, place: tuple[int, ...]
+    model: LawAndChannel, ratio: Floats, record: int, default: int, place: tuple[int, ...]
 ) -> Witness:
     """The two points at a place of the collapsed array."""
     inside: list[int | slice] = [

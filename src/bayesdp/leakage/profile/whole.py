@@ -24,12 +24,12 @@ from bayesdp.leakage.profile.model import (
     NOTHING,
     AttainedLevel,
     Index,
-    Model,
+    LawAndChannel,
     larger,
     require_small,
 )
 from bayesdp.leakage.profile.pufferfish import (
-    Pair,
+    SecretPair,
     declared_pairs,
     household_pairs,
     pufferfish,
@@ -66,7 +66,7 @@ class Profile:
     """
 
     population: Population
-    models: tuple[Model, ...]
+    models: tuple[LawAndChannel, ...]
     levels: Mapping[NotionKey, AttainedLevel]
     group: tuple[AttainedLevel, ...]
     bsp_known: AttainedLevel
@@ -211,10 +211,10 @@ def profile(
 
 def _evaluated(
     population: Population,
-    models: tuple[Model, ...],
+    models: tuple[LawAndChannel, ...],
     tried: Sequence[Sequence[int]],
     chosen: Index | None,
-    pairs: Sequence[Pair],
+    pairs: Sequence[SecretPair],
 ) -> Profile:
     first = models[0]
     group = group_privacy(first)
@@ -256,9 +256,9 @@ def _evaluated(
     )
 
 
-def _models(members: Sequence[Population], channel: Any) -> tuple[Model, ...]:
+def _models(members: Sequence[Population], channel: Any) -> tuple[LawAndChannel, ...]:
     """One model for each member; the channel is checked against the first member's records."""
-    models: list[Model] = []
+    models: list[LawAndChannel] = []
     for member in members:
         try:
             sizes = sizes_of(member)
@@ -273,7 +273,7 @@ def _models(members: Sequence[Population], channel: Any) -> tuple[Model, ...]:
                 require_small(sizes, 1)
                 checked = channel_of(channel, sizes)
                 require_small(sizes, checked.shape[-1])
-            models.append(Model.of(joint_of(member, _MOST_JOINT), checked))
+            models.append(LawAndChannel.of(joint_of(member, _MOST_JOINT), checked))
         except NoJointError as error:
             raise UnsupportedError(
                 "population",
@@ -305,7 +305,7 @@ def _defaults(default: Default, sizes: Index) -> Index | None:
     return tuple(chosen)
 
 
-def _require_possible(model: Model, default: Index) -> None:
+def _require_possible(model: LawAndChannel, default: Index) -> None:
     """`InputError` for a default that a record never has: `bsp` would say nothing."""
     for i, value in enumerate(default):
         law = model.joint.sum(axis=tuple(j for j in range(model.records) if j != i))
@@ -318,7 +318,7 @@ def _require_possible(model: Model, default: Index) -> None:
             )
 
 
-def _covers(model: Model, default: Index) -> bool:
+def _covers(model: LawAndChannel, default: Index) -> bool:
     """Whether the default is possible beside every possible setting of the others."""
     for i, value in enumerate(default):
         others = model.joint.sum(axis=i) > 0.0

@@ -33,7 +33,7 @@ from bayesdp.programs.check.candidates import check_candidates
 from bayesdp.programs.check.divisors import facts
 from bayesdp.programs.check.explain import Explanations
 from bayesdp.programs.check.refine import Refinements
-from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
+from bayesdp.programs.check.refusals import Rejected, Stopped, Undecided
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Release, plain
 from bayesdp.programs.words import distinct_decimals
 from bayesdp.statements.program_steps import Node, SequenceNode
@@ -41,8 +41,8 @@ from bayesdp.statements.program_steps import Node, SequenceNode
 TEN_DIGITS = 10**10
 Share = Fraction | None
 """The cost where one record only enters or leaves; None where no bound is known."""
-Kinds = tuple[str, str | None, tuple[Fraction, Fraction] | None]
-ANY: Kinds = ("any", None, None)
+ReleaseKinds = tuple[str, str | None, tuple[Fraction, Fraction] | None]
+ANY: ReleaseKinds = ("any", None, None)
 
 
 class Derivation(Walk):
@@ -251,7 +251,7 @@ def _check_sigma(
 
     given = folded(sigma)
     if given is None or squared is None or given <= 0:
-        raise Unknown("unproved", "An asserted sigma is held against a constant only.", sigma)
+        raise Undecided("unproved", "An asserted sigma is held against a constant only.", sigma)
     reached = gaussian_delta(given, squared, epsilon, exact)
     if reached > delta:
         raise Rejected(
@@ -318,7 +318,7 @@ def _step(
     value: Expr,
     by: str,
     entering: Share,
-    kind: Kinds = ANY,
+    kind: ReleaseKinds = ANY,
     delta: Fraction = Fraction(0),
 ) -> dict[str, Any]:
     name, column, interval = kind

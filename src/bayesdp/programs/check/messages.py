@@ -8,7 +8,7 @@ from typing import Any
 from bayesdp.kernel.arithmetic import UnknownError
 from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
 from bayesdp.kernel.programs.refusals import RefusedError, UnprovedError
-from bayesdp.programs.check.refusals import Rejected, Stopped, Unknown
+from bayesdp.programs.check.refusals import Rejected, Stopped, Undecided
 from bayesdp.programs.words import decimal
 
 Message = tuple[str, str, str]
@@ -207,5 +207,5 @@ def explained(error: RefusedError | UnprovedError, context: AdjacencyContext) ->
     at = error.at
     if error.code in ("cell", "cells") and at.args[0].where is not None:
         at = at.args[0]
-    kind = Unknown if isinstance(error, UnknownError) else Rejected
+    kind = Undecided if isinstance(error, UnknownError) else Rejected
     return kind(code, message, getattr(at, "where", None), remedy)

@@ -18,7 +18,7 @@ from bayesdp.kernel.programs.obligations import (
     never_widens,
 )
 from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
-from bayesdp.programs.check.refusals import Rejected, Unknown
+from bayesdp.programs.check.refusals import Rejected, Undecided
 from bayesdp.programs.check.sizes import some_size
 from bayesdp.programs.check.solvers import KNOWN, ask
 from bayesdp.programs.ir import Expr, names_of, nodes
@@ -44,19 +44,19 @@ class Refinements:
         )
 
     def prove(self, claim: str, problem: Problem, at: Expr | None) -> None:
-        """Raises `Unknown` unless every solver says that the problem, the negation, can't hold.
+        """Raises `Undecided` unless every solver says that the problem, the negation, can't hold.
 
         `claim` says in words what is proved.
         """
         answer = ask(problem.text(), "unsat")
         if answer.refuted:
-            raise Unknown(
+            raise Undecided(
                 "unproved", f"This doesn't hold: {claim} ({answer.reason}).", at,
                 "Steps like clip(so_far + x, 0, 10) or max(so_far, x) never do; sum(clip(...)) "
                 "needs no such proof.",
             )  # fmt: skip
         if not answer.holds:
-            raise Unknown("unproved", f"Not proved: {claim} ({answer.reason}).", at)
+            raise Undecided("unproved", f"Not proved: {claim} ({answer.reason}).", at)
         self.obligations.append(
             {"what": claim, "text": problem.text(), "solvers": list(answer.solvers)}
         )
@@ -69,7 +69,7 @@ class Refinements:
     def precondition(self) -> None:
         """Check that the preconditions hold for some size: a vacuous one would prove anything.
 
-        Raises `Rejected` where they hold for none, `Unknown` where no solver decides.
+        Raises `Rejected` where they hold for none, `Undecided` where no solver decides.
         """
         possible = some_size(self.requires, self.context.size)
         if possible is False:
@@ -86,12 +86,12 @@ class Refinements:
                 "precondition", "No table satisfies the preconditions.", self.requires[0]
             )
         if not answer.holds:
-            raise Unknown("unproved", f"The preconditions: {answer.reason}.", self.requires[0])
+            raise Undecided("unproved", f"The preconditions: {answer.reason}.", self.requires[0])
 
     def enough(self, asserted: Expr, derived: Expr) -> None:
         """Prove that an asserted sensitivity is at least the derived one for every admitted size.
 
-        Raises `Rejected` where it isn't, `Unknown` where no solver decides.
+        Raises `Rejected` where it isn't, `Undecided` where no solver decides.
         """
         claim = "the asserted sensitivity is enough"
         problem = self._problem()
@@ -112,10 +112,10 @@ class Refinements:
                 f"Write sensitivity={formula(derived)}{for_n}, or leave it out.",
             )
         else:
-            raise Unknown("unproved", f"Not proved: {claim} ({answer.reason}).", asserted)
+            raise Undecided("unproved", f"Not proved: {claim} ({answer.reason}).", asserted)
 
     def fold(self, expr: Expr) -> Fraction:
-        """The most that a fold moves when one record is replaced. Raises `Unknown`."""
+        """The most that a fold moves when one record is replaced. Raises `Undecided`."""
         if expr not in self.folds:
             self.prove(WIDENS, never_widens(expr, self.context), expr)
             self.folds[expr] = self._least_move(expr)
@@ -138,7 +138,7 @@ class Refinements:
                 # Nobody knows: what is proved already stands, and no solver is kept waiting.
                 break
         if proved is None:
-            raise Unknown(
+            raise Undecided(
                 "unproved", "No bound was proved on how far one record moves this fold "
                 f"({answer.reason}).", expr, "sum(clip(...)) has one by its bounds.",
             )  # fmt: skip

@@ -20,5 +20,5 @@ class Rejected(Stopped):
     """The program breaks a rule."""
 
 
-class Unknown(Stopped):
+class Undecided(Stopped):
     """The checker can't decide: never accepted."""

@@ -9,11 +9,11 @@ from math import ceil, floor
 from bayesdp.kernel.programs.ranges import Range, folded
 from bayesdp.programs.ir import Expr
 
-Bound = tuple[str, Fraction]
+SizeBound = tuple[str, Fraction]
 TURNED = {"ge": "le", "gt": "lt", "le": "ge", "lt": "gt", "eq": "eq"}
 
 
-def about_size(expr: Expr) -> tuple[list[Bound], bool]:
+def about_size(expr: Expr) -> tuple[list[SizeBound], bool]:
     """The bounds on the size that a precondition plainly states, and whether it states no more."""
     if expr.op == "and":
         parts = [about_size(part) for part in expr.args]

@@ -20,11 +20,11 @@ from bayesdp.programs.check.reading import read
 from bayesdp.programs.check.refine import Refinements
 from bayesdp.programs.check.refusals import Rejected, Stopped
 from bayesdp.programs.ir import Command, Program, Where
-from bayesdp.programs.verdict import Verdict, unconfirmed
+from bayesdp.programs.verdict import ProgramVerdict, unconfirmed
 from bayesdp.programs.words import distinct_decimals, suggested
 
 
-def check(program: Program, n: int | None = None) -> Verdict:
+def check(program: Program, n: int | None = None) -> ProgramVerdict:
     """The verdict on a program, for every size that it admits or for `n` rows. Reads no data."""
     try:
         return _check(program, n)
@@ -33,11 +33,11 @@ def check(program: Program, n: int | None = None) -> Verdict:
     except InvalidError as error:
         return unconfirmed(error.step, error.reason)
     except RecursionError:
-        return Verdict("UNKNOWN", code="size", reason="The program is nested too deeply.")
+        return ProgramVerdict("UNKNOWN", code="size", reason="The program is nested too deeply.")
 
 
-def _refusal(stopped: Stopped) -> Verdict:
-    return Verdict(
+def _refusal(stopped: Stopped) -> ProgramVerdict:
+    return ProgramVerdict(
         "REJECTED" if isinstance(stopped, Rejected) else "UNKNOWN",
         code=stopped.code,
         reason=stopped.message,
@@ -46,7 +46,7 @@ def _refusal(stopped: Stopped) -> Verdict:
     )
 
 
-def _check(program: Program, n: int | None) -> Verdict:
+def _check(program: Program, n: int | None) -> ProgramVerdict:
     core = read(program)
     # A private number of records is nothing that a run may be held to.
     n = n if program.adjacency == "replace-one" else None
@@ -59,7 +59,9 @@ def _check(program: Program, n: int | None) -> Verdict:
         return unconfirmed(error.step, error.reason) if stopped is None else _refusal(stopped)
 
 
-def _derived(program: Program, core: Read, context: AdjacencyContext, n: int | None) -> Verdict:
+def _derived(
+    program: Program, core: Read, context: AdjacencyContext, n: int | None
+) -> ProgramVerdict:
     refinements = Refinements(context)
     scope = Scope(context, {})
     walk = Derivation(Setting(scope, refinements.fold), refinements, Explanations())
@@ -87,7 +89,7 @@ def _derived(program: Program, core: Read, context: AdjacencyContext, n: int | N
     check_end(core, walk, spent)
     kind, column, interval = one_kind(walk.kinds)
     assert isinstance(spent.made, dict)
-    return Verdict(
+    return ProgramVerdict(
         "ACCEPTED",
         epsilon,
         delta,
@@ -128,4 +130,4 @@ def _last(body: Sequence[Command]) -> Where | None:
     return body[-1].where if body else None
 
 
-__all__ = ["Verdict", "check"]
+__all__ = ["ProgramVerdict", "check"]

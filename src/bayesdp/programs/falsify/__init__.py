@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bayesdp.programs.falsify.findings import Finding, Findings, Witness
+from bayesdp.programs.falsify.findings import CheckedObligation, Findings, NeighbouringDatabases
 from bayesdp.programs.falsify.search import falsify
 
-__all__ = ["Finding", "Findings", "Witness", "falsify"]
+__all__ = ["CheckedObligation", "Findings", "NeighbouringDatabases", "falsify"]

@@ -6,26 +6,26 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import inf
 
-from bayesdp.programs.falsify.values import Row
+from bayesdp.programs.falsify.values import RecordValues
 from bayesdp.programs.falsify.witnesses import Neighbours
 
 SLACK = 1e-9
 """Doubles are compared with this relative slack; exact numbers with none."""
 
-Number = Fraction | float
+MeasuredNumber = Fraction | float
 
 
 @dataclass(frozen=True)
-class Witness:
+class NeighbouringDatabases:
     """Two neighbouring databases, with the values that had been released before."""
 
-    left: tuple[Row, ...]
-    right: tuple[Row, ...]
+    left: tuple[RecordValues, ...]
+    right: tuple[RecordValues, ...]
     released: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckedObligation:
     """What an obligation claims and what is true on a pair of databases.
 
     `release` is the release that the obligation is about, "" the whole program.
@@ -33,9 +33,9 @@ class Finding:
 
     obligation: str
     release: str
-    true: Number
-    claimed: Number
-    witness: Witness | None = None
+    true: MeasuredNumber
+    claimed: MeasuredNumber
+    witness: NeighbouringDatabases | None = None
 
     @property
     def ratio(self) -> float:
@@ -56,7 +56,7 @@ class Finding:
 class Findings:
     """For every obligation the worst finding, and how many databases were compared."""
 
-    worst: dict[tuple[str, str], Finding] = field(default_factory=dict)
+    worst: dict[tuple[str, str], CheckedObligation] = field(default_factory=dict)
     pairs: int = 0
     complete: bool = True
     """Whether all databases over the witnesses up to the largest size were tried."""
@@ -66,7 +66,11 @@ class Findings:
     """The numbers of records of the (larger) databases."""
 
     def see(
-        self, finding: Finding, pair: Neighbours | None, rows: tuple[Row, ...], names: object
+        self,
+        finding: CheckedObligation,
+        pair: Neighbours | None,
+        rows: tuple[RecordValues, ...],
+        names: object,
     ) -> None:
         """Keep a finding that is worse than all earlier findings of its obligation."""
         key = (finding.obligation, finding.release)
@@ -77,13 +81,13 @@ class Findings:
         if pair is not None:
             shown = tuple((k, str(v)) for k, v in dict(names).items())  # type: ignore[call-overload]
             left, right = (tuple(rows[i] for i in database) for database in (pair.left, pair.right))
-            witness = Witness(left, right, shown)
-        self.worst[key] = Finding(
+            witness = NeighbouringDatabases(left, right, shown)
+        self.worst[key] = CheckedObligation(
             finding.obligation, finding.release, finding.true, finding.claimed, witness
         )
 
     @property
-    def excess(self) -> tuple[Finding, ...]:
+    def excess(self) -> tuple[CheckedObligation, ...]:
         """The findings whose claim is wrong."""
         return tuple(finding for finding in self.worst.values() if finding.exceeded)
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bayesdp.programs.falsify.values import Evaluator, Opaque, Value
+from bayesdp.programs.falsify.values import Evaluator, ExpressionValue, Opaque
 from bayesdp.programs.falsify.witnesses import evenly, expressions
 from bayesdp.programs.ir import (
     Branch,
@@ -34,7 +34,7 @@ FAR = Fraction(10**6)
 class Path:
     """A path: the commands that run, each with its step of the derivation, and values of names."""
 
-    names: Mapping[str, Value]
+    names: Mapping[str, ExpressionValue]
     steps: tuple[tuple[Command, Mapping[str, Any]], ...]
 
     @property
@@ -48,7 +48,7 @@ def paths(program: Program, derivation: Mapping[str, Any], size: int | None) -> 
 
     `size` is the public number of records, None where it is private.
     """
-    names: dict[str, Value] = {} if size is None else {"db.size": Fraction(size)}
+    names: dict[str, ExpressionValue] = {} if size is None else {"db.size": Fraction(size)}
     read = _read(program.body)
     values = _representatives(program.body)
     todo = [(Path(names, ()), tuple(_paired(program.body, derivation)))]
@@ -62,18 +62,21 @@ def paths(program: Program, derivation: Mapping[str, Any], size: int | None) -> 
     return evenly(done, MOST_PATHS)
 
 
-Item = tuple[Command, Mapping[str, Any]]
+CommandAndNode = tuple[Command, Mapping[str, Any]]
 
 
-def _paired(commands: Sequence[Command], node: Mapping[str, Any]) -> list[Item]:
+def _paired(commands: Sequence[Command], node: Mapping[str, Any]) -> list[CommandAndNode]:
     return list(zip(commands, node["sequence"], strict=True))
 
 
-State = tuple[Path, tuple[Item, ...]]
+State = tuple[Path, tuple[CommandAndNode, ...]]
 
 
 def _step(
-    path: Path, items: tuple[Item, ...], read: frozenset[str], values: tuple[Fraction, ...]
+    path: Path,
+    items: tuple[CommandAndNode, ...],
+    read: frozenset[str],
+    values: tuple[Fraction, ...],
 ) -> Iterator[State]:
     """What may have happened after the first of the commands that are left."""
     plain = next((i for i, (command, _) in enumerate(items) if _decides(command, read)), len(items))
@@ -102,7 +105,7 @@ def _step(
         for side in sides:
             yield Path(path.names, steps), side + rest
     else:
-        inner: list[Item] = []
+        inner: list[CommandAndNode] = []
         for (_, part), under in zip(command.parts, node["parts"]["of"], strict=True):
             inner += _paired(part, under)
         yield Path(path.names, steps), (*inner, *rest)
@@ -111,7 +114,7 @@ def _step(
 UNKNOWN = (Opaque, AssertionError, KeyError, ZeroDivisionError)
 
 
-def _public(expr: Expr, names: Mapping[str, Value]) -> Value:
+def _public(expr: Expr, names: Mapping[str, ExpressionValue]) -> ExpressionValue:
     """The value of an expression without data. Raises `Opaque` where data decides it."""
     if any(part.op in ("sum", "count", "fold", "observe") for part in nodes(expr)):
         raise Opaque("a public sum")
@@ -124,8 +127,8 @@ def _decides(command: Command, read: frozenset[str]) -> bool:
 
 
 def _outcomes(
-    release: Release, names: Mapping[str, Value], values: tuple[Fraction, ...]
-) -> Iterator[Mapping[str, Value]]:
+    release: Release, names: Mapping[str, ExpressionValue], values: tuple[Fraction, ...]
+) -> Iterator[Mapping[str, ExpressionValue]]:
     if release.op in ("randomized-response", "per-record-exponential"):
         yield names
         return
@@ -138,7 +141,7 @@ def _outcomes(
         yield {**names, release.name: value if length is None else (value,) * length}
 
 
-def _length(expr: Expr, names: Mapping[str, Value]) -> int | None:
+def _length(expr: Expr, names: Mapping[str, ExpressionValue]) -> int | None:
     """How many entries a vector has; None for a single number."""
     if expr.op == "public":
         held = names.get(str(expr.data[0]))

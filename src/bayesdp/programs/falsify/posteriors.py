@@ -14,11 +14,11 @@ from math import exp, lgamma, log, sqrt
 from bayesdp.programs.falsify.values import Evaluator, Opaque
 from bayesdp.programs.ir import Expr
 
-Posterior = tuple[str, tuple[Fraction, ...]]
+ConjugatePosterior = tuple[str, tuple[Fraction, ...]]
 """A family and its parameters; those of a normal law are its mean and variance."""
 
 
-def posterior(model: Expr, at: Evaluator, database: Sequence[int]) -> Posterior:
+def posterior(model: Expr, at: Evaluator, database: Sequence[int]) -> ConjugatePosterior:
     """The exact posterior. Raises `Opaque` where the prior was released."""
     data, likelihood, prior = model.args
     if prior.op != "prior":
@@ -55,11 +55,11 @@ def prior_of(expr: Expr, at: Evaluator) -> list[Fraction]:
     return [at.numbers(parameter, ())[0] for parameter in expr.args]
 
 
-Floats = tuple[str, tuple[float, ...], float]
+RoundedPosterior = tuple[str, tuple[float, ...], float]
 """A family, its parameters, and half the log-integral that its densities are divided by."""
 
 
-def floats(posterior: Posterior) -> Floats:
+def floats(posterior: ConjugatePosterior) -> RoundedPosterior:
     """The parameters of a posterior in doubles."""
     family, parameters = posterior[0], tuple(float(value) for value in posterior[1])
     if family == "normal":
@@ -70,7 +70,7 @@ def floats(posterior: Posterior) -> Floats:
     return family, parameters, _log_beta(parameters) / 2
 
 
-def hellinger(a: Floats, b: Floats) -> float:
+def hellinger(a: RoundedPosterior, b: RoundedPosterior) -> float:
     """Hellinger distance of two members of one family."""
     family, x, first = a
     _, y, second = b
@@ -91,7 +91,7 @@ def _log_beta(parameters: Sequence[float]) -> float:
 
 
 @lru_cache(maxsize=20_000)
-def distance_at_least(a: Posterior, b: Posterior) -> Fraction:
+def distance_at_least(a: ConjugatePosterior, b: ConjugatePosterior) -> Fraction:
     """A lower bound of the Hellinger distance as a fraction, within 1e-25 of it."""
     from flint import arb, ctx, fmpq
 

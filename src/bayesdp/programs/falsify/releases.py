@@ -14,10 +14,10 @@ from math import inf, log, pi
 from typing import Any
 
 from bayesdp.programs.falsify import laws
-from bayesdp.programs.falsify.findings import Finding
+from bayesdp.programs.falsify.findings import CheckedObligation
 from bayesdp.programs.falsify.posteriors import (
-    Floats,
-    Posterior,
+    ConjugatePosterior,
+    RoundedPosterior,
     distance_at_least,
     floats,
     hellinger,
@@ -29,7 +29,7 @@ from bayesdp.programs.falsify.values import Evaluator
 from bayesdp.programs.falsify.witnesses import Database, Neighbours, evenly
 from bayesdp.programs.ir import Expr, Release, expression
 
-Seen = tuple[list[Finding], laws.Loss]
+Seen = tuple[list[CheckedObligation], laws.Loss]
 
 
 @dataclass
@@ -74,9 +74,9 @@ class Trial:
 
     def obliged(
         self, obligation: str, true: Fraction | float, claimed: Fraction | float
-    ) -> Finding:
+    ) -> CheckedObligation:
         """A finding about this obligation of the release."""
-        return Finding(obligation, self.release.name, true, claimed)
+        return CheckedObligation(obligation, self.release.name, true, claimed)
 
 
 # -- noise ---------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def _laplace(trial: Trial, pair: Neighbours) -> Seen:
     )
 
 
-def _lipschitz(trial: Trial, pair: Neighbours, moved: Fraction) -> Iterator[Finding]:
+def _lipschitz(trial: Trial, pair: Neighbours, moved: Fraction) -> Iterator[CheckedObligation]:
     """Kind lipschitz: the shift is at most the sensitivity times the share of the interval."""
     if trial.node["kind"] != "lipschitz" or pair.there is None:
         return
@@ -166,7 +166,7 @@ def listed(expr: Expr, at: Evaluator) -> list[Any]:
     return [_distribution(family, a, b) for a in axes[0] for b in axes[1]]
 
 
-def _distribution(family: str, a: Fraction, b: Fraction) -> Posterior:
+def _distribution(family: str, a: Fraction, b: Fraction) -> ConjugatePosterior:
     if family == "normal":
         return "normal", (a, b * b)
     return ("dirichlet" if family == "beta" else family), (a, b)
@@ -203,7 +203,9 @@ def _exponential(trial: Trial, pair: Neighbours) -> Seen:
     return findings, laws.channel(*(laws.softmax(scaled) for scaled in weights))
 
 
-def _nearest(options: Sequence[Floats], to: Floats, scale: float) -> tuple[float, ...]:
+def _nearest(
+    options: Sequence[RoundedPosterior], to: RoundedPosterior, scale: float
+) -> tuple[float, ...]:
     return laws.softmax([-hellinger(option, to) / scale for option in options])
 
 

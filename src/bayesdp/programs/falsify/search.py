@@ -9,13 +9,13 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from bayesdp.programs.falsify import laws
-from bayesdp.programs.falsify.findings import Finding, Findings
+from bayesdp.programs.falsify.findings import CheckedObligation, Findings
 from bayesdp.programs.falsify.paths import Path, paths
 from bayesdp.programs.falsify.releases import Trial
-from bayesdp.programs.falsify.values import Evaluator, Fails, Opaque, Value
+from bayesdp.programs.falsify.values import Evaluator, ExpressionValue, Fails, Opaque
 from bayesdp.programs.falsify.witnesses import (
     Neighbours,
-    Rows,
+    WitnessRows,
     expressions,
     pairs,
     rests,
@@ -24,7 +24,7 @@ from bayesdp.programs.falsify.witnesses import (
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release, nodes
 
 if TYPE_CHECKING:
-    from bayesdp.programs.verdict import Verdict
+    from bayesdp.programs.verdict import ProgramVerdict
 
 MOST_PAIRS = 6000
 SIZE = Expr("public", (), ("db.size",))
@@ -32,7 +32,7 @@ LINEAR = ("sum", "count", "tuple", "item", "add", "sub", "neg", "mul", "div", "c
 
 
 def falsify(
-    program: Program, verdict: Verdict, n_max: int = 4, most_pairs: int = MOST_PAIRS
+    program: Program, verdict: ProgramVerdict, n_max: int = 4, most_pairs: int = MOST_PAIRS
 ) -> Findings:
     """Look for neighbouring databases on which a claim of an accepted verdict is wrong.
 
@@ -52,12 +52,12 @@ def falsify(
 @dataclass
 class _Search:
     program: Program
-    verdict: Verdict
+    verdict: ProgramVerdict
     most: int
 
     def __post_init__(self) -> None:
         self.findings = Findings()
-        self.witnesses: Rows = witness_rows(self.program)
+        self.witnesses: WitnessRows = witness_rows(self.program)
         self.kinds = dict(self.program.record)
         self.add_remove = self.program.adjacency == "add-remove"
         self.findings.complete = self.witnesses.all
@@ -92,7 +92,7 @@ class _Search:
         return True
 
     def _admits(self, size: int) -> bool:
-        names: dict[str, Value] = {"db.size": Fraction(size)}
+        names: dict[str, ExpressionValue] = {"db.size": Fraction(size)}
         try:
             return all(
                 bool(Evaluator((), {}, names).value(condition, ()))
@@ -112,7 +112,7 @@ class _Search:
                 if not self.add_remove:
                     self._entering(path, trials, size)
             except Fails:
-                failed = Finding("row can't fail", "", inf, Fraction(0))
+                failed = CheckedObligation("row can't fail", "", inf, Fraction(0))
                 self.findings.see(failed, None, self.witnesses.rows, path.names)
             except ArithmeticError:  # it divides by 0, or leaves the range of doubles
                 self.findings.complete = False  # not everything was compared on this path
@@ -152,7 +152,7 @@ class _Search:
             return
         _, total, pair = worst
         true = total.epsilon(float(delta))
-        self._see(Finding("law", "", true, epsilon), pair, path)
+        self._see(CheckedObligation("law", "", true, epsilon), pair, path)
 
     def _compared(self, trial: Trial, pair: Neighbours, path: Path) -> laws.Loss | None:
         try:
@@ -164,7 +164,7 @@ class _Search:
             self._see(finding, pair, path)
         return loss
 
-    def _see(self, finding: Finding, pair: Neighbours | None, path: Path) -> None:
+    def _see(self, finding: CheckedObligation, pair: Neighbours | None, path: Path) -> None:
         self.findings.see(finding, pair, self.witnesses.rows, path.names)
 
     # -- a record that enters or leaves ------------------------------------------------------------
@@ -206,7 +206,7 @@ class _Search:
             at = trials[0].at if trials else Evaluator(self.witnesses.rows, self.kinds, path.names)
             for part in _outermost_sums(expr):
                 if at.value(part, pair.left) != at.value(part, pair.right):
-                    self._see(Finding("public", "", inf, Fraction(0)), pair, path)
+                    self._see(CheckedObligation("public", "", inf, Fraction(0)), pair, path)
 
     def _bounds(self, path: Path, at: Evaluator) -> None:
         """Every row value lies inside the bounds that the checker works with."""
@@ -228,10 +228,14 @@ class _Search:
                     if at.kept(data, row):
                         value = at.of_row(data.args[1], row)
                         if not _inside(value, claimed):
-                            self._see(Finding("bounds", release.name, inf, Fraction(0)), None, path)
+                            self._see(
+                                CheckedObligation("bounds", release.name, inf, Fraction(0)),
+                                None,
+                                path,
+                            )
 
 
-def _inside(value: Value, claimed: Sequence[Any]) -> bool:
+def _inside(value: ExpressionValue, claimed: Sequence[Any]) -> bool:
     if isinstance(value, str):
         return True
     parts = value if isinstance(value, tuple) else (Fraction(value),)

@@ -12,8 +12,8 @@ from itertools import product
 
 from bayesdp.programs.ir import Constant, Expr, Type
 
-Value = Fraction | bool | str | tuple[Fraction, ...]
-Row = Mapping[str, Constant]
+ExpressionValue = Fraction | bool | str | tuple[Fraction, ...]
+RecordValues = Mapping[str, Constant]
 
 
 class Opaque(Exception):
@@ -36,19 +36,24 @@ class Evaluator:
     """
 
     def __init__(
-        self, rows: Sequence[Row], kinds: Mapping[str, Type], names: Mapping[str, Value]
+        self,
+        rows: Sequence[RecordValues],
+        kinds: Mapping[str, Type],
+        names: Mapping[str, ExpressionValue],
     ) -> None:
         self.rows, self.kinds, self.names = rows, kinds, names
         self._added: dict[tuple[int, int], tuple[Fraction, ...] | None] = {}
         self._alive: list[Expr] = []  # keeps identities of cached expressions
 
-    def with_name(self, name: str, value: Value) -> Evaluator:
+    def with_name(self, name: str, value: ExpressionValue) -> Evaluator:
         """The same evaluator, with another public name."""
         return Evaluator(self.rows, self.kinds, {**self.names, name: value})
 
     # -- one record --------------------------------------------------------------------------
 
-    def of_row(self, expr: Expr, row: Row, so_far: Fraction | None = None) -> Value:
+    def of_row(
+        self, expr: Expr, row: RecordValues, so_far: Fraction | None = None
+    ) -> ExpressionValue:
         """The value of a row expression. Raises `Fails` where it divides by 0."""
         op = expr.op
         if op == "const":
@@ -74,7 +79,7 @@ class Evaluator:
         except ZeroDivisionError:
             raise Fails from None
 
-    def _onehot(self, expr: Expr, value: Value) -> Value:
+    def _onehot(self, expr: Expr, value: ExpressionValue) -> ExpressionValue:
         size = int(_fraction(_constant(expr)))
         if isinstance(value, str):
             at = list(self._cells(expr.args[0])).index(value)
@@ -89,7 +94,7 @@ class Evaluator:
             return ["False", "True"]
         return ["|".join(parts) for parts in product(*(self._cells(arg) for arg in expr.args))]
 
-    def kept(self, data: Expr, row: Row) -> bool:
+    def kept(self, data: Expr, row: RecordValues) -> bool:
         """Whether the data expression keeps this row."""
         pieces = data.data[0]
         assert isinstance(pieces, tuple)
@@ -101,7 +106,7 @@ class Evaluator:
 
     # -- all records ---------------------------------------------------------------------------
 
-    def value(self, expr: Expr, database: Sequence[int]) -> Value:
+    def value(self, expr: Expr, database: Sequence[int]) -> ExpressionValue:
         """The value of a private or public expression."""
         op = expr.op
         if op == "const":
@@ -147,7 +152,7 @@ class Evaluator:
             data, row = expr.args[0], self.rows[place]
             added: tuple[Fraction, ...] | None = None
             if self.kept(data, row):
-                value: Value = Fraction(1)
+                value: ExpressionValue = Fraction(1)
                 if expr.op == "sum":
                     value = self.of_row(data.args[1], row)
                 added = value if isinstance(value, tuple) else (_fraction(value),)
@@ -177,7 +182,7 @@ class Evaluator:
             return max(self._length(arg) for arg in expr.args)
         return 1
 
-    def name(self, expr: Expr) -> Value:
+    def name(self, expr: Expr) -> ExpressionValue:
         """The value of a public name. Raises `Opaque` for a released distribution."""
         name = str(expr.data[0])
         if name not in self.names:
@@ -185,7 +190,7 @@ class Evaluator:
         return self.names[name]
 
 
-def _constant(expr: Expr) -> Value:
+def _constant(expr: Expr) -> ExpressionValue:
     value = expr.data[0]
     if isinstance(value, bool | str):
         return value
@@ -193,12 +198,12 @@ def _constant(expr: Expr) -> Value:
     return Fraction(value)
 
 
-def _fraction(value: Value) -> Fraction:
+def _fraction(value: ExpressionValue) -> Fraction:
     assert isinstance(value, bool | Fraction), value
     return Fraction(value)
 
 
-def operation(op: str, args: Sequence[Value], expr: Expr) -> Value:
+def operation(op: str, args: Sequence[ExpressionValue], expr: Expr) -> ExpressionValue:
     """The value of one operation on values."""
     if op == "and":
         return all(args)
@@ -224,7 +229,7 @@ def operation(op: str, args: Sequence[Value], expr: Expr) -> Value:
     return _number(op, [_fraction(arg) for arg in args])
 
 
-def _entrywise(op: str, args: Sequence[Value], expr: Expr) -> Value:
+def _entrywise(op: str, args: Sequence[ExpressionValue], expr: Expr) -> ExpressionValue:
     longest = max(len(arg) for arg in args if isinstance(arg, tuple))
     spread = [arg if isinstance(arg, tuple) else (_fraction(arg),) * longest for arg in args]
     return tuple(_fraction(operation(op, [arg[i] for arg in spread], expr)) for i in range(longest))

@@ -13,7 +13,7 @@ from itertools import combinations_with_replacement, product
 from math import ceil, floor
 from typing import TypeVar
 
-from bayesdp.programs.falsify.values import Row
+from bayesdp.programs.falsify.values import RecordValues
 from bayesdp.programs.ir import (
     Branch,
     Command,
@@ -52,14 +52,14 @@ def read_columns(program: Program) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Rows:
+class WitnessRows:
     """The witness rows, and whether they are all combinations of their columns' witnesses."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[RecordValues, ...]
     all: bool
 
 
-def witness_rows(program: Program, most: int = MOST_ROWS) -> Rows:
+def witness_rows(program: Program, most: int = MOST_ROWS) -> WitnessRows:
     """The rows that databases are made of."""
     kinds, names = dict(program.record), read_columns(program)
     turns = turning_points(program)
@@ -73,7 +73,7 @@ def witness_rows(program: Program, most: int = MOST_ROWS) -> Rows:
     rows = (
         {name: held[i] for name, held, i in zip(names, lists, at, strict=True)} for at in places
     )
-    return Rows(tuple(rows), whole)
+    return WitnessRows(tuple(rows), whole)
 
 
 def _size(lists: list[list[Constant]]) -> int:
@@ -130,10 +130,10 @@ def _meet(left: Expr, right: Expr | None, turns: dict[str, set[Fraction]]) -> No
         turns.setdefault(read.pop(), set()).add(at / slope)
 
 
-Line = tuple[str | None, Fraction, Fraction]
+LinearTerm = tuple[str | None, Fraction, Fraction]
 
 
-def _line(expr: Expr) -> Line | None:
+def _line(expr: Expr) -> LinearTerm | None:
     """(column, slope, offset) of a linear expression in one column; no column if constant."""
     if expr.op == "const":
         value = expr.data[0]
@@ -169,7 +169,7 @@ def _line(expr: Expr) -> Line | None:
 # -- databases -----------------------------------------------------------------------------------
 
 Database = tuple[int, ...]
-Item = TypeVar("Item")
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,7 @@ def rests(
     return evenly(choices, most), fixed == 0 and len(choices) <= most
 
 
-def evenly(items: list[Item], most: int) -> list[Item]:
+def evenly(items: list[_Item], most: int) -> list[_Item]:
     """The items, or `most` of them at even distances where there are more."""
     if len(items) <= most:
         return items
@@ -228,7 +228,7 @@ def evenly(items: list[Item], most: int) -> list[Item]:
 
 
 def pairs(
-    rows: tuple[Row, ...], public: Mapping[str, Type], *, entering: bool
+    rows: tuple[RecordValues, ...], public: Mapping[str, Type], *, entering: bool
 ) -> list[tuple[int, int | None]]:
     """The pairs of records that may replace each other, early ones first; None is no record."""
     if entering:

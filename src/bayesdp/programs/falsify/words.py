@@ -6,14 +6,14 @@ from fractions import Fraction
 from math import isinf
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.programs.falsify.findings import Finding, Findings, Number
+from bayesdp.programs.falsify.findings import CheckedObligation, Findings, MeasuredNumber
 from bayesdp.programs.verdict import NEIGHBOURS
 from bayesdp.programs.words import decimal, distinct_decimals, rounded_up, suggested
 
 if TYPE_CHECKING:
-    from bayesdp.programs.falsify.values import Row
+    from bayesdp.programs.falsify.values import RecordValues
     from bayesdp.programs.ir import Constant
-    from bayesdp.programs.verdict import Verdict
+    from bayesdp.programs.verdict import ProgramVerdict
 
 COUNTEREXAMPLE, NOTHING_FOUND = "COUNTEREXAMPLE", "NOTHING FOUND"
 MEASURED = {
@@ -33,7 +33,7 @@ BROKEN = {
 """Obligations that hold or don't: nothing is measured."""
 
 
-def in_words(verdict: Verdict, findings: Findings) -> str:
+def in_words(verdict: ProgramVerdict, findings: Findings) -> str:
     """The findings on one program as a terminal shows them."""
     name = f" {verdict.name}" if verdict.name else ""
     cost = f"({decimal(verdict.dp_epsilon)}, {decimal(verdict.dp_delta)})"
@@ -63,7 +63,7 @@ def _selection(findings: Findings) -> str:
     return "a selection of those that can be made of the values that were tried"
 
 
-def _shown(finding: Finding) -> list[str]:
+def _shown(finding: CheckedObligation) -> list[str]:
     of = f" of '{finding.release}'" if finding.release else ""
     if finding.obligation in BROKEN:
         lines = [f"Wrong{of}: {BROKEN[finding.obligation]}."]
@@ -81,18 +81,18 @@ def _shown(finding: Finding) -> list[str]:
     return lines
 
 
-def _numbers(finding: Finding) -> tuple[str, str]:
+def _numbers(finding: CheckedObligation) -> tuple[str, str]:
     claimed, true = finding.claimed, finding.true
     if isinstance(claimed, Fraction) and isinstance(true, Fraction):
         return distinct_decimals(claimed, true)
     return _number(claimed), _number(true)
 
 
-def _number(value: Number) -> str:
+def _number(value: MeasuredNumber) -> str:
     return suggested(value) if isinstance(value, Fraction) else f"{value:.12g}"
 
 
-def _table(rows: tuple[Row, ...]) -> str:
+def _table(rows: tuple[RecordValues, ...]) -> str:
     return (
         "; ".join(
             ", ".join(f"{name} = {_cell(value)}" for name, value in row.items()) or "(a record)"
@@ -106,7 +106,7 @@ def _cell(value: Constant) -> str:
     return suggested(value) if isinstance(value, Fraction) else str(value)
 
 
-def as_data(verdict: Verdict, findings: Findings) -> dict[str, Any]:
+def as_data(verdict: ProgramVerdict, findings: Findings) -> dict[str, Any]:
     """The findings on one program as `bayesdp program falsify --json` prints them."""
     return {
         "name": verdict.name,
@@ -124,7 +124,7 @@ def as_data(verdict: Verdict, findings: Findings) -> dict[str, Any]:
     }
 
 
-def _as_data(finding: Finding) -> dict[str, Any]:
+def _as_data(finding: CheckedObligation) -> dict[str, Any]:
     witness = finding.witness
     tables = None
     if witness is not None:
@@ -142,7 +142,7 @@ def _as_data(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _finite(value: Number) -> float | None:
+def _finite(value: MeasuredNumber) -> float | None:
     """JSON has no infinity."""
     return None if isinf(value) else float(value)
 

@@ -20,7 +20,7 @@ from bayesdp.programs.check.candidates import MOST_CANDIDATES, fixed_size, sizes
 from bayesdp.programs.ir import Expr, Release
 from bayesdp.programs.run import distributions as d
 from bayesdp.programs.run.distances import ERROR, STEP, hellinger_scores
-from bayesdp.programs.run.noise import Calibration, Samplers, in_range
+from bayesdp.programs.run.noise import NoiseCalibration, Samplers, in_range
 from bayesdp.programs.run.posteriors import prior_of
 from bayesdp.programs.run.private import (
     MOST,
@@ -152,7 +152,9 @@ def exact_prior(prior: Expr, values: PrivateValues) -> tuple[Fraction, ...]:
 # -- the exponential mechanism ---------------------------------------------------------------------
 
 
-def exponential(release: Release, values: PrivateValues, calibration: Calibration) -> Selection:
+def exponential(
+    release: Release, values: PrivateValues, calibration: NoiseCalibration
+) -> Selection:
     """The choice that a release makes, its scale at least 2 (D + rounding) / epsilon."""
     score, candidates = release.args
     if score.op == "hellinger":
@@ -176,7 +178,7 @@ def exponential(release: Release, values: PrivateValues, calibration: Calibratio
 
 
 def _hellinger(
-    score: Expr, candidates: Expr, values: PrivateValues, calibration: Calibration
+    score: Expr, candidates: Expr, values: PrivateValues, calibration: NoiseCalibration
 ) -> Selection:
     family, laws, posterior, scale = hellinger_law(score, candidates, values, calibration)
     shown: Sequence[tuple[Fraction, ...]] = laws
@@ -188,7 +190,7 @@ def _hellinger(
 
 
 def hellinger_law(
-    score: Expr, candidates: Expr, values: PrivateValues, calibration: Calibration
+    score: Expr, candidates: Expr, values: PrivateValues, calibration: NoiseCalibration
 ) -> tuple[str, list[tuple[Fraction, Fraction]], tuple[Fraction, ...], float]:
     """The candidates' family and parameters, the posterior's parameters, and the scale."""
     family, laws = laws_of(candidates, values)
@@ -238,7 +240,7 @@ def _unit(width: Fraction, ends: Sequence[Fraction]) -> Fraction:
 
 
 def per_record(
-    release: Release, values: PrivateValues, calibration: Calibration, samplers: Samplers
+    release: Release, values: PrivateValues, calibration: NoiseCalibration, samplers: Samplers
 ) -> NDArray[Any]:
     """A noisy answer for each record: a softmax draw among numbers.
 

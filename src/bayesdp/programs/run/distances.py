@@ -14,11 +14,14 @@ from typing import Any
 BITS = 30
 STEP = Fraction(1, 2**BITS)
 ERROR = STEP / 2 + STEP / 1024
-Parameters = tuple[Fraction, ...]
+LawParameters = tuple[Fraction, ...]
 
 
 def hellinger_scores(
-    family: str, candidates: Sequence[Parameters], posterior: Parameters, ordered: bool = False
+    family: str,
+    candidates: Sequence[LawParameters],
+    posterior: LawParameters,
+    ordered: bool = False,
 ) -> list[int]:
     """The score of every candidate in steps: minus its distance to the posterior.
 
@@ -39,10 +42,10 @@ def hellinger_scores(
     return scores
 
 
-def _scorer(family: str, posterior: Parameters) -> Callable[[Parameters], int]:
+def _scorer(family: str, posterior: LawParameters) -> Callable[[LawParameters], int]:
     log_bc = {"beta": _beta, "gamma": _gamma, "normal": _normal, "dirichlet": _dirichlet}[family]
 
-    def score(candidate: Parameters) -> int:
+    def score(candidate: LawParameters) -> int:
         if candidate == posterior:
             return 0
         for bits in (160, 320, 640, 1280):
@@ -54,7 +57,9 @@ def _scorer(family: str, posterior: Parameters) -> Callable[[Parameters], int]:
     return score
 
 
-def _rounded(log_bc: Callable[..., Any], a: Parameters, b: Parameters, bits: int) -> int | None:
+def _rounded(
+    log_bc: Callable[..., Any], a: LawParameters, b: LawParameters, bits: int
+) -> int | None:
     import flint
 
     before = flint.ctx.prec
@@ -76,11 +81,11 @@ def _ball(value: Fraction) -> Any:
     return flint.arb(flint.fmpq(value.numerator, value.denominator))
 
 
-def _beta(a: Parameters, b: Parameters, ball: Any) -> Any:
+def _beta(a: LawParameters, b: LawParameters, ball: Any) -> Any:
     return _dirichlet(a, b, ball)
 
 
-def _dirichlet(a: Parameters, b: Parameters, ball: Any) -> Any:
+def _dirichlet(a: LawParameters, b: LawParameters, ball: Any) -> Any:
     def log_norm(parts: Sequence[Fraction]) -> Any:
         total = -ball(sum(parts, Fraction(0))).lgamma()
         for part in parts:
@@ -91,7 +96,7 @@ def _dirichlet(a: Parameters, b: Parameters, ball: Any) -> Any:
     return log_norm(middle) - (log_norm(a) + log_norm(b)) / 2
 
 
-def _gamma(a: Parameters, b: Parameters, ball: Any) -> Any:
+def _gamma(a: LawParameters, b: LawParameters, ball: Any) -> Any:
     """Shape and rate."""
 
     def log_norm(shape: Fraction, rate: Fraction) -> Any:
@@ -101,7 +106,7 @@ def _gamma(a: Parameters, b: Parameters, ball: Any) -> Any:
     return middle - (log_norm(*a) + log_norm(*b)) / 2
 
 
-def _normal(a: Parameters, b: Parameters, ball: Any) -> Any:
+def _normal(a: LawParameters, b: LawParameters, ball: Any) -> Any:
     """Mean and variance."""
     (m, v), (p, w) = a, b
     return (2 * (ball(v) * ball(w)).sqrt() / ball(v + w)).log() / 2 - ball(

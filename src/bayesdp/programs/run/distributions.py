@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesdp.errors import InputError
-from bayesdp.programs.run.divergences import Kind, of_densities
-from bayesdp.programs.run.figures import Panel, curve, histogram, svg
+from bayesdp.programs.run.divergences import DivergenceKind, of_densities
+from bayesdp.programs.run.figures import DensityPanel, curve, histogram, svg
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Numbers = float | tuple[float, ...]
-Interval = tuple[float, float]
+MeanOrMeans = float | tuple[float, ...]
+CredibleInterval = tuple[float, float]
 _SHOWN = 6
 
 
@@ -35,16 +35,16 @@ class Distribution(ABC):
 
     @property
     @abstractmethod
-    def mean(self) -> Numbers:
+    def mean(self) -> MeanOrMeans:
         """The mean; for a vector a tuple with the mean of each entry."""
 
     @property
     @abstractmethod
-    def sd(self) -> Numbers:
+    def sd(self) -> MeanOrMeans:
         """The standard deviation."""
 
     @abstractmethod
-    def quantile(self, p: float) -> Numbers:
+    def quantile(self, p: float) -> MeanOrMeans:
         """The value exceeded with probability 1 - p. Raises `InputError` unless 0 < p < 1."""
 
     @abstractmethod
@@ -55,7 +55,7 @@ class Distribution(ABC):
     def to_dict(self) -> dict[str, Any]:
         """The distribution as plain data for JSON."""
 
-    def interval(self, p: float = 0.95) -> Interval | tuple[Interval, ...]:
+    def interval(self, p: float = 0.95) -> CredibleInterval | tuple[CredibleInterval, ...]:
         """The central interval that holds the value with probability p.
 
         Raises `InputError` unless p is strictly between 0 and 1.
@@ -70,7 +70,7 @@ class Distribution(ABC):
         return (low, high)
 
     @abstractmethod
-    def panels(self) -> list[Panel]:
+    def panels(self) -> list[DensityPanel]:
         """The densities that `figure` draws: one, or one for each entry of a vector."""
 
     def figure(self, title: str = "") -> str:
@@ -101,7 +101,7 @@ class Univariate(Distribution):
     def cdf(self, x: Any) -> Any:
         """The probability of at most x (a number or an array)."""
 
-    def divergence(self, other: Univariate, kind: Kind, epsilon: float = 0.0) -> float:
+    def divergence(self, other: Univariate, kind: DivergenceKind, epsilon: float = 0.0) -> float:
         """The divergence of this distribution from another, to look at only (see `divergences`)."""
         return of_densities(kind, self, other, epsilon)
 
@@ -110,7 +110,7 @@ class Univariate(Distribution):
         with np.errstate(divide="ignore"):
             return np.log(self.density(x))
 
-    def panels(self) -> list[Panel]:
+    def panels(self) -> list[DensityPanel]:
         """Its density."""
         return [curve(self.family, self)]
 
@@ -340,7 +340,7 @@ class Joint(Distribution):
         """The quantile of each entry."""
         return tuple(float(marginal.quantile(p)) for marginal in self.marginals)  # type: ignore[arg-type]
 
-    def panels(self) -> list[Panel]:
+    def panels(self) -> list[DensityPanel]:
         """The density of each entry."""
         named = zip(self.names, self.marginals, strict=True)
         return [curve(name, marginal) for name, marginal in named]
@@ -387,7 +387,7 @@ class Samples(Distribution):
         _check(p)
         return tuple(np.quantile(self.draws, p, axis=0).tolist())
 
-    def panels(self) -> list[Panel]:
+    def panels(self) -> list[DensityPanel]:
         """A histogram of each column."""
         return [histogram(name, self.draws[:, j]) for j, name in enumerate(self.names)]
 
@@ -421,7 +421,7 @@ def dirichlet(alpha: NDArray[Any], names: tuple[str, ...], notes: tuple[str, ...
     )
 
 
-def _plain(value: Numbers) -> float | list[float]:
+def _plain(value: MeanOrMeans) -> float | list[float]:
     return list(value) if isinstance(value, tuple) else value
 
 

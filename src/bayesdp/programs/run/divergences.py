@@ -18,11 +18,11 @@ from bayesdp.errors import InputError
 if TYPE_CHECKING:
     from bayesdp.programs.run.law import Law
 
-Kind = Literal["statistical", "squared-hellinger", "kl", "skew"]
-KINDS: tuple[Kind, ...] = ("statistical", "squared-hellinger", "kl", "skew")
+DivergenceKind = Literal["statistical", "squared-hellinger", "kl", "skew"]
+KINDS: tuple[DivergenceKind, ...] = ("statistical", "squared-hellinger", "kl", "skew")
 
 
-def of_densities(kind: Kind, p: Law, q: Law, epsilon: float = 0.0) -> float:
+def of_densities(kind: DivergenceKind, p: Law, q: Law, epsilon: float = 0.0) -> float:
     """The divergence of two distributions of one number, by quadrature.
 
     Raises `InputError` for an unknown kind, and for an epsilon below 0 or of another kind than
@@ -41,7 +41,7 @@ def of_densities(kind: Kind, p: Law, q: Law, epsilon: float = 0.0) -> float:
     return float(max(np.sum(parts), 0.0))
 
 
-def _at(kind: Kind, epsilon: float, p: float, q: float) -> float:
+def _at(kind: DivergenceKind, epsilon: float, p: float, q: float) -> float:
     _check(kind, epsilon)
     if kind == "statistical":
         return abs(p - q) / 2

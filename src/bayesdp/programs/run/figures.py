@@ -31,7 +31,7 @@ _STYLE = (
 
 
 @dataclass(frozen=True, eq=False)
-class Panel:
+class DensityPanel:
     """A density to be drawn: a curve through `x` and `y`, the mean and the 95 % interval."""
 
     name: str
@@ -41,7 +41,7 @@ class Panel:
     interval: tuple[float, float]
 
 
-def curve(name: str, law: Law) -> Panel:
+def curve(name: str, law: Law) -> DensityPanel:
     """The panel of a law's density, where it has nearly all of its mass."""
     low, high = law.quantile(0.0005), law.quantile(0.9995)
     span = (high - low) or abs(high) or 1.0
@@ -53,19 +53,19 @@ def curve(name: str, law: Law) -> Panel:
             end = min(end, 1.0)
     x = np.linspace(start, end, 201)
     y = np.nan_to_num(np.asarray(law.density(x)), posinf=0.0)
-    return Panel(name, x, y, float(law.mean), law.interval(0.95))
+    return DensityPanel(name, x, y, float(law.mean), law.interval(0.95))
 
 
-def histogram(name: str, draws: NDArray[Any]) -> Panel:
+def histogram(name: str, draws: NDArray[Any]) -> DensityPanel:
     """The panel of a histogram of draws of one number."""
     bins = max(8, min(60, int(np.sqrt(len(draws)))))
     heights, edges = np.histogram(draws, bins=bins)
     low, high = np.quantile(draws, (0.025, 0.975))
     x, y = np.repeat(edges, 2)[1:-1], np.repeat(heights, 2).astype(float)
-    return Panel(name, x, y, float(draws.mean()), (float(low), float(high)))
+    return DensityPanel(name, x, y, float(draws.mean()), (float(low), float(high)))
 
 
-def svg(panels: Sequence[Panel], head: str) -> str:
+def svg(panels: Sequence[DensityPanel], head: str) -> str:
     """The first panels below each other under a head, each with its mean and 95 % interval."""
     panels = panels[:MOST]
     height = HEAD + ROW * len(panels) + 8
@@ -83,7 +83,7 @@ def svg(panels: Sequence[Panel], head: str) -> str:
     )
 
 
-def _drawn(panel: Panel, top: int) -> str:
+def _drawn(panel: DensityPanel, top: int) -> str:
     """A panel: its name and numbers in two lines, the curve under them, then the axis."""
     x, y, mean, (low, high) = panel.x, panel.y, panel.mean, panel.interval
     bottom = top + TEXT + CURVE

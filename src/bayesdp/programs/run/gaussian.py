@@ -31,28 +31,28 @@ from bayesdp.programs.run.noise import in_range
 from bayesdp.programs.run.private import (
     FINEST,
     RESOLUTION,
-    Amount,
+    PrivateValue,
     Steps,
     fits,
     in_steps,
     power_of_two,
     width_of,
 )
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.public import PublicValues
 
 _SQUARE_ROOT_DIGITS = 10**18
 _EXACT_COUNTS = Fraction(2**52)
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class NoiseLaw:
     """The law above that proves a standard deviation, and how many entries get noise."""
 
     name: Literal["number", "counts", "fine", "whole"]
     entries: int
 
 
-def law_of(release: Release, node: Mapping[str, Any], values: Values) -> Law:
+def law_of(release: Release, node: Mapping[str, Any], values: PublicValues) -> NoiseLaw:
     """The law that a Gaussian release rests on, from what is known before it.
 
     Where a value that is known only later (or the size, or public data) stands in it, no grid is
@@ -67,25 +67,25 @@ def law_of(release: Release, node: Mapping[str, Any], values: Values) -> Law:
         stated = {name for name, _, _ in values.program.parameters}
         summed = [total for total in nodes(expr) if total.op in ("sum", "count")]
         if not names_of(expr) <= stated or not all(context.moved(total) for total in summed):
-            return Law("fine", entries)
+            return NoiseLaw("fine", entries)
     expr = values.filled(expr)
     if not _whole_entries(expr, values):
-        return Law("whole" if asserted else "fine", entries)
+        return NoiseLaw("whole" if asserted else "fine", entries)
     if squared.denominator == 1 and squared < _EXACT_COUNTS:
         if width is None:
-            return Law("number", 1)
+            return NoiseLaw("number", 1)
         if node["sensitivity"]["by"] == "onehot" and squared <= 2 and not asserted:
-            return Law("counts", entries)
-    return Law("whole", entries)
+            return NoiseLaw("counts", entries)
+    return NoiseLaw("whole", entries)
 
 
-def _whole_entries(expr: Expr, values: Values) -> bool:
+def _whole_entries(expr: Expr, values: PublicValues) -> bool:
     if expr.op == "tuple":
         return all(_whole_entries(entry, values) for entry in expr.args)
     return whole(expr, values.context)
 
 
-def sigma_of(release: Release, node: Mapping[str, Any], values: Values) -> Fraction:
+def sigma_of(release: Release, node: Mapping[str, Any], values: PublicValues) -> Fraction:
     """The standard deviation of a Gaussian release, in the value's unit, before the grid's slack.
 
     What was asserted is used as it is. Raises `InputError` for a delta that no noise reaches.
@@ -98,7 +98,7 @@ def sigma_of(release: Release, node: Mapping[str, Any], values: Values) -> Fract
     return _sigma(law_of(release, node, values), squared, *pair)
 
 
-def _sigma(law: Law, squared: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
+def _sigma(law: NoiseLaw, squared: Fraction, epsilon: Fraction, delta: Fraction) -> Fraction:
     if law.name == "number":
         return Fraction(number_scale(squared, epsilon, delta))
     if law.name == "counts":
@@ -108,7 +108,11 @@ def _sigma(law: Law, squared: Fraction, epsilon: Fraction, delta: Fraction) -> F
 
 
 def noisy_steps(
-    release: Release, node: Mapping[str, Any], now: Fraction, amount: Amount, values: Values
+    release: Release,
+    node: Mapping[str, Any],
+    now: Fraction,
+    amount: PrivateValue,
+    values: PublicValues,
 ) -> tuple[Steps, float]:
     """A private value in steps, and the scale of its noise in steps.
 
@@ -129,12 +133,12 @@ def noisy_steps(
     return steps, in_range(_stretched(sigma, steps, squared) / steps.unit)
 
 
-def _admitted(law: Law, amount: Amount, root: Fraction, asserted: bool) -> Law:
+def _admitted(law: NoiseLaw, amount: PrivateValue, root: Fraction, asserted: bool) -> NoiseLaw:
     """The law that holds on the grid of this value: the one that was stated, wherever it can be."""
     whole_steps = amount.lattice.denominator == 1 and not amount.slack
     if law.name in ("number", "counts") and not whole_steps:
         # Numbers beyond what doubles hold exactly.
-        law = Law("whole" if asserted else "fine", law.entries)
+        law = NoiseLaw("whole" if asserted else "fine", law.entries)
     unit = _unit(law, amount, root)
     if unit is None or fits(amount, unit):
         return law
@@ -145,10 +149,10 @@ def _admitted(law: Law, amount: Amount, root: Fraction, asserted: bool) -> Law:
             remedy="Leave sigma out: a grid is then chosen on which they do.",
             shown=False,
         )
-    return Law("whole", law.entries)
+    return NoiseLaw("whole", law.entries)
 
 
-def _unit(law: Law, amount: Amount, root: Fraction) -> Fraction | None:
+def _unit(law: NoiseLaw, amount: PrivateValue, root: Fraction) -> Fraction | None:
     """The step that a law asks for; None where it holds on every grid."""
     if law.name in ("number", "counts"):
         return Fraction(1)

@@ -22,7 +22,7 @@ TINY = 1e-22
 
 
 @dataclass(frozen=True)
-class Noise:
+class AddedNoise:
     """The law of the noise in the value's unit: "laplace" (scale b) or "gaussian" (sigma).
 
     On a grid the normaliser is the same for every true value on it, so the exponent is all.
@@ -97,7 +97,7 @@ MOST_PAIRS = 2**25
 """The most pairs (the count of a cell, the count of all others) that are summed."""
 
 
-def require_pairs(noise: Noise, many: int) -> None:
+def require_pairs(noise: AddedNoise, many: int) -> None:
     """Refuse a table of `many` cells with a private total that would take too many sums.
 
     Only the noise's scale decides, so it is known before anything is spent. Raises `InputError`.
@@ -114,7 +114,7 @@ def require_pairs(noise: Noise, many: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class TrueCounts:
     """The posterior of the true counts of a table: each cell's values, and their weights."""
 
     values: tuple[NDArray[Any], ...]
@@ -169,7 +169,7 @@ class _Law:
         return np.where(inside, self.mass[np.clip(place, 0, len(self.mass) - 1)], 0.0)
 
 
-def cells(y: Sequence[float], noise: Noise, alpha: NDArray[Any], n: int | None) -> Cells:
+def cells(y: Sequence[float], noise: AddedNoise, alpha: NDArray[Any], n: int | None) -> TrueCounts:
     """The true counts given noisy ones, under a Dirichlet-multinomial law with prior `alpha`.
 
     Given their total m the counts have weight m!/Gamma(A + m) times the product over cells of
@@ -225,7 +225,7 @@ def cells(y: Sequence[float], noise: Noise, alpha: NDArray[Any], n: int | None) 
             weight = law.mass * np.correlate(np.exp(logs - logs.max()), others.mass, "valid")
         weights.append(weight / weight.sum())
         before = _convolved(before, law)
-    return Cells(
+    return TrueCounts(
         tuple(law.support for law in tilted),
         tuple(weights),
         n,

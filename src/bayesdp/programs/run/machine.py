@@ -30,9 +30,9 @@ from bayesdp.programs.run import choose, posteriors
 from bayesdp.programs.run.diagnostics import exact_samples
 from bayesdp.programs.run.distributions import Joint, Samples
 from bayesdp.programs.run.gaussian import noisy_steps
-from bayesdp.programs.run.latent import Noise
+from bayesdp.programs.run.latent import AddedNoise
 from bayesdp.programs.run.noise import (
-    Calibration,
+    NoiseCalibration,
     Samplers,
     below,
     in_units,
@@ -40,20 +40,22 @@ from bayesdp.programs.run.noise import (
 )
 from bayesdp.programs.run.observed import Answers, Noisy
 from bayesdp.programs.run.private import PrivateValues, width_of
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.result import ProgramResult, shown
 from bayesdp.programs.run.spread import EXACT, Spread
 from bayesdp.programs.run.table import Rows
 from bayesdp.programs.run.waiting import waiting
-from bayesdp.programs.verdict import Verdict
+from bayesdp.programs.verdict import ProgramVerdict
 
 
 class Machine:
     """One run of a program."""
 
-    def __init__(self, program: Program, verdict: Verdict, rows: Rows, samplers: Samplers) -> None:
+    def __init__(
+        self, program: Program, verdict: ProgramVerdict, rows: Rows, samplers: Samplers
+    ) -> None:
         self.program, self.verdict, self.samplers = program, verdict, samplers
-        self.values = Values(program, rows)
+        self.values = PublicValues(program, rows)
         self.private = PrivateValues(self.values)
         self.noisy: dict[str, Noisy | Answers] = {}
         self.released: dict[str, Any] = {}
@@ -130,7 +132,7 @@ class Machine:
         assert release.op == "exponential"
         return choose.exponential(release, self.private, self.calibration(release, node))
 
-    def calibration(self, release: Release, node: Mapping[str, Any]) -> Calibration:
+    def calibration(self, release: Release, node: Mapping[str, Any]) -> NoiseCalibration:
         """The sensitivity that scales a release's noise: asserted, or the derivation's, at n."""
         derived = self.values.number(expression(node["sensitivity"]["value"]))
         asserted = dict(release.options).get("sensitivity")
@@ -138,7 +140,7 @@ class Machine:
         if asserted is not None:
             sensitivity = max(derived, self.values.number(asserted))
         entering = node.get("entering")
-        return Calibration(
+        return NoiseCalibration(
             Fraction(node["epsilon"]), sensitivity, None if entering is None else Fraction(entering)
         )
 
@@ -199,7 +201,7 @@ class Machine:
             if group.op == "moments" and group.args[0].op == "tuple":
                 known = tuple(folded(entry) for entry in group.args[0].args)
         self.noisy[release.name] = Noisy(
-            values, Noise(kind, max(scale, 1e-12)), size, labels, known
+            values, AddedNoise(kind, max(scale, 1e-12)), size, labels, known
         )
         return values[0] if width_of(self.values.filled(expr)) is None else values
 

@@ -22,7 +22,7 @@ from bayesdp.numbers import float_above
 from bayesdp.programs.run.private import (
     FINEST,
     RESOLUTION,
-    Amount,
+    PrivateValue,
     Steps,
     in_steps,
     power_of_two,
@@ -97,7 +97,7 @@ def below(exact: Fraction) -> float:
 
 
 @dataclass(frozen=True)
-class Calibration:
+class NoiseCalibration:
     """The cost of a release, and the sensitivity that scales its noise.
 
     `entering` is the cost that the derivation gives to a record that only enters or leaves, if any.
@@ -118,7 +118,7 @@ class Calibration:
             return self.entering * self.sensitivity / self.epsilon
         return self.sensitivity
 
-    def steps(self, amount: Amount) -> Steps:
+    def steps(self, amount: PrivateValue) -> Steps:
         """A private value in steps so coarse that Laplace noise fits, if that is possible."""
         steps = in_steps(amount, self.least)
         while steps.unit < self._coarsest and self._scale(steps.unit, steps.slack) > MAX_SCALE:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesdp.programs.run.latent import Noise
+from bayesdp.programs.run.latent import AddedNoise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,7 +19,7 @@ class Noisy:
     """Numbers that were released by laplace or gaussian, and what is publicly known of them."""
 
     values: tuple[Fraction, ...]
-    noise: Noise
+    noise: AddedNoise
     size: int | None = None
     labels: tuple[str, ...] = ()
     known: tuple[Fraction | None, ...] = ()

@@ -20,7 +20,7 @@ from bayesdp.programs.ir import Expr
 from bayesdp.programs.run import distributions as d
 from bayesdp.programs.run.latent import cells, require_pairs, window
 from bayesdp.programs.run.observed import Answers, Noisy, Source
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.quadrature import by_quadrature
 from bayesdp.programs.run.regression import closed_form, unmoved
 from bayesdp.programs.run.sizes import log_noisy_sum, log_over_sizes
@@ -33,7 +33,7 @@ CLIP = "The clip of the records is not part of the model."
 MATCHED = "The prior is a mixture: it was replaced by the single law with its means and spread."
 
 
-def prior_of(expr: Expr, values: Values) -> d.Distribution:
+def prior_of(expr: Expr, values: PublicValues) -> d.Distribution:
     """The distribution of a prior, whether written out or a released posterior."""
     if expr.op == "public":
         prior = values.names[str(expr.data[0])]
@@ -48,7 +48,7 @@ def prior_of(expr: Expr, values: Values) -> d.Distribution:
 
 
 def derived(
-    op: str, source: Source, likelihood: Expr, prior: d.Distribution, values: Values
+    op: str, source: Source, likelihood: Expr, prior: d.Distribution, values: PublicValues
 ) -> d.Distribution:
     """The posterior of a model given what was released."""
     family = str(likelihood.data[0])
@@ -148,7 +148,7 @@ def _likelihood(
     return logs
 
 
-def _space(prior: d.Univariate) -> tuple[str, d.Interval]:
+def _space(prior: d.Univariate) -> tuple[str, d.CredibleInterval]:
     if prior.family == "beta":
         return "logit", (-40.0, 40.0)
     low, high = prior.quantile(1e-9), prior.quantile(1 - 1e-9)

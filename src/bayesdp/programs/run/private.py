@@ -35,7 +35,7 @@ from bayesdp.kernel.programs.reading import ONE, TRUE
 from bayesdp.kernel.programs.rows import MOST_SETTINGS, evaluate, settings, values_of
 from bayesdp.programs.ir import Expr, Type, columns
 from bayesdp.programs.run.folds import FOLD_STEP, folded
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.rows import RowValues
 from bayesdp.programs.run.table import Rows
 
@@ -49,7 +49,7 @@ CHUNK = 2**20
 
 
 @dataclass(frozen=True, repr=False)
-class Amount:
+class PrivateValue:
     """A private value: `offsets` (public) plus `values`, multiples of `lattice` (0: all are 0).
 
     One record moves the values by at most the checker's sensitivity plus `slack` (l1). `largest`
@@ -74,23 +74,23 @@ class Amount:
 class PrivateValues:
     """Evaluates private expressions. Sums are kept, because scores read them for each candidate."""
 
-    def __init__(self, values: Values, rows: Rows | None = None) -> None:
+    def __init__(self, values: PublicValues, rows: Rows | None = None) -> None:
         self.public = values
         # Other rows stand in where a program is rehearsed: the size is public, and stays.
         self.rows = values.row_values if rows is None else RowValues(rows, values.kinds)
         self.size = values.rows.size
         self.kinds, self.context = values.kinds, values.context
-        self._sums: dict[Expr, Amount] = {}
+        self._sums: dict[Expr, PrivateValue] = {}
 
     def __repr__(self) -> str:
         return "<private values>"
 
-    def amount(self, expr: Expr) -> Amount:
+    def amount(self, expr: Expr) -> PrivateValue:
         """The value of an expression whose public values have been filled in."""
         op = expr.op
         if not self.context.moved(expr):
             known = self.public.numbers(expr)
-            return Amount((Fraction(0),) * len(known), known)
+            return PrivateValue((Fraction(0),) * len(known), known)
         if op in ("sum", "count"):
             if expr not in self._sums:
                 self._sums[expr] = self._summed(expr)
@@ -99,7 +99,7 @@ class PrivateValues:
             value, exact = folded(expr, self.rows)
             step = Fraction(1) if exact else FOLD_STEP
             slack = Fraction(0) if exact else FOLD_STEP * self.size
-            return Amount((value,), (Fraction(0),), step, slack, self._folded(expr))
+            return PrivateValue((value,), (Fraction(0),), step, slack, self._folded(expr))
         parts = [self.amount(arg) for arg in expr.args]
         if op == "tuple":
             return _joined(parts)
@@ -116,7 +116,7 @@ class PrivateValues:
             return self._multiplied(expr, parts)
         return _shaped(op, parts)
 
-    def _multiplied(self, expr: Expr, parts: list[Amount]) -> Amount:
+    def _multiplied(self, expr: Expr, parts: list[PrivateValue]) -> PrivateValue:
         left, right = expr.args
         private, factor = (parts[0], right) if self.context.moved(left) else (parts[1], left)
         number = self.public.number(factor)
@@ -142,7 +142,7 @@ class PrivateValues:
 
     # -- sums ----------------------------------------------------------------------------------
 
-    def _summed(self, expr: Expr) -> Amount:
+    def _summed(self, expr: Expr) -> PrivateValue:
         data = expr.args[0]
         group = ONE if expr.op == "count" else data.args[1]
         exact = self._looked_up(data, group)
@@ -162,7 +162,7 @@ class PrivateValues:
             [_stepped(x, b, whole, kept, self.most) for x, b in zip(arrays, each, strict=True)]
         )
 
-    def _chosen(self, value: Expr, kept: Any) -> Amount:
+    def _chosen(self, value: Expr, kept: Any) -> PrivateValue:
         """The sum of a number, each of its choices inside its own bounds: see `cases`."""
         total = None
         for conditions, choice in branches(value, self.kinds):
@@ -178,7 +178,7 @@ class PrivateValues:
         assert total is not None
         return total
 
-    def _looked_up(self, data: Expr, group: Expr) -> Amount | None:
+    def _looked_up(self, data: Expr, group: Expr) -> PrivateValue | None:
         """Exact, where rows take few values: how often each setting occurs, times its value."""
         pieces = data.data[0]
         assert isinstance(pieces, tuple)
@@ -209,11 +209,11 @@ class PrivateValues:
             for i, entry in enumerate(entries):
                 total[i] += entry * many
         largest = max((abs(entry) for entries in rows for entry in entries), default=Fraction(0))
-        return Amount(
+        return PrivateValue(
             tuple(total), (Fraction(0),) * size, lattice, largest=self.most * Fraction(largest)
         )
 
-    def _cells(self, group: Expr, kept: Any) -> Amount:
+    def _cells(self, group: Expr, kept: Any) -> PrivateValue:
         size = group.data[0]
         assert isinstance(size, int | Fraction)
         codes = self.rows.codes(group.args[0])
@@ -221,9 +221,9 @@ class PrivateValues:
         counts = np.bincount(inside, minlength=int(size)).tolist()
         zeros = (Fraction(0),) * int(size)
         cells = tuple(Fraction(count) for count in counts)
-        return Amount(cells, zeros, Fraction(1), largest=Fraction(self.most))
+        return PrivateValue(cells, zeros, Fraction(1), largest=Fraction(self.most))
 
-    def _moments(self, group: Expr, kept: Any) -> Amount:
+    def _moments(self, group: Expr, kept: Any) -> PrivateValue:
         base = self.context.ranges(group.args[0])
         largest = max(bounds.largest() for bounds in base)
         rows = self.size if self.context.adjacency == "replace-one" else MOST_ROWS
@@ -242,7 +242,7 @@ class PrivateValues:
         off_all = slack * 2 * (Fraction(largest) + step) * len(totals)
         zeros = (Fraction(0),) * len(totals)
         most = self.most * (Fraction(largest) + slack) ** 2
-        return Amount(tuple(unit * total for total in totals), zeros, unit, off_all, most)
+        return PrivateValue(tuple(unit * total for total in totals), zeros, unit, off_all, most)
 
     def _is_whole(self, expr: Expr) -> bool:
         """Whether doubles hold the row's value, a whole number, exactly."""
@@ -309,19 +309,19 @@ def _from_zero(step: Expr) -> Expr:
     return Expr(step.op, tuple(_from_zero(arg) for arg in step.args), step.data)
 
 
-def _stepped(values: Any, each: Range, whole: bool, kept: Any, most: int) -> Amount:
+def _stepped(values: Any, each: Range, whole: bool, kept: Any, most: int) -> PrivateValue:
     """The sum of one entry of at most so many rows, in steps inside its bounds."""
     assert isinstance(each.low, Fraction)
     assert isinstance(each.high, Fraction)
     if each.low == each.high:
         many = len(values) if kept is None else int(kept.sum())
         most_of_it = abs(each.low) * most
-        return Amount((each.low * many,), (Fraction(0),), abs(each.low), largest=most_of_it)
+        return PrivateValue((each.low * many,), (Fraction(0),), abs(each.low), largest=most_of_it)
     largest = max(abs(each.low), abs(each.high))
     step = Fraction(1) if whole else Fraction(2) ** (power_of_two(largest) - RESOLUTION)
     steps, off = steps_of(values, each, step)
     total = step * whole_sum(steps if kept is None else steps[kept])
-    return Amount((total,), (Fraction(0),), step, off, (largest + off) * most)
+    return PrivateValue((total,), (Fraction(0),), step, off, (largest + off) * most)
 
 
 def steps_of(values: Any, each: Range, step: Fraction) -> tuple[Any, Fraction]:
@@ -366,17 +366,17 @@ def _largest(values: Any) -> int:
 # -- arithmetic ------------------------------------------------------------------------------------
 
 
-def _joined(parts: list[Amount]) -> Amount:
+def _joined(parts: list[PrivateValue]) -> PrivateValue:
     values = tuple(value for part in parts for value in part.values)
     offsets = tuple(offset for part in parts for offset in part.offsets)
     lattice, slack = Fraction(0), Fraction(0)
     for part in parts:
         lattice, slack = common(lattice, part.lattice), slack + part.slack
-    return Amount(values, offsets, lattice, slack, max(part.largest for part in parts))
+    return PrivateValue(values, offsets, lattice, slack, max(part.largest for part in parts))
 
 
-def _scaled(part: Amount, factor: Fraction) -> Amount:
-    return Amount(
+def _scaled(part: PrivateValue, factor: Fraction) -> PrivateValue:
+    return PrivateValue(
         tuple(factor * value for value in part.values),
         tuple(factor * offset for offset in part.offsets),
         abs(factor) * part.lattice,
@@ -385,10 +385,10 @@ def _scaled(part: Amount, factor: Fraction) -> Amount:
     )
 
 
-def _sum(a: Amount, b: Amount) -> Amount:
+def _sum(a: PrivateValue, b: PrivateValue) -> PrivateValue:
     longest = max(len(a.values), len(b.values))
     a, b = (_repeated(side, longest) for side in (a, b))
-    return Amount(
+    return PrivateValue(
         tuple(x + y for x, y in zip(a.values, b.values, strict=True)),
         tuple(x + y for x, y in zip(a.offsets, b.offsets, strict=True)),
         common(a.lattice, b.lattice),
@@ -397,7 +397,7 @@ def _sum(a: Amount, b: Amount) -> Amount:
     )
 
 
-def _repeated(part: Amount, length: int) -> Amount:
+def _repeated(part: PrivateValue, length: int) -> PrivateValue:
     if len(part.values) == length:
         return part
     assert len(part.values) == 1
@@ -409,7 +409,7 @@ def _repeated(part: Amount, length: int) -> Amount:
     )
 
 
-def _shaped(op: str, parts: list[Amount]) -> Amount:
+def _shaped(op: str, parts: list[PrivateValue]) -> PrivateValue:
     """1-Lipschitz operations on single numbers."""
     numbers = [part.totals[0] for part in parts]
     if op == "abs":
@@ -424,7 +424,7 @@ def _shaped(op: str, parts: list[Amount]) -> Amount:
         lattice, slack = common(common(lattice, part.lattice), part.offsets[0]), slack + part.slack
     deciding = parts[1:] if op == "clip" else parts
     largest = max(part.largest + abs(part.offsets[0]) for part in deciding)
-    return Amount((value,), (Fraction(0),), lattice, slack, largest)
+    return PrivateValue((value,), (Fraction(0),), lattice, slack, largest)
 
 
 def common(a: Fraction, b: Fraction) -> Fraction:
@@ -469,7 +469,7 @@ FINEST = 2**40
 """The most steps that one record's move may have."""
 
 
-def in_steps(amount: Amount, sensitivity: Fraction, unit: Fraction | None = None) -> Steps:
+def in_steps(amount: PrivateValue, sensitivity: Fraction, unit: Fraction | None = None) -> Steps:
     """The value in steps: of its own lattice where that isn't too fine, else of a coarser grid.
 
     Rounding to a coarser grid lets a neighbour's value be one step farther in each entry. The steps
@@ -492,6 +492,6 @@ def in_steps(amount: Amount, sensitivity: Fraction, unit: Fraction | None = None
     return Steps(whole, unit, amount.offsets, slack)
 
 
-def fits(amount: Amount, unit: Fraction) -> bool:
+def fits(amount: PrivateValue, unit: Fraction) -> bool:
     """Whether the largest possible value has at most 2^61 steps of this unit."""
     return amount.largest <= MOST * unit

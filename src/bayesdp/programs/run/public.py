@@ -24,11 +24,11 @@ from bayesdp.programs.run.table import Rows
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-Number = Fraction | bool
-Public = Any  # Fraction, bool, text, a tuple of Fractions, or a released object
+PublicNumber = Fraction | bool
+PublicValue = Any  # Fraction, bool, text, a tuple of Fractions, or a released object
 
 
-class Values:
+class PublicValues:
     """The names of a running program, and the public part of its context."""
 
     def __init__(self, program: Program, rows: Rows) -> None:
@@ -39,7 +39,7 @@ class Values:
         known = Range(size, size) if program.adjacency == "replace-one" else ANY
         self.context = AdjacencyContext(read(program), known, program.adjacency)
         self.row_values = RowValues(rows, self.kinds)
-        self.names: dict[str, Public] = {}
+        self.names: dict[str, PublicValue] = {}
         for name, _, value in program.parameters:
             self.names[name] = value
         if program.adjacency == "replace-one":
@@ -53,7 +53,7 @@ class Values:
 
     # -- evaluation --------------------------------------------------------------------------
 
-    def value(self, expr: Expr) -> Public:
+    def value(self, expr: Expr) -> PublicValue:
         """The value of a public expression. Raises `InputError` for a division by 0."""
         op = expr.op
         if op == "const":
@@ -83,7 +83,7 @@ class Values:
         spread = [arg if isinstance(arg, tuple) else (arg,) * longest for arg in args]
         return tuple(computed(op, [arg[i] for arg in spread]) for i in range(longest))
 
-    def _check_divisor(self, divisor: Public) -> None:
+    def _check_divisor(self, divisor: PublicValue) -> None:
         entries = divisor if isinstance(divisor, tuple) else (divisor,)
         if not self.forgiving and not all(entries):
             raise InputError(
@@ -146,7 +146,7 @@ class Values:
         return written
 
 
-def _literal(value: Public) -> Expr:
+def _literal(value: PublicValue) -> Expr:
     if isinstance(value, tuple):
         return Expr("tuple", tuple(Expr("const", (), (entry,)) for entry in value))
     constant: Constant = value
@@ -159,7 +159,7 @@ def _added(values: NDArray[Any], kept: NDArray[Any] | None) -> Fraction:
     return Fraction(fsum(finite.tolist()))
 
 
-def computed(op: str, args: Sequence[Number | str]) -> Number:
+def computed(op: str, args: Sequence[PublicNumber | str]) -> PublicNumber:
     """The result of an operation on exact numbers."""
     if op == "and":
         return all(args)
@@ -180,7 +180,7 @@ def computed(op: str, args: Sequence[Number | str]) -> Number:
     return _BINARY[op](a, b)
 
 
-_BINARY: dict[str, Callable[[Fraction, Fraction], Number]] = {
+_BINARY: dict[str, Callable[[Fraction, Fraction], PublicNumber]] = {
     "add": lambda a, b: a + b,
     "sub": lambda a, b: a - b,
     "mul": lambda a, b: a * b,

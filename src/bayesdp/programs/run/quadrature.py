@@ -12,7 +12,7 @@ from bayesdp.programs.run.distributions import Density
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from bayesdp.programs.run.distributions import Interval
+    from bayesdp.programs.run.distributions import CredibleInterval
 
 _POINTS = 8193
 _DROP = 60.0
@@ -22,7 +22,7 @@ def by_quadrature(
     family: str,
     log_density: Callable[[NDArray[Any]], NDArray[Any]],
     space: str,
-    start: Interval,
+    start: CredibleInterval,
     notes: tuple[str, ...] = (),
 ) -> Density:
     """The distribution with this unnormalised log-density in x.

@@ -31,9 +31,9 @@ from bayesdp.programs.run.latent import require_pairs
 from bayesdp.programs.run.machine import Machine
 from bayesdp.programs.run.observed import Noisy
 from bayesdp.programs.run.private import MOST_ROWS, PrivateValues
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.table import Rows, check_types, inside
-from bayesdp.programs.verdict import Verdict
+from bayesdp.programs.verdict import ProgramVerdict
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -47,7 +47,7 @@ def prepared(program: Program) -> None:
     _check_commands(program, program.body)
 
 
-def ready(program: Program, verdict: Verdict, rows: Rows) -> None:
+def ready(program: Program, verdict: ProgramVerdict, rows: Rows) -> None:
     """Refuse what can be refused before anything is released; public values alone decide it.
 
     Raises `Refusal` for a verdict other than ACCEPTED, `UnsupportedError` for what the interpreter
@@ -74,7 +74,7 @@ def _import_all() -> None:
         import_module(name)
 
 
-def _check_size(program: Program, verdict: Verdict, rows: Rows) -> None:
+def _check_size(program: Program, verdict: ProgramVerdict, rows: Rows) -> None:
     n = rows.size
     if n < 1:
         raise InputError("table", n, expected="at least one row")
@@ -87,7 +87,7 @@ def _check_size(program: Program, verdict: Verdict, rows: Rows) -> None:
             expected=f"{verdict.n} rows, for which the program was checked",
             remedy="Check it for the size that the table has, or for every size.",
         )
-    values = Values(program, rows)
+    values = PublicValues(program, rows)
     for condition in program.requires:
         if not values.value(condition):
             raise InputError(
@@ -171,7 +171,7 @@ class Rehearsal(Machine):
     paid for.
     """
 
-    def __init__(self, program: Program, verdict: Verdict, rows: Rows) -> None:
+    def __init__(self, program: Program, verdict: ProgramVerdict, rows: Rows) -> None:
         replaced = program.adjacency == "replace-one"
         public = {
             name: rows.columns[name] for name, kind in program.record if kind.public and replaced
@@ -179,7 +179,7 @@ class Rehearsal(Machine):
         # Under add-remove the number of records is private: nothing may depend on it.
         known = Rows(public, rows.size if replaced else 1)
         super().__init__(program, verdict, known, _NoNoise())
-        self.values = Values(program, known)
+        self.values = PublicValues(program, known)
         self.private = PrivateValues(self.values, _made_up(program))
         self.later: set[str] = set()
 

@@ -34,7 +34,7 @@ class Labels:
         return np.asarray(np.asarray(self.labels, dtype=object)[self.codes])
 
 
-Column = Any  # an array over the rows, Labels, a text, or a list of arrays
+ColumnValues = Any  # an array over the rows, Labels, a text, or a list of arrays
 _COMPARED = ("lt", "le", "gt", "ge")
 MOST_PLACE = 2.0**62
 
@@ -89,18 +89,18 @@ class RowValues:
         held: NDArray[Any] = self.rows.columns[column] == labels.index(label)
         return held
 
-    def _number(self, value: Column) -> NDArray[Any]:
+    def _number(self, value: ColumnValues) -> NDArray[Any]:
         if isinstance(value, Labels):
             value = value.codes
         assert not isinstance(value, str | list)
         return np.broadcast_to(np.asarray(value, dtype=np.float64), (self.rows.size,))
 
-    def value(self, expr: Expr) -> Column:
+    def value(self, expr: Expr) -> ColumnValues:
         """The value of an expression for each row."""
         with np.errstate(all="ignore"):
             return self._value(expr)
 
-    def _value(self, expr: Expr) -> Column:
+    def _value(self, expr: Expr) -> ColumnValues:
         op = expr.op
         if op == "const":
             value = expr.data[0]
@@ -134,7 +134,7 @@ class RowValues:
             return [entries[i] * entries[j] for i in range(count) for j in range(i, count)]
         return self._spread(op, args)
 
-    def _same(self, a: Column, b: Column) -> NDArray[Any]:
+    def _same(self, a: ColumnValues, b: ColumnValues) -> NDArray[Any]:
         for first, second in ((a, b), (b, a)):
             if isinstance(first, Labels) and isinstance(second, str):
                 code = first.labels.index(second) if second in first.labels else -1
@@ -143,7 +143,7 @@ class RowValues:
             return np.asarray(a.texts() == b.texts(), dtype=np.bool_)
         return np.asarray(self._number(a) == self._number(b))
 
-    def _crossed(self, expr: Expr, args: Sequence[Column]) -> Labels:
+    def _crossed(self, expr: Expr, args: Sequence[ColumnValues]) -> Labels:
         codes = np.zeros(self.rows.size, dtype=np.int64)
         for arg, part in zip(args, expr.args, strict=True):
             size = len(labels_of(part, self.kinds))
@@ -151,7 +151,7 @@ class RowValues:
             codes = codes * size + held
         return Labels(codes, labels_of(expr, self.kinds))
 
-    def _spread(self, op: str, args: Sequence[Column]) -> Column:
+    def _spread(self, op: str, args: Sequence[ColumnValues]) -> ColumnValues:
         """Entry by entry where a vector is among the arguments."""
         longest = max((len(arg) for arg in args if isinstance(arg, list)), default=0)
         if not longest:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.accounting.transaction import Entry, SoFar, Transaction, refusals_noted
+from bayesdp.accounting.transaction import LedgerEntry, SoFar, Transaction, refusals_noted
 from bayesdp.errors import InputError, Refusal
 from bayesdp.programs.ir import Program
 from bayesdp.programs.run.machine import Machine
@@ -19,7 +19,7 @@ from bayesdp.programs.run.readiness import prepared, ready
 from bayesdp.programs.run.result import ProgramResult, plain, require_finite
 from bayesdp.programs.run.spends import private_columns, spends_of
 from bayesdp.programs.run.table import load
-from bayesdp.programs.verdict import Verdict
+from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.programs.words import suggested
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def run(
     program: Program,
-    verdict: Verdict | None,
+    verdict: ProgramVerdict | None,
     table: object,
     *,
     ledger: Ledger | str | Path | None = None,
@@ -67,7 +67,7 @@ def run(
         return result
     private = private_columns(program)
     named = {name: name or program.database for name, _ in program.record}
-    entry = Entry(
+    entry = LedgerEntry(
         dataset,
         unit,
         budget_reading,
@@ -116,7 +116,7 @@ class _Drawing:
         )
 
 
-def _approved(program: Program, verdict: Verdict | None) -> Verdict:
+def _approved(program: Program, verdict: ProgramVerdict | None) -> ProgramVerdict:
     """The verdict, derived again here and confirmed by the kernel.
 
     A verdict that was handed over may belong to another program.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayesdp.programs.run.latent import Noise
+from bayesdp.programs.run.latent import AddedNoise
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -31,7 +31,7 @@ _TABLE = 512
 _FAR = {"laplace": (2.0, 6.0, 16.0, 50.0), "gaussian": (2.0, 4.5, 9.0)}
 
 
-def log_noisy_sum(z: NDArray[Any], variance: Any, noise: Noise) -> NDArray[Any]:
+def log_noisy_sum(z: NDArray[Any], variance: Any, noise: AddedNoise) -> NDArray[Any]:
     """The log-density at z of normal(0, variance) plus the noise, up to a constant."""
     from scipy.special import erfcx, log_ndtr
 
@@ -54,7 +54,7 @@ def log_noisy_sum(z: NDArray[Any], variance: Any, noise: Noise) -> NDArray[Any]:
 
 
 def log_over_sizes(
-    released: tuple[float, float], sd: float, noise: Noise
+    released: tuple[float, float], sd: float, noise: AddedNoise
 ) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """The log-likelihood of a mean, summed over every number n of records with equal weight.
 
@@ -91,7 +91,7 @@ def log_over_sizes(
     return one_by_one if high - low < FEW else in_blocks
 
 
-def _span(count: float, noise: Noise) -> tuple[float, float]:
+def _span(count: float, noise: AddedNoise) -> tuple[float, float]:
     """The numbers of records that the noise allows: all but e^-45 of the likeliest."""
     over = max(-count, 0.0) / noise.scale
     reach = over + _DROP if noise.kind == "laplace" else float(np.sqrt(2 * _DROP + over**2))
@@ -99,7 +99,9 @@ def _span(count: float, noise: Noise) -> tuple[float, float]:
     return float(low), float(max(np.ceil(count + reach * noise.scale), 0.0))
 
 
-def _edges(x: NDArray[Any], released: tuple[float, float], sd: float, noise: Noise) -> NDArray[Any]:
+def _edges(
+    x: NDArray[Any], released: tuple[float, float], sd: float, noise: AddedNoise
+) -> NDArray[Any]:
     """The starts of the blocks for each mean, whole numbers from 1 on, and the last block's end."""
     count, total = released
     b, far = noise.scale, np.asarray(_FAR[noise.kind])

@@ -37,23 +37,23 @@ from bayesdp.programs.ir import (
 )
 from bayesdp.programs.run.gaussian import sigma_of
 from bayesdp.programs.run.private import RESOLUTION
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.public import PublicValues
 from bayesdp.programs.run.table import Rows
-from bayesdp.programs.verdict import Verdict
+from bayesdp.programs.verdict import ProgramVerdict
 
 
-class Costs(NamedTuple):
+class RunCosts(NamedTuple):
     """A pure cost, and the zCDP cost of Gaussian noise."""
 
     pure: Fraction
     rho: Fraction
 
 
-NOTHING = Costs(Fraction(0), Fraction(0))
+NOTHING = RunCosts(Fraction(0), Fraction(0))
 
 
 def spends_of(
-    verdict: Verdict,
+    verdict: ProgramVerdict,
     program: Program,
     *,
     dataset: str,
@@ -111,7 +111,7 @@ def _read(commands: Sequence[Command]) -> frozenset[str]:
 
 
 def _kind(
-    verdict: Verdict, names: Mapping[str, str], program: Program
+    verdict: ProgramVerdict, names: Mapping[str, str], program: Program
 ) -> tuple[Literal["any", "lipschitz"], dict[str, Any], Fraction]:
     """The kind, its column and interval, and what grids add, relative to its width (theory 8.5)."""
     if verdict.kind != "lipschitz" or verdict.interval is None:
@@ -126,7 +126,7 @@ def _kind(
 
 
 def gaussian_costs(
-    program: Program, verdict: Verdict, n: int | None, key: str = "n"
+    program: Program, verdict: ProgramVerdict, n: int | None, key: str = "n"
 ) -> dict[str, Fraction]:
     """The zCDP cost of each Gaussian release: its squared sensitivity over twice the variance.
 
@@ -134,7 +134,7 @@ def gaussian_costs(
     number of records is among them, and is not known.
     """
     empty = {name: np.zeros(0) for name, _ in program.record}
-    values = Values(program, Rows(empty, n or 1))
+    values = PublicValues(program, Rows(empty, n or 1))
     costs: dict[str, Fraction] = {}
     for release, node in _with_nodes(program.body, verdict.derivation):
         if release.op != "gaussian":
@@ -177,18 +177,18 @@ class _Pricing:
     program: Program
     rhos: Mapping[str, Fraction]
 
-    def sequence(self, commands: Sequence[Command], node: Mapping[str, Any]) -> Costs:
+    def sequence(self, commands: Sequence[Command], node: Mapping[str, Any]) -> RunCosts:
         return _added(
             [self._of_command(c, step) for c, step in zip(commands, node["sequence"], strict=True)]
         )
 
-    def _of_command(self, command: Command, node: Mapping[str, Any]) -> Costs:
+    def _of_command(self, command: Command, node: Mapping[str, Any]) -> RunCosts:
         if isinstance(command, Derive):
             return NOTHING
         if isinstance(command, Release):
             if command.op == "gaussian":
-                return Costs(Fraction(0), self.rhos[command.name])
-            return Costs(Fraction(node["epsilon"]), Fraction(0))
+                return RunCosts(Fraction(0), self.rhos[command.name])
+            return RunCosts(Fraction(node["epsilon"]), Fraction(0))
         if isinstance(command, Branch):
             sides = zip((command.then, command.otherwise), node["branch"], strict=True)
             return _largest([self.sequence(*side) for side in sides])
@@ -202,15 +202,15 @@ class _Pricing:
         return _largest(parts) if apart else _added(parts)
 
 
-def _added(costs: Sequence[Costs]) -> Costs:
-    return Costs(
+def _added(costs: Sequence[RunCosts]) -> RunCosts:
+    return RunCosts(
         sum((cost.pure for cost in costs), Fraction(0)),
         sum((cost.rho for cost in costs), Fraction(0)),
     )
 
 
-def _largest(costs: Sequence[Costs]) -> Costs:
-    return Costs(
+def _largest(costs: Sequence[RunCosts]) -> RunCosts:
+    return RunCosts(
         max((cost.pure for cost in costs), default=Fraction(0)),
         max((cost.rho for cost in costs), default=Fraction(0)),
     )

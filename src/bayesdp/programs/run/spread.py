@@ -14,7 +14,7 @@ from typing import Any
 
 from bayesdp.numbers import float_above
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, Parts, Program, Release, names_of
-from bayesdp.programs.run.public import Values
+from bayesdp.programs.run.public import PublicValues
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ ValueNoise = EntryNoise | tuple[EntryNoise, ...]
 
 
 def spreads(
-    program: Program, values: Values, added: Mapping[str, Spread]
+    program: Program, values: PublicValues, added: Mapping[str, Spread]
 ) -> tuple[ValueNoise, ...]:
     """The noise on each returned value of a program that has run.
 
@@ -62,7 +62,7 @@ def spreads(
 
 
 class _Walk:
-    def __init__(self, values: Values, names: dict[str, ValueNoise]) -> None:
+    def __init__(self, values: PublicValues, names: dict[str, ValueNoise]) -> None:
         self.values, self.names = values, names
 
     def commands(self, body: Sequence[Command], added: Mapping[str, Spread]) -> None:

@@ -14,10 +14,10 @@ from bayesdp.programs.source.rows import column_of, size_of
 from bayesdp.programs.source.values import (
     Data,
     Items,
+    LoweredValue,
     ModelObject,
-    Row,
+    RecordVariable,
     Scalar,
-    Value,
     described,
     static,
     static_of,
@@ -27,7 +27,7 @@ RESULT = "Return it as it is: the result has its mean, sd, interval and samples.
 ATTRIBUTES = "Attributes are the columns of a row (row.height) and a database's size (db.size)."
 
 
-def literal_value(node: ast.Constant, context: Context) -> Value:
+def literal_value(node: ast.Constant, context: Context) -> LoweredValue:
     """A number, text or truth value."""
     if isinstance(node.value, bool | str):
         return static(node.value, node)
@@ -36,12 +36,12 @@ def literal_value(node: ast.Constant, context: Context) -> Value:
     raise refuse("type", node, f"{written(node)} is not a value of the language.")
 
 
-def name(node: ast.Name, context: Context) -> Value:
+def name(node: ast.Name, context: Context) -> LoweredValue:
     """The value that a name stands for."""
     return _placed(context.scope.look_up(node), node)
 
 
-def _placed(value: Value, node: ast.Name) -> Value:
+def _placed(value: LoweredValue, node: ast.Name) -> LoweredValue:
     """The value, with the place of its use where it is public: messages point there.
 
     Private values stay the same objects, for `Scalar.model` knows them by that.
@@ -54,23 +54,23 @@ def _placed(value: Value, node: ast.Name) -> Value:
     return value
 
 
-def tuple_or_list(node: ast.Tuple | ast.List, context: Context) -> Value:
+def tuple_or_list(node: ast.Tuple | ast.List, context: Context) -> LoweredValue:
     """A tuple or a list of values."""
-    entries: list[Value] = []
+    entries: list[LoweredValue] = []
     for entry in node.elts:  # a loop, for a generator would take a second frame at each depth
         entries.append(context.value(entry))
     return Items(tuple(entries), isinstance(node, ast.List))
 
 
-def misplaced_lambda(node: ast.Lambda, context: Context) -> Value:
+def misplaced_lambda(node: ast.Lambda, context: Context) -> LoweredValue:
     """Refuse a lambda outside score=, where the release itself reads it."""
     raise refuse("construct", node, "A lambda stands only in score=.", "Write a @helper.")
 
 
-def attribute(node: ast.Attribute, context: Context) -> Value:
+def attribute(node: ast.Attribute, context: Context) -> LoweredValue:
     """A column of a row, or the size of data."""
     of = context.value(node.value)
-    if isinstance(of, Row):
+    if isinstance(of, RecordVariable):
         return column_of(of, node.attr, node)
     if isinstance(of, Data) and node.attr == "size":
         return size_of(of, node, context)
@@ -91,10 +91,10 @@ def attribute(node: ast.Attribute, context: Context) -> Value:
     )
 
 
-def entry(node: ast.Subscript, context: Context) -> Value:
+def entry(node: ast.Subscript, context: Context) -> LoweredValue:
     """An entry of a tuple or vector."""
     of = context.value(node.value)
-    if isinstance(of, Data | Row):
+    if isinstance(of, Data | RecordVariable):
         raise refuse(
             "private-output",
             node,

@@ -6,24 +6,24 @@ import ast
 from fractions import Fraction
 
 from bayesdp.programs.ir import Branch, Command, Derive, Expr, names_of
-from bayesdp.programs.source.arguments import Bound, bind, fixed_number
+from bayesdp.programs.source.arguments import BoundArguments, bind, fixed_number
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.models import parts_of
-from bayesdp.programs.source.values import ModelObject, Scalar, Value
+from bayesdp.programs.source.values import LoweredValue, ModelObject, Scalar
 
 
-def call_plug_in(node: ast.Call, context: Context) -> Value:
+def call_plug_in(node: ast.Call, context: Context) -> LoweredValue:
     """`plug_in(noisy)`: the posterior as if the noisy statistics were true."""
     return _after("plug-in", bind(node, ["noisy"], needed=1), context, ())
 
 
-def call_noise_aware(node: ast.Call, context: Context) -> Value:
+def call_noise_aware(node: ast.Call, context: Context) -> LoweredValue:
     """`noise_aware(noisy)`: the posterior given what was released, noise included."""
     return _after("noise-aware", bind(node, ["noisy"], needed=1), context, ())
 
 
-def call_nuts(node: ast.Call, context: Context) -> Value:
+def call_nuts(node: ast.Call, context: Context) -> LoweredValue:
     """`nuts(noisy, draws=)`: samples of the noise-aware posterior."""
     bound = bind(node, ["noisy", "draws"], needed=2)
     draws = fixed_number(bound, "draws", context)
@@ -34,7 +34,9 @@ def call_nuts(node: ast.Call, context: Context) -> Value:
     return _after("nuts", bound, context, (number,))
 
 
-def _after(op: str, bound: Bound, context: Context, data: tuple[Fraction, ...]) -> Value:
+def _after(
+    op: str, bound: BoundArguments, context: Context, data: tuple[Fraction, ...]
+) -> LoweredValue:
     node = bound.given["noisy"]
     noisy = context.value(node)
     if isinstance(noisy, ModelObject) and noisy.kind in ("model", "posterior"):

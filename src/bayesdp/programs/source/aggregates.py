@@ -29,11 +29,11 @@ from bayesdp.programs.source.values import (
     TRUE,
     Data,
     Items,
+    LoweredValue,
     Named,
     Parted,
-    Row,
+    RecordVariable,
     Scalar,
-    Value,
     check_numeric,
     combined,
     described,
@@ -46,7 +46,7 @@ from bayesdp.programs.source.values import (
 MOST_LISTED = 6
 
 
-def call_sum(node: ast.Call, context: Context) -> Value:
+def call_sum(node: ast.Call, context: Context) -> LoweredValue:
     """`sum(data)`: private, unless only public columns are read; of a static tuple: a number."""
     over = context.value(single(node, "data"))
     if isinstance(over, Items):
@@ -68,7 +68,7 @@ def call_sum(node: ast.Call, context: Context) -> Value:
     return summed(over, mapped, kind, node, context)
 
 
-def _added(node: ast.AST, parts: list[Scalar], context: Context) -> Value:
+def _added(node: ast.AST, parts: list[Scalar], context: Context) -> LoweredValue:
     total = static_number(Fraction(0))
     for part in parts:
         if total.level == part.level == "static":
@@ -78,7 +78,7 @@ def _added(node: ast.AST, parts: list[Scalar], context: Context) -> Value:
     return total
 
 
-def call_count(node: ast.Call, context: Context) -> Value:
+def call_count(node: ast.Call, context: Context) -> LoweredValue:
     """`count(data)`: how many rows; of truth values: how many are true."""
     data = private_data(single(node, "data"), context)
     # The kept rows of a filtered Database[Bool] are rows: (x for x in obs if not x).
@@ -88,7 +88,7 @@ def call_count(node: ast.Call, context: Context) -> Value:
     return size_of(data, node, context)
 
 
-def call_len(node: ast.Call, context: Context) -> Value:
+def call_len(node: ast.Call, context: Context) -> LoweredValue:
     """`len(tuple)`, which is static. A database has `.size` instead."""
     items = context.value(single(node, "items"))
     if isinstance(items, Items):
@@ -100,12 +100,12 @@ def call_len(node: ast.Call, context: Context) -> Value:
     raise refuse("type", node, f"{described(items).capitalize()} has no length.")
 
 
-def call_partition(node: ast.Call, context: Context) -> Value:
+def call_partition(node: ast.Call, context: Context) -> LoweredValue:
     """`partition(db, by="column")`: the pieces, one for each label of the column."""
     bound = bind(node, ["data", "by"], needed=2)
     data = private_data(bound.given["data"], context)
     column = static_of(context.value(bound.given["by"]))
-    if not isinstance(data.row, Row) or not isinstance(column, str):
+    if not isinstance(data.row, RecordVariable) or not isinstance(column, str):
         raise refuse(
             "arguments",
             node,
@@ -146,17 +146,17 @@ def _unlisted(column: str, kind: Type, node: ast.AST) -> ProgramError:
     )
 
 
-def call_field(node: ast.Call, context: Context) -> Value:
+def call_field(node: ast.Call, context: Context) -> LoweredValue:
     """`field(row, "name")`: a column by its name."""
     bound = bind(node, ["row", "name"], needed=2)
     row = context.value(bound.given["row"])
     name = static_of(context.value(bound.given["name"]))
-    if not isinstance(row, Row) or not isinstance(name, str):
+    if not isinstance(row, RecordVariable) or not isinstance(name, str):
         raise refuse("arguments", node, 'field takes a row and a name: field(row, "height").')
     return column_of(row, name, node)
 
 
-def call_fold(node: ast.Call, context: Context) -> Value:
+def call_fold(node: ast.Call, context: Context) -> LoweredValue:
     """`fold(data, start, step)`: step is a @helper of the value so far and one row."""
     bound = bind(node, ["data", "start", "step"], needed=3)
     data = private_data(bound.given["data"], context)

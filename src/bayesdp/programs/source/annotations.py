@@ -31,7 +31,7 @@ RESULTS = (
 MOST_LABELS = 1024
 
 
-class Names(Protocol):
+class AnnotationNames(Protocol):
     """What the names in an annotation stand for: those of a file, or of the part that is read."""
 
     @property
@@ -47,7 +47,7 @@ class Names(Protocol):
         """Constants, as bounds are written with."""
 
 
-def read_type(node: ast.expr, names: Names) -> Type:
+def read_type(node: ast.expr, names: AnnotationNames) -> Type:
     """A column's or a scalar record's type. Raises `ProgramError`."""
     if isinstance(node, ast.Name) and node.id in names.types:
         return names.types[node.id]
@@ -119,7 +119,7 @@ def _category(node: ast.expr, inner: ast.expr, constants: Mapping[str, Literal])
     return Type("category", Fraction(0), Fraction(len(texts) - 1), texts)
 
 
-def record_fields(node: ast.ClassDef, names: Names) -> tuple[tuple[str, Type], ...]:
+def record_fields(node: ast.ClassDef, names: AnnotationNames) -> tuple[tuple[str, Type], ...]:
     """The columns of a @record class."""
     fields: list[tuple[str, Type]] = []
     for statement in node.body:

@@ -15,7 +15,7 @@ from bayesdp.programs.source.values import Scalar, check_numeric, number_of, sca
 
 
 @dataclass(frozen=True)
-class Bound:
+class BoundArguments:
     """The arguments of one call, by name."""
 
     node: ast.Call
@@ -24,7 +24,7 @@ class Bound:
 
 def bind(
     node: ast.Call, names: Sequence[str], *, needed: int, keyword: Sequence[str] = ()
-) -> Bound:
+) -> BoundArguments:
     """The arguments of a call by name: positional ones in the order of `names`, then keywords."""
     call = node.func.id if isinstance(node.func, ast.Name) else "this"
     if len(node.args) > len(names):
@@ -58,7 +58,7 @@ def bind(
     for name in names[:needed]:
         if name not in given:
             raise refuse("arguments", node, f"{call} needs {name}.", f"{call}({', '.join(names)})")
-    return Bound(node, given)
+    return BoundArguments(node, given)
 
 
 def single(node: ast.Call, name: str) -> ast.expr:
@@ -66,7 +66,7 @@ def single(node: ast.Call, name: str) -> ast.expr:
     return bind(node, [name], needed=1).given[name]
 
 
-def needed(bound: Bound, name: str) -> ast.expr:
+def needed(bound: BoundArguments, name: str) -> ast.expr:
     """An argument that must be given, by a keyword."""
     if name not in bound.given:
         raise refuse("arguments", bound.node, f"{name}= is missing.", "")
@@ -97,7 +97,9 @@ def positive_number(node: ast.expr, context: Context, name: str) -> Scalar:
     return value
 
 
-def fixed_number(bound: Bound, name: str, context: Context, *, positive: bool = True) -> Expr:
+def fixed_number(
+    bound: BoundArguments, name: str, context: Context, *, positive: bool = True
+) -> Expr:
     """A number that is known before the data is read."""
     node = bound.given[name]
     given = scalar(context.value(node), node)
@@ -123,7 +125,7 @@ def fixed_number(bound: Bound, name: str, context: Context, *, positive: bool = 
     return given.expr
 
 
-def epsilon_of(bound: Bound, context: Context) -> Expr:
+def epsilon_of(bound: BoundArguments, context: Context) -> Expr:
     """The privacy cost that a release states."""
     if "epsilon" not in bound.given:
         raise refuse(
@@ -135,7 +137,7 @@ def epsilon_of(bound: Bound, context: Context) -> Expr:
     return fixed_number(bound, "epsilon", context)
 
 
-def asserted(bound: Bound, name: str, context: Context) -> dict[str, Expr]:
+def asserted(bound: BoundArguments, name: str, context: Context) -> dict[str, Expr]:
     """The assertion `sensitivity=` or `sigma=`: a public number, held against the derived one."""
     if name not in bound.given:
         return {}

@@ -15,10 +15,10 @@ from bayesdp.programs.source.values import (
     BOOL,
     INT,
     REAL,
+    DataLevel,
     Items,
-    Level,
+    LoweredValue,
     Scalar,
-    Value,
     check_numeric,
     combined,
     highest,
@@ -39,7 +39,7 @@ OPERATIONS: dict[type[ast.AST], str] = {
 }
 
 
-def unary(node: ast.UnaryOp, context: Context) -> Value:
+def unary(node: ast.UnaryOp, context: Context) -> LoweredValue:
     """`not a`, `-a`, `+a`."""
     operand = scalar(context.value(node.operand), node.operand)
     if isinstance(node.op, ast.Not):
@@ -60,7 +60,7 @@ def unary(node: ast.UnaryOp, context: Context) -> Value:
     )
 
 
-def binary(node: ast.BinOp, context: Context) -> Value:
+def binary(node: ast.BinOp, context: Context) -> LoweredValue:
     """`a + b` and the like: of tuples, of literals, or of numbers that are computed later."""
     left, right = context.value(node.left), context.value(node.right)
     if isinstance(left, Items) and isinstance(right, Items) and isinstance(node.op, ast.Add):
@@ -129,13 +129,13 @@ def calculated(op: str, node: ast.AST, a: Scalar, b: Scalar, context: Context) -
     return Scalar(level, operation(op, node, a, b), kind, a.released or b.released)
 
 
-def _tuple_and_number(left: Value, right: Value) -> bool:
+def _tuple_and_number(left: LoweredValue, right: LoweredValue) -> bool:
     kinds = (isinstance(left, Items), isinstance(right, Items))
     vectors = [isinstance(x, Scalar) and x.type.kind == "vector" for x in (left, right)]
     return any(kinds) and not all(kinds) and not any(vectors)
 
 
-def _repeated(items: Value, times: Value, node: ast.AST) -> Items | None:
+def _repeated(items: LoweredValue, times: LoweredValue, node: ast.AST) -> Items | None:
     """(1,) * 6 as in Python: six entries."""
     count = static_of(times)
     if not isinstance(items, Items) or not isinstance(count, Fraction) or count.denominator != 1:
@@ -145,11 +145,11 @@ def _repeated(items: Value, times: Value, node: ast.AST) -> Items | None:
     return Items(items.items * int(count))
 
 
-def _is_text(value: Value) -> bool:
+def _is_text(value: LoweredValue) -> bool:
     return isinstance(value, Scalar) and value.type.kind == "text"
 
 
-def _computed(level: Level) -> Level:
+def _computed(level: DataLevel) -> DataLevel:
     """The level of what is left to compute: static values are literals."""
     return "public" if level == "static" else level
 

@@ -12,7 +12,15 @@ from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.joins import alike_priors, is_private, is_word, unjoined
 from bayesdp.programs.source.models import prior_of
-from bayesdp.programs.source.values import TEXT, Items, ModelObject, Scalar, Value, combined, scalar
+from bayesdp.programs.source.values import (
+    TEXT,
+    Items,
+    LoweredValue,
+    ModelObject,
+    Scalar,
+    combined,
+    scalar,
+)
 
 
 def condition(statement: ast.If, context: Context) -> None:
@@ -33,7 +41,7 @@ def condition(statement: ast.If, context: Context) -> None:
 def _join(
     statement: ast.If,
     test: Scalar,
-    sides: Sequence[tuple[list[Command], dict[str, Value]]],
+    sides: Sequence[tuple[list[Command], dict[str, LoweredValue]]],
     context: Context,
 ) -> None:
     """After a branch a name has one value, whichever way was taken; else it is unknown."""
@@ -70,7 +78,7 @@ def _join(
         )
 
 
-def choice(node: ast.IfExp, context: Context) -> Value:
+def choice(node: ast.IfExp, context: Context) -> LoweredValue:
     """A conditional expression: `a if test else b`."""
     test = truth(node.test, context)
     if test.level == "static":
@@ -78,7 +86,7 @@ def choice(node: ast.IfExp, context: Context) -> Value:
     return _either(node, test, context)
 
 
-def _either(node: ast.IfExp, test: Scalar, context: Context) -> Value:
+def _either(node: ast.IfExp, test: Scalar, context: Context) -> LoweredValue:
     """A choice between two values; between two commands where a side releases something."""
     sides, values = [], []
     for side in (node.body, node.orelse):
@@ -112,10 +120,10 @@ def _joined(
     node: ast.If | ast.IfExp,
     test: Scalar,
     name: str,
-    values: tuple[Value, Value],
+    values: tuple[LoweredValue, LoweredValue],
     sides: tuple[list[Command], list[Command]],
     context: Context,
-) -> Value | None:
+) -> LoweredValue | None:
     a, b = values
     if a is b or a == b:
         return a

@@ -7,10 +7,10 @@ import ast
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse, written
 from bayesdp.programs.source.helpers import inlined
-from bayesdp.programs.source.values import Named, Value, described
+from bayesdp.programs.source.values import LoweredValue, Named, described
 
 
-def call(node: ast.Call, context: Context) -> Value:
+def call(node: ast.Call, context: Context) -> LoweredValue:
     """The value of a call: of a function of the language, or of a helper."""
     if not isinstance(node.func, ast.Name):
         grown = isinstance(node.func, ast.Attribute) and node.func.attr in ("append", "extend")

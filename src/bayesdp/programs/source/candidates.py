@@ -6,7 +6,7 @@ import ast
 from fractions import Fraction
 
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.source.arguments import Bound, bind, needed, public_number
+from bayesdp.programs.source.arguments import BoundArguments, bind, needed, public_number
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.literals import Literal
@@ -14,10 +14,10 @@ from bayesdp.programs.source.models import model_object
 from bayesdp.programs.source.values import (
     Data,
     Items,
+    LoweredValue,
     ModelObject,
-    Row,
+    RecordVariable,
     Scalar,
-    Value,
     constant,
     described,
     scalar,
@@ -30,7 +30,7 @@ BY_STATISTICS = (
 )
 
 
-def candidates_of(bound: Bound, context: Context) -> ModelObject:
+def candidates_of(bound: BoundArguments, context: Context) -> ModelObject:
     """The argument `candidates=`, which is fixed without the data."""
     node = needed(bound, "candidates")
     candidates = context.value(node)
@@ -72,7 +72,7 @@ def _fixed_entries(listed: Items, node: ast.expr) -> None:
     if isinstance(node, ast.Tuple | ast.List) and len(node.elts) == len(places):
         places = node.elts
     for entry, at in zip(listed.items, places, strict=True):
-        private = isinstance(entry, Data | Row)
+        private = isinstance(entry, Data | RecordVariable)
         private = private or (isinstance(entry, Scalar) and entry.of_records)
         if private:
             raise refuse(
@@ -90,7 +90,7 @@ def _fixed_entries(listed: Items, node: ast.expr) -> None:
             )
 
 
-def call_posteriors_of(node: ast.Call, context: Context) -> Value:
+def call_posteriors_of(node: ast.Call, context: Context) -> LoweredValue:
     """`posteriors_of(prior, n=)`: every posterior that n public records can give."""
     bound = bind(node, ["prior", "n"], needed=2)
     prior = model_object(bound.given["prior"], context, "prior")
@@ -121,7 +121,7 @@ def _public_size(node: ast.expr, context: Context) -> Expr:
     return size.expr
 
 
-def call_linspace(node: ast.Call, context: Context) -> Value:
+def call_linspace(node: ast.Call, context: Context) -> LoweredValue:
     """`linspace(lo, hi, k)`: k evenly spaced numbers."""
     bound = bind(node, ["low", "high", "k"], needed=3)
     parts = [public_number(bound.given[name], context, "A grid") for name in ("low", "high", "k")]
@@ -144,7 +144,7 @@ def call_linspace(node: ast.Call, context: Context) -> Value:
     return ModelObject("candidates", expr, "real")
 
 
-def call_grid_of(node: ast.Call, context: Context) -> Value:
+def call_grid_of(node: ast.Call, context: Context) -> LoweredValue:
     """`grid_of(family, a=range, b=range)`: distributions of a family on a grid of parameters."""
     bound = bind(node, ["family", "a", "b"], needed=3)
     at = bound.given["family"]
@@ -161,7 +161,7 @@ def call_grid_of(node: ast.Call, context: Context) -> Value:
         at = bound.given[name]
         axis = context.value(at)
         if isinstance(axis, Items):
-            axis = candidates_of(Bound(node, {"candidates": at}), context)
+            axis = candidates_of(BoundArguments(node, {"candidates": at}), context)
         if not isinstance(axis, ModelObject) or axis.family not in ("int", "real"):
             raise refuse("arguments", at, f"{name} is a range, a linspace or a tuple of numbers.")
         axes.append(axis.expr)

@@ -11,12 +11,12 @@ from bayesdp.programs.source.arguments import bind
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.literals import Literal
-from bayesdp.programs.source.values import Scalar, Value, indicators, scalar, static_of
+from bayesdp.programs.source.values import LoweredValue, Scalar, indicators, scalar, static_of
 
 MOST_CELLS = 1024
 
 
-def call_onehot(node: ast.Call, context: Context) -> Value:
+def call_onehot(node: ast.Call, context: Context) -> LoweredValue:
     """`onehot(i, k)`: k zeros with a one at i."""
     bound = bind(node, ["value", "k"], needed=1)
     value = scalar(context.value(bound.given["value"]), node)
@@ -59,7 +59,7 @@ def _cells(kind: Type, size: Literal | None, node: ast.AST) -> int:
     return int(size)
 
 
-def call_cross(node: ast.Call, context: Context) -> Value:
+def call_cross(node: ast.Call, context: Context) -> LoweredValue:
     """`cross(c1, c2, ...)`: all columns as one category, the last running fastest."""
     if node.keywords or len(node.args) < 2:
         raise refuse("arguments", node, "cross takes two or more categories: cross(a, b).")

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from bayesdp.programs.ir import Expr
 from bayesdp.programs.source.arguments import (
-    Bound,
+    BoundArguments,
     asserted,
     bind,
     epsilon_of,
@@ -21,13 +21,13 @@ from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.models import POSTERIOR, model_of
 from bayesdp.programs.source.rows import ONE, check_all_rows, data_expr, private_data
-from bayesdp.programs.source.scope import Scope
+from bayesdp.programs.source.scope import FunctionScope
 from bayesdp.programs.source.values import (
     INT,
     REAL,
+    LoweredValue,
     ModelObject,
     Scalar,
-    Value,
     check_numeric,
     constant,
     described,
@@ -39,7 +39,7 @@ SILENT = "A score releases nothing itself."
 CANDIDATE_ENDED = "is a candidate, inside its score only."
 
 
-def call_exponential(node: ast.Call, context: Context) -> Value:
+def call_exponential(node: ast.Call, context: Context) -> LoweredValue:
     """`exponential(score=, candidates=, epsilon=[, sensitivity=])`: a candidate, by its score."""
     bound = bind(node, [], needed=0, keyword=["score", "candidates", "epsilon", "sensitivity"])
     candidates = candidates_of(bound, context)
@@ -81,7 +81,7 @@ def _scored(score: ast.Lambda, candidates: ModelObject, context: Context) -> Mod
     variable = context.draft.fresh("candidate")
     kind = INT if candidates.family == "int" else REAL
     shown = Scalar("public", Expr("public", (), (variable,), place(score)), kind)
-    inner = Scope({**context.scope.names, parameters[0].arg: shown}, context.scope.gone)
+    inner = FunctionScope({**context.scope.names, parameters[0].arg: shown}, context.scope.gone)
     with context.draft.without_release(score, SILENT):
         body = scalar(_score_of(score.body, context.inside(inner)), score.body)
     context.scope.ended(parameters[0], CANDIDATE_ENDED)
@@ -91,7 +91,7 @@ def _scored(score: ast.Lambda, candidates: ModelObject, context: Context) -> Mod
     return ModelObject("score", Expr("score", (body.expr,), (variable,), place(score)), "number")
 
 
-def _score_of(body: ast.expr, context: Context) -> Value:
+def _score_of(body: ast.expr, context: Context) -> LoweredValue:
     try:
         return context.value(body)
     except ProgramError as error:
@@ -103,7 +103,7 @@ def _score_of(body: ast.expr, context: Context) -> Value:
         ) from None
 
 
-def call_hellinger(node: ast.Call, context: Context) -> Value:
+def call_hellinger(node: ast.Call, context: Context) -> LoweredValue:
     """`hellinger(posterior)`: a score for candidates; the closer, the better."""
     posterior = context.value(single(node, "posterior"))
     if isinstance(posterior, ModelObject) and posterior.kind == "model":
@@ -115,7 +115,7 @@ def call_hellinger(node: ast.Call, context: Context) -> Value:
     )
 
 
-def call_per_record_exponential(node: ast.Call, context: Context) -> Value:
+def call_per_record_exponential(node: ast.Call, context: Context) -> LoweredValue:
     """`per_record_exponential(data, score=, candidates=, epsilon=)`: a choice for each record."""
     bound = bind(node, ["data"], needed=1, keyword=["score", "candidates", "epsilon"])
     data = private_data(bound.given["data"], context)
@@ -151,7 +151,7 @@ def call_per_record_exponential(node: ast.Call, context: Context) -> Value:
     return ModelObject("noisy-data", name, "number", (), True)
 
 
-def call_posterior_sample(node: ast.Call, context: Context) -> Value:
+def call_posterior_sample(node: ast.Call, context: Context) -> LoweredValue:
     """`posterior_sample(model, grid=, log_likelihood=(lo, hi), power=1)`: a draw on a grid."""
     names = ["grid", "log_likelihood", "power"]
     bound = bind(node, ["model"], needed=1, keyword=names)
@@ -172,7 +172,7 @@ def call_posterior_sample(node: ast.Call, context: Context) -> Value:
             "Write noise_aware(laplace(statistics(model), epsilon=...)), or leave out "
             "adjacency= (then the number of records is public).",
         )
-    grid = candidates_of(Bound(node, {"candidates": needed(bound, "grid")}), context)
+    grid = candidates_of(BoundArguments(node, {"candidates": needed(bound, "grid")}), context)
     if grid.family not in ("int", "real"):
         raise refuse("type", bound.given["grid"], "The grid is of numbers: linspace(lo, hi, k).")
     ends = static_of(context.value(needed(bound, "log_likelihood")))

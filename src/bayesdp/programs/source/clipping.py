@@ -13,8 +13,8 @@ from bayesdp.programs.source.values import (
     INT,
     Data,
     Items,
+    LoweredValue,
     Scalar,
-    Value,
     check_numeric,
     constant,
     highest,
@@ -24,7 +24,7 @@ from bayesdp.programs.source.values import (
 )
 
 
-def call_clip(node: ast.Call, context: Context) -> Value:
+def call_clip(node: ast.Call, context: Context) -> LoweredValue:
     """`clip(value, low, high)`: a number, held inside two ends that are not private."""
     bound = bind(node, ["value", "low", "high"], needed=3)
     value = scalar(context.value(bound.given["value"]), bound.given["value"])
@@ -56,7 +56,7 @@ def call_clip(node: ast.Call, context: Context) -> Value:
     return Scalar(level, expr, kind, released)
 
 
-def call_abs(node: ast.Call, context: Context) -> Value:
+def call_abs(node: ast.Call, context: Context) -> LoweredValue:
     """`abs(value)`: the absolute value of a number."""
     value = scalar(context.value(single(node, "value")), node)
     check_numeric(value, node)
@@ -69,17 +69,17 @@ def call_abs(node: ast.Call, context: Context) -> Value:
     )
 
 
-def call_min(node: ast.Call, context: Context) -> Value:
+def call_min(node: ast.Call, context: Context) -> LoweredValue:
     """`min(a, b, ...)`: the least of several numbers."""
     return _extreme("min", node, context)
 
 
-def call_max(node: ast.Call, context: Context) -> Value:
+def call_max(node: ast.Call, context: Context) -> LoweredValue:
     """`max(a, b, ...)`: the largest of several numbers."""
     return _extreme("max", node, context)
 
 
-def _extreme(op: str, node: ast.Call, context: Context) -> Value:
+def _extreme(op: str, node: ast.Call, context: Context) -> LoweredValue:
     if node.keywords or not node.args:
         raise refuse("arguments", node, f"{op} takes the values: {op}(a, b).")
     given = [context.value(argument) for argument in node.args]

@@ -10,8 +10,8 @@ from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse
 from bayesdp.programs.source.values import (
     BOOL,
+    LoweredValue,
     Scalar,
-    Value,
     combined,
     constant,
     highest,
@@ -31,7 +31,7 @@ COMPARISONS: dict[type[ast.AST], str] = {
 PRIVATE_BRANCH = "Release it first (laplace, gaussian, ...), then decide on the released value."
 
 
-def compare(node: ast.Compare, context: Context) -> Value:
+def compare(node: ast.Compare, context: Context) -> LoweredValue:
     """A comparison, or a chain of them: `0 < x < 1`."""
     operands = [node.left, *node.comparators]
     values = [scalar(context.value(operand), operand) for operand in operands]
@@ -91,7 +91,7 @@ def _static_comparison(op: str, node: ast.AST, a: Scalar, b: Scalar) -> Scalar:
     return Scalar("static", constant(truth, node), BOOL)
 
 
-def boolean(node: ast.BoolOp, context: Context) -> Value:
+def boolean(node: ast.BoolOp, context: Context) -> LoweredValue:
     """`a and b`, `a or b`."""
     parts = []
     for operand in node.values:
@@ -134,7 +134,9 @@ def truth(node: ast.expr, context: Context) -> Scalar:
     return value
 
 
-def chosen(node: ast.IfExp | ast.If, test: Scalar, sides: tuple[Value, Value]) -> Scalar:
+def chosen(
+    node: ast.IfExp | ast.If, test: Scalar, sides: tuple[LoweredValue, LoweredValue]
+) -> Scalar:
     """The value of one side or the other, by a condition that is not private."""
     if isinstance(node, ast.IfExp):
         a, b = scalar(sides[0], node.body), scalar(sides[1], node.orelse)

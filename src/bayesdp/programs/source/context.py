@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from bayesdp.programs.ir import Adjacency, Command, Expr, Release
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.module import SourceFile
-from bayesdp.programs.source.scope import Scope
-from bayesdp.programs.source.sizes import Sizes
-from bayesdp.programs.source.values import ModelObject, Value
+from bayesdp.programs.source.scope import FunctionScope
+from bayesdp.programs.source.sizes import PartCounts
+from bayesdp.programs.source.values import LoweredValue, ModelObject
 
 MOST_STEPS = 20_000
 MOST_NODES = 20_000
@@ -22,9 +22,9 @@ MOST_NODES = 20_000
 class Handlers:
     """The table of the language: what each kind of syntax, and each function, means."""
 
-    expressions: Mapping[type[ast.expr], Callable[..., Value]]
+    expressions: Mapping[type[ast.expr], Callable[..., LoweredValue]]
     statements: Mapping[type[ast.stmt], Callable[..., None]]
-    calls: Mapping[str, Callable[[ast.Call, Context], Value]]
+    calls: Mapping[str, Callable[[ast.Call, Context], LoweredValue]]
 
 
 class Draft:
@@ -57,7 +57,7 @@ class Draft:
         self.checked_helpers: set[str] = set()
         self._steps = 0
         self._names = 0
-        self._sizes = Sizes()
+        self._sizes = PartCounts()
 
     def fresh(self, hint: str) -> str:
         """A name, made from the hint, that no other command has."""
@@ -101,7 +101,7 @@ class Draft:
         if self._steps > MOST_STEPS:
             raise refuse("size", node, f"The program unrolls to more than {MOST_STEPS} steps.")
 
-    def weigh(self, value: Value, node: ast.AST) -> None:
+    def weigh(self, value: LoweredValue, node: ast.AST) -> None:
         """Refuse expressions that grow without end when they are written out."""
         if self._sizes.of(value) > MOST_NODES:
             raise refuse(
@@ -121,14 +121,14 @@ class Context:
     """
 
     draft: Draft
-    scope: Scope
+    scope: FunctionScope
     handlers: Handlers
 
-    def inside(self, scope: Scope) -> Context:
+    def inside(self, scope: FunctionScope) -> Context:
         """The context with the same draft and other names."""
         return Context(self.draft, scope, self.handlers)
 
-    def value(self, node: ast.expr) -> Value:
+    def value(self, node: ast.expr) -> LoweredValue:
         """The value of an expression."""
         handler = self.handlers.expressions.get(type(node))
         if handler is None:

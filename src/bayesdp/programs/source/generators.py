@@ -10,13 +10,22 @@ from bayesdp.programs.source.conditions import truth
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.loops import assign, entries, pairs, pieces, sequence
-from bayesdp.programs.source.scope import Scope
-from bayesdp.programs.source.values import TRUE, Data, Items, Parted, Row, Scalar, Value, scalar
+from bayesdp.programs.source.scope import FunctionScope
+from bayesdp.programs.source.values import (
+    TRUE,
+    Data,
+    Items,
+    LoweredValue,
+    Parted,
+    RecordVariable,
+    Scalar,
+    scalar,
+)
 
 ROW_ENDED = "is one row, inside its generator only: no record is taken out of the data."
 
 
-def generator(node: ast.GeneratorExp | ast.ListComp, context: Context) -> Value:
+def generator(node: ast.GeneratorExp | ast.ListComp, context: Context) -> LoweredValue:
     """The value of a generator: over data it is data, over a static sequence a tuple."""
     first = node.generators[0]
     over = sequence(first.iter, context)
@@ -50,7 +59,7 @@ def _mapped_rows(
     filtered = TRUE if not tests else tests[0]
     if len(tests) > 1:
         filtered = Expr("and", tuple(tests), (), place(node))
-    if isinstance(mapped, Row):
+    if isinstance(mapped, RecordVariable):
         return Data(data.pieces, filtered, mapped)
     row = scalar(mapped, node.elt, "a value of the row")
     if row.level == "private":
@@ -65,7 +74,7 @@ def _mapped_rows(
     return Data(data.pieces, filtered, replace(row, level="row"))
 
 
-def _row_scope(target: ast.expr, data: Data, context: Context) -> Scope:
+def _row_scope(target: ast.expr, data: Data, context: Context) -> FunctionScope:
     """The scope in which a generator's names stand for one row."""
     if isinstance(target, ast.Name):
         return context.scope.inside_rows({target.id: data.row})
@@ -80,21 +89,21 @@ def _row_scope(target: ast.expr, data: Data, context: Context) -> Scope:
 
 def _listed(
     node: ast.GeneratorExp | ast.ListComp,
-    over: Parted | tuple[Value, ...],
+    over: Parted | tuple[LoweredValue, ...],
     context: Context,
-) -> Value:
+) -> LoweredValue:
     """A generator over a static sequence: a tuple."""
-    kept: list[Value] = []
+    kept: list[LoweredValue] = []
     _each(node, over, 0, context.inside(context.scope.copied()), kept)
     return Items(tuple(kept), isinstance(node, ast.ListComp))
 
 
 def _each(
     node: ast.GeneratorExp | ast.ListComp,
-    over: Parted | tuple[Value, ...],
+    over: Parted | tuple[LoweredValue, ...],
     depth: int,
     context: Context,
-    kept: list[Value],
+    kept: list[LoweredValue],
 ) -> None:
     part = node.generators[depth]
 

@@ -10,9 +10,9 @@ from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse, written
 from bayesdp.programs.source.literals import literal
 from bayesdp.programs.source.module import SourceFile
-from bayesdp.programs.source.scope import Scope
+from bayesdp.programs.source.scope import FunctionScope
 from bayesdp.programs.source.syntax import check_syntax
-from bayesdp.programs.source.values import Named, Value, static
+from bayesdp.programs.source.values import LoweredValue, Named, static
 from bayesdp.programs.surface_names import BUILTINS
 
 MOST_DEPTH = 40
@@ -23,7 +23,7 @@ ANNOTATION = (
 )
 
 
-def inlined(name: str, node: ast.Call, context: Context) -> Value:
+def inlined(name: str, node: ast.Call, context: Context) -> LoweredValue:
     """The value of a helper's call: its body, written out."""
     function = _helper(name, context)
     given = function.args
@@ -46,7 +46,9 @@ def inlined(name: str, node: ast.Call, context: Context) -> Value:
     return _written_out(function, values, node, context)
 
 
-def applied(helper: str, values: Sequence[Value], node: ast.AST, context: Context) -> Value:
+def applied(
+    helper: str, values: Sequence[LoweredValue], node: ast.AST, context: Context
+) -> LoweredValue:
     """The value of a helper for these arguments."""
     function = _helper(helper, context)
     known = [parameter.arg for parameter in function.args.args]
@@ -57,8 +59,8 @@ def applied(helper: str, values: Sequence[Value], node: ast.AST, context: Contex
 
 
 def _written_out(
-    function: ast.FunctionDef, values: dict[str, Value], node: ast.AST, context: Context
-) -> Value:
+    function: ast.FunctionDef, values: dict[str, LoweredValue], node: ast.AST, context: Context
+) -> LoweredValue:
     draft = context.draft
     if function.name in draft.stack or len(draft.stack) > MOST_DEPTH:
         raise refuse(
@@ -76,13 +78,13 @@ def _written_out(
     names = {**global_names(draft.source), **values}
     for name in names:
         gone.pop(name, None)
-    value = body_value(function, context.inside(Scope(names, gone)))
+    value = body_value(function, context.inside(FunctionScope(names, gone)))
     draft.stack.pop()
     draft.weigh(value, node)
     return value
 
 
-def body_value(function: ast.FunctionDef, context: Context) -> Value:
+def body_value(function: ast.FunctionDef, context: Context) -> LoweredValue:
     """The value that a function returns, after its statements."""
     body = list(function.body)
     if not body or not isinstance(body[-1], ast.Return) or body[-1].value is None:
@@ -136,10 +138,10 @@ def check_annotation(node: ast.expr | None, file: SourceFile) -> None:
             )
 
 
-def global_names(source: SourceFile) -> dict[str, Value]:
+def global_names(source: SourceFile) -> dict[str, LoweredValue]:
     """The names that all functions of a file share: language, Python's own, helpers, constants."""
     surface = (name for name in source.surface if not name[:1].isupper())
-    names: dict[str, Value] = {name: Named("surface", name) for name in surface}
+    names: dict[str, LoweredValue] = {name: Named("surface", name) for name in surface}
     names |= {name: Named("builtin", name) for name in BUILTINS}
     names |= {name: Named("helper", name) for name in source.helpers}
     names |= {name: static(value) for name, value in source.constants.items()}

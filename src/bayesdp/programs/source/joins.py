@@ -5,16 +5,16 @@ from __future__ import annotations
 from bayesdp.programs.source.values import (
     Data,
     Items,
+    LoweredValue,
     ModelObject,
     Parted,
-    Row,
+    RecordVariable,
     Scalar,
-    Value,
     described,
 )
 
 
-def unjoined(a: Value, b: Value, condition: str) -> str:
+def unjoined(a: LoweredValue, b: LoweredValue, condition: str) -> str:
     """Why two values that a condition chooses between are not joined, and what to write instead."""
     if is_private(a) or is_private(b):
         return (
@@ -42,7 +42,7 @@ def unjoined(a: Value, b: Value, condition: str) -> str:
     )
 
 
-def _shown(value: Value) -> str:
+def _shown(value: LoweredValue) -> str:
     """A value in words that say whether it can be joined with another."""
     if isinstance(value, Items):
         return f"a tuple of {len(value.items)}"
@@ -57,7 +57,7 @@ def _shown(value: Value) -> str:
     return described(value)
 
 
-def is_private(value: Value) -> bool:
+def is_private(value: LoweredValue) -> bool:
     """Whether a value depends on private data without a release."""
     if isinstance(value, Items):
         return any(is_private(entry) for entry in value.items)
@@ -65,7 +65,7 @@ def is_private(value: Value) -> bool:
         return value.level == "private"
     if isinstance(value, ModelObject):
         return value.kind in ("model", "posterior", "score")
-    return isinstance(value, Data | Parted | Row)
+    return isinstance(value, Data | Parted | RecordVariable)
 
 
 def alike_priors(a: ModelObject, b: ModelObject, test: Scalar) -> bool:
@@ -75,6 +75,6 @@ def alike_priors(a: ModelObject, b: ModelObject, test: Scalar) -> bool:
     return written and same and test.level != "row"
 
 
-def is_word(value: Value) -> bool:
+def is_word(value: LoweredValue) -> bool:
     """Whether this is a text or a label."""
     return isinstance(value, Scalar) and value.type.kind in ("category", "text")

@@ -13,10 +13,10 @@ from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.values import (
     Data,
     Items,
+    LoweredValue,
     ModelObject,
     Parted,
     Scalar,
-    Value,
     constant,
     described,
     entries_of,
@@ -52,7 +52,7 @@ def loop(statement: ast.For, context: Context) -> None:
         context.run(statement.body)
 
 
-def assign(target: ast.expr, value: Value, context: Context) -> None:
+def assign(target: ast.expr, value: LoweredValue, context: Context) -> None:
     """Give a name a value, or each of several names an entry."""
     if isinstance(target, ast.Name):
         if target.id == context.draft.database and isinstance(
@@ -76,7 +76,7 @@ def assign(target: ast.expr, value: Value, context: Context) -> None:
         )
 
 
-def entries(value: Value, node: ast.AST) -> tuple[Value, ...]:
+def entries(value: LoweredValue, node: ast.AST) -> tuple[LoweredValue, ...]:
     """The entries of a tuple or vector."""
     if isinstance(value, Items):
         return value.items
@@ -85,7 +85,7 @@ def entries(value: Value, node: ast.AST) -> tuple[Value, ...]:
     raise refuse("type", node, f"{described(value).capitalize()} can't be unpacked.")
 
 
-def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[Value, ...]:
+def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[LoweredValue, ...]:
     """The sequence that a loop goes over: private data, pieces of a partition, or entries."""
     called = node.func if isinstance(node, ast.Call) else None
     if isinstance(called, ast.Name) and called.id in ("zip", "enumerate"):
@@ -113,7 +113,7 @@ def sequence(node: ast.expr, context: Context) -> Data | Parted | tuple[Value, .
     )
 
 
-def _zipped(node: ast.Call, context: Context) -> tuple[Value, ...]:
+def _zipped(node: ast.Call, context: Context) -> tuple[LoweredValue, ...]:
     assert isinstance(node.func, ast.Name)
     lists = []
     for argument in node.args:
@@ -134,12 +134,12 @@ def _zipped(node: ast.Call, context: Context) -> tuple[Value, ...]:
     return tuple(Items(tuple(parts)) for parts in zip(*lists, strict=True))
 
 
-def call_zip(node: ast.Call, context: Context) -> Value:
+def call_zip(node: ast.Call, context: Context) -> LoweredValue:
     """`zip(a, b)` and `enumerate(a)` of static tuples."""
     return Items(_zipped(node, context))
 
 
-def call_range(node: ast.Call, context: Context) -> Value:
+def call_range(node: ast.Call, context: Context) -> LoweredValue:
     """`range(stop)`, `range(start, stop[, step])` of public whole numbers."""
     if node.keywords or not 1 <= len(node.args) <= 3:
         raise refuse("arguments", node, "range takes one to three whole numbers.")
@@ -169,7 +169,7 @@ def call_range(node: ast.Call, context: Context) -> Value:
     return ModelObject("candidates", Expr("range", args, (), place(node)), "int")
 
 
-def call_tuple(node: ast.Call, context: Context) -> Value:
+def call_tuple(node: ast.Call, context: Context) -> LoweredValue:
     """`tuple(...)` and `list(...)` of a static sequence."""
     assert isinstance(node.func, ast.Name)
     changes = node.func.id == "list"
@@ -208,7 +208,7 @@ def pieces(
     context.draft.commands.append(Parts(over.column, over.public, tuple(parts), place(node)))
 
 
-def _holds_piece(value: Value, columns: tuple[str, ...], outside: object) -> bool:
+def _holds_piece(value: LoweredValue, columns: tuple[str, ...], outside: object) -> bool:
     if isinstance(value, Items):
         return any(_holds_piece(entry, columns, outside) for entry in value.items)
     if isinstance(value, Data):

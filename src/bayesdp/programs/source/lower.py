@@ -22,10 +22,10 @@ from bayesdp.programs.source.helpers import body_value, global_names
 from bayesdp.programs.source.literals import Literal
 from bayesdp.programs.source.module import SourceFile
 from bayesdp.programs.source.results import returns
-from bayesdp.programs.source.scope import Scope
+from bayesdp.programs.source.scope import FunctionScope
 from bayesdp.programs.source.signature import database_of, parameters_of
 from bayesdp.programs.source.syntax import check_syntax
-from bayesdp.programs.source.values import TRUE, Data, Row, Scalar, static
+from bayesdp.programs.source.values import TRUE, Data, RecordVariable, Scalar, static
 
 
 def lower(
@@ -53,7 +53,7 @@ def _lowered(
     names = global_names(source)
     parameters = parameters_of(source, function, chosen)
     names |= {argument.arg: static(value, argument) for argument, _, value in parameters}
-    row: Row | Scalar = Row(fields)
+    row: RecordVariable | Scalar = RecordVariable(fields)
     if is_scalar:
         row = Scalar("row", Expr("field", (), ("",)), fields[0][1])
     names[database] = Data((), TRUE, row)
@@ -61,7 +61,7 @@ def _lowered(
     check_syntax(function, source.surface)
     public_columns = frozenset(column for column, kind in fields if kind.public)
     draft = Draft(source, function, adjacency, database, public_columns)
-    value = body_value(function, Context(draft, Scope(names), HANDLERS))
+    value = body_value(function, Context(draft, FunctionScope(names), HANDLERS))
     returned, types = returns(value, announced, function)
     return Program(
         function.name,

@@ -7,7 +7,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from bayesdp.programs.ir import Expr, Type
-from bayesdp.programs.source.arguments import Bound, bind, positive_number, public_number, single
+from bayesdp.programs.source.arguments import (
+    BoundArguments,
+    bind,
+    positive_number,
+    public_number,
+    single,
+)
 from bayesdp.programs.source.arithmetic import calculated
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
@@ -17,10 +23,10 @@ from bayesdp.programs.source.values import (
     REAL,
     Data,
     Items,
+    LoweredValue,
     ModelObject,
     Named,
     Scalar,
-    Value,
     check_numeric,
     described,
     indicators,
@@ -40,33 +46,33 @@ PAIRS = {
 POSTERIOR = {"beta": "Beta", "dirichlet": "Dirichlet", "normal": "Normal", "gamma": "Gamma"}
 
 
-def call_bernoulli(node: ast.Call, context: Context) -> Value:
+def call_bernoulli(node: ast.Call, context: Context) -> LoweredValue:
     """`bernoulli`: a likelihood of truth values, each true with an unknown chance."""
     bind(node, [], needed=0)
     return _likelihood("bernoulli", node, ())
 
 
-def call_categorical(node: ast.Call, context: Context) -> Value:
+def call_categorical(node: ast.Call, context: Context) -> LoweredValue:
     """`categorical`: a likelihood of labels with unknown chances."""
     bind(node, [], needed=0)
     return _likelihood("categorical", node, ())
 
 
-def call_poisson(node: ast.Call, context: Context) -> Value:
+def call_poisson(node: ast.Call, context: Context) -> LoweredValue:
     """`poisson(exposure=)`: a likelihood of counts with an unknown rate; the exposure is public."""
     bound = bind(node, ["exposure"], needed=1)
     exposure = positive_number(bound.given["exposure"], context, "The exposure")
     return _likelihood("poisson", node, (exposure,))
 
 
-def call_linear_model(node: ast.Call, context: Context) -> Value:
+def call_linear_model(node: ast.Call, context: Context) -> LoweredValue:
     """`linear_model(noise_sd=)`: rows (features..., response) with unknown coefficients."""
     bound = bind(node, ["noise_sd"], needed=1)
     noise = positive_number(bound.given["noise_sd"], context, "The noise's standard deviation")
     return _likelihood("linear_model", node, (noise,))
 
 
-def call_normal(node: ast.Call, context: Context) -> Value:
+def call_normal(node: ast.Call, context: Context) -> LoweredValue:
     """`normal(sd=)`, a likelihood with unknown mean; or `normal(mean, sd=)`, a prior."""
     bound = bind(node, ["mean", "sd"], needed=0)
     if "sd" not in bound.given:
@@ -78,21 +84,21 @@ def call_normal(node: ast.Call, context: Context) -> Value:
     return prior_of("normal", node, (mean, spread))
 
 
-def call_beta(node: ast.Call, context: Context) -> Value:
+def call_beta(node: ast.Call, context: Context) -> LoweredValue:
     """`beta(a, b)`: a prior of a chance."""
     bound = bind(node, ["a", "b"], needed=2)
     return _positives("beta", bound, ("a", "b"), context)
 
 
-def call_gamma(node: ast.Call, context: Context) -> Value:
+def call_gamma(node: ast.Call, context: Context) -> LoweredValue:
     """`gamma(shape, rate=)`: a prior of a rate."""
     bound = bind(node, ["shape", "rate"], needed=2)
     return _positives("gamma", bound, ("shape", "rate"), context)
 
 
-def call_dirichlet(node: ast.Call, context: Context) -> Value:
+def call_dirichlet(node: ast.Call, context: Context) -> LoweredValue:
     """`dirichlet(a1, a2, ...)`: a prior of several chances."""
-    args: list[Value] = [context.value(argument) for argument in node.args]
+    args: list[LoweredValue] = [context.value(argument) for argument in node.args]
     if len(args) == 1 and isinstance(args[0], Items):
         args = list(args[0].items)
     if node.keywords or len(args) < 2:
@@ -116,7 +122,9 @@ def call_dirichlet(node: ast.Call, context: Context) -> Value:
     return prior_of("dirichlet", node, tuple(parts))
 
 
-def _positives(family: str, bound: Bound, names: tuple[str, ...], context: Context) -> ModelObject:
+def _positives(
+    family: str, bound: BoundArguments, names: tuple[str, ...], context: Context
+) -> ModelObject:
     parts = [positive_number(bound.given[n], context, f"{family}'s {n}") for n in names]
     return prior_of(family, bound.node, tuple(parts))
 
@@ -132,7 +140,7 @@ def prior_of(family: str, node: ast.AST, parts: tuple[Scalar, ...]) -> ModelObje
     return ModelObject("prior", expr, family, parts, any(part.released for part in parts))
 
 
-def call_observe(node: ast.Call, context: Context) -> Value:
+def call_observe(node: ast.Call, context: Context) -> LoweredValue:
     """`observe(data, likelihood, prior=)`: a model of private rows, or of noisy ones."""
     bound = bind(node, ["data", "likelihood", "prior"], needed=3)
     likelihood = model_object(bound.given["likelihood"], context, "likelihood")
@@ -233,7 +241,7 @@ def _fits(likelihood: ModelObject, prior: ModelObject, kind: Type, node: ast.AST
             raise _miscounted(labels, len(prior.about), node)
 
 
-def call_infer(node: ast.Call, context: Context) -> Value:
+def call_infer(node: ast.Call, context: Context) -> LoweredValue:
     """`infer(model)`: the exact posterior, private until it is released."""
     model = context.value(single(node, "model"))
     if isinstance(model, ModelObject) and model.kind == "noisy-model":
@@ -275,7 +283,7 @@ def _observed(model: ModelObject) -> Data:
     return data
 
 
-def call_statistics(node: ast.Call, context: Context) -> Value:
+def call_statistics(node: ast.Call, context: Context) -> LoweredValue:
     """`statistics(model)`: the minimal sufficient statistics, given what is public."""
     model = model_of(single(node, "model"), context, "statistics")
     sums = statistics_of(model, node, context)
@@ -306,7 +314,7 @@ def statistics_of(model: ModelObject, node: ast.AST, context: Context) -> Scalar
     return summed(data, rows, Type("vector", items=items), node, context)
 
 
-def call_parameters(node: ast.Call, context: Context) -> Value:
+def call_parameters(node: ast.Call, context: Context) -> LoweredValue:
     """`parameters(posterior)`: all its parameters, as a private vector."""
     posterior = context.value(single(node, "posterior"))
     if not isinstance(posterior, ModelObject) or posterior.kind != "posterior":

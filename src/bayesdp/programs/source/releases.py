@@ -6,15 +6,21 @@ import ast
 from fractions import Fraction
 
 from bayesdp.programs.ir import Expr, Type
-from bayesdp.programs.source.arguments import Bound, asserted, bind, epsilon_of, fixed_number
+from bayesdp.programs.source.arguments import (
+    BoundArguments,
+    asserted,
+    bind,
+    epsilon_of,
+    fixed_number,
+)
 from bayesdp.programs.source.context import Context
 from bayesdp.programs.source.diagnostics import refuse
 from bayesdp.programs.source.rows import check_all_rows, data_expr, private_data, row_value
 from bayesdp.programs.source.values import (
     Data,
+    LoweredValue,
     ModelObject,
     Scalar,
-    Value,
     check_numeric,
     scalar,
     static,
@@ -45,7 +51,7 @@ def _private_number(node: ast.expr, context: Context) -> Scalar:
     return value
 
 
-def call_laplace(node: ast.Call, context: Context) -> Value:
+def call_laplace(node: ast.Call, context: Context) -> LoweredValue:
     """`laplace(value, epsilon=[, sensitivity=])`: the value with Laplace noise."""
     bound = bind(node, ["value"], needed=1, keyword=["epsilon", "sensitivity"])
     options = {"epsilon": epsilon_of(bound, context)}
@@ -53,7 +59,7 @@ def call_laplace(node: ast.Call, context: Context) -> Value:
     return _noised("laplace", bound, context, options)
 
 
-def call_gaussian(node: ast.Call, context: Context) -> Value:
+def call_gaussian(node: ast.Call, context: Context) -> LoweredValue:
     """`gaussian(value, epsilon=, delta=[, sigma=])`: the value with Gaussian noise."""
     bound = bind(node, ["value"], needed=1, keyword=["epsilon", "delta", "sigma"])
     if "delta" not in bound.given:
@@ -72,7 +78,9 @@ def call_gaussian(node: ast.Call, context: Context) -> Value:
     return _noised("gaussian", bound, context, options)
 
 
-def _noised(op: str, bound: Bound, context: Context, options: dict[str, Expr]) -> Value:
+def _noised(
+    op: str, bound: BoundArguments, context: Context, options: dict[str, Expr]
+) -> LoweredValue:
     at = bound.given["value"]
     value = _private_number(at, context)
     name = context.draft.emit(op, bound.node, [value.expr], options)
@@ -89,7 +97,7 @@ def _noisy_type(kind: Type) -> Type:
     return Type("vector", items=(whole_or_real(*kind.items),) * len(kind.items))
 
 
-def call_randomized_response(node: ast.Call, context: Context) -> Value:
+def call_randomized_response(node: ast.Call, context: Context) -> LoweredValue:
     """`randomized_response(data, epsilon=)`: a noisy answer for each record."""
     bound = bind(node, ["data"], needed=1, keyword=["epsilon"])
     data = private_data(bound.given["data"], context)

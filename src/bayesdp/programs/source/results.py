@@ -9,9 +9,9 @@ from bayesdp.programs.source.diagnostics import ProgramError, place, refuse
 from bayesdp.programs.source.models import POSTERIOR
 from bayesdp.programs.source.values import (
     Items,
+    LoweredValue,
     ModelObject,
     Scalar,
-    Value,
     described,
     entries_of,
     scalar,
@@ -19,7 +19,7 @@ from bayesdp.programs.source.values import (
 
 
 def returns(
-    value: Value, wanted: tuple[str, ...], function: ast.FunctionDef
+    value: LoweredValue, wanted: tuple[str, ...], function: ast.FunctionDef
 ) -> tuple[tuple[Expr, ...], tuple[str, ...]]:
     """The returned expressions and their types."""
     last = function.body[-1]
@@ -27,7 +27,7 @@ def returns(
     assert last.value is not None
     whole = last.value
     many = wanted[-1:] == ("...",) or len(wanted) > 1
-    parts: tuple[Value, ...] = (value,)
+    parts: tuple[LoweredValue, ...] = (value,)
     if many and isinstance(value, Items):
         parts = value.items
     elif many and isinstance(value, Scalar) and wanted[0] not in ("Vector", "Matrix"):
@@ -85,7 +85,7 @@ def _public_object(value: ModelObject, node: ast.expr) -> ProgramError:
     )
 
 
-def _result(value: Value, wanted: str, node: ast.expr) -> Expr:
+def _result(value: LoweredValue, wanted: str, node: ast.expr) -> Expr:
     if isinstance(value, ModelObject):
         if value.kind == "released-posterior" and POSTERIOR[value.family] == wanted:
             return value.expr

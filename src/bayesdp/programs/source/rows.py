@@ -13,11 +13,11 @@ from bayesdp.programs.source.values import (
     INT,
     TRUE,
     Data,
-    Level,
+    DataLevel,
+    LoweredValue,
     ModelObject,
-    Row,
+    RecordVariable,
     Scalar,
-    Value,
     constant,
     described,
     scalar,
@@ -48,7 +48,7 @@ def private_data(node: ast.expr, context: Context) -> Data:
 
 def row_value(data: Data, node: ast.AST) -> tuple[Expr, Type]:
     """The value of a row as an expression with its type. Rows of whole records are refused."""
-    if isinstance(data.row, Row):
+    if isinstance(data.row, RecordVariable):
         raise refuse(
             "type",
             node,
@@ -59,7 +59,7 @@ def row_value(data: Data, node: ast.AST) -> tuple[Expr, Type]:
     return value.expr, value.type
 
 
-def column_of(row: Row, name: str, node: ast.AST) -> Scalar:
+def column_of(row: RecordVariable, name: str, node: ast.AST) -> Scalar:
     """A column of a record."""
     fields = dict(row.fields)
     if name not in fields or name == "":
@@ -78,7 +78,7 @@ def size_of(data: Data, node: ast.AST, context: Context) -> Scalar:
     if context.draft.adjacency == "replace-one" and not data.pieces and data.filter == TRUE:
         return Scalar("public", Expr("public", (), ("db.size",), place(node)), INT)
     counted = Expr("count", (data_expr(data, ONE, node),), (), place(node))
-    level: Level = "public" if is_public_data(data, ONE, context) else "private"
+    level: DataLevel = "public" if is_public_data(data, ONE, context) else "private"
     return Scalar(level, counted, INT, reads_released(counted))
 
 
@@ -102,7 +102,7 @@ def data_expr(data: Data, mapped: Expr, node: ast.AST) -> Expr:
 def summed(data: Data, mapped: Expr, kind: Type, node: ast.AST, context: Context) -> Scalar:
     """The sum of a row value over data."""
     total = Expr("sum", (data_expr(data, mapped, node),), (), place(node))
-    level: Level = "public" if is_public_data(data, mapped, context) else "private"
+    level: DataLevel = "public" if is_public_data(data, mapped, context) else "private"
     of = whole_or_real(kind)
     if kind.kind == "vector":
         of = Type("vector", items=tuple(whole_or_real(entry) for entry in kind.items))
@@ -128,6 +128,6 @@ def reads_released(expr: Expr) -> bool:
     return any(reads_released(part) for part in expr.args)
 
 
-def is_answers(value: Value) -> bool:
+def is_answers(value: LoweredValue) -> bool:
     """Whether a value is a list of noisy answers, which look like data."""
     return isinstance(value, ModelObject) and value.kind == "noisy-data"

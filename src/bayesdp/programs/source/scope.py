@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 
 from bayesdp.programs.source.diagnostics import ProgramError, refuse
-from bayesdp.programs.source.values import Items, Row, Scalar, Value
+from bayesdp.programs.source.values import Items, LoweredValue, RecordVariable, Scalar
 from bayesdp.programs.surface_names import SURFACE, TYPES
 
 WAYS_OUT = frozenset(
@@ -51,14 +51,14 @@ INSTEAD = {
 """Names that one would expect to work, and what to write instead."""
 
 
-class Scope:
+class FunctionScope:
     """The values of the names of one function body; `gone` says why a name has no value."""
 
-    def __init__(self, names: dict[str, Value], gone: dict[str, str] | None = None) -> None:
+    def __init__(self, names: dict[str, LoweredValue], gone: dict[str, str] | None = None) -> None:
         self.names = names
         self.gone: dict[str, str] = dict(gone or {})
 
-    def look_up(self, node: ast.Name) -> Value:
+    def look_up(self, node: ast.Name) -> LoweredValue:
         """The value of a name, or a diagnostic with the nearest known name."""
         if node.id in self.names:
             return self.names[node.id]
@@ -97,7 +97,7 @@ class Scope:
             else "Names are parameters, values assigned before, and what the file imports.",
         )
 
-    def bind(self, name: str, value: Value) -> None:
+    def bind(self, name: str, value: LoweredValue) -> None:
         """Give a name a value."""
         self.names[name] = value
         self.gone.pop(name, None)
@@ -114,11 +114,11 @@ class Scope:
             if name is not None and name not in self.names:
                 self.gone[name] = why
 
-    def copied(self) -> Scope:
+    def copied(self) -> FunctionScope:
         """A scope with the same names; what is bound in it is not bound in this one."""
-        return Scope(dict(self.names), self.gone)
+        return FunctionScope(dict(self.names), self.gone)
 
-    def inside_rows(self, more: Mapping[str, Value]) -> Scope:
+    def inside_rows(self, more: Mapping[str, LoweredValue]) -> FunctionScope:
         """The scope inside a generator: rows of another generator can't be reached.
 
         Both would be called by their columns alone, and so taken for one record.
@@ -136,7 +136,7 @@ class Scope:
         return inner
 
 
-def _of_row(value: Value) -> bool:
+def _of_row(value: LoweredValue) -> bool:
     if isinstance(value, Items):
         return any(_of_row(entry) for entry in value.items)
-    return isinstance(value, Row) or (isinstance(value, Scalar) and value.level == "row")
+    return isinstance(value, RecordVariable) or (isinstance(value, Scalar) and value.level == "row")

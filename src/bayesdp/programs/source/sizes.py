@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from bayesdp.programs.ir import Expr
-from bayesdp.programs.source.values import Data, Items, ModelObject, Scalar, Value
+from bayesdp.programs.source.values import Data, Items, LoweredValue, ModelObject, Scalar
 
 
-class Sizes:
+class PartCounts:
     """The sizes of values when written out. Each expression is looked at once."""
 
     def __init__(self) -> None:
         # The expression is kept, so that its id stays its own.
         self.known: dict[int, tuple[Expr, int]] = {}
 
-    def of(self, value: Value) -> int:
+    def of(self, value: LoweredValue) -> int:
         """The number of operations in a value."""
         if isinstance(value, Scalar | ModelObject):
             return self.expression(value.expr)

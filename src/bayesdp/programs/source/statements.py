@@ -11,7 +11,7 @@ from bayesdp.programs.source.context import Context, not_a_statement
 from bayesdp.programs.source.diagnostics import ProgramError, refuse, written
 from bayesdp.programs.source.loops import assign
 from bayesdp.programs.source.models import POSTERIOR
-from bayesdp.programs.source.values import Items, ModelObject, Scalar, Value
+from bayesdp.programs.source.values import Items, LoweredValue, ModelObject, Scalar
 
 
 def assignment(statement: ast.Assign, context: Context) -> None:
@@ -30,7 +30,7 @@ def annotated(statement: ast.AnnAssign, context: Context) -> None:
     assign(statement.target, value, context)
 
 
-def _check_annotated(statement: ast.AnnAssign, value: Value) -> None:
+def _check_annotated(statement: ast.AnnAssign, value: LoweredValue) -> None:
     """An annotation inside a function clamps nothing, so it must be true as it stands."""
     node = statement.annotation
     if isinstance(node, ast.Name) and isinstance(value, Scalar) and value.level != "row":
@@ -90,7 +90,7 @@ def expression(statement: ast.Expr, context: Context) -> None:
     raise refuse("construct", statement, "This value is not used.", "Assign or return it.")
 
 
-def call_require(node: ast.Call, context: Context) -> Value:
+def call_require(node: ast.Call, context: Context) -> LoweredValue:
     """Refuse `require(...)` inside an expression: it has no value."""
     raise refuse("construct", node, "require(...) stands on a line of its own.", "")
 

@@ -11,8 +11,8 @@ from bayesdp.programs.ir import Constant, Expr, Type, Where
 from bayesdp.programs.source.diagnostics import place, refuse
 from bayesdp.programs.source.literals import Literal
 
-Level = OneOf["static", "public", "row", "private"]
-ORDER: tuple[Level, ...] = ("static", "public", "row", "private")
+DataLevel = OneOf["static", "public", "row", "private"]
+ORDER: tuple[DataLevel, ...] = ("static", "public", "row", "private")
 
 BOOL = Type("bool", Fraction(0), Fraction(1))
 INT = Type("int")
@@ -29,7 +29,7 @@ class Scalar:
     later is another expression, and so no longer the statistics.
     """
 
-    level: Level
+    level: DataLevel
     expr: Expr
     type: Type
     released: bool = False
@@ -52,12 +52,12 @@ class Scalar:
 class Items:
     """A Python tuple or list of static length. Python's lists change under all their names."""
 
-    items: tuple[Value, ...]
+    items: tuple[LoweredValue, ...]
     changes: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
-class Row:
+class RecordVariable:
     """A record, as the variable of a generator."""
 
     fields: tuple[tuple[str, Type], ...]
@@ -67,12 +67,13 @@ class Row:
 class Data:
     """A sequence of rows: the database, a piece of it, or a generator over one.
 
-    `row` is the value of one row: a `Row` before any mapping of records, else a row-level scalar.
+    `row` is the value of one row: a `RecordVariable` before any mapping of records, else a
+    row-level scalar.
     """
 
     pieces: tuple[tuple[str, str], ...]
     filter: Expr
-    row: Row | Scalar | Items
+    row: RecordVariable | Scalar | Items
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ class ModelObject:
     kind: str
     expr: Expr
     family: str = ""
-    about: tuple[Value, ...] = ()
+    about: tuple[LoweredValue, ...] = ()
     released: bool = False
 
 
@@ -107,7 +108,7 @@ class Named:
     name: str
 
 
-Value = Scalar | Items | Row | Data | Parted | ModelObject | Named
+LoweredValue = Scalar | Items | RecordVariable | Data | Parted | ModelObject | Named
 
 TRUE = Expr("const", (), (True,))
 
@@ -117,7 +118,7 @@ def constant(value: Constant, node: ast.AST | None = None) -> Expr:
     return Expr("const", (), (value,), None if node is None else place(node))
 
 
-def static(value: Literal, node: ast.AST | None = None) -> Value:
+def static(value: Literal, node: ast.AST | None = None) -> LoweredValue:
     """A literal as a value."""
     if isinstance(value, tuple):
         return Items(tuple(static(entry, node) for entry in value))
@@ -134,7 +135,7 @@ def static_number(value: Fraction, node: ast.AST | None = None) -> Scalar:
     return Scalar("static", constant(value, node), kind)
 
 
-def static_of(value: Value) -> Literal | None:
+def static_of(value: LoweredValue) -> Literal | None:
     """The literal behind a static value; None for other values."""
     if isinstance(value, Items):
         parts = [static_of(part) for part in value.items]
@@ -150,12 +151,12 @@ def static_of(value: Value) -> Literal | None:
     return None
 
 
-def highest(*levels: Level) -> Level:
+def highest(*levels: DataLevel) -> DataLevel:
     """The level of a value that is computed from values of these levels."""
     return max(levels, key=ORDER.index)
 
 
-def scalar(value: Value, node: ast.AST, wanted: str = "a number") -> Scalar:
+def scalar(value: LoweredValue, node: ast.AST, wanted: str = "a number") -> Scalar:
     """The value as a scalar; a tuple of scalars becomes a vector."""
     if isinstance(value, Scalar):
         return value
@@ -181,7 +182,7 @@ def entries_of(vector: Scalar, where: Where) -> tuple[Scalar, ...]:
     )
 
 
-def unmixed(levels: list[Level], node: ast.AST) -> None:
+def unmixed(levels: list[DataLevel], node: ast.AST) -> None:
     """Refuse one record's value beside a private value of all records."""
     if "row" in levels and "private" in levels:
         raise refuse(
@@ -214,14 +215,14 @@ def indicators(count: int) -> Type:
     return Type("vector", items=(Type("int", Fraction(0), Fraction(1)),) * count)
 
 
-def described(value: Value) -> str:
+def described(value: LoweredValue) -> str:
     """A value in words, for messages."""
     if isinstance(value, Scalar):
         of = {"static": "a literal", "public": "a public value", "row": "a value of one record"}
         return of.get(value.level, "a private value")
     if isinstance(value, Items):
         return "a tuple"
-    if isinstance(value, Row):
+    if isinstance(value, RecordVariable):
         return "a record"
     if isinstance(value, Data):
         return "private data"

@@ -253,7 +253,7 @@ class _Label:
     everywhere: bool = True
 
 
-Labels = dict[tuple[NotionKey, bool], _Label]
+_Labels = dict[tuple[NotionKey, bool], _Label]
 
 
 class _Search:
@@ -275,7 +275,7 @@ class _Search:
 
     def run(self, known: Facts) -> dict[NotionKey, _Label]:
         """The best level of every notion."""
-        labels: Labels = {(key, True): _Label(level, key) for key, level in self.given.items()}
+        labels: _Labels = {(key, True): _Label(level, key) for key, level in self.given.items()}
         changed = True
         while changed:
             changed = False
@@ -290,7 +290,7 @@ class _Search:
                 best[key] = label
         return best
 
-    def _follow(self, relation: Relation, label: _Label, known: Facts, labels: Labels) -> bool:
+    def _follow(self, relation: Relation, label: _Label, known: Facts, labels: _Labels) -> bool:
         if EVERYWHERE in relation.hypotheses and not label.everywhere:
             return False
         conclusion = notion_of(relation.conclusion)

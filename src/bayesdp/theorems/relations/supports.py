@@ -18,7 +18,7 @@ import numpy as np
 from bayesdp.populations import MarkovChain
 
 Past = tuple[int, ...]
-Values = frozenset[int]
+StateNumbers = frozenset[int]
 
 ROUNDING = 1e-9
 """Numbers within this relative distance may be equal but for rounding."""
@@ -34,8 +34,8 @@ class Series:
     states: int
     order: int
     length: int
-    wide: dict[Past, Values]
-    sure: dict[Past, Values | None]
+    wide: dict[Past, StateNumbers]
+    sure: dict[Past, StateNumbers | None]
     rows: dict[Past, tuple[float, ...] | None]
     begin: dict[Past, float] | None
 
@@ -96,7 +96,7 @@ def _at(table: Any, past: Past) -> Any:
 
 def _ends(
     low: tuple[float, ...], high: tuple[float, ...]
-) -> tuple[Values, Values | None, tuple[float, ...] | None]:
+) -> tuple[StateNumbers, StateNumbers | None, tuple[float, ...] | None]:
     """Values that some row has, that all have (`None` if rounding hides it), and the only row."""
     lows, highs = [Fraction(x) for x in low], [Fraction(x) for x in high]
     if low == high or sum(lows) >= 1:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,7 +24,11 @@ from bayesdp.cli.common import (
     written,
 )
 from bayesdp.errors import InputError, finite_number
-from bayesdp.notions import Adversary, ApproxDP, Kind, Secrets
+from bayesdp.notions import Adversary, ApproxDP, Kind, LeakageReport, Secrets
+
+if TYPE_CHECKING:
+    from bayesdp.populations import Population
+    from bayesdp.theorems import Question
 
 _EPSILON = "Add --epsilon 1.0, for example, or --rho with --delta for Gaussian noise."
 
@@ -64,51 +70,80 @@ def leakage(
     """What a DP cost means for a population: every theorem that applies, and why others don't."""
     from bayesdp.populations import load
 
-    loaded = load(population)
+    asked = _Asked(load(population), adversary, kind, secrets, seconds, certificate, as_json)
     if mechanism is not None:
-        given = {"--certificate": certificate, "--delta": delta, "--rho": rho}
-        for name, value in given.items():
-            if value is not None:
-                raise InputError(
-                    name,
-                    str(value),
-                    expected="nothing beside --mechanism, whose level is exact",
-                    remedy=f"Leave {name} out.",
-                )
-        options = {"kind": kind, "secrets": secrets, "seconds": seconds}
-        _channel_leakage(loaded, mechanism, epsilon, adversary, options, as_json)
-        return
-    if rho is not None:
-        costs = (epsilon or 0.0, rho, delta)
-        question = (loaded, adversary, kind, secrets, seconds)
-        _gaussian_leakage(question, costs, certificate, as_json)
-        return
-    if epsilon is None:
+        _nothing_beside_mechanism({"--certificate": certificate, "--delta": delta, "--rho": rho})
+        _channel_leakage(asked, mechanism, epsilon)
+    elif rho is not None:
+        _gaussian_leakage(asked, epsilon or 0.0, rho, delta)
+    elif epsilon is None:
         raise InputError("--epsilon", expected="a DP cost, in nats", remedy=_EPSILON, shown=False)
-    positive(epsilon, "--epsilon", zero=True)
-    if delta is not None:
-        if kind != "any":
-            raise InputError(
-                "--kind",
-                kind,
-                expected="nothing beside --delta: an (epsilon, delta) says nothing of its kind",
-                remedy="For Gaussian noise of a kind: --rho.",
-            )
-        _approximate_leakage(
-            loaded, epsilon, delta, adversary, secrets, seconds, certificate, as_json
-        )
-        return
-    report = loaded.leakage(
-        epsilon, adversary=adversary, kind=kind, secrets=secrets, seconds=seconds
-    )
-    if certificate is not None:
-        from bayesdp.release.certify import conversion_certificate
+    else:
+        positive(epsilon, "--epsilon", zero=True)
+        if delta is None:
+            _pure_leakage(asked, epsilon)
+        else:
+            _approximate_leakage(asked, ApproxDP(epsilon, delta))
 
-        written(certificate, conversion_certificate(loaded, report).to_json() + "\n")
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What `leakage` was asked, whatever the cost is: the options that all costs share."""
+
+    population: Population
+    adversary: Adversary
+    kind: Kind
+    secrets: Secrets
+    seconds: float
+    certificate: Path | None
+    as_json: bool
+
+    @property
+    def question(self) -> Question:
+        """The question to theorems."""
+        from bayesdp.theorems import Question
+
+        return Question(self.population, self.adversary, self.secrets, self.seconds)
+
+    def report(self, dp_epsilon: float) -> LeakageReport:
+        """Every level of a pure cost."""
+        return self.population.leakage(
+            dp_epsilon,
+            adversary=self.adversary,
+            kind=self.kind,
+            secrets=self.secrets,
+            seconds=self.seconds,
+        )
+
+    def certify(self, report: Callable[[], LeakageReport]) -> None:
+        """Write the best level's certificate where `--certificate` asks for it."""
+        if self.certificate is not None:
+            from bayesdp.release.certify import conversion_certificate
+
+            proved = conversion_certificate(self.population, report())
+            written(self.certificate, proved.to_json() + "\n")
+
+
+def _nothing_beside_mechanism(given: Mapping[str, object]) -> None:
+    """Refuse the options that mean nothing for a channel: its level is exact."""
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(
+                name,
+                str(value),
+                expected="nothing beside --mechanism, whose level is exact",
+                remedy=f"Leave {name} out.",
+            )
+
+
+def _pure_leakage(asked: _Asked, epsilon: float) -> None:
+    """What a pure cost means, with advice on what would lower the level."""
+    report = asked.report(epsilon)
+    asked.certify(lambda: report)
     from bayesdp.theorems.advice import advice
 
-    offers = advice(loaded, report)
-    if as_json:
+    offers = advice(asked.population, report)
+    if asked.as_json:
         print_json(report.to_dict() | {"advice": [offer.to_dict() for offer in offers]})
         return
     from bayesdp.report.levels import show_leakage
@@ -116,19 +151,12 @@ def leakage(
     show_leakage(console(), report, offers)
 
 
-def _channel_leakage(
-    population: Any,
-    path: Path,
-    epsilon: float | None,
-    adversary: Adversary,
-    options: dict[str, Any],
-    as_json: bool,
-) -> None:
+def _channel_leakage(asked: _Asked, path: Path, epsilon: float | None) -> None:
     """The exact leakage of one channel, beside the bounds for every channel of its DP level."""
     from bayesdp.leakage.channel import channel_leakage, read_channel
 
     exact = channel_leakage(
-        population, read_channel(path), adversary=adversary, progress=progress()
+        asked.population, read_channel(path), adversary=asked.adversary, progress=progress()
     )
     own = exact.tensor.dp
     if epsilon is not None and positive(epsilon, "--epsilon", zero=True) * (1.0 + 1e-9) < own:
@@ -139,13 +167,11 @@ def _channel_leakage(
             remedy="Leave --epsilon out: the mechanism has its own cost.",
         )
     dp_epsilon = exact.dp_epsilon if epsilon is None else max(epsilon, exact.dp_epsilon)
-    report = None
-    if dp_epsilon < float("inf"):
-        report = population.leakage(dp_epsilon, adversary=adversary, **options)
-    if as_json:
+    report = asked.report(dp_epsilon) if dp_epsilon < float("inf") else None
+    if asked.as_json:
         none: dict[str, Any] = {
             "dp_epsilon": None,
-            "adversary": adversary,
+            "adversary": asked.adversary,
             "bounds": [],
             "refused": [],
         }
@@ -159,27 +185,21 @@ def _channel_leakage(
     show_exact(console(), exact)
 
 
-def _approximate_leakage(
-    population: Any,
-    epsilon: float,
-    delta: float,
-    adversary: Adversary,
-    secrets: Secrets,
-    seconds: float,
-    certificate: Path | None,
-    as_json: bool,
-) -> None:
-    from bayesdp.theorems import Question, approximate
+def _approximate_leakage(asked: _Asked, cost: ApproxDP) -> None:
+    """What a stated (epsilon, delta) means."""
+    if asked.kind != "any":
+        raise InputError(
+            "--kind",
+            asked.kind,
+            expected="nothing beside --delta: an (epsilon, delta) says nothing of its kind",
+            remedy="For Gaussian noise of a kind: --rho.",
+        )
+    from bayesdp.theorems import approximate
+    from bayesdp.theorems.with_delta import stated_report
 
-    question = Question(population, adversary, secrets, seconds)
-    report = approximate(question, ApproxDP(epsilon, delta))
-    if certificate is not None:
-        from bayesdp.release.certify import conversion_certificate
-        from bayesdp.theorems.with_delta import stated_report
-
-        stated = stated_report(question, ApproxDP(epsilon, delta))
-        written(certificate, conversion_certificate(population, stated).to_json() + "\n")
-    if as_json:
+    report = approximate(asked.question, cost)
+    asked.certify(lambda: stated_report(asked.question, cost))
+    if asked.as_json:
         print_json(report.to_dict())
     else:
         from bayesdp.report.levels import show_approximate
@@ -189,18 +209,11 @@ def _approximate_leakage(
         raise typer.Exit(1)
 
 
-def _gaussian_leakage(
-    about: tuple[Any, Adversary, Kind, Secrets, float],
-    costs: tuple[float, float, float | None],
-    certificate: Path | None,
-    as_json: bool,
-) -> None:
+def _gaussian_leakage(asked: _Asked, epsilon: float, rho: float, delta: float | None) -> None:
     """What a zCDP cost means at a delta, alone or together with a pure cost."""
     from bayesdp.notions import Cost
-    from bayesdp.theorems import Question
     from bayesdp.theorems.with_delta import report_with_delta
 
-    (population, adversary, kind, secrets, seconds), (epsilon, rho, delta) = about, costs
     positive(epsilon, "--epsilon", zero=True)
     finite_number("--rho", rho, expected="a finite zCDP cost above 0")
     if delta is None:
@@ -210,13 +223,9 @@ def _gaussian_leakage(
             remedy="Add --delta 1e-6, for example.",
             shown=False,
         )
-    question = Question(population, adversary, secrets, seconds)
-    report = report_with_delta(question, Cost.of(epsilon, kind, rho=rho), delta)
-    if certificate is not None:
-        from bayesdp.release.certify import conversion_certificate
-
-        written(certificate, conversion_certificate(population, report).to_json() + "\n")
-    if as_json:
+    report = report_with_delta(asked.question, Cost.of(epsilon, asked.kind, rho=rho), delta)
+    asked.certify(lambda: report)
+    if asked.as_json:
         print_json(report.to_dict())
         return
     from bayesdp.report.levels import show_leakage

@@ -85,31 +85,21 @@ def _public_object(value: ModelObject, node: ast.expr) -> ProgramError:
     )
 
 
+_KINDS = {
+    "Bool": ("bool",),
+    "Int": ("int", "bool"),
+    "Real": ("real", "int", "bool"),
+    "Vector": ("vector",),
+    "Matrix": ("vector",),
+    "Category": ("text", "category"),
+}
+"""The kinds of value that may be returned as each announced type."""
+
+
 def _result(value: LoweredValue, wanted: str, node: ast.expr) -> Expr:
+    """The value as it is returned: `wanted` is the type that the program announces."""
     if isinstance(value, ModelObject):
-        if value.kind == "released-posterior" and POSTERIOR[value.family] == wanted:
-            return value.expr
-        if value.kind == "samples" and wanted == "Samples":
-            return value.expr
-        if value.kind == "noisy-data" and wanted in ("Vector", "Samples"):
-            return value.expr
-        if value.kind in ("prior", "likelihood", "candidates"):
-            raise _public_object(value, node)
-        if not value.released or value.kind in ("model", "posterior", "score"):
-            raise refuse(
-                "private-output",
-                node,
-                f"A {value.kind} is returned that has not been released.",
-                "Release it: exponential(...), or laplace(statistics(model), ...).",
-            )
-        family = POSTERIOR.get(value.family) if value.kind == "released-posterior" else None
-        family = {"samples": "Samples", "noisy-data": "Vector"}.get(value.kind, family)
-        raise refuse(
-            "type",
-            node,
-            f"{described(value).capitalize()} is returned as {wanted}.",
-            f"Announce Private[{family}], or return another value." if family else "",
-        )
+        return _model_result(value, wanted, node)
     if isinstance(value, Items) and wanted == "Matrix":
         return _matrix(value, node)
     number = scalar(value, node) if isinstance(value, Items | Scalar) else None
@@ -127,18 +117,10 @@ def _result(value: LoweredValue, wanted: str, node: ast.expr) -> Expr:
             "A private value is returned as it is.",
             "Release it: laplace(value, epsilon=...), for example.",
         )
-    fits = {
-        "Bool": ("bool",),
-        "Int": ("int", "bool"),
-        "Real": ("real", "int", "bool"),
-        "Vector": ("vector",),
-        "Matrix": ("vector",),
-        "Category": ("text", "category"),
-    }
     if any(entry.kind not in ("int", "real", "bool") for entry in number.type.items):
         raise refuse("type", node, "A vector is of numbers.", "Return texts one by one.")
-    if number.type.kind not in fits.get(wanted, ()):
-        right = [announced for announced, kinds in fits.items() if number.type.kind in kinds]
+    if number.type.kind not in _KINDS.get(wanted, ()):
+        right = [announced for announced, kinds in _KINDS.items() if number.type.kind in kinds]
         raise refuse(
             "type",
             node,
@@ -146,3 +128,30 @@ def _result(value: LoweredValue, wanted: str, node: ast.expr) -> Expr:
             f"Announce Private[{right[0]}], or return another value.",
         )
     return number.expr
+
+
+def _model_result(value: ModelObject, wanted: str, node: ast.expr) -> Expr:
+    """A released posterior, its samples, or noisy data as they are returned."""
+    announced = {
+        "released-posterior": (POSTERIOR.get(value.family),),
+        "samples": ("Samples",),
+        "noisy-data": ("Vector", "Samples"),
+    }.get(value.kind, ())
+    if wanted in announced:
+        return value.expr
+    if value.kind in ("prior", "likelihood", "candidates"):
+        raise _public_object(value, node)
+    if not value.released or value.kind in ("model", "posterior", "score"):
+        raise refuse(
+            "private-output",
+            node,
+            f"A {value.kind} is returned that has not been released.",
+            "Release it: exponential(...), or laplace(statistics(model), ...).",
+        )
+    right = announced[0] if announced else None
+    raise refuse(
+        "type",
+        node,
+        f"{described(value).capitalize()} is returned as {wanted}.",
+        f"Announce Private[{right}], or return another value." if right else "",
+    )

@@ -1,8 +1,16 @@
-"""The names `one` and `found` say nothing about what they hold: no room binds them.
+"""A name says what it holds, and means one thing.
 
-A reader of `row.level` knows what is meant, a reader of `one.level` has to look it up. Counted is
-each place that binds such a name: assignments, loops, comprehensions, arguments, `with`, `except`,
-`import`, `match`, functions and classes. Read from the text of the files; nothing is imported.
+*Empty names.* `one` and `found` say nothing about what they hold: no room binds them. A reader of
+`row.level` knows what is meant, a reader of `one.level` has to look it up. Counted is each place
+that binds such a name: assignments, loops, comprehensions, arguments, `with`, `except`, `import`,
+`match`, functions and classes.
+
+*Shared names.* A class or a type alias has a name that no other module of the package gives to
+another. The two rooms that say things again are counted for themselves: `statements`, where a
+`MarkovChain` is what is said of the population of that name, and the `kernel`, which reads
+statements on its own.
+
+Read from the text of the files; nothing is imported.
 
     python tools/check_names.py            # what `make check` runs
     python tools/check_names.py report     # the room `report` alone
@@ -18,6 +26,9 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "bayesdp"
 EMPTY = frozenset({"one", "found"})
 """Names that fit every value, and so name none."""
+
+SAYING_AGAIN = frozenset({"statements", "kernel"})
+"""The rooms that share names with the others on purpose."""
 
 
 def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
@@ -59,11 +70,43 @@ def bindings_of(package: Path, place: str = "") -> list[str]:
     ]
 
 
+def shared_names(package: Path) -> list[str]:
+    """The names that several modules give to classes or type aliases of theirs."""
+    modules: dict[tuple[str, str], list[str]] = {}
+    for file in sorted(package.rglob("*.py")):
+        module = file.relative_to(package)
+        side = module.parts[0] if module.parts[0] in SAYING_AGAIN else ""
+        for name in dict.fromkeys(_types(ast.parse(file.read_text(encoding="utf-8")))):
+            modules.setdefault((side, name), []).append(module.as_posix())
+    return [
+        f"{name!r} is the name of several things, in {', '.join(where)}"
+        for (_, name), where in sorted(modules.items())
+        if len(where) > 1
+    ]
+
+
+def _types(tree: ast.Module) -> Iterator[str]:
+    """The names of a module's public classes and type aliases: words that begin with a capital."""
+    for node in tree.body:
+        match node:
+            case ast.ClassDef(name=name) if not name.startswith("_"):
+                yield name
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                if name[0].isupper() and not name.isupper():
+                    yield name
+
+
 def main(places: list[str]) -> int:
-    """Print every binding in these places, or in the whole package; 1 if there is any."""
-    lines = [line for place in places or [""] for line in bindings_of(PACKAGE, place)]
+    """Print every empty name in these places, or in the whole package, and all shared names.
+
+    The answer is 1 if there is any, else 0.
+    """
     advice = "name the thing (`row`, `term`, `command`, `bound`)"
-    print("\n".join(f"{line}: {advice}" for line in lines) or "every name says what it holds")
+    lines = [
+        f"{line}: {advice}" for place in places or [""] for line in bindings_of(PACKAGE, place)
+    ]
+    lines += shared_names(PACKAGE)
+    print("\n".join(lines) or "every name says what it holds, and means one thing")
     return 1 if lines else 0
 
 

@@ -11,7 +11,7 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.conversions import certified_level
-from bayesdp.kernel.walks import LARGEST_DENSE, Rows, largest_row
+from bayesdp.kernel.walks import LARGEST_DENSE, SparseRows, largest_row
 from bayesdp.notions import Cost
 from tests.kernel.steps import make_step, refused
 
@@ -84,13 +84,13 @@ def test_a_vector_of_row_sums_is_positive() -> None:
 def test_a_vector_with_a_negative_entry_proves_nothing() -> None:
     """`C s > 0` for some `s < 0` too where `C` is not an M-matrix: its inverse has signs."""
     size = LARGEST_DENSE + 2
-    strong: Rows = [{i: arb(1), i ^ 1: arb(-2)} for i in range(size)]
-    weak: Rows = [{i: arb(1), i ^ 1: arb(1) / -4} for i in range(size)]
+    strong: SparseRows = [{i: arb(1), i ^ 1: arb(-2)} for i in range(size)]
+    weak: SparseRows = [{i: arb(1), i ^ 1: arb(1) / -4} for i in range(size)]
     assert bool(largest_row(weak, {"row_sums": [1.0] * size}, clipped=False) >= 5 / 4)
     for rows, entry in ((strong, -1.0), (strong, 1.0), (weak, -1.0)):
         with pytest.raises(InvalidError, match="no vector"):
             largest_row(rows, {"row_sums": [entry] * size}, clipped=False)
     mixed = [-1e-3, *[1.0] * (size - 1)]
-    lone: Rows = [{0: arb(-1)}, *({i: arb(1)} for i in range(1, size))]
+    lone: SparseRows = [{0: arb(-1)}, *({i: arb(1)} for i in range(1, size))]
     with pytest.raises(InvalidError, match="no vector"):
         largest_row(lone, {"row_sums": mixed}, clipped=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.check_names import PACKAGE, bindings, bindings_of
+from tools.check_names import PACKAGE, bindings, bindings_of, shared_names
 
 BINDING = [
     "one = 1",
@@ -78,3 +78,23 @@ def test_a_binding_is_seen_in_its_room_and_in_its_file(tmp_path: Path) -> None:
 
 def test_no_room_binds_an_empty_name() -> None:
     assert bindings_of(PACKAGE) == []
+
+
+def test_a_name_of_two_things_is_seen_across_rooms(tmp_path: Path) -> None:
+    for room in ("kernel", "report", "statements", "tables"):
+        (tmp_path / room).mkdir()
+    (tmp_path / "report" / "cells.py").write_text("Cell = str\nROWS = 1\nclass _Cell: pass\n")
+    (tmp_path / "tables" / "rows.py").write_text("class Row: pass\nROWS = 2\n")
+    (tmp_path / "kernel" / "rows.py").write_text("Row = int\n")
+    (tmp_path / "statements" / "rows.py").write_text("class Row: pass\n")
+    assert shared_names(tmp_path) == []
+    (tmp_path / "tables" / "cells.py").write_text("Cell: type = int\nclass _Cell: pass\n")
+    (tmp_path / "kernel" / "tables.py").write_text("class Row: pass\n")
+    assert shared_names(tmp_path) == [
+        "'Cell' is the name of several things, in report/cells.py, tables/cells.py",
+        "'Row' is the name of several things, in kernel/rows.py, kernel/tables.py",
+    ]
+
+
+def test_a_name_means_one_thing() -> None:
+    assert shared_names(PACKAGE) == []

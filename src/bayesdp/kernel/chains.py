@@ -18,9 +18,9 @@ from bayesdp.kernel.arithmetic import InvalidError, UnknownError, ball, law, req
 from bayesdp.kernel.fixed_points import logarithms, raised
 from bayesdp.statements.chains import STATIONARY, MarkovChain
 
-Row = list[arb]
+BallRow = list[arb]
 Matrix = list[list[arb]]
-Ratio = Callable[[tuple[Any, ...], Row, Row, Matrix], arb]
+Ratio = Callable[[tuple[Any, ...], BallRow, BallRow, Matrix], arb]
 
 MOST_STEPS = 20_000
 MOST_WORK = 500_000
@@ -57,14 +57,14 @@ class _Run:
 
     kernel: Matrix
     support: list[list[bool]]
-    evidence: Row
+    evidence: BallRow
     alive: list[bool]
     moves: bool
     current: Matrix
 
-    def rows(self) -> list[Row | None]:
+    def rows(self) -> list[BallRow | None]:
         """The law of the next record given each value; `None` where the evidence excludes it."""
-        rows: list[Row | None] = []
+        rows: list[BallRow | None] = []
         for weights, open_ in zip(self.kernel, self.support, strict=True):
             if not any(a and b for a, b in zip(open_, self.alive, strict=True)):
                 rows.append(None)
@@ -87,7 +87,7 @@ class _Run:
         # Not rescaled: dividing by a sum of the same balls would widen them at every step.
         self.evidence = following
 
-    def spread(self, limit: Row) -> arb | None:
+    def spread(self, limit: BallRow) -> arb | None:
         """How far the evidence is from its limit, as a factor; `None` where it has zeros."""
         if not all(self.alive):
             return None
@@ -195,7 +195,7 @@ class Recursion:
     def _apply(
         self,
         key: tuple[Any, ...],
-        rows: Sequence[Row | None],
+        rows: Sequence[BallRow | None],
         inner: Matrix,
         factor: arb,
         ratio: Ratio,
@@ -231,7 +231,7 @@ class Recursion:
         following = self._apply(("tail", number), base.rows(), tail, factor, ratio)
         return all(bool(following[u][v] * spread**2 <= tail[u][v]) for u, v in pairs)
 
-    def _logs(self, current: Matrix, rows: Sequence[Row | None] | None) -> Any:
+    def _logs(self, current: Matrix, rows: Sequence[BallRow | None] | None) -> Any:
         """`ln C`, and `None` where the evidence excludes one of the two values."""
         size = range(self.size)
         return [

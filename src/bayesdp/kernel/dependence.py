@@ -15,7 +15,7 @@ from typing import Any
 from bayesdp.kernel import moves
 from bayesdp.kernel.arithmetic import UnknownError, law
 from bayesdp.kernel.components import Components
-from bayesdp.kernel.graphs import Model, Table, live_cells, read_model
+from bayesdp.kernel.graphs import Model, WeightTable, live_cells, read_model
 from bayesdp.kernel.joints import TooLargeError, parts
 from bayesdp.kernel.moves import ROUNDED, near, read_moves
 from bayesdp.kernel.populations import group_size, matrix_of, members_of_factors
@@ -39,7 +39,7 @@ MOST_SETTINGS = 2**12
 MOST_LOOKED_AT = 10**6
 """Factors looked at, in all, for those that tie two records."""
 
-Factor = tuple[tuple[int, ...], Table]
+Factor = tuple[tuple[int, ...], WeightTable]
 Possible = list[frozenset[int]]
 
 
@@ -206,7 +206,7 @@ def _positive_graph(model: Model) -> bool | None:
     return answer
 
 
-def _factorises(tie: tuple[int, ...], table: Table, model: Model) -> bool:
+def _factorises(tie: tuple[int, ...], table: WeightTable, model: Model) -> bool:
     """Whether a factor ties nothing: it is a product of functions of single records."""
     if len(tie) == 1:
         return True
@@ -269,7 +269,7 @@ def keeps(joint: dict[tuple[int, ...], Fraction], default: int) -> bool:
     )
 
 
-def _keeps(tie: tuple[int, ...], table: Table, possible: Possible, default: int) -> bool:
+def _keeps(tie: tuple[int, ...], table: WeightTable, possible: Possible, default: int) -> bool:
     if min(table.weights) > 0:
         return True
     weights = dict(table.cells())

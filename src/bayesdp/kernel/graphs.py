@@ -21,7 +21,7 @@ MOST_CELLS = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class WeightTable:
     """The weights of a factor, exact, flat with the last member's value running fastest."""
 
     sizes: tuple[int, ...]
@@ -32,7 +32,7 @@ class Table:
         return zip(product(*map(range, self.sizes)), self.weights, strict=True)
 
 
-Factors = tuple[list[int], list[tuple[tuple[int, ...], Table]]]
+Factors = tuple[list[int], list[tuple[tuple[int, ...], WeightTable]]]
 """How many values each record has, and the factors."""
 
 
@@ -41,7 +41,7 @@ class Model:
     """`factors` are pairs of members and table; `possible` the values each record can take."""
 
     states: list[int]
-    factors: list[tuple[tuple[int, ...], Table]]
+    factors: list[tuple[tuple[int, ...], WeightTable]]
     possible: list[frozenset[int]]
 
     @property
@@ -103,7 +103,9 @@ def _network_factors(population: NetworkNodes) -> Factors:
             laws = [
                 law(row, "a law of the network") for row in rows_below(node.table, len(family) - 1)
             ]
-            tables[sizes, stated] = Table(sizes, tuple(entry for row in laws for entry in row))
+            tables[sizes, stated] = WeightTable(
+                sizes, tuple(entry for row in laws for entry in row)
+            )
         factors.append((tuple(family), tables[sizes, stated]))
     return [node.values for node in population.nodes], factors
 
@@ -113,16 +115,16 @@ def _check_size(records: int) -> None:
         raise UnknownError(f"a graph of more than {MOST_RECORDS} records")
 
 
-def read_table(nested: Any) -> Table:
+def read_table(nested: Any) -> WeightTable:
     """A nested array of weights, exact."""
     sizes = shape(nested)
     if prod(sizes) > MOST_CELLS:
         raise UnknownError(f"a table of more than {MOST_CELLS} cells")
-    return Table(sizes, tuple(map(Fraction, cells(nested))))
+    return WeightTable(sizes, tuple(map(Fraction, cells(nested))))
 
 
 def _possible(
-    states: list[int], factors: list[tuple[tuple[int, ...], Table]]
+    states: list[int], factors: list[tuple[tuple[int, ...], WeightTable]]
 ) -> list[frozenset[int]]:
     """What single factors leave, round by round: a value goes if no setting of others allows it."""
     possible = [frozenset(range(size)) for size in states]
@@ -147,7 +149,7 @@ def _possible(
 
 
 def live_cells(
-    tie: tuple[int, ...], table: Table, possible: list[frozenset[int]]
+    tie: tuple[int, ...], table: WeightTable, possible: list[frozenset[int]]
 ) -> list[tuple[tuple[int, ...], Fraction]]:
     """The cells of positive weight that have possible values only."""
     allowed = [possible[record] for record in tie]
@@ -223,14 +225,14 @@ def read_tree(population: Any) -> Forest:
 
 
 def _tree_factors(tree: Forest) -> Factors:
-    factors: list[tuple[tuple[int, ...], Table]] = []
+    factors: list[tuple[tuple[int, ...], WeightTable]] = []
     for position, parent in enumerate(tree.parents):
         flat = tuple(entry for row in tree.rows[position] for entry in row)
         if parent is None:
-            factors.append(((position,), Table((len(flat),), flat)))
+            factors.append(((position,), WeightTable((len(flat),), flat)))
         else:
             sizes = (tree.size(parent), tree.size(position))
-            factors.append(((parent, position), Table(sizes, flat)))
+            factors.append(((parent, position), WeightTable(sizes, flat)))
     return [tree.size(position) for position in range(len(tree.parents))], factors
 
 

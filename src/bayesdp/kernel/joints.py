@@ -17,14 +17,14 @@ from bayesdp.statements.tables import cells, shape
 
 MOST_CELLS = 2**12
 Law = dict[tuple[int, ...], Fraction]
-Part = tuple[list[int], tuple[int, ...], Law]
+JointPart = tuple[list[int], tuple[int, ...], Law]
 
 
 class TooLargeError(InvalidError):
     """A joint law of more cells than are multiplied out."""
 
 
-def parts(population: Any) -> list[Part]:
+def parts(population: Any) -> list[JointPart]:
     """(records, sizes, law) of each part; parts are mutually independent."""
     if isinstance(population, Finite):
         sizes = shape(population.probabilities)

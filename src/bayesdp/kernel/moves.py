@@ -28,7 +28,7 @@ MOST_CHANGED = 64
 """Laws between bounds in which the default is tried."""
 
 MOST_CELLS = 2**12
-Row = list[Fraction]
+MovesRow = list[Fraction]
 Passed = set[tuple[int, int, int]]
 """Pairs of tuples that have been compared, for so many records."""
 
@@ -45,8 +45,8 @@ class Moves:
     length: int
     allowed: tuple[frozenset[int], ...]
     surely: tuple[frozenset[int] | None, ...]
-    fixed: tuple[Row | None, ...]
-    start: Row | None
+    fixed: tuple[MovesRow | None, ...]
+    start: MovesRow | None
 
     @property
     def one_law(self) -> bool:
@@ -118,7 +118,9 @@ def read_moves(chain: MarkovChain | MarkovIntervals) -> Moves:
     return Moves(*shape, most, least, fixed_rows, start)
 
 
-def _between(low: Row, high: Row) -> tuple[frozenset[int], frozenset[int] | None, Row | None]:
+def _between(
+    low: MovesRow, high: MovesRow
+) -> tuple[frozenset[int], frozenset[int] | None, MovesRow | None]:
     """Values that some row allows, that every row does (`None`: rounding hides it), the one row."""
     spare, wanted = 1 - sum(low, Fraction(0)), sum(high, Fraction(0)) - 1
     most = frozenset(v for v, top in enumerate(high) if top > 0 and (low[v] > 0 or spare > 0))
@@ -316,7 +318,7 @@ def _rows_alike(moves: Moves) -> bool | None:
     return None if maybe else True
 
 
-def _alike(rows: list[Row | None]) -> bool | None:
+def _alike(rows: list[MovesRow | None]) -> bool | None:
     if len(rows) == 1:
         return True
     first = rows[0]
@@ -339,7 +341,7 @@ def _stationary_independent(moves: Moves) -> bool | None:
     return _start_is_product(moves, stationary(tuple_kernel(rows)))
 
 
-def _start_is_product(moves: Moves, start: Row) -> bool | None:
+def _start_is_product(moves: Moves, start: MovesRow) -> bool | None:
     if len(start) > MOST_CELLS:
         raise UnknownError(f"a law of more than {MOST_CELLS} cells", "hypotheses")
     count = min(moves.order, moves.length)

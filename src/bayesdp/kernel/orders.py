@@ -12,7 +12,7 @@ from bayesdp.statements.chains import STATIONARY, MarkovChain
 from bayesdp.statements.tables import cells
 from bayesdp.statements.tables import rows as rows_below
 
-Rows = Sequence[Sequence[Fraction]]
+ExactRows = Sequence[Sequence[Fraction]]
 Windows = dict[tuple[int, ...], Fraction]
 
 
@@ -39,7 +39,7 @@ def first_law(chain: MarkovChain, rows: list[list[Fraction]]) -> list[Fraction]:
 
 
 def windows(
-    rows: Rows, order: int, length: int, start: Sequence[Fraction] | None = None
+    rows: ExactRows, order: int, length: int, start: Sequence[Fraction] | None = None
 ) -> Windows:
     """The weight of every run of `length` values, in order: the product of its transitions.
 
@@ -60,7 +60,7 @@ def windows(
     return weights
 
 
-def blocks(rows: Rows, order: int) -> list[list[Fraction]]:
+def blocks(rows: ExactRows, order: int) -> list[list[Fraction]]:
     """The kernel from k-tuples to the next k records: products of k transitions."""
     count = len(rows)
     weights = list(windows(rows, order, 2 * order).values())
@@ -77,7 +77,7 @@ def window_ratio(weights: Windows, place: int, others: Collection[int]) -> Fract
     return max(cross_ratio(line, line) for line in lines)
 
 
-def cross_ratio(low: Rows, high: Rows) -> Fraction:
+def cross_ratio(low: ExactRows, high: ExactRows) -> Fraction:
     """The largest cross ratio of two rows; columns that are 0 in both carry no evidence."""
     worst = Fraction(1)
     for first in range(len(low)):

@@ -22,8 +22,8 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import largest, watched
 
-Row = Sequence[arb]
-Costs = Sequence[Row]
+RatioRow = Sequence[arb]
+Costs = Sequence[RatioRow]
 Edge = tuple[int, int]
 Edges = tuple[Edge, ...]
 """A tree: pairs `(v, w)` of states with `g(v) = c(v, w) g(w)`."""
@@ -34,7 +34,9 @@ _NEARLY = 1 + arb(2) ** -30
 """By what factor the function of a tree that is used again may go beyond a cost."""
 
 
-def ratio_bound(p: Row, q: Row, cost: Costs, hint: Edges | None = None) -> tuple[arb, Edges]:
+def ratio_bound(
+    p: RatioRow, q: RatioRow, cost: Costs, hint: Edges | None = None
+) -> tuple[arb, Edges]:
     """A ball that is at least the ratio, and the tree that proves it, to hint the next call with.
 
     `p` and `q` are laws; `cost` is as in the definition, its diagonal is not looked at. States of
@@ -60,20 +62,20 @@ def ratio_bound(p: Row, q: Row, cost: Costs, hint: Edges | None = None) -> tuple
     return bound, tree
 
 
-def two_states(p: Row, q: Row, cost: Costs, v: int = 0, w: int = 1) -> arb:
+def two_states(p: RatioRow, q: RatioRow, cost: Costs, v: int = 0, w: int = 1) -> arb:
     """The ratio is monotone in `g(v) / g(w)`, which lies in `[1 / cost[w][v], cost[v][w]]`."""
     up, down = cost[v][w], cost[w][v]
     first = (p[v] * up + p[w]) / (q[v] * up + q[w])
     return first.max((p[v] + p[w] * down) / (q[v] + q[w] * down))
 
 
-def threshold(p: Row, q: Row, cost: Costs) -> arb:
+def threshold(p: RatioRow, q: RatioRow, cost: Costs) -> arb:
     """The same with every cost replaced by the largest."""
     off = (entry for v, row in enumerate(cost) for w, entry in enumerate(row) if v != w)
     return one_cost(p, q, largest([arb(1), *off]))
 
 
-def one_cost(p: Row, q: Row, cost: arb) -> arb:
+def one_cost(p: RatioRow, q: RatioRow, cost: arb) -> arb:
     """The ratio with one cost `c` for all pairs of states: a set of states against the others.
 
     With `phi(t) = 1 - t + (c - 1) sum_v max(p_v - t q_v, 0)`, `t` is a bound if `phi(t) <= 0`. The
@@ -98,7 +100,7 @@ def _quotient(first: arb, second: arb) -> float:
 
 
 def _solved(
-    p: Row, q: Row, cost: Costs, alive: list[int], tree: Edges
+    p: RatioRow, q: RatioRow, cost: Costs, alive: list[int], tree: Edges
 ) -> tuple[dict[int, arb], arb, dict[Edge, arb]]:
     """The function that a tree stands for, its ratio, and the flows that would prove it.
 
@@ -120,8 +122,8 @@ def _solved(
 
 
 def _with_flows(
-    p: Row,
-    q: Row,
+    p: RatioRow,
+    q: RatioRow,
     cost: Costs,
     alive: list[int],
     weight: dict[int, arb],
@@ -168,7 +170,7 @@ def _rooted(alive: list[int], tree: Edges, root: int) -> list[tuple[int, int, Ed
 # -- from tree to tree ------------------------------------------------------------------
 
 
-def _start(p: Row, q: Row, cost: Costs, alive: list[int]) -> Edges:
+def _start(p: RatioRow, q: RatioRow, cost: Costs, alive: list[int]) -> Edges:
     """All states as high above the lowest as the costs allow: shortest paths to it."""
     lowest = min(alive, key=lambda v: _quotient(p[v], q[v]))
     height, after = {lowest: arb(1)}, dict[int, int]()

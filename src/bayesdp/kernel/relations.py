@@ -53,7 +53,7 @@ def _from_distance(level: Fraction, size: int) -> arb:
 
 
 @dataclass(frozen=True)
-class Row:
+class RelationRow:
     """One relation. `converts` is the adversary of a conversion by the population's theorems."""
 
     premise: str
@@ -63,40 +63,42 @@ class Row:
     converts: str | None = None
 
 
-TABLE: dict[str, Row] = {
-    "dp-to-strong-dp": Row("dp", "strong-dp"),
-    "strong-dp-to-dp": Row("strong-dp", "dp"),
-    "dp-to-group-dp": Row("dp", "group-dp", _times_size),
-    "group-dp-to-dp": Row("group-dp", "dp"),
-    "group-dp-to-bdp": Row("group-dp", "bdp", _same, ("groups-within-size",)),
-    "dp-to-independent-bdp": Row("dp", "independent-bdp"),
-    "independent-bdp-to-dp": Row("independent-bdp", "dp"),
-    "independent-bdp-to-bdp": Row("independent-bdp", "bdp", _same, ("mutual-independence",)),
-    "bdp-to-bdp-uninformed": Row("bdp", "bdp-uninformed"),
-    "bdp-to-bdp-informed": Row("bdp", "bdp-informed"),
-    "bdp-to-dp": Row("bdp", "dp", _same, ("full-support",)),
-    "bdp-informed-to-dp": Row("bdp-informed", "dp", _same, ("full-support",)),
-    "bdp-informed-to-bdp": Row("bdp-informed", "bdp", _same, ("mutual-independence",)),
-    "bdp-uninformed-to-group-dp": Row("bdp-uninformed", "group-dp", _same, (EVERYWHERE,)),
-    "dp-to-bdp": Row("dp", "bdp", converts="any"),
-    "dp-to-bdp-uninformed": Row("dp", "bdp-uninformed", converts="uninformed"),
-    "dp-to-bdp-informed": Row("dp", "bdp-informed"),
-    "bdp-to-bsp": Row("bdp", "bsp", _distance),
-    "bsp-to-bdp": Row("bsp", "bdp", _from_distance, ("default-possible",)),
-    "dp-to-sp": Row("dp", "sp", _distance, ("default-in-domain",)),
-    "sp-to-dp": Row("sp", "dp", _from_distance),
-    "bsp-to-sp": Row("bsp", "sp", _same, ("full-support", "default-in-domain")),
-    "sp-to-bsp": Row("sp", "bsp", _same, ("mutual-independence",)),
-    "bdp-to-mp": Row("bdp", "mp"),
-    "mp-to-bdp": Row("mp", "bdp", _same, ("downward-scalable-family",)),
-    "bdp-to-pufferfish": Row("bdp", "pufferfish", _same, ("record-secrets",)),
-    "pufferfish-to-bdp": Row("pufferfish", "bdp", _same, ("record-secrets",)),
-    "dp-to-causal-do": Row("dp", "causal-do", _same, ("causal-structure",)),
-    "causal-do-to-dp": Row("causal-do", "dp", _same, ("causal-structure", EVERYWHERE)),
-    "causal-do-to-bdp-uninformed": Row(
+TABLE: dict[str, RelationRow] = {
+    "dp-to-strong-dp": RelationRow("dp", "strong-dp"),
+    "strong-dp-to-dp": RelationRow("strong-dp", "dp"),
+    "dp-to-group-dp": RelationRow("dp", "group-dp", _times_size),
+    "group-dp-to-dp": RelationRow("group-dp", "dp"),
+    "group-dp-to-bdp": RelationRow("group-dp", "bdp", _same, ("groups-within-size",)),
+    "dp-to-independent-bdp": RelationRow("dp", "independent-bdp"),
+    "independent-bdp-to-dp": RelationRow("independent-bdp", "dp"),
+    "independent-bdp-to-bdp": RelationRow(
+        "independent-bdp", "bdp", _same, ("mutual-independence",)
+    ),
+    "bdp-to-bdp-uninformed": RelationRow("bdp", "bdp-uninformed"),
+    "bdp-to-bdp-informed": RelationRow("bdp", "bdp-informed"),
+    "bdp-to-dp": RelationRow("bdp", "dp", _same, ("full-support",)),
+    "bdp-informed-to-dp": RelationRow("bdp-informed", "dp", _same, ("full-support",)),
+    "bdp-informed-to-bdp": RelationRow("bdp-informed", "bdp", _same, ("mutual-independence",)),
+    "bdp-uninformed-to-group-dp": RelationRow("bdp-uninformed", "group-dp", _same, (EVERYWHERE,)),
+    "dp-to-bdp": RelationRow("dp", "bdp", converts="any"),
+    "dp-to-bdp-uninformed": RelationRow("dp", "bdp-uninformed", converts="uninformed"),
+    "dp-to-bdp-informed": RelationRow("dp", "bdp-informed"),
+    "bdp-to-bsp": RelationRow("bdp", "bsp", _distance),
+    "bsp-to-bdp": RelationRow("bsp", "bdp", _from_distance, ("default-possible",)),
+    "dp-to-sp": RelationRow("dp", "sp", _distance, ("default-in-domain",)),
+    "sp-to-dp": RelationRow("sp", "dp", _from_distance),
+    "bsp-to-sp": RelationRow("bsp", "sp", _same, ("full-support", "default-in-domain")),
+    "sp-to-bsp": RelationRow("sp", "bsp", _same, ("mutual-independence",)),
+    "bdp-to-mp": RelationRow("bdp", "mp"),
+    "mp-to-bdp": RelationRow("mp", "bdp", _same, ("downward-scalable-family",)),
+    "bdp-to-pufferfish": RelationRow("bdp", "pufferfish", _same, ("record-secrets",)),
+    "pufferfish-to-bdp": RelationRow("pufferfish", "bdp", _same, ("record-secrets",)),
+    "dp-to-causal-do": RelationRow("dp", "causal-do", _same, ("causal-structure",)),
+    "causal-do-to-dp": RelationRow("causal-do", "dp", _same, ("causal-structure", EVERYWHERE)),
+    "causal-do-to-bdp-uninformed": RelationRow(
         "causal-do", "bdp-uninformed", _same, ("causal-structure", "mutual-independence")
     ),
-    "bdp-uninformed-to-causal-do": Row(
+    "bdp-uninformed-to-causal-do": RelationRow(
         "bdp-uninformed",
         "causal-do",
         _same,

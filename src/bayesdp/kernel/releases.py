@@ -29,7 +29,7 @@ from bayesdp.kernel.program_queries import program_query
 from bayesdp.kernel.program_results import check_program_results
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.queries import Grid, Shape, condition, moved, shape
-from bayesdp.kernel.results import Step, check_results
+from bayesdp.kernel.results import NoiseStep, check_results
 from bayesdp.kernel.row_counts import check_row_counts
 from bayesdp.kernel.rules.markov_count import count_mechanism
 from bayesdp.kernel.stated import (
@@ -157,11 +157,11 @@ class _Release:
             require(sums, f"{what} is not the sum of the spends", "claim")
         return shapes, spends
 
-    def shape(self, step: Step) -> Shape:
+    def shape(self, step: NoiseStep) -> Shape:
         query, columns = step.evidence.query, self.columns
         return shape(query, columns, self.body.unit, self.covers, self.independent)
 
-    def check_spend(self, step: Step, asked: Shape, where: str) -> None:
+    def check_spend(self, step: NoiseStep, asked: Shape, where: str) -> None:
         """The entry of the ledger for one query: every part of it is derived again."""
         evidence, spend, body = step.evidence, step.evidence.spend, self.body
         gaussian = isinstance(step, GaussianStep)
@@ -199,7 +199,7 @@ class _Release:
             at_least(spend.slack, ball(extra), where)
             require(close(Fraction(spend.slack), extra), "slack is more than the grid adds", where)
 
-    def cost_of_noise(self, step: Step, sensitivity: int, where: str) -> Fraction:
+    def cost_of_noise(self, step: NoiseStep, sensitivity: int, where: str) -> Fraction:
         """What the spend says that the noise costs, which must not be less than it does.
 
         Discrete Laplace noise of scale b: two results at distance s differ by at most e^(s/b).
@@ -219,7 +219,7 @@ class _Release:
         require(other == 0.0, "a cost beside another kind of cost", where)
         return Fraction(kept)
 
-    def mechanism(self, step: Step, asked: Shape) -> str:
+    def mechanism(self, step: NoiseStep, asked: Shape) -> str:
         """More than the noise, if the query claims it: a count over one complete series."""
         query, body = step.evidence.query, self.body
         if query.tightness == "dp":
@@ -366,7 +366,7 @@ class _Release:
         agree(_plain(state.secrets), _plain(self.secrets(step, together)), "secrets", name)
 
 
-def sensitivity_of(step: Step) -> int:
+def sensitivity_of(step: NoiseStep) -> int:
     """How far one record moves the query: in l1, or the square of it in l2."""
     evidence = step.evidence
     if isinstance(evidence, LaplaceNoise):

@@ -17,18 +17,18 @@ NOISES = {"discrete-laplace": laplace_tail, "discrete-gaussian": gaussian_tail}
 """The rules about a query's noise, each with its law's tail."""
 
 
-Step = LaplaceStep | GaussianStep
-Shown = tuple[TableQuery, object, int]
+NoiseStep = LaplaceStep | GaussianStep
+ShownNumber = tuple[TableQuery, object, int]
 """A query, the group that a result is about, and over how many rows it is."""
 
 
 def check_results(
     results: Sequence[NumberResult],
     n: int,
-    steps: Sequence[Step],
+    steps: Sequence[NoiseStep],
     shapes: Sequence[Shape],
     columns: Columns,
-) -> list[Shown]:
+) -> list[ShownNumber]:
     """`InvalidError` unless each result was noised as its query's step says.
 
     Gives the numbers of rows that are shown, which are for `row_counts` to check.
@@ -43,14 +43,14 @@ class _Results:
         self,
         results: Sequence[NumberResult],
         n: int,
-        steps: Sequence[Step],
+        steps: Sequence[NoiseStep],
         shapes: Sequence[Shape],
         columns: Columns,
     ) -> None:
         self.results, self.n, self.columns = results, n, columns
         self.steps, self.shapes = steps, shapes
 
-    def check(self) -> list[Shown]:
+    def check(self) -> list[ShownNumber]:
         due = [
             (step, asked, key, cell)
             for step, asked in zip(self.steps, self.shapes, strict=True)
@@ -58,7 +58,7 @@ class _Results:
             for cell in (asked.cells or (None,))
         ]
         agree(len(self.results), len(due), "number of results", "results")
-        shown: list[Shown] = []
+        shown: list[ShownNumber] = []
         for result, (step, asked, key, cell) in zip(self.results, due, strict=True):
             query = step.evidence.query
             where = f"result: {query.name}"
@@ -80,7 +80,7 @@ class _Results:
         summed = query.kind in ("sum", "mean")
         return (self.columns[query.column or ""].unit or "") if summed else ""
 
-    def value(self, result: NumberResult, step: Step, asked: Shape, where: str) -> None:
+    def value(self, result: NumberResult, step: NoiseStep, asked: Shape, where: str) -> None:
         """A whole number of steps, in 64 bits: no noise gives anything in between.
 
         Sums of values that don't start at 0 are over public numbers of rows, which a certificate
@@ -99,7 +99,7 @@ class _Results:
         on_grid = any(float((offset + length * total) / rows) == result.value for total in whole)
         require(on_grid, f"{result.value!r} is not a whole number of steps", where)
 
-    def noise(self, result: NumberResult, step: Step, where: str) -> None:
+    def noise(self, result: NumberResult, step: NoiseStep, where: str) -> None:
         noise, error = result.noise, result.error
         agree(noise.distribution, step.rule, "distribution", where)
         agree(noise.scale, step.evidence.scale, "scale of the noise", where)

@@ -14,7 +14,7 @@ from flint import arb, arb_mat
 
 from bayesdp.kernel.arithmetic import ball, exact, require
 
-Rows = list[dict[int, arb]]
+SparseRows = list[dict[int, arb]]
 """The entries of each row by column. The diagonal is among them."""
 
 LARGEST_DENSE = 150
@@ -23,7 +23,7 @@ _REFUSED = "no vector s > 0 with C s > 0 is shown, C the comparison matrix"
 WITNESS = "row_sums"
 
 
-def largest_row(rows: Rows, details: Mapping[str, Any], *, clipped: bool) -> arb:
+def largest_row(rows: SparseRows, details: Mapping[str, Any], *, clipped: bool) -> arb:
     """At least `max_i sum_j S_ij / S_ii`, terms clipped to 1 where `clipped`.
 
     That number itself up to 150 rows, and above `max_i (row sum) / (lower bound of S_ii)`.
@@ -41,7 +41,7 @@ def largest_row(rows: Rows, details: Mapping[str, Any], *, clipped: bool) -> arb
     return factor.min(arb(size)) if clipped else factor
 
 
-def _dense(rows: Rows, clipped: bool) -> arb:
+def _dense(rows: SparseRows, clipped: bool) -> arb:
     size = len(rows)
     places = range(size)
     zero, best = arb(0), arb(1)
@@ -62,7 +62,7 @@ def _dense(rows: Rows, clipped: bool) -> arb:
     return best
 
 
-def _sparse(rows: Rows, vector: list[arb]) -> arb:
+def _sparse(rows: SparseRows, vector: list[arb]) -> arb:
     images = [sum((entry * vector[j] for j, entry in row.items()), arb(0)) for row in rows]
     least = images[0]
     for image in images[1:]:
@@ -74,7 +74,7 @@ def _sparse(rows: Rows, vector: list[arb]) -> arb:
     return best
 
 
-def _diagonal_reciprocals(rows: Rows) -> list[arb]:
+def _diagonal_reciprocals(rows: SparseRows) -> list[arb]:
     """Upper bounds of `1 / S_ii`, from the closed walks that retrace their steps.
 
     `S_ii` is the sum over closed walks from `i` of products of `|C_jk|` and `1 / C_jj`; those on

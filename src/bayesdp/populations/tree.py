@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _KEYS = ("law", "name", "parent", "transition")
 
 
-class Node(BaseModel):
+class TreeNode(BaseModel):
     """One record: a root has a `law`, any other a `parent` and `transition[parent's value]`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
@@ -36,7 +36,7 @@ class Tree(Population):
     """
 
     model: Literal["tree"] = "tree"
-    nodes: tuple[Node, ...] = Field(min_length=1)
+    nodes: tuple[TreeNode, ...] = Field(min_length=1)
 
     positional: ClassVar[tuple[str, ...]] = ("nodes",)
     structure: ClassVar[str] = "all"
@@ -57,7 +57,7 @@ class Tree(Population):
 
     @field_validator("nodes")
     @classmethod
-    def _laws(cls, nodes: tuple[Node, ...]) -> tuple[Node, ...]:
+    def _laws(cls, nodes: tuple[TreeNode, ...]) -> tuple[TreeNode, ...]:
         return tuple(_checked(node, f"population.nodes[{i}]") for i, node in enumerate(nodes))
 
     @model_validator(mode="after")
@@ -81,7 +81,7 @@ class Tree(Population):
         self._check_cycles()
         return self
 
-    def _check_parent(self, position: int, node: Node, place: dict[str, int]) -> None:
+    def _check_parent(self, position: int, node: TreeNode, place: dict[str, int]) -> None:
         if node.parent is None:
             return
         key = f"population.nodes[{position}]"
@@ -200,7 +200,7 @@ class Tree(Population):
         )
 
 
-def _checked(node: Node, key: str) -> Node:
+def _checked(node: TreeNode, key: str) -> TreeNode:
     """The node with its law or its rows rescaled."""
     if node.parent is None:
         if node.law is None or node.transition is not None:

@@ -16,7 +16,7 @@ from itertools import product
 
 from bayesdp.kernel.programs.ranges import ZERO, AdjacencyContext, End, Range
 from bayesdp.kernel.programs.reading import ONE, TRUE, Node, Values, columns_of, const
-from bayesdp.kernel.programs.rows import Entry, Row, Term, Value, evaluate, values_of
+from bayesdp.kernel.programs.rows import Entry, RowValue, RowValues, Term, evaluate, values_of
 
 MOST_BRANCHES = 16
 MOST_CASES, MOST_STEPS, MOST_COMPARED = 4096, 20_000, 200_000
@@ -24,7 +24,7 @@ MOST_CASES, MOST_STEPS, MOST_COMPARED = 4096, 20_000, 200_000
 NOTHING = const(ZERO)
 COMPARISONS = ("lt", "le", "gt", "ge", "eq", "ne")
 ARITHMETIC = ("add", "sub", "mul", "div", "neg", "abs", "min", "max", "clip")
-Condition = tuple[Node, bool]
+CaseCondition = tuple[Node, bool]
 
 
 class NotThisRuleError(Exception):
@@ -34,7 +34,9 @@ class NotThisRuleError(Exception):
 # -- branches ----------------------------------------------------------------------------------
 
 
-def branches(value: Node, columns: Mapping[str, Values]) -> list[tuple[frozenset[Condition], Node]]:
+def branches(
+    value: Node, columns: Mapping[str, Values]
+) -> list[tuple[frozenset[CaseCondition], Node]]:
     """The values of a number, each with its conditions; the number itself where they are many."""
     try:
         return list(_branches(value, columns))
@@ -42,7 +44,9 @@ def branches(value: Node, columns: Mapping[str, Values]) -> list[tuple[frozenset
         return [(frozenset(), value)]
 
 
-def _branches(node: Node, columns: Mapping[str, Values]) -> list[tuple[frozenset[Condition], Node]]:
+def _branches(
+    node: Node, columns: Mapping[str, Values]
+) -> list[tuple[frozenset[CaseCondition], Node]]:
     boolean = node.op == "field" and columns[str(node.data[0])].kind == "bool"
     if boolean or node.op in (*COMPARISONS, "and", "or", "not"):
         return [(frozenset({(node, True)}), ONE), (frozenset({(node, False)}), NOTHING)]
@@ -56,7 +60,7 @@ def _branches(node: Node, columns: Mapping[str, Values]) -> list[tuple[frozenset
     elif node.op in ARITHMETIC:
         combined = []
         for chosen in product(*_few(_branches(arg, columns) for arg in node.args)):
-            conditions = frozenset[Condition]().union(*(under for under, _ in chosen))
+            conditions = frozenset[CaseCondition]().union(*(under for under, _ in chosen))
             combined.append((conditions, _shorter(node.op, tuple(value for _, value in chosen))))
     else:
         return [(frozenset(), node)]
@@ -71,8 +75,8 @@ def _branches(node: Node, columns: Mapping[str, Values]) -> list[tuple[frozenset
 
 
 def _few(
-    lists: Iterable[list[tuple[frozenset[Condition], Node]]],
-) -> list[list[tuple[frozenset[Condition], Node]]]:
+    lists: Iterable[list[tuple[frozenset[CaseCondition], Node]]],
+) -> list[list[tuple[frozenset[CaseCondition], Node]]]:
     choices, total = list(lists), 1
     for options in choices:
         total *= len(options)
@@ -147,7 +151,7 @@ def _cell(node: Node, context: AdjacencyContext) -> bool:
     return all(column.kind in ("bool", "category") for column in kinds)
 
 
-def _comparison(node: Node) -> Condition:
+def _comparison(node: Node) -> CaseCondition:
     """The comparison as `eq` or `le`, and whether that holds: where `a < b`, `b <= a` doesn't."""
     left, right = node.args
     if node.op in ("eq", "ne"):
@@ -175,7 +179,7 @@ def _decided_by(test: Node) -> Iterator[Node]:
 class Summand:
     """`factor * value` where its conditions hold. In a row, an equal `key` means an equal value."""
 
-    conditions: tuple[Condition, ...]
+    conditions: tuple[CaseCondition, ...]
     key: tuple[object, ...]
     value: Node
     factor: Fraction
@@ -235,7 +239,7 @@ class Cases:
     context: AdjacencyContext
     fixed: set[str] = field(default_factory=set)
     open: set[Node] = field(default_factory=set)
-    known: dict[tuple[object, ...], Value] = field(default_factory=dict)
+    known: dict[tuple[object, ...], RowValue] = field(default_factory=dict)
     places: dict[tuple[object, ...], Range] = field(default_factory=dict)
 
     def listed(self, names: Iterable[str]) -> bool:
@@ -268,7 +272,7 @@ class Cases:
             total *= len(values_of(self.context.program.columns[name]) or ())
         return total
 
-    def all(self, *, public: bool) -> Iterator[tuple[dict[str, Value], dict[Node, bool]]]:
+    def all(self, *, public: bool) -> Iterator[tuple[dict[str, RowValue], dict[Node, bool]]]:
         """All cases of what neighbours share (`public`), or of the rest: values and truths."""
         shared = self.context.public
         names = sorted(name for name in self.fixed if (name in shared) is public)
@@ -284,14 +288,14 @@ class Cases:
             for decided in possible:
                 yield dict(zip(names, values, strict=True)), decided
 
-    def value(self, node: Node, row: Row) -> Value:
+    def value(self, node: Node, row: RowValues) -> RowValue:
         """A value that the fixed columns decide."""
         key = (node, *(row[name] for name in sorted(columns_of(node))))
         if key not in self.known:
             self.known[key] = evaluate(node, row, self.context.program.columns)
         return self.known[key]
 
-    def true(self, test: Node, row: Row, truths: Mapping[Node, bool]) -> bool:
+    def true(self, test: Node, row: RowValues, truths: Mapping[Node, bool]) -> bool:
         """Whether a condition holds."""
         if test.op in COMPARISONS:
             atom, so = _comparison(test)
@@ -343,7 +347,7 @@ def _has_item(value: Node) -> bool:
     return value.op == "item" or any(_has_item(arg) for arg in value.args)
 
 
-def _in_piece(column: str, label: str, context: AdjacencyContext) -> Condition:
+def _in_piece(column: str, label: str, context: AdjacencyContext) -> CaseCondition:
     held = Node("field", (), (column,))
     if context.program.columns[column].kind == "bool":
         return held, label == "True"
@@ -407,7 +411,7 @@ def _furthest(cases_: Cases, summands: Sequence[Sequence[Summand]], norm: str) -
 
 
 def _added(
-    summands: Sequence[Summand], row: Row, truths: Mapping[Node, bool], cases_: Cases
+    summands: Sequence[Summand], row: RowValues, truths: Mapping[Node, bool], cases_: Cases
 ) -> Sum:
     """What a row of this case adds to one number."""
     exactly = ZERO

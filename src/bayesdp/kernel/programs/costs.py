@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from bayesdp.kernel.arithmetic import InvalidError, require
-from bayesdp.kernel.programs.levels import NOWHERE, NUMBER, OTHER, TRUTH, Kind, Scope
+from bayesdp.kernel.programs.levels import NOWHERE, NUMBER, OTHER, TRUTH, Scope, ValueKind
 from bayesdp.kernel.programs.ranges import ANY, Range
 from bayesdp.kernel.programs.reading import (
     Branch,
@@ -24,7 +24,13 @@ from bayesdp.kernel.programs.reading import (
 )
 from bayesdp.kernel.programs.reading import Node as Expression
 from bayesdp.kernel.programs.refusals import RefusedError, allow
-from bayesdp.kernel.programs.releases import NONE, Pair, Setting, kind_of_value, release_cost
+from bayesdp.kernel.programs.releases import (
+    NONE,
+    FractionPair,
+    Setting,
+    kind_of_value,
+    release_cost,
+)
 from bayesdp.kernel.stated import as_invalid
 from bayesdp.statements.program_steps import (
     BranchNode,
@@ -44,31 +50,31 @@ Kinds = list[tuple[str, str | None, tuple[Fraction, Fraction] | None]]
 
 
 @dataclass(frozen=True)
-class Spent:
+class CommandsCost:
     """The cost of commands, and where a record only enters or leaves; the names that they add.
 
     `made` is their part of the derivation as plain data, where it is made on the way.
     """
 
-    cost: Pair
-    entering: Pair | None
-    names: Mapping[str, Kind]
+    cost: FractionPair
+    entering: FractionPair | None
+    names: Mapping[str, ValueKind]
     made: Any
 
 
-def added(pairs: Sequence[Pair]) -> Pair:
+def added(pairs: Sequence[FractionPair]) -> FractionPair:
     """The sum of the epsilons, and of the deltas."""
     return sum((e for e, _ in pairs), Fraction(0)), sum((d for _, d in pairs), Fraction(0))
 
 
-def dearest(pairs: Sequence[Pair]) -> Pair:
+def dearest(pairs: Sequence[FractionPair]) -> FractionPair:
     """The largest epsilon with the largest delta."""
     return max([e for e, _ in pairs], default=Fraction(0)), max(
         [d for _, d in pairs], default=Fraction(0)
     )
 
 
-def _known(spent: Sequence[Spent]) -> list[Pair] | None:
+def _known(spent: Sequence[CommandsCost]) -> list[FractionPair] | None:
     known = [spend.entering for spend in spent if spend.entering is not None]
     return known if len(known) == len(spent) else None
 
@@ -92,12 +98,12 @@ class Walk:
         raise InvalidError("a release without a step", f"release {release.name}")
 
     def sequence(
-        self, commands: Sequence[Command], node: SequenceNode | None, names: Mapping[str, Kind]
-    ) -> Spent:
+        self, commands: Sequence[Command], node: SequenceNode | None, names: Mapping[str, ValueKind]
+    ) -> CommandsCost:
         """The cost of commands in sequence: the sum of their costs."""
         nodes = [None] * len(commands) if node is None else node.sequence
         require(len(nodes) == len(commands), "not one step for each command", "derivation")
-        new: dict[str, Kind] = {}
+        new: dict[str, ValueKind] = {}
         spent, known_names = [], dict(names)
         for command, under in zip(commands, nodes, strict=True):
             done = self.command(command, under, known_names)
@@ -108,14 +114,16 @@ class Walk:
         known = _known(spent)
         entering = None if known is None else added(known)
         made = {"sequence": [spend.made for spend in spent]}
-        return Spent(added([spend.cost for spend in spent]), entering, new, made)
+        return CommandsCost(added([spend.cost for spend in spent]), entering, new, made)
 
-    def scope(self, names: Mapping[str, Kind]) -> Scope:
+    def scope(self, names: Mapping[str, ValueKind]) -> Scope:
         """What may be read where these names have values."""
         context = replace(self.setting.context, variables=self.places)
         return replace(self.setting.scope, names=names, context=context)
 
-    def command(self, command: Command, node: Node | None, names: Mapping[str, Kind]) -> Spent:
+    def command(
+        self, command: Command, node: Node | None, names: Mapping[str, ValueKind]
+    ) -> CommandsCost:
         """The cost of a command, by the rule for its kind."""
         require(node is not None or self.making, "a step is missing", "derivation")
         of_its_kind = node is None or isinstance(node, NODES[type(command)])
@@ -130,14 +138,14 @@ class Walk:
             kind = scope.after(command.value)
             numeric = kind.name in ("truth", "number", "vector")
             self._note(command.name, scope.context.ranges(command.value) if numeric else (ANY,))
-            return Spent(NONE, NONE, {command.name: kind}, {"derive": command.name})
+            return CommandsCost(NONE, NONE, {command.name: kind}, {"derive": command.name})
         if isinstance(command, Branch):
             assert node is None or isinstance(node, BranchNode)
             return self.branch(command, node, names)
         assert node is None or isinstance(node, PartsNode)
         return self.parts(command, None if node is None else node.parts, names)
 
-    def release(self, release: Release, node: ReleaseNode | None, scope: Scope) -> Spent:
+    def release(self, release: Release, node: ReleaseNode | None, scope: Scope) -> CommandsCost:
         """The cost of a release. A proposed node is read in the way of a certificate's."""
         setting, made = replace(self.setting, scope=scope), None
         if node is None:
@@ -148,7 +156,7 @@ class Walk:
         self.kinds.append(cost.kind)
         kind = self._kind(release, scope)
         self._note(release.name, (ANY,) * kind.size)
-        return Spent(cost.cost, cost.entering, {release.name: kind}, made)
+        return CommandsCost(cost.cost, cost.entering, {release.name: kind}, made)
 
     def _note(self, name: str, places: tuple[Range, ...]) -> None:
         """Note where a value lies: in the hull of both, if both sides of a branch give its name."""
@@ -159,13 +167,15 @@ class Walk:
             )
         self.places[name] = places
 
-    def _kind(self, release: Release, scope: Scope) -> Kind:
+    def _kind(self, release: Release, scope: Scope) -> ValueKind:
         if release.op in ("laplace", "gaussian"):
             return kind_of_value(release, scope)
         numeric = release.op == "posterior-sample" or release.args[0].op == "score"
         return NUMBER if numeric else OTHER
 
-    def branch(self, command: Branch, node: BranchNode | None, names: Mapping[str, Kind]) -> Spent:
+    def branch(
+        self, command: Branch, node: BranchNode | None, names: Mapping[str, ValueKind]
+    ) -> CommandsCost:
         """The cost of a branch: that of its dearer side."""
         is_truth = self.scope(names).public(command.test) == TRUTH
         require(is_truth, "a condition is true or false", "branch")
@@ -177,15 +187,23 @@ class Walk:
         known = _known(spent)
         entering = None if known is None else dearest(known)
         made = {"branch": [spend.made for spend in spent]}
-        return Spent(dearest([spend.cost for spend in spent]), entering, _either(spent), made)
+        return CommandsCost(
+            dearest([spend.cost for spend in spent]), entering, _either(spent), made
+        )
 
     def side(
-        self, command: Branch, holds: bool, node: SequenceNode | None, names: Mapping[str, Kind]
-    ) -> Spent:
+        self,
+        command: Branch,
+        holds: bool,
+        node: SequenceNode | None,
+        names: Mapping[str, ValueKind],
+    ) -> CommandsCost:
         """The commands of a branch where its test holds, or where it doesn't."""
         return self.sequence(command.sides[0 if holds else 1], node, names)
 
-    def parts(self, command: Parts, stated: Pieces | None, names: Mapping[str, Kind]) -> Spent:
+    def parts(
+        self, command: Parts, stated: Pieces | None, names: Mapping[str, ValueKind]
+    ) -> CommandsCost:
         """The cost of a partition: in parallel if each part reads its piece only, else the sum."""
         column = self.setting.context.program.columns.get(command.column)
         reason = f"a partition by no column {command.column!r}"
@@ -207,18 +225,18 @@ class Walk:
             require(stated.confined is confined, read, "parts")
             nodes = stated.of
             require(len(nodes) == len(command.parts), "not one step for each piece", "derivation")
-        spent: list[Spent] = []
-        new: dict[str, Kind] = {}
+        spent: list[CommandsCost] = []
+        new: dict[str, ValueKind] = {}
         for (_, part), under in zip(command.parts, nodes, strict=True):
             spent.append(self.sequence(part, under, {**names, **new}))
             new |= spent[-1].names
         tree = {"parts": {**made, "of": [spend.made for spend in spent]}}
         cost, entering = self._together(spent, confined, command)
-        return Spent(cost, entering, new, tree)
+        return CommandsCost(cost, entering, new, tree)
 
     def _together(
-        self, spent: list[Spent], confined: bool, command: Parts
-    ) -> tuple[Pair, Pair | None]:
+        self, spent: list[CommandsCost], confined: bool, command: Parts
+    ) -> tuple[FractionPair, FractionPair | None]:
         known, costs = _known(spent), [spend.cost for spend in spent]
         if not confined:
             return added(costs), None if known is None else added(known)
@@ -234,7 +252,7 @@ class Walk:
         return dearest([*costs, (two[0], two[1])]), entering
 
 
-def _either(spent: Sequence[Spent]) -> Mapping[str, Kind]:
+def _either(spent: Sequence[CommandsCost]) -> Mapping[str, ValueKind]:
     """The kinds of names after a branch; a name that only one side gives has no value there."""
     first, second = spent[0].names, spent[1].names
     kinds = dict.fromkeys((*first, *second), NOWHERE)

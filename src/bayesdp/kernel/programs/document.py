@@ -20,7 +20,7 @@ from bayesdp.kernel.arithmetic import (
     double_up,
     require,
 )
-from bayesdp.kernel.programs.costs import Kinds, Spent, Walk
+from bayesdp.kernel.programs.costs import CommandsCost, Kinds, Walk
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.levels import TRUTH, Scope
 from bayesdp.kernel.programs.obligations import SolverObligations
@@ -36,7 +36,7 @@ from bayesdp.kernel.programs.reading import (
     program_of,
 )
 from bayesdp.kernel.programs.refusals import allow
-from bayesdp.kernel.programs.releases import Pair, Setting
+from bayesdp.kernel.programs.releases import FractionPair, Setting
 from bayesdp.kernel.programs.rows import NotExactError, evaluate
 from bayesdp.kernel.stated import stated_derivation
 from bayesdp.statements.assumptions import ROUNDING
@@ -54,7 +54,7 @@ class Derived:
 
     program: Program
     n: int | None
-    cost: Pair
+    cost: FractionPair
     kind: tuple[str, str | None, tuple[Fraction, Fraction] | None]
     solvers: tuple[str, ...]
     obligations: tuple[tuple[str, str], ...]
@@ -111,7 +111,7 @@ def check_start(program: Program, scope: Scope, n: int | None) -> None:
     _check_requires(program, scope, n)
 
 
-def check_end(program: Program, walk: Walk, spent: Spent) -> None:
+def check_end(program: Program, walk: Walk, spent: CommandsCost) -> None:
     """Check what a program returns and what it declares, after its commands."""
     scope = walk.scope(spent.names)
     for returned in program.returns:
@@ -213,7 +213,7 @@ def _at(node: Node, n: int) -> Node:
     return replace(node, args=tuple(_at(arg, n) for arg in node.args))
 
 
-def _check_declared(program: Program, cost: Pair) -> None:
+def _check_declared(program: Program, cost: FractionPair) -> None:
     for what, declared, derived in zip(
         ("epsilon", "delta"), (program.epsilon, program.delta), cost, strict=True
     ):

@@ -23,7 +23,7 @@ from bayesdp.kernel.programs.refusals import allow
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ValueKind:
     """truth, number, label (with its `labels`), vector (with its `size`), or other."""
 
     name: str
@@ -31,8 +31,8 @@ class Kind:
     labels: tuple[str, ...] = ()
 
 
-TRUTH, NUMBER, OTHER = Kind("truth"), Kind("number"), Kind("other")
-NOWHERE = Kind("nowhere")
+TRUTH, NUMBER, OTHER = ValueKind("truth"), ValueKind("number"), ValueKind("other")
+NOWHERE = ValueKind("nowhere")
 """The kind of a name that only one side of a branch gives: it has no value afterwards."""
 
 PAIRS = {
@@ -50,22 +50,22 @@ class Scope:
     """The kinds of public names, and whether this is a step of a fold."""
 
     context: AdjacencyContext
-    names: Mapping[str, Kind]
+    names: Mapping[str, ValueKind]
     step: bool = False
 
-    def with_name(self, name: str, kind: Kind) -> Scope:
+    def with_name(self, name: str, kind: ValueKind) -> Scope:
         """This scope with one more public name."""
         return replace(self, names={**self.names, name: kind})
 
     # -- rows --------------------------------------------------------------------------------
 
-    def row(self, node: Node) -> Kind:
+    def row(self, node: Node) -> ValueKind:
         """The kind of a value of one row."""
         if node.op == "field":
             column = self._column(node.data[0], node)
             if column.kind == "bool":
                 return TRUTH
-            return Kind("label", 1, column.labels) if column.kind == "category" else NUMBER
+            return ValueKind("label", 1, column.labels) if column.kind == "category" else NUMBER
         if node.op == "acc":
             allow(self.step, "row-op", "'acc' outside a step of a fold", node)
             return NUMBER
@@ -82,20 +82,20 @@ class Scope:
                 labels = tuple(f"{a}|{b}" if i else b for a in labels for b in words)
             distinct = len(set(labels)) == len(labels)
             allow(distinct, "cross", "two cells of a cross have one name", node)
-            return Kind("label", 1, labels)
+            return ValueKind("label", 1, labels)
         if node.op == "moments":
             of = self.row(node.args[0])
             require(of.name == "vector" and node.args[0].op == "tuple", "moments of no tuple")
             size = of.size * (of.size + 1) // 2
             require(size <= MOST_ENTRIES, "too many moments")
-            return Kind("vector", size)
+            return ValueKind("vector", size)
         return self._plain(node, [self.row(arg) for arg in node.args])
 
     def _column(self, name: object, at: Node) -> ColumnType:
         allow(name in self.context.program.columns, "column", f"no column {name!r}", at)
         return self.context.program.columns[str(name)]
 
-    def _onehot(self, node: Node) -> Kind:
+    def _onehot(self, node: Node) -> ValueKind:
         of, size = self.row(node.args[0]), node.data[0]
         assert isinstance(size, Fraction)
         if of.name == "number":
@@ -105,9 +105,9 @@ class Scope:
             allow(inside, "cells", "a place that it doesn't have", node)
         else:
             require(_places(of) == size, "another number of labels")
-        return Kind("vector", int(size))
+        return ValueKind("vector", int(size))
 
-    def data(self, node: Node) -> Kind:
+    def data(self, node: Node) -> ValueKind:
         """The kind of the rows of a `data` node."""
         require(node.op == "data", "data is wanted")
         for column, label in pieces(node):
@@ -130,7 +130,7 @@ class Scope:
 
     # -- private numbers -----------------------------------------------------------------------
 
-    def private(self, node: Node) -> Kind:
+    def private(self, node: Node) -> ValueKind:
         """The kind of a value that may move with a record."""
         if node.op in ("sum", "count"):
             kind = self.data(node.args[0])
@@ -151,7 +151,7 @@ class Scope:
 
     # -- public values -------------------------------------------------------------------------
 
-    def public(self, node: Node) -> Kind:
+    def public(self, node: Node) -> ValueKind:
         """The kind of a value that no record moves."""
         if node.op == "public":
             name = str(node.data[0])
@@ -170,7 +170,7 @@ class Scope:
         allow(is_public, "unreleased", "a private value is used without a release", node)
         return self._plain(node, [self.public(arg) for arg in node.args])
 
-    def after(self, node: Node) -> Kind:
+    def after(self, node: Node) -> ValueKind:
         """The kind of what is computed from released values."""
         if node.op not in ("plug-in", "noise-aware", "nuts"):
             return self.public(node)
@@ -232,12 +232,12 @@ class Scope:
 
     # -- operations that all levels have ---------------------------------------------------------
 
-    def _plain(self, node: Node, kinds: list[Kind]) -> Kind:
+    def _plain(self, node: Node, kinds: list[ValueKind]) -> ValueKind:
         op = node.op
         if op == "const":
             value = node.data[0]
             if isinstance(value, str):
-                return Kind("text")
+                return ValueKind("text")
             return TRUTH if isinstance(value, bool) else NUMBER
         if op in ("and", "or", "not"):
             require(all(kind.name == "truth" for kind in kinds), f"'{op}' of no truth values")
@@ -252,7 +252,7 @@ class Scope:
             return TRUTH if kinds[1] == kinds[2] == TRUTH else NUMBER
         if op == "tuple":
             require(all(kind in (TRUTH, NUMBER) for kind in kinds), "a vector of numbers")
-            return Kind("vector", len(kinds))
+            return ValueKind("vector", len(kinds))
         if op == "item":
             place = node.data[0]
             assert isinstance(place, Fraction)
@@ -267,7 +267,7 @@ class Scope:
         return _combined(node, kinds)
 
 
-def _combined(node: Node, kinds: list[Kind]) -> Kind:
+def _combined(node: Node, kinds: list[ValueKind]) -> ValueKind:
     op = node.op
     vectors = {kind.size for kind in kinds if kind.name == "vector"}
     require(
@@ -277,7 +277,7 @@ def _combined(node: Node, kinds: list[Kind]) -> Kind:
     if not vectors:
         return NUMBER
     require(op in ("add", "sub", "mul", "div", "neg"), f"'{op}' of a vector")
-    return Kind("vector", vectors.pop())
+    return ValueKind("vector", vectors.pop())
 
 
 def whole_row(node: Node, context: AdjacencyContext) -> bool:
@@ -295,10 +295,10 @@ def whole_row(node: Node, context: AdjacencyContext) -> bool:
     return closed and all(whole_row(arg, context) for arg in args)
 
 
-def _words(kind: Kind) -> tuple[str, ...]:
+def _words(kind: ValueKind) -> tuple[str, ...]:
     require(kind.name in ("label", "truth"), "no category")
     return ("False", "True") if kind == TRUTH else kind.labels
 
 
-def _places(kind: Kind) -> int:
+def _places(kind: ValueKind) -> int:
     return len(_words(kind))

@@ -17,14 +17,14 @@ from bayesdp.kernel.programs.reading import SIZE, TRUE, Node, number, pieces
 from bayesdp.kernel.programs.refusals import UnprovedError
 from bayesdp.statements.program_steps import Obligation
 
-Tree = str | tuple["Tree", ...]
+FormulaTree = str | tuple["FormulaTree", ...]
 _NAMES = {
     "add": "+", "sub": "-", "mul": "*", "div": "/", "lt": "<", "le": "<=", "gt": ">",
     "ge": ">=", "eq": "=", "neg": "-",
 }  # fmt: skip
 
 
-def written(tree: Tree) -> str:
+def written(tree: FormulaTree) -> str:
     """A tree as SMT-LIB."""
     return tree if isinstance(tree, str) else f"({' '.join(written(part) for part in tree)})"
 
@@ -35,7 +35,7 @@ class Problem:
     def __init__(self, context: AdjacencyContext) -> None:
         self.context = context
         self.sorts: dict[str, str] = {}
-        self.said: list[Tree] = []
+        self.said: list[FormulaTree] = []
         self.known: dict[tuple[str, ...], str] = {}
 
     def variable(self, key: tuple[str, ...], place: Range, sort: str = "Real") -> str:
@@ -56,7 +56,7 @@ class Problem:
             self.term(precondition, "public", "") for precondition in self.context.program.requires
         ]
 
-    def term(self, node: Node, row: str, so_far: Tree) -> Tree:
+    def term(self, node: Node, row: str, so_far: FormulaTree) -> FormulaTree:
         """A row or public expression; `row` tells two rows apart, `so_far` stands for `acc`."""
         op = node.op
         if op == "const":
@@ -86,7 +86,7 @@ class Problem:
             args = [self.term(arg, row, so_far) for arg in node.args]
         return self._operation(node, args)
 
-    def _column(self, name: str, row: str) -> Tree:
+    def _column(self, name: str, row: str) -> FormulaTree:
         column = self.context.program.columns[name]
         # Public columns are those of both neighbours.
         key = ("column", name) if name in self.context.public else ("column", name, row)
@@ -115,13 +115,13 @@ class Problem:
     def _is_category(self, node: Node) -> bool:
         return self.context.program.columns[str(node.data[0])].kind == "category"
 
-    def _label(self, node: Node, row: str, labels: tuple[str, ...]) -> Tree:
+    def _label(self, node: Node, row: str, labels: tuple[str, ...]) -> FormulaTree:
         if node.op == "field":
             return self._column(str(node.data[0]), row)
         word = str(node.data[0])
         return numeral(Fraction(labels.index(word) if word in labels else -1))
 
-    def _operation(self, node: Node, args: list[Tree]) -> Tree:
+    def _operation(self, node: Node, args: list[FormulaTree]) -> FormulaTree:
         op = node.op
         if op in ("and", "or", "not"):
             return (op, *args)
@@ -140,7 +140,7 @@ class Problem:
             return _extreme("<=", [_extreme(">=", numbers[:2]), numbers[2]])
         raise UnprovedError("solver-op", f"solvers are not asked about '{op}'", node, "fold")
 
-    def tree(self) -> tuple[dict[str, str], frozenset[Tree]]:
+    def tree(self) -> tuple[dict[str, str], frozenset[FormulaTree]]:
         """What is compared: the declarations, and the set of assertions."""
         return self.sorts, frozenset(self.said)
 
@@ -152,23 +152,23 @@ class Problem:
         )
 
 
-def _is_truth(tree: Tree) -> bool:
+def _is_truth(tree: FormulaTree) -> bool:
     if isinstance(tree, str):
         return tree in ("true", "false")
     return tree[0] in ("<", "<=", ">", ">=", "=", "and", "or", "not")
 
 
-def _extreme(relation: str, terms: list[Tree]) -> Tree:
+def _extreme(relation: str, terms: list[FormulaTree]) -> FormulaTree:
     extreme = terms[0]
     for term in terms[1:]:
         extreme = ("ite", (relation, extreme, term), extreme, term)
     return extreme
 
 
-def numeral(value: Fraction) -> Tree:
+def numeral(value: Fraction) -> FormulaTree:
     """An exact number."""
     top = f"{abs(value.numerator)}.0"
-    shown: Tree = top if value.denominator == 1 else ("/", top, f"{value.denominator}.0")
+    shown: FormulaTree = top if value.denominator == 1 else ("/", top, f"{value.denominator}.0")
     return ("-", shown) if value < 0 else shown
 
 
@@ -188,7 +188,7 @@ def never_widens(fold: Node, context: AdjacencyContext) -> Problem:
     problem.requires()
     a, b = problem.variable(("a",), Range()), problem.variable(("b",), Range())
     x, y = problem.term(step, "row", a), problem.term(step, "row", b)
-    gap: Tree = ("-", a, b)
+    gap: FormulaTree = ("-", a, b)
     problem.said.append((">=", a, b))
     problem.said.append(("or", (">", ("-", x, y), gap), (">", ("-", y, x), gap)))
     return problem
@@ -207,10 +207,10 @@ def moves_at_most(fold: Node, bound: Fraction, context: AdjacencyContext) -> Pro
 # -- reading SMT-LIB -----------------------------------------------------------------------------
 
 
-def read_text(text: str) -> tuple[dict[str, str], frozenset[Tree]]:
+def read_text(text: str) -> tuple[dict[str, str], frozenset[FormulaTree]]:
     """Declarations and assertions of a text; `InvalidError` for anything else in it."""
     sorts: dict[str, str] = {}
-    said: set[Tree] = set()
+    said: set[FormulaTree] = set()
     for command in _trees(text):
         require(isinstance(command, tuple) and len(command) > 1, "an obligation's command")
         if command[0] == "declare-const":
@@ -225,8 +225,8 @@ def read_text(text: str) -> tuple[dict[str, str], frozenset[Tree]]:
     return sorts, frozenset(said)
 
 
-def _trees(text: str) -> Iterable[Tree]:
-    stack: list[list[Tree]] = [[]]
+def _trees(text: str) -> Iterable[FormulaTree]:
+    stack: list[list[FormulaTree]] = [[]]
     for token in text.replace("(", " ( ").replace(")", " ) ").split():
         if token == "(":
             require(len(stack) < 400, "an obligation is nested too deeply")

@@ -14,18 +14,25 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import InvalidError, TooSlowError, UnknownError, require
 from bayesdp.kernel.programs import distances, noise
-from bayesdp.kernel.programs.levels import NUMBER, TRUTH, Kind, Scope, whole_row
+from bayesdp.kernel.programs.levels import NUMBER, TRUTH, Scope, ValueKind, whole_row
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, folded
 from bayesdp.kernel.programs.reading import TRUE, Node, Release, columns_of, const, pieces
 from bayesdp.kernel.programs.refusals import UnprovedError, allow
 from bayesdp.kernel.programs.rows import linear
-from bayesdp.kernel.programs.sensitivities import JOINT, Bound, Folds, Means, Norm, sensitivity_of
+from bayesdp.kernel.programs.sensitivities import (
+    JOINT,
+    Folds,
+    Means,
+    Norm,
+    SensitivityBound,
+    sensitivity_of,
+)
 from bayesdp.kernel.programs.sizes import holds_for_all_sizes
 from bayesdp.statements.program import names_of
 from bayesdp.statements.program_steps import ReleaseNode
 
-Pair = tuple[Fraction, Fraction]
-NONE: Pair = (Fraction(0), Fraction(0))
+FractionPair = tuple[Fraction, Fraction]
+NONE: FractionPair = (Fraction(0), Fraction(0))
 WORDS = frozenset({*JOINT, "public", "fold", "hellinger", "one record", "clipped"})
 """The rules that a derivation may name. By one of `JOINT` the stated number must be enough too."""
 
@@ -42,11 +49,11 @@ _DECLARED = {
 
 
 @dataclass(frozen=True)
-class Cost:
+class ReleaseCost:
     """What a release costs; `entering`: where a record only enters or leaves (None: not known)."""
 
-    cost: Pair
-    entering: Pair | None
+    cost: FractionPair
+    entering: FractionPair | None
     kind: tuple[str, str | None, tuple[Fraction, Fraction] | None]
 
 
@@ -57,7 +64,9 @@ class Setting:
     scope: Scope
     folds: Folds
     step: str = ""
-    seen: dict[tuple[Node, str, str, bool], Bound] = field(default_factory=dict, compare=False)
+    seen: dict[tuple[Node, str, str, bool], SensitivityBound] = field(
+        default_factory=dict, compare=False
+    )
 
     @property
     def context(self) -> AdjacencyContext:
@@ -101,7 +110,7 @@ class Setting:
 
     def sensitivity(
         self, node: Node, norm: Norm, context: AdjacencyContext, thorough: bool = True
-    ) -> Bound:
+    ) -> SensitivityBound:
         """How far a value moves; computed once for a value that reads no released name."""
         key = (node, norm, context.adjacency, thorough)
         lasting = names_of(node) <= {"db.size"}
@@ -136,7 +145,7 @@ class Setting:
         require(certain, f"{what} is below what is derived{values}", self.step)
 
 
-def release_cost(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
+def release_cost(release: Release, stated: ReleaseNode, setting: Setting) -> ReleaseCost:
     """The cost of a release; `InvalidError` where its node states less than is derived."""
     setting = replace(setting, step=f"release {release.name}")
     try:
@@ -181,14 +190,14 @@ def _option(release: Release, name: str) -> Fraction:
 # -- noise on numbers ------------------------------------------------------------------------------
 
 
-def kind_of_value(release: Release, scope: Scope) -> Kind:
+def kind_of_value(release: Release, scope: Scope) -> ValueKind:
     """The kind of the numbers that noise is added to."""
     kind = scope.private(release.args[0])
     require(kind.name in ("number", "truth", "vector"), "noise on no numbers")
     return NUMBER if kind == TRUTH else kind
 
 
-def _laplace(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
+def _laplace(release: Release, stated: ReleaseNode, setting: Setting) -> ReleaseCost:
     epsilon = _option(release, "epsilon")
     kind_of_value(release, setting.scope)
     scale = _sensitivity(release, stated, setting, "l1")
@@ -201,10 +210,10 @@ def _laplace(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
     entering = _share(release, stated, setting, "l1", scale, epsilon)
     pair = None if entering is None else (entering, Fraction(0))
-    return Cost((epsilon, Fraction(0)), pair, lipschitz(release.args[0], setting.context))
+    return ReleaseCost((epsilon, Fraction(0)), pair, lipschitz(release.args[0], setting.context))
 
 
-def _gaussian(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
+def _gaussian(release: Release, stated: ReleaseNode, setting: Setting) -> ReleaseCost:
     epsilon, delta = _option(release, "epsilon"), _option(release, "delta")
     require(delta < 1, "delta is not below 1")
     kind = kind_of_value(release, setting.scope)
@@ -220,7 +229,7 @@ def _gaussian(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
     # A smaller move has a smaller delta at the same epsilon: the pair itself is a bound.
     share = _share(release, stated, setting, "l2", scale, Fraction(1))
     entering = (epsilon, delta) if share is not None and share <= 1 else None
-    return Cost((epsilon, delta), entering, ANY_KIND)
+    return ReleaseCost((epsilon, delta), entering, ANY_KIND)
 
 
 def _sensitivity(release: Release, stated: ReleaseNode, setting: Setting, norm: Norm) -> Node:
@@ -296,7 +305,7 @@ def whole(node: Node, context: AdjacencyContext) -> bool:
 # -- scores ----------------------------------------------------------------------------------------
 
 
-def _exponential(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
+def _exponential(release: Release, stated: ReleaseNode, setting: Setting) -> ReleaseCost:
     epsilon = _option(release, "epsilon")
     score, candidates = release.args
     place = candidates_of(candidates, setting.scope)
@@ -326,7 +335,7 @@ def _exponential(release: Release, stated: ReleaseNode, setting: Setting) -> Cos
             away = inner.context.entering()
             inner.enough_for(share, of, "l1", away, "the cost of entering", epsilon)
     pair = None if stated.entering is None else (stated.entering, Fraction(0))
-    return Cost((epsilon, Fraction(0)), pair, ANY_KIND)
+    return ReleaseCost((epsilon, Fraction(0)), pair, ANY_KIND)
 
 
 def bound_variable(score: Node, place: Range, setting: Setting) -> Setting:
@@ -404,7 +413,9 @@ def _upper(distance: arb) -> Node:
 # -- answers about single records, and samples ---------------------------------------------------
 
 
-def _answer(release: Release, stated: ReleaseNode, setting: Setting, width: Fraction) -> Cost:
+def _answer(
+    release: Release, stated: ReleaseNode, setting: Setting, width: Fraction
+) -> ReleaseCost:
     """Each record answers by itself: neighbours differ in one answer's law."""
     epsilon, data = _option(release, "epsilon"), release.args[0]
     read = columns_of(data.args[0]) | {column for column, _ in pieces(data)}
@@ -414,16 +425,16 @@ def _answer(release: Release, stated: ReleaseNode, setting: Setting, width: Frac
     require(stated.sensitivity.norm == "score" and stated.entering is None, "a cost of entering")
     require((stated.epsilon, stated.delta) == (epsilon, NONE[1]), "another cost than asked for")
     setting.enough(stated.sensitivity.value, const(width), "the sensitivity")
-    return Cost((epsilon, Fraction(0)), None, ANY_KIND)
+    return ReleaseCost((epsilon, Fraction(0)), None, ANY_KIND)
 
 
-def _randomized_response(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
+def _randomized_response(release: Release, stated: ReleaseNode, setting: Setting) -> ReleaseCost:
     kind = setting.scope.data(release.args[0])
     require(kind.name in ("truth", "label"), "randomized response about no category")
     return _answer(release, stated, setting, Fraction(1))
 
 
-def _per_record(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
+def _per_record(release: Release, stated: ReleaseNode, setting: Setting) -> ReleaseCost:
     data, score, candidates = release.args
     setting.scope.data(data)
     place = candidates_of(candidates, setting.scope)
@@ -435,7 +446,7 @@ def _per_record(release: Release, stated: ReleaseNode, setting: Setting) -> Cost
     return _answer(release, stated, setting, inner.context.range(score.args[0]).width())
 
 
-def _posterior_sample(release: Release, stated: ReleaseNode, setting: Setting) -> Cost:
+def _posterior_sample(release: Release, stated: ReleaseNode, setting: Setting) -> ReleaseCost:
     low, high, power = (_option(release, name) for name in ("low", "high", "power"))
     model, grid = release.args
     family = setting.scope.observed(model)
@@ -454,11 +465,11 @@ def _posterior_sample(release: Release, stated: ReleaseNode, setting: Setting) -
     setting.enough(stated.sensitivity.value, const(spread), "the sensitivity")
     require(stated.epsilon == cost and stated.delta == 0, "another cost than derived")
     require(stated.entering is None or stated.entering >= entering, "the cost of entering")
-    return Cost((cost, Fraction(0)), (entering, Fraction(0)), ANY_KIND)
+    return ReleaseCost((cost, Fraction(0)), (entering, Fraction(0)), ANY_KIND)
 
 
-Rule = Callable[[Release, ReleaseNode, Setting], Cost]
-RULES: Mapping[str, Rule] = {
+ReleaseRule = Callable[[Release, ReleaseNode, Setting], ReleaseCost]
+RULES: Mapping[str, ReleaseRule] = {
     "laplace": _laplace,
     "gaussian": _gaussian,
     "exponential": _exponential,

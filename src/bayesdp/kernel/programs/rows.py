@@ -12,8 +12,8 @@ from bayesdp.kernel.programs.effort import bounded
 from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
 from bayesdp.kernel.programs.reading import ONE, TRUE, ColumnType, Node, Values, columns_of, pieces
 
-Value = Fraction | bool | str | tuple[Fraction, ...]
-Row = Mapping[str, Value]
+RowValue = Fraction | bool | str | tuple[Fraction, ...]
+RowValues = Mapping[str, RowValue]
 MOST_WHOLE, MOST_SETTINGS = 256, 200
 """The interpreter looks a sum up if each of its columns has at most so many values, and all of them
 have at most so many settings together."""
@@ -124,7 +124,7 @@ def _together(first: list[Entry], second: list[Entry], sign: Fraction) -> list[E
 # -- exact values ------------------------------------------------------------------------------
 
 
-def values_of(column: Values) -> tuple[Value, ...] | None:
+def values_of(column: Values) -> tuple[RowValue, ...] | None:
     """All values of a column, where these are few."""
     if column.kind == "bool":
         return (False, True)
@@ -137,14 +137,14 @@ def values_of(column: Values) -> tuple[Value, ...] | None:
     return tuple(Fraction(number) for number in range(int(column.low), int(column.high) + 1))
 
 
-def settings(columns: Mapping[str, Values], names: Iterable[str]) -> Iterator[Row]:
+def settings(columns: Mapping[str, Values], names: Iterable[str]) -> Iterator[RowValues]:
     """All settings of these columns, in the order of their names; none where values are many."""
     names = sorted(names)
     lists = [values_of(columns[name]) or () for name in names]
     return (dict(zip(names, row, strict=True)) for row in product(*lists))
 
 
-def rows(columns: Mapping[str, ColumnType], names: frozenset[str]) -> list[Row] | None:
+def rows(columns: Mapping[str, ColumnType], names: frozenset[str]) -> list[RowValues] | None:
     """All settings of these columns, if there are at most `MOST_SETTINGS`."""
     total = 1
     for name in names:
@@ -153,11 +153,11 @@ def rows(columns: Mapping[str, ColumnType], names: frozenset[str]) -> list[Row] 
     return None if total > MOST_SETTINGS else list(settings(columns, names))
 
 
-def added(entries: list[Entry], row: Row, context: AdjacencyContext) -> tuple[Fraction, ...]:
+def added(entries: list[Entry], row: RowValues, context: AdjacencyContext) -> tuple[Fraction, ...]:
     """What a row adds to each entry."""
-    seen: dict[Node, Value] = {}
+    seen: dict[Node, RowValue] = {}
 
-    def evaluated(node: Node) -> Value:
+    def evaluated(node: Node) -> RowValue:
         if node not in seen:
             seen[node] = evaluate(node, row, context.program.columns)
         return seen[node]
@@ -176,7 +176,7 @@ def added(entries: list[Entry], row: Row, context: AdjacencyContext) -> tuple[Fr
     )
 
 
-def evaluate(node: Node, row: Row, columns: Mapping[str, Values]) -> Value:
+def evaluate(node: Node, row: RowValues, columns: Mapping[str, Values]) -> RowValue:
     """The value of a row expression at one row."""
     op = node.op
     if op == "const":
@@ -195,11 +195,11 @@ def evaluate(node: Node, row: Row, columns: Mapping[str, Values]) -> Value:
         assert isinstance(size, Fraction)
         return tuple(Fraction(i == place) for i in range(int(size)))
     args = [evaluate(arg, row, columns) for arg in node.args]
-    result: Value = _OPERATIONS[op](node, args)
+    result: RowValue = _OPERATIONS[op](node, args)
     return result
 
 
-def _place(node: Node, row: Row, columns: Mapping[str, Values]) -> int:
+def _place(node: Node, row: RowValues, columns: Mapping[str, Values]) -> int:
     """The place of the 1 in the one-hot vector of a category, truth value or whole number."""
     if node.op == "cross":
         place = 0
@@ -221,29 +221,29 @@ def labels_of(node: Node, columns: Mapping[str, Values]) -> tuple[str, ...]:
     return ("False", "True")
 
 
-def _word(value: Value) -> str:
+def _word(value: RowValue) -> str:
     return value if isinstance(value, str) else str(bool(value))
 
 
-def _number(value: Value) -> Fraction:
+def _number(value: RowValue) -> Fraction:
     if isinstance(value, bool | Fraction):
         return Fraction(value)
     raise NotExactError
 
 
-def _moments(args: list[Value]) -> tuple[Fraction, ...]:
+def _moments(args: list[RowValue]) -> tuple[Fraction, ...]:
     (entries,) = args
     assert isinstance(entries, tuple)
     return tuple(x * y for i, x in enumerate(entries) for y in entries[i:])
 
 
-def _equal(args: list[Value]) -> bool:
+def _equal(args: list[RowValue]) -> bool:
     if any(isinstance(arg, str) for arg in args):
         return _word(args[0]) == _word(args[1])
     return _number(args[0]) == _number(args[1])
 
 
-def _entrywise(args: list[Value], combine: Callable[..., Fraction]) -> Value:
+def _entrywise(args: list[RowValue], combine: Callable[..., Fraction]) -> RowValue:
     """Numbers combined, or vectors entry by entry."""
     lengths = [len(arg) for arg in args if isinstance(arg, tuple)]
     if not lengths:
@@ -252,18 +252,18 @@ def _entrywise(args: list[Value], combine: Callable[..., Fraction]) -> Value:
     return tuple(bounded(Fraction(combine(*numbers))) for numbers in zip(*spread, strict=True))
 
 
-def _item(node: Node, args: list[Value]) -> Value:
+def _item(node: Node, args: list[RowValue]) -> RowValue:
     place, of = node.data[0], args[0]
     assert isinstance(place, Fraction)
     assert isinstance(of, tuple)
     return of[int(place)]
 
 
-def _numbers(args: list[Value]) -> Iterator[Fraction]:
+def _numbers(args: list[RowValue]) -> Iterator[Fraction]:
     return (_number(arg) for arg in args)
 
 
-_OPERATIONS: Mapping[str, Callable[[Node, list[Value]], Any]] = {
+_OPERATIONS: Mapping[str, Callable[[Node, list[RowValue]], Any]] = {
     "and": lambda node, args: all(args),
     "or": lambda node, args: any(args),
     "not": lambda node, args: not args[0],

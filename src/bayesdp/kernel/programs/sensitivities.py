@@ -38,21 +38,23 @@ MOST_ENTRIES, MOST_WORK = 64, 100_000
 
 
 @dataclass(frozen=True)
-class Bound:
+class SensitivityBound:
     """How far a value moves at most (l2: the square of it), and the rules that say so."""
 
     value: Node
     by: str
 
 
-def sensitivity_of(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> Bound:
+def sensitivity_of(
+    node: Node, norm: Norm, context: AdjacencyContext, means: Means
+) -> SensitivityBound:
     """The least bound of all rules. `InvalidError` where none applies."""
     if not context.moved(node):
-        return Bound(const(Fraction(0)), "public")
+        return SensitivityBound(const(Fraction(0)), "public")
     entries = linear(node, context)
     if entries is not None:
         value, by = joint(entries, norm, context, means)
-        return Bound(const(value), by)
+        return SensitivityBound(const(value), by)
     return _by_structure(node, norm, context, means)
 
 
@@ -206,8 +208,8 @@ def _furthest(
     return Fraction(furthest, under * under)
 
 
-Rule = Callable[[list[Entry], Norm, AdjacencyContext], Fraction | None]
-JOINT: Mapping[str, Rule] = {
+SensitivityRule = Callable[[list[Entry], Norm, AdjacencyContext], Fraction | None]
+JOINT: Mapping[str, SensitivityRule] = {
     "box": interval_width, "onehot": onehot, "moments": moments, "enumerated": enumerated,
     "cases": cases,
 }  # fmt: skip
@@ -217,7 +219,9 @@ JOINT: Mapping[str, Rule] = {
 # -- rules by structure ------------------------------------------------------------------------
 
 
-def _by_structure(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> Bound:
+def _by_structure(
+    node: Node, norm: Norm, context: AdjacencyContext, means: Means
+) -> SensitivityBound:
     """Operations that move no further than their arguments, public factors, sums of bounds."""
     op = node.op
     if op == "fold":
@@ -225,7 +229,7 @@ def _by_structure(node: Node, norm: Norm, context: AdjacencyContext, means: Mean
             raise UnprovedError(
                 "fold-enters", "a fold where a record enters or leaves", node, "fold"
             )
-        return Bound(const(_power(means.folds(node), norm)), "fold")
+        return SensitivityBound(const(_power(means.folds(node), norm)), "fold")
     if op in ("mul", "div"):
         return _scaled(node, norm, context, means)
     if op == "clip":
@@ -233,10 +237,10 @@ def _by_structure(node: Node, norm: Norm, context: AdjacencyContext, means: Mean
         allow(not private, "clip-private", "a clip with private ends", node)
     if op in ("neg", "abs", "clip", "item"):
         inner = sensitivity_of(node.args[0], norm, context, means)
-        return Bound(inner.value, _together([inner]))
+        return SensitivityBound(inner.value, _together([inner]))
     if op == "tuple" and norm == "l2":
         parts = [sensitivity_of(arg, "l2", context, means) for arg in node.args]
-        return Bound(_sum([part.value for part in parts]), _together(parts))
+        return SensitivityBound(_sum([part.value for part in parts]), _together(parts))
     if op in ("add", "sub", "min", "max", "tuple"):
         length = len(context.ranges(node))
         parts, values = [], []
@@ -251,17 +255,17 @@ def _by_structure(node: Node, norm: Norm, context: AdjacencyContext, means: Mean
         total = _largest(values) if op in ("min", "max") else _sum(values)
         # The l2 norm is at most the l1 norm.
         value = total if norm == "l1" else _simple(Node("mul", (total, total)))
-        return Bound(value, _together(parts))
+        return SensitivityBound(value, _together(parts))
     raise UnprovedError("no-rule", f"no rule says how far '{op}' moves", node, "sensitivity")
 
 
-def _together(parts: list[Bound]) -> str:
+def _together(parts: list[SensitivityBound]) -> str:
     """The rules behind a bound that is made of others."""
     words = [word for part in parts for word in part.by.removeprefix("sum of ").split(", ")]
     return "sum of " + ", ".join(dict.fromkeys(words))
 
 
-def _scaled(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> Bound:
+def _scaled(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> SensitivityBound:
     left, right = node.args
     several = node.op == "mul" and context.moved(left) and context.moved(right)
     if node.op == "div":
@@ -274,7 +278,7 @@ def _scaled(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> 
     value = inner.value
     for _ in range(1 if norm == "l1" else 2):
         value = Node(node.op, (value, size))
-    return Bound(_simple(value), _together([inner]))
+    return SensitivityBound(_simple(value), _together([inner]))
 
 
 def _known_factor(factor: Node, op: str, context: AdjacencyContext) -> Node:

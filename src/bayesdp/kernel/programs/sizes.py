@@ -20,7 +20,7 @@ MOST_DEGREE = 24
 
 Poly = tuple[Fraction, ...]
 """Coefficients, the constant first, the last not 0."""
-Ratio = tuple[Poly, Poly]
+PolynomialRatio = tuple[Poly, Poly]
 
 
 class NotThisError(Exception):
@@ -76,7 +76,7 @@ def value(node: Node, n: int) -> Fraction:
     raise NotThisError
 
 
-def _pieces(node: Node, critical: list[Poly]) -> list[Ratio]:
+def _pieces(node: Node, critical: list[Poly]) -> list[PolynomialRatio]:
     """Rational functions, of which the value equals some at every n.
 
     At which n it changes from a function to another, the roots of `critical` decide.
@@ -111,7 +111,7 @@ def _pieces(node: Node, critical: list[Poly]) -> list[Ratio]:
     return pieces
 
 
-def _joined(op: str, x: Ratio, y: Ratio) -> Ratio:
+def _joined(op: str, x: PolynomialRatio, y: PolynomialRatio) -> PolynomialRatio:
     (a, b), (c, d) = x, y
     if op == "mul":
         return _times(a, c), _times(b, d)
@@ -123,7 +123,9 @@ def _joined(op: str, x: Ratio, y: Ratio) -> Ratio:
     return _plus(_times(a, d), _scaled(_times(c, b), sign)), _times(b, d)
 
 
-def _differences(first: list[Ratio], second: list[Ratio], critical: list[Poly]) -> None:
+def _differences(
+    first: list[PolynomialRatio], second: list[PolynomialRatio], critical: list[Poly]
+) -> None:
     critical += [_joined("sub", x, y)[0] for x in first for y in second]
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, exact, require, watched
-from bayesdp.kernel.joints import Part, parts
+from bayesdp.kernel.joints import JointPart, parts
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.ratios import one_cost, threshold, two_states
 
@@ -46,7 +46,7 @@ MOST_WORK = 120_000
 """Cells of all questions together, for all that may be known: a few seconds on a quiet machine."""
 
 
-def _work(part: Part) -> int:
+def _work(part: JointPart) -> int:
     """For each set of known records: their possible values, times the values of the others."""
     _, sizes, law = part
     possible = sum(weight > 0 for weight in law.values())
@@ -63,7 +63,7 @@ def _work(part: Part) -> int:
 class _Part:
     """One joint law; `ratios` holds what is proved of attacks with fewer unknown records."""
 
-    def __init__(self, part: Part, factor: arb, proofs: dict[Key, Any]) -> None:
+    def __init__(self, part: JointPart, factor: arb, proofs: dict[Key, Any]) -> None:
         self.records, self.sizes, self.law = part
         self.factor, self.proofs = factor, proofs
         self.ratios: dict[Key, arb] = {}

@@ -7,7 +7,7 @@ from flint import arb
 from bayesdp.kernel.arithmetic import UnknownError, ball
 from bayesdp.kernel.gaussian import inverse, level, matrix_declared, symmetric
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.walks import Rows, largest_row
+from bayesdp.kernel.walks import SparseRows, largest_row
 
 LARGEST_COVARIANCE = 200
 
@@ -17,7 +17,7 @@ def bound(conversion: Conversion) -> arb:
     is_covariance, content = matrix_declared(conversion)
     matrix = symmetric(content)
     size = len(matrix)
-    rows: Rows
+    rows: SparseRows
     if not is_covariance:
         rows = [{j: ball(x) for j, x in enumerate(row) if x} for row in matrix]
     else:

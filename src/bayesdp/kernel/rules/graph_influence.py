@@ -15,9 +15,9 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import UnknownError, ball
-from bayesdp.kernel.graphs import Model, Table, cross_ratio, live_cells, read_model
+from bayesdp.kernel.graphs import Model, WeightTable, cross_ratio, live_cells, read_model
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.walks import Rows, largest_row
+from bayesdp.kernel.walks import SparseRows, largest_row
 from bayesdp.statements.graphs import GraphEdges, GraphFactors, GraphGrid
 
 LARGEST = 20_000
@@ -43,7 +43,7 @@ def bound(conversion: Conversion) -> arb:
             ratios[pair] = ratios[pair[::-1]] = product
     # A record without ties has no influence: its row is that of the identity.
     place = {record: i for i, record in enumerate(sorted({record for record, _ in ratios}))}
-    rows: Rows = [{i: arb(1)} for i in range(len(place))]
+    rows: SparseRows = [{i: arb(1)} for i in range(len(place))]
     for (first, second), ratio in ratios.items():
         row, column = place[first], place[second]
         rows[row][column] = arb(-1)
@@ -65,7 +65,7 @@ def _ties(population: Any) -> int:
 
 
 def _pair_ratio(
-    model: Model, tie: tuple[int, ...], table: Table, first: int, second: int
+    model: Model, tie: tuple[int, ...], table: WeightTable, first: int, second: int
 ) -> Fraction | None:
     """The largest cross ratio of two members over the settings of the others.
 

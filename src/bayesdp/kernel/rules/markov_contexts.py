@@ -16,7 +16,7 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, exact, largest, require, watched
-from bayesdp.kernel.chains import Matrix, Row, stationary
+from bayesdp.kernel.chains import BallRow, Matrix, stationary
 from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import blocks, exact_rows, tuple_kernel
@@ -84,7 +84,7 @@ def _shortest(ratios: Matrix) -> Matrix:
 
 
 def _largest_ratio(
-    top: Sequence[Row], bottom: Sequence[Row], cost: Matrix, u0: int, v0: int
+    top: Sequence[BallRow], bottom: Sequence[BallRow], cost: Matrix, u0: int, v0: int
 ) -> arb:
     """The largest ratio of two weighted sums of `phi` over all `phi` that the costs allow.
 
@@ -105,7 +105,7 @@ def _largest_ratio(
     return best.upper()
 
 
-def _laws(odds: Sequence[arb]) -> list[Row]:
+def _laws(odds: Sequence[arb]) -> list[BallRow]:
     return [[1 / (1 + value), value / (1 + value)] for value in odds]
 
 

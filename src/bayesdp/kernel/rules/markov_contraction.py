@@ -9,7 +9,7 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.orders import Rows, blocks, cross_ratio, exact_rows
+from bayesdp.kernel.orders import ExactRows, blocks, cross_ratio, exact_rows
 from bayesdp.statements.chains import MarkovChain, MarkovIntervals
 from bayesdp.statements.tables import rows as rows_below
 
@@ -36,7 +36,9 @@ def largest_ratio(population: Any) -> tuple[Fraction, int]:
     return cross_ratio(low, high), population.order
 
 
-def _tightened(low: Rows, high: Rows) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
+def _tightened(
+    low: ExactRows, high: ExactRows
+) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
     """Bounds, narrowed by what the row's other entries leave.
 
     Where no row between them sums to 1 exactly, but only nearly, they stay as they are.

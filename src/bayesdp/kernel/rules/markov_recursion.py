@@ -10,9 +10,9 @@ from flint import arb
 from bayesdp.kernel.arithmetic import UnknownError, ball, require
 from bayesdp.kernel.chains import (
     MOST_WORK,
+    BallRow,
     Matrix,
     Recursion,
-    Row,
     closing,
     stationary,
 )
@@ -40,7 +40,7 @@ class _Programs:
     def __init__(self) -> None:
         self.trees: dict[tuple[Any, ...], Edges] = {}
 
-    def __call__(self, key: tuple[Any, ...], p: Row, q: Row, cost: Matrix) -> arb:
+    def __call__(self, key: tuple[Any, ...], p: BallRow, q: BallRow, cost: Matrix) -> arb:
         place = key if key[0] == "tail" else key[1:]
         value, tree = ratio_bound(p, q, cost, self.trees.get(place))
         if tree is not None:
@@ -85,7 +85,7 @@ def _tuples(conversion: Conversion, chain: MarkovChain) -> arb:
     return worst.log()
 
 
-def _target(law: list[Any], digits: list[tuple[int, ...]], value: int) -> Row:
+def _target(law: list[Any], digits: list[tuple[int, ...]], value: int) -> BallRow:
     """The law of the tuple that starts at the target, given the target's value."""
     weights = [w if digit[0] == value else 0 * w for w, digit in zip(law, digits, strict=True)]
     total = sum(weights)

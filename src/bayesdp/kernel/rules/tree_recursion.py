@@ -10,11 +10,10 @@ from __future__ import annotations
 from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
+from bayesdp.kernel.chains import Matrix
 from bayesdp.kernel.graphs import Forest, read_tree
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.ratios import ratio_bound
-
-Matrix = list[list[arb]]
 
 
 def bound(conversion: Conversion) -> arb:

@@ -14,9 +14,9 @@ from typing import Any
 from flint import arb
 
 from bayesdp.kernel.arithmetic import InvalidError, UnknownError
-from bayesdp.kernel.programs.costs import Spent, Walk
+from bayesdp.kernel.programs.costs import CommandsCost, Walk
 from bayesdp.kernel.programs.effort import Effort
-from bayesdp.kernel.programs.levels import Kind
+from bayesdp.kernel.programs.levels import ValueKind
 from bayesdp.kernel.programs.ranges import AdjacencyContext, folded
 from bayesdp.kernel.programs.refusals import UnprovedError
 from bayesdp.kernel.programs.releases import (
@@ -28,7 +28,7 @@ from bayesdp.kernel.programs.releases import (
     lipschitz,
     whole,
 )
-from bayesdp.kernel.programs.sensitivities import Bound, Norm
+from bayesdp.kernel.programs.sensitivities import Norm, SensitivityBound
 from bayesdp.programs.check.candidates import check_candidates
 from bayesdp.programs.check.divisors import facts
 from bayesdp.programs.check.explain import Explanations
@@ -57,7 +57,9 @@ class Derivation(Walk):
 
     # -- commands ------------------------------------------------------------------------------
 
-    def command(self, command: Command, node: Node | None, names: Mapping[str, Kind]) -> Spent:
+    def command(
+        self, command: Command, node: Node | None, names: Mapping[str, ValueKind]
+    ) -> CommandsCost:
         """Derive the node of a command, explaining it before the rules see it."""
         if isinstance(command, Derive):
             self.explain.public(command.value, self.scope(names), noted=True)
@@ -66,8 +68,12 @@ class Derivation(Walk):
         return super().command(command, node, names)
 
     def side(
-        self, command: Branch, holds: bool, node: SequenceNode | None, names: Mapping[str, Kind]
-    ) -> Spent:
+        self,
+        command: Branch,
+        holds: bool,
+        node: SequenceNode | None,
+        names: Mapping[str, ValueKind],
+    ) -> CommandsCost:
         """Derive a side of a branch, which knows whether the test holds."""
         outside = self.explain.facts
         self.explain.facts = (*outside, *facts(command.test, holds))
@@ -284,7 +290,9 @@ def rounded_up(distance: arb) -> Expr:
     return number(min(rounded, Fraction(1)))
 
 
-def _least(setting: Setting, value: Expr, norm: Norm, context: AdjacencyContext) -> Bound:
+def _least(
+    setting: Setting, value: Expr, norm: Norm, context: AdjacencyContext
+) -> SensitivityBound:
     """The least bound of all rules, or of the quick ones where the others would take too long."""
     try:
         return setting.sensitivity(value, norm, context)

@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from bayesdp.kernel.programs.reading import TRUE
-from bayesdp.kernel.programs.rows import Value, evaluate
+from bayesdp.kernel.programs.rows import RowValue, evaluate
 from bayesdp.programs.ir import Expr, Type, columns
 from bayesdp.programs.run.rows import RowValues
 
@@ -38,7 +38,7 @@ def folded(expr: Expr, over: RowValues) -> tuple[Fraction, bool]:
     lists = {name: _cells(over, name) for name in names}
     step = _named(step)
     for i in rows:
-        row: dict[str, Value] = {name: cells[i] for name, cells in lists.items()}
+        row: dict[str, RowValue] = {name: cells[i] for name, cells in lists.items()}
         if condition != TRUE and not evaluate(condition, row, over.kinds):
             continue
         row[_ACC] = so_far
@@ -55,7 +55,7 @@ def _named(step: Expr) -> Expr:
     return Expr(step.op, tuple(_named(arg) for arg in step.args), step.data)
 
 
-def _cells(over: RowValues, name: str) -> list[Value]:
+def _cells(over: RowValues, name: str) -> list[RowValue]:
     kind, held = over.kinds[name], over.rows.columns[name]
     if kind.kind == "category":
         return [kind.labels[cell] for cell in held.tolist()]

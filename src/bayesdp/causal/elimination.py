@@ -123,7 +123,7 @@ def _spread(operand: EliminationFactor, nodes: tuple[int, ...]) -> Floats:
     return operand.table.reshape(*(mine.get(node, 1) for node in nodes), operand.table.shape[-1])
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Scope:
     """What the plan needs to know about a factor: its nodes, and the length of its last axis."""
 

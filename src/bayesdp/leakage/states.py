@@ -99,7 +99,7 @@ class _Run:
     error: float = 0.0
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Memory:
     solvers: dict[str, LipschitzRatios] = field(default_factory=dict)
 

@@ -158,7 +158,7 @@ def _take(step: _Step, high: float, low: float, upper: bool = True) -> tuple[flo
     return first * widening, second * widening
 
 
-@dataclass
+@dataclass(frozen=True)
 class _TwoStates:
     """The steps of all edges, made once; `level` is two loops over them."""
 
@@ -241,7 +241,7 @@ def _without(total: float, own: float, terms: int, outward: float) -> float:
 # --------------------------------------------------------------------------- more states
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Edges:
     """Edges at one depth, of one shape. A row is for a value of the record that is passed on to."""
 
@@ -253,7 +253,7 @@ class _Edges:
     solvers: dict[str, LipschitzRatios] = field(default_factory=dict)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _ManyStates:
     """The recursion for more states, in arrays: all edges of a depth and shape at once."""
 

@@ -32,7 +32,7 @@ from bayesdp.programs.ir import Expr, Release, expression
 Seen = tuple[list[CheckedObligation], laws.Loss]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Trial:
     """A release with its claims, where the path's names have their values."""
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import bayesdp as bdp
 from bayesdp.accounting.what_if import what_if
 from bayesdp.numbers import Estimate, Exact, UpperBound, sum_above
+from bayesdp.theorems import REGISTRY, Question
 
 SIZES = st.floats(min_value=0.0, max_value=1e300)
 
@@ -172,6 +173,13 @@ def test_proved_levels_are_upper_bounds() -> None:
     for name, levels in bounds.items():
         assert levels, name
         assert {type(level) for level in levels} == {UpperBound}, name
+
+
+def test_what_a_theorem_says_itself_is_an_upper_bound() -> None:
+    question, cost = Question(TWINS), bdp.Cost(any=0.5)
+    about = [row for row in REGISTRY if row.concerns(TWINS) and row.refusal(question, cost) is None]
+    assert about
+    assert {type(theorem.bound(question, cost).epsilon) for theorem in about} == {UpperBound}
 
 
 def test_levels_of_a_channel_are_exact() -> None:

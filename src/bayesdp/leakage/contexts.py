@@ -283,18 +283,18 @@ def _largest_ratio(
         np.clip(cost[..., u0, v0] / cost[..., u0, v1], least, most),
         np.clip(cost[..., u1, v0] / cost[..., u1, v1], least, most),
     ):
-        zero = np.minimum(cost[..., u0, v0], cost[..., u0, v1] * x)
-        one = np.minimum(cost[..., u1, v0], cost[..., u1, v1] * x)
+        of_zero = np.minimum(cost[..., u0, v0], cost[..., u0, v1] * x)
+        of_one = np.minimum(cost[..., u1, v0], cost[..., u1, v1] * x)
         top = np.maximum(
-            _mean(low[..., first, :], zero, one), _mean(high[..., first, :], zero, one)
+            _mean(low[..., first, :], of_zero, of_one), _mean(high[..., first, :], of_zero, of_one)
         )
         bottom = np.minimum(_mean(low[..., second, :], 1.0, x), _mean(high[..., second, :], 1.0, x))
         best = np.maximum(best, top / bottom)
     return best
 
 
-def _mean(weights: Floats, zero: Floats | float, one: Floats) -> Floats:
-    total: Floats = weights[..., 0] * zero + weights[..., 1] * one
+def _mean(weights: Floats, of_zero: Floats | float, of_one: Floats) -> Floats:
+    total: Floats = weights[..., 0] * of_zero + weights[..., 1] * of_one
     return total
 
 

@@ -92,13 +92,13 @@ def _largest_ratio(
     of the given ones.
     """
     watched()
-    zero, one = cost[u0], cost[u0 + 1]
+    of_zero, of_one = cost[u0], cost[u0 + 1]
     v1 = v0 + 1
     least, most = 1 / cost[v0][v1], cost[v1][v0]
     best = arb(0)
-    for x in (least, most, zero[v0] / zero[v1], one[v0] / one[v1]):
+    for x in (least, most, of_zero[v0] / of_zero[v1], of_one[v0] / of_one[v1]):
         x = x.max(least).min(most)
-        at_zero, at_one = zero[v0].min(zero[v1] * x), one[v0].min(one[v1] * x)
+        at_zero, at_one = of_zero[v0].min(of_zero[v1] * x), of_one[v0].min(of_one[v1] * x)
         sums = [w[0] * at_zero + w[1] * at_one for w in top]
         means = [w[0] + w[1] * x for w in bottom]
         best = best.max(sums[0].max(sums[-1]) / means[0].min(means[-1]))

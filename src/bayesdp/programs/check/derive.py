@@ -48,7 +48,7 @@ ANY: ReleaseKinds = ("any", None, None)
 class Derivation(Walk):
     """The kernel's walk over a program that has no derivation yet.
 
-    The methods raise `Rejected` for what no rule allows, and `Undecided` where solvers don't decide.
+    The methods raise `Rejected` for what no rule allows, `Undecided` where solvers don't decide.
     """
 
     def __init__(self, setting: Setting, refinements: Refinements, explain: Explanations) -> None:

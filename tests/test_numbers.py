@@ -1,8 +1,16 @@
-"""Rounding goes where its name says, by as little as it may, and against exact fractions."""
+"""Rounding goes where its name says, by as little as it may; what a number is known to be stays.
+
+Upper bounds, exact numbers and estimates are doubles that don't add up with each other.
+"""
 
 from __future__ import annotations
 
+import copy
+import json
 import math
+import operator
+import pickle
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -10,16 +18,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import bayesdp as bdp
+from bayesdp.accounting.what_if import what_if
 from bayesdp.numbers import (
+    Estimate,
     Exact,
     NotANumberError,
+    UpperBound,
     down,
     float_above,
     float_below,
     largest,
+    sum_above,
     times_above,
     up,
 )
+from bayesdp.theorems import REGISTRY, Question
 
 POSITIVE = st.floats(min_value=1e-300, max_value=1e300)
 
@@ -84,3 +98,190 @@ def test_a_number_up_to_an_error_is_below_its_upper_end() -> None:
     assert Fraction(Exact(0.1, 0.2).upper) >= Fraction(0.1) + Fraction(0.2)
     assert Exact(0.0, 1e-12).upper == 1e-12
     assert Exact(math.inf, 0.0).upper == math.inf
+
+
+# -- what is known of a number
+
+
+SIZES = st.floats(min_value=0.0, max_value=1e300)
+
+
+@given(SIZES, SIZES)
+def test_upper_bounds_add_up_to_an_upper_bound(first: float, second: float) -> None:
+    total = UpperBound(first) + UpperBound(second)
+    exact = Fraction(first) + Fraction(second)
+    assert type(total) is UpperBound
+    assert Fraction(total) >= exact > Fraction(math.nextafter(total, -math.inf))
+
+
+@given(st.lists(SIZES, max_size=6))
+def test_a_sum_above_is_the_smallest_double_that_is_none_too_small(parts: list[float]) -> None:
+    total = sum_above(*parts)
+    exact = sum(map(Fraction, parts), Fraction(0))
+    assert Fraction(total) >= exact > Fraction(math.nextafter(total, -math.inf))
+
+
+def test_sums_beyond_the_doubles_are_infinite() -> None:
+    assert UpperBound(1.7e308) + UpperBound(1.7e308) == math.inf
+    assert UpperBound(math.inf) + UpperBound(1.0) == math.inf
+
+
+@given(SIZES, SIZES, st.floats(0.0, 1e-3), st.floats(0.0, 1e-3))
+def test_exact_numbers_add_up_with_their_errors(
+    first: float, second: float, error: float, other: float
+) -> None:
+    total = Exact(first, error) + Exact(second, other)
+    assert isinstance(total, Exact)
+    off = abs(Fraction(first) + Fraction(second) - Fraction(total.value))
+    assert Fraction(total.error) >= off + Fraction(error) + Fraction(other)
+
+
+BOUND, EXACT, ESTIMATE = UpperBound(0.3), Exact(0.25, 1e-9), Estimate(0.2, 0.01)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (BOUND, EXACT),
+        (EXACT, BOUND),
+        (BOUND, ESTIMATE),
+        (ESTIMATE, BOUND),
+        (EXACT, ESTIMATE),
+        (ESTIMATE, EXACT),
+        (ESTIMATE, 1.0),
+        (1.0, ESTIMATE),
+    ],
+)
+def test_numbers_of_two_types_do_not_add_up(first: float, second: float) -> None:
+    with pytest.raises(TypeError):
+        first + second
+    with pytest.raises(TypeError):
+        sum([first, second])
+
+
+def test_sum_keeps_what_is_known() -> None:
+    total = sum([UpperBound(0.1), UpperBound(0.2), UpperBound(0.3)])
+    assert type(total) is UpperBound
+    assert total >= Fraction(0.1) + Fraction(0.2) + Fraction(0.3)
+    assert type(sum([Exact(0.5, 0.0), Exact(0.25, 0.0)])) is Exact
+
+
+def test_the_refusal_names_both_and_the_remedy() -> None:
+    with pytest.raises(
+        TypeError, match=r"an upper bound and an exact number don't add up: .*upper"
+    ):
+        BOUND + EXACT
+
+
+@pytest.mark.parametrize("number", [BOUND, EXACT])
+@pytest.mark.parametrize("change", [operator.add, operator.sub, operator.mul, operator.truediv])
+def test_other_arithmetic_claims_nothing(
+    number: float, change: Callable[[float, float], float]
+) -> None:
+    for result, right in (
+        (change(number, 0.5), change(float(number), 0.5)),
+        (change(0.5, number), change(0.5, float(number))),
+    ):
+        assert type(result) is float
+        assert result == right
+
+
+@pytest.mark.parametrize("number", [BOUND, EXACT])
+def test_they_are_used_as_doubles(number: float) -> None:
+    plain = float(number)
+    assert type(plain) is float
+    assert number == plain
+    assert hash(number) == hash(plain)
+    assert repr(number) == repr(plain)
+    assert f"{number:.3f}" == f"{plain:.3f}"
+    assert json.dumps({"epsilon": number}) == json.dumps({"epsilon": plain})
+    assert np.asarray([number]).dtype == np.float64
+    assert type(max(number, 0.0)) is type(number)
+    assert math.isfinite(number)
+    assert math.exp(number) == math.exp(plain)
+
+
+def test_copies_keep_what_is_known() -> None:
+    for number in (BOUND, EXACT):
+        for other in (copy.copy(number), copy.deepcopy(number), pickle.loads(pickle.dumps(number))):
+            assert type(other) is type(number)
+            assert other == number
+    assert copy.deepcopy(EXACT).error == pickle.loads(pickle.dumps(EXACT)).error == EXACT.error
+
+
+def test_nan_bounds_nothing() -> None:
+    assert UpperBound(math.nan) == math.inf
+
+
+def test_what_is_known_of_a_number_does_not_change() -> None:
+    with pytest.raises(AttributeError):
+        EXACT.error = 0.0  # type: ignore[misc]
+
+
+def test_an_exact_number_has_an_upper_bound() -> None:
+    assert type(EXACT.upper) is UpperBound
+    assert EXACT.upper > EXACT.value + EXACT.error / 2.0
+    assert Exact(0.0, 0.0).upper == 0.0
+    assert Exact(0.0, 1e-12).upper == 1e-12
+    assert Exact(math.inf, 1e-12).upper == math.inf
+
+
+# -- levels that users are handed say what they are
+
+
+TWINS = bdp.Finite(probabilities=[[0.4, 0.1], [0.1, 0.4]])
+ASKED = [[[0.75, 0.25], [0.5, 0.5]], [[0.5, 0.5], [0.25, 0.75]]]
+SPEND = bdp.Spend.from_dict(
+    {"dataset": "d", "unit": "row", "query": "q", "kind": "any", "dp_epsilon": 0.5}
+)
+
+
+def test_proved_levels_are_upper_bounds() -> None:
+    odometer = bdp.Odometer("d")
+    odometer.add(SPEND)
+    report = bdp.leakage(TWINS, 0.5)
+    gaussian = bdp.calibrate_gaussian(TWINS, 1.0, 1e-6)
+    bounds = {
+        "leakage": [bound.epsilon for bound in report.bounds],
+        "its delta": [bound.delta for bound in report.bounds],
+        "calibrate": [bdp.calibrate(TWINS, 1.0).certified_epsilon],
+        "calibrate_gaussian": [
+            gaussian.certified_epsilon,
+            gaussian.certified_delta,
+            gaussian.dp_delta,
+        ],
+        "implied": [row.level for row in bdp.implied({"dp": 0.5}, TWINS).implied],
+        "odometer": [odometer.level(bdp.Reading("bdp", 9.0, TWINS.spec()))],
+    }
+    for name, levels in bounds.items():
+        assert levels, name
+        assert {type(level) for level in levels} == {UpperBound}, name
+
+
+def test_what_a_theorem_says_itself_is_an_upper_bound() -> None:
+    question, cost = Question(TWINS), bdp.Cost(any=0.5)
+    about = [row for row in REGISTRY if row.concerns(TWINS) and row.refusal(question, cost) is None]
+    assert about
+    assert {type(theorem.bound(question, cost).epsilon) for theorem in about} == {UpperBound}
+
+
+def test_levels_of_a_channel_are_exact() -> None:
+    profile = bdp.profile(TWINS, ASKED)
+    levels = [profile.dp, *profile.bdp.values(), profile.sp, profile.bsp, profile.mp]
+    levels += [profile.do, profile.see, profile.bsp_known.level, profile.mp_of_prior.level]
+    levels += [attained.level for attained in profile.levels.values()]
+    assert {type(level) for level in levels} == {Exact}
+    assert {level.error for level in levels} == {profile.error}
+
+
+def test_what_if_tells_the_claim_the_bound_and_the_exact_level_apart() -> None:
+    answer = what_if({"releases": [{"channel": ASKED}, {"channel": ASKED}]}, TWINS)
+    assert [type(level) for level in (answer.naive, answer.sound, answer.exact)] == [
+        float,
+        UpperBound,
+        Exact,
+    ]
+    assert {type(planned.bdp) for planned in answer.releases} == {UpperBound}
+    assert answer.exact is not None
+    with pytest.raises(TypeError):
+        answer.sound + answer.exact

@@ -273,7 +273,7 @@ def test_public_names_are_those_of_the_index_of_rooms_and_of_their_modules() -> 
     for name in (
         "bayesdp.theorems.leakage",
         "bayesdp.theorems.best_bound",
-        "bayesdp.leakage.profile.model.Model",
+        "bayesdp.leakage.profile.model.LawAndChannel",
         "bayesdp.programs.surface.program",
         "bayesdp.kernel.certificates.check",
     ):

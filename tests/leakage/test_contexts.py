@@ -12,6 +12,9 @@ import pytest
 from bayesdp.leakage import contexts
 from bayesdp.leakage.contexts import SYMBOLS, Side, context_level, pushed, sides_of
 from bayesdp.leakage.deadline import Deadline, OutOfTimeError
+from bayesdp.notions import Cost
+from bayesdp.populations import MarkovChain
+from bayesdp.theorems import REGISTRY, Question
 from tests.effort import runs
 from tests.oracles import chains, finite
 from tests.theorems.test_vectors import vectors
@@ -31,7 +34,7 @@ def random_table(rng: np.random.Generator, order: int) -> np.ndarray:
 def side(table: Any) -> Side:
     sides = sides_of(np.array(table))
     assert sides is not None
-    return sides.right[1]
+    return sides.right[-1]
 
 
 def likelihoods(rows: np.ndarray, known: str) -> np.ndarray:
@@ -119,8 +122,18 @@ def test_a_chain_that_remembers_gets_no_level_and_no_time_is_no_level() -> None:
     assert sides is not None
     with pytest.raises(OutOfTimeError):
         context_level(sides, 1.0, Deadline(0.0))
-    with pytest.raises(OutOfTimeError):
-        sides_of(np.array(MILD), Deadline(0.0))
+
+
+def test_without_time_there_are_fewer_contexts_and_nothing_worse_than_ten_percent() -> None:
+    chain = MarkovChain(ACTIVITY, order=2, length=1000)
+    (theorem,) = (theorem for theorem in REGISTRY if theorem.name == "markov-contexts")
+    cost = Cost.of(0.3, "any")
+    quick = theorem.bound(Question(chain, deadline=Deadline(0.0)), cost)
+    whole = theorem.bound(Question(chain), cost)
+    assert whole.epsilon < quick.epsilon < 1.1 * whole.epsilon
+    assert len(quick.evidence["contexts"][0]) <= 200 < len(whole.evidence["contexts"][0])
+    # What was answered in a hurry is not kept for those who have time.
+    assert theorem.bound(Question(chain), cost).epsilon == whole.epsilon
 
 
 def test_a_finer_tolerance_is_never_worse(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,12 +5,13 @@ numbered with the oldest record as the highest bit, so the tuple after `u` and a
 `(2 u + y) mod 2^k`. A *context* is a word over `0`, `1` and `*`: what the adversary knows of the
 next records, the nearest first; `*` is a record that is not known. All levels are rounded up.
 
-Public names: `Side`, `Sides`, `ContextLevel`, `sides_of`, `context_level`.
+Public names: `Side`, `Sides`, `ContextLevel`, `sides_of`, `context_level`, `fewer`.
 """
 
 from __future__ import annotations
 
 import heapq
+import itertools
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -45,7 +46,8 @@ _ROUNDS = 5_000
 _ROUNDING = 128.0 * UNIT
 """More than the relative error of one step: some thirty operations on positive numbers."""
 _BATCH = 256
-_FEW = 60
+_FEWER = (60, 200)
+"""So many contexts are tried first; the second is what there is when the time is out."""
 _LITTLE = 1e-7
 _LARGEST_RATIO = 1e60
 _PLACES = 7
@@ -131,18 +133,18 @@ def _odds_width(cones: Floats, even: Indices) -> Floats:
 class Sides:
     """Both sides of an attacked record, and the stationary law of its tuple.
 
-    Each side with few contexts, and with all.
+    Each side with few contexts, with more, and with all.
     """
 
-    right: tuple[Side, Side]
-    left: tuple[Side, Side]
+    right: tuple[Side, ...]
+    left: tuple[Side, ...]
     law: Floats
 
 
-def sides_of(table: Floats, deadline: Deadline = NEVER) -> Sides | None:
+def sides_of(table: Floats) -> Sides | None:
     """Both sides of a stationary chain with positive transitions; `None` where it forgets too late.
 
-    `table` has k + 1 axes of length 2. Stops at the deadline, with `OutOfTimeError`.
+    `table` has k + 1 axes of length 2.
     """
     order = table.ndim - 1
     rows = table.reshape(-1, 2) / table.reshape(-1, 2).sum(axis=1, keepdims=True)
@@ -156,8 +158,8 @@ def sides_of(table: Floats, deadline: Deadline = NEVER) -> Sides | None:
     for here, new in product(range(len(rows)), range(2)):
         before = (new << (order - 1)) | (here >> 1)
         backwards[turned[here], new] = law[before] * rows[before, here & 1] / law[here]
-    right = _side(rows, 8.0 * UNIT, deadline)
-    left = _side(backwards, 2.0 * slack + 8.0 * UNIT, deadline)
+    right = _side(rows, 8.0 * UNIT)
+    left = _side(backwards, 2.0 * slack + 8.0 * UNIT)
     return None if right is None or left is None else Sides(right, left, law)
 
 
@@ -168,7 +170,7 @@ def reversed_tuples(order: int) -> Indices:
     )
 
 
-def _side(rows: Floats, slack: float, deadline: Deadline) -> tuple[Side, Side] | None:
+def _side(rows: Floats, slack: float) -> tuple[Side, ...] | None:
     """The widest context is split until all are narrow or there are as many as may be."""
     count = len(rows)
     most = min(MOST_CONTEXTS, 3 * MOST_NUMBERS // (2 * count * count))
@@ -183,7 +185,6 @@ def _side(rows: Floats, slack: float, deadline: Deadline) -> tuple[Side, Side] |
         return known[word]
 
     def split(word: str) -> None:
-        deadline.check()
         for longer in (word + symbol for symbol in SYMBOLS):
             width = float(np.log(_odds_width(cone(longer), even)).max())
             heapq.heappush(leaves, (-width, longer))
@@ -193,13 +194,12 @@ def _side(rows: Floats, slack: float, deadline: Deadline) -> tuple[Side, Side] |
         return Side(rows, slack, words, np.array([known[word] for word in words]))
 
     split("")
-    few = side()
-    while -leaves[0][0] > TOLERANCE and len(leaves) + 2 <= most:
-        if len(leaves) <= _FEW:
-            few = side()
-        split(heapq.heappop(leaves)[1])
-    every = side()
-    return (few, every) if np.isfinite(every.cones).all() else None
+    sides = []
+    for contexts in (*_FEWER, most):
+        while -leaves[0][0] > TOLERANCE and len(leaves) + 2 <= contexts:
+            split(heapq.heappop(leaves)[1])
+        sides.append(side())
+    return tuple(sides) if all(np.isfinite(side.cones).all() for side in sides) else None
 
 
 def _any_evidence(rows: Floats, margin: float) -> Floats:
@@ -383,19 +383,21 @@ class _Recursion:
 def _closed_side(sides: Sequence[Side], dp_epsilon: float, deadline: Deadline) -> Floats | None:
     """Logarithms of matrices of the words that begin with `*`, which a step does not raise.
 
-    `sides` are the same side with few contexts and with all: what the few close is closed for all
-    that begin with them, and is lowered from there.
+    `sides` are the same side with more and more contexts: what few close is closed for all that
+    begin with them, and is lowered from there.
     """
     places = _PLACES - min(0, math.floor(math.log10(dp_epsilon)))
     # By more than rounding to so many places may need.
     raised = 1.0 + 8.0 * 10.0**-places
-    recursions = [_Recursion(side, dp_epsilon, raised, deadline) for side in sides]
-    shapes = [(len(side.unknown_first), len(side.rows), len(side.rows)) for side in sides]
-    above = closed(np.ones(shapes[0]), recursions[0], _ROUNDS, _LARGEST_RATIO)
+    first, count = _Recursion(sides[0], dp_epsilon, raised, deadline), len(sides[0].rows)
+    least = np.ones((len(sides[0].unknown_first), count, count))
+    above = closed(least, first, _ROUNDS, _LARGEST_RATIO)
     if above is None:
         return None
-    above = _lowered(above[sides[1].within(sides[0])], recursions[1])
-    exact = _Recursion(sides[1], dp_epsilon)
+    for few, more in itertools.pairwise(sides):
+        recursion = _Recursion(more, dp_epsilon, raised, deadline)
+        above = _lowered(above[more.within(few)], recursion)
+    exact = _Recursion(sides[-1], dp_epsilon)
     written = rounded_up(np.log(above), places)
     for logs in (written, np.log(above) * (1.0 + 4.0 * UNIT)):
         matrices = np.exp(logs)
@@ -439,6 +441,11 @@ class ContextLevel:
     tolerance: float
 
 
+def fewer(sides: Sides) -> Sides:
+    """The same without the step to all contexts: a level that is quick, and a little higher."""
+    return Sides(sides.right[:-1], sides.left[:-1], sides.law)
+
+
 def context_level(
     sides: Sides, dp_epsilon: float, deadline: Deadline = NEVER
 ) -> ContextLevel | None:
@@ -447,8 +454,7 @@ def context_level(
     `dp_epsilon` is above 0 and at most `LARGEST_COST` divided by the order. Stops at the deadline,
     with `OutOfTimeError`.
     """
-    half = deadline.within(deadline.left / 2.0)
-    right = _closed_side(sides.right, dp_epsilon, half)
+    right = _closed_side(sides.right, dp_epsilon, deadline)
     left = None if right is None else _closed_side(sides.left, dp_epsilon, deadline)
     if right is None or left is None:
         return None

@@ -70,9 +70,10 @@ of the rows the ratio is `1 + (a - b)(x - 1) / (1/rho + a + b x + a b x rho)`: l
 sqrt(a b x)`, or at the end nearest to it.
 
 **Which contexts.** The one whose odds are known the least is split, until all are known up to the
-factor `e^0.02` or there are 1,000. The certificate lists them, and the matrices of those that begin
-with an unknown record; the others follow. Pairs of contexts are not all tried: a beginning has the
-largest entries of its words, and only beginnings that matter are split.
+factor `e^0.02` or there are 1,000, or 200 where there is no time for more. The certificate lists
+them, and the matrices of those that begin with an unknown record; the others follow. Pairs of
+contexts are not all tried: a beginning has the largest entries of its words, and only beginnings
+that matter are split.
 
 *Values:* the activity series of 3.5k, any adversary: 0.566 at eps 0.1 and 3.917 at eps 1, where an
 uninformed adversary has at most 0.5614 and 3.5913, and blocks (3.6) give 1.2788 and 7.7375 against
@@ -92,9 +93,10 @@ from bayesdp.leakage.contexts import (
     ContextLevel,
     Sides,
     context_level,
+    fewer,
     sides_of,
 )
-from bayesdp.leakage.deadline import Deadline
+from bayesdp.leakage.deadline import Deadline, OutOfTimeError
 from bayesdp.leakage.tuples import LEAST_COST
 from bayesdp.notions import Bound, Cost
 from bayesdp.populations import MarkovChain
@@ -147,15 +149,30 @@ class MarkovContexts(MarkovTheorem):
 
 
 @lru_cache(maxsize=16)
-def _sides(population: MarkovChain, deadline: Deadline) -> Sides | None:
-    return sides_of(table_of(population), deadline)
+def _sides(population: MarkovChain) -> Sides | None:
+    return sides_of(table_of(population))
+
+
+def _level(population: MarkovChain, dp_epsilon: float, deadline: Deadline) -> ContextLevel | None:
+    """With all contexts; when the time is out, with those that take a fraction of a second."""
+    dp_epsilon = max(dp_epsilon, LEAST_COST) if dp_epsilon > 0.0 else 0.0
+    try:
+        return _with_all(population, dp_epsilon, deadline)
+    except OutOfTimeError:
+        return _with_few(population, dp_epsilon)
 
 
 @lru_cache(maxsize=64)
-def _level(population: MarkovChain, dp_epsilon: float, deadline: Deadline) -> ContextLevel | None:
+def _with_all(
+    population: MarkovChain, dp_epsilon: float, deadline: Deadline
+) -> ContextLevel | None:
     if dp_epsilon == 0.0:
         return ContextLevel(0.0, ((), ()), [], 0.0)
-    if dp_epsilon < LEAST_COST:
-        return _level(population, LEAST_COST, deadline)
-    sides = _sides(population, deadline)
+    sides = _sides(population)
     return None if sides is None else context_level(sides, dp_epsilon, deadline)
+
+
+@lru_cache(maxsize=64)
+def _with_few(population: MarkovChain, dp_epsilon: float) -> ContextLevel | None:
+    sides = _sides(population)
+    return None if sides is None else context_level(fewer(sides), dp_epsilon)

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,19 @@ _PLACES = 7
 """So many places of the logarithms are written for a cost of 1 nat, more for smaller ones."""
 _NEAR = 1e-4
 """How far the level may lie above the largest pair of contexts, relative to it."""
+
+
+class _Steps(NamedTuple):
+    """One more symbol before contexts: `beyond[first[i] : first[i + 1]]` come after `here[i]`."""
+
+    beyond: Indices
+    here: Indices
+    first: Indices
+
+    def largest(self, matrices: Floats) -> Floats:
+        """For each context `here` the largest entries of those beyond."""
+        largest: Floats = np.maximum.reduceat(matrices[self.beyond], self.first, axis=0)
+        return largest
 
 
 @dataclass(frozen=True)
@@ -98,8 +112,8 @@ class Side:
         return float(np.log(_odds_width(self.cones, even)).max())
 
     @cached_property
-    def steps(self) -> dict[str, tuple[Indices, Indices]]:
-        """For each nearest symbol: pairs of a context beyond it and a context that begins with it.
+    def steps(self) -> dict[str, _Steps]:
+        """For each nearest symbol: the contexts that begin with it, and those beyond it.
 
         All pairs that agree as far as both are said.
         """
@@ -116,7 +130,9 @@ class Side:
                 prefixes = (longer[:length] for length in range(1, len(longer) + 1))
                 shorter = [places[prefix] for prefix in prefixes if prefix in places]
                 pairs += [(beyond, here) for here in shorter or extended[longer]]
-            steps[symbol] = (np.array([p for p, _ in pairs]), np.array([p for _, p in pairs]))
+            pairs.sort(key=lambda pair: pair[1])
+            beyond_, here_ = np.array(pairs).T
+            steps[symbol] = _Steps(beyond_, *np.unique(here_, return_index=True))
         return steps
 
 
@@ -336,10 +352,10 @@ class _Recursion:
         matrices[side.unknown_first] = unknown_first
         for _ in range(count.bit_length() - 2):
             for new in range(2):
-                beyond, here = side.steps[str(new)]
+                step = side.steps[str(new)]
                 moved = (2 * np.arange(count) + new) % count
-                values = matrices[beyond][:, moved[:, None], moved]
-                np.maximum.at(matrices, here, values)
+                values = step.largest(matrices[:, moved[:, None], moved])
+                matrices[step.here] = np.maximum(matrices[step.here], values)
         return matrices
 
     def __call__(self, unknown_first: Floats) -> Floats:
@@ -350,8 +366,8 @@ class _Recursion:
         stepped = np.ones_like(matrices)
         stepped[:, self.first, self.second] = self._unknown(matrices) * self.raised
         result = np.ones_like(matrices)
-        beyond, here = side.steps["*"]
-        np.maximum.at(result, here, stepped[beyond])
+        step = side.steps["*"]
+        result[step.here] = step.largest(stepped)
         return result[side.unknown_first]
 
     def _unknown(self, matrices: Floats) -> Floats:
@@ -474,18 +490,18 @@ class _Prefixes:
     """The beginnings of a side's words, each with the largest entries of its words."""
 
     def __init__(self, side: Side, matrices: Floats, places: Indices) -> None:
-        words = sorted({w[:n] for w in side.words for n in range(len(w) + 1)}, key=len)
+        beginnings = {w[:n] for w in side.words for n in range(len(w))}
+        words = [*sorted(beginnings, key=len), *side.words]
         self.places = {word: place for place, word in enumerate(words)}
-        shape = (len(words), *matrices.shape[1:])
-        self.matrices, self.cones = np.ones(shape), np.zeros(shape)
         square = (slice(None), places[:, None], places)
-        for word, matrix, cone in zip(
-            side.words, matrices[square], side.cones[square], strict=True
-        ):
-            for length in range(len(word) + 1):
-                place = self.places[word[:length]]
-                for kept, new in ((self.matrices, matrix), (self.cones, cone)):
-                    kept[place] = np.maximum(kept[place], new)
+        self.matrices, self.cones = (
+            np.concatenate([np.empty((len(beginnings), *kept.shape[1:])), kept[square]])
+            for kept in (matrices, side.cones)
+        )
+        for place in reversed(range(len(beginnings))):
+            longer = [self.places[words[place] + symbol] for symbol in SYMBOLS]
+            for kept in (self.matrices, self.cones):
+                kept[place] = kept[longer].max(axis=0)
         self.longer = [
             [self.places[word + s] for s in SYMBOLS] if word + "*" in self.places else [place]
             for place, word in enumerate(words)

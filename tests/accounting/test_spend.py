@@ -11,8 +11,8 @@ from fractions import Fraction
 import pytest
 
 from bayesdp.accounting import Reading, Spend, total_cost
+from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.composition import level
-from bayesdp.accounting.spend import canonical_json
 from bayesdp.errors import InputError, LedgerError, UnsupportedError
 from bayesdp.notions import Cost
 from tests.accounting.helpers import BDP, CHAIN, DP, spend

@@ -32,13 +32,13 @@ from bayesdp.accounting.account import (
     new_columns,
 )
 from bayesdp.accounting.analysts import checked_analyst
+from bayesdp.accounting.canonical import canonical_json, plain_text
 from bayesdp.accounting.lookalikes import lookalike
 from bayesdp.accounting.rounded import STEPS, keeps, left, left_words, scaled, spent, up_words
 from bayesdp.accounting.spend import (
     LevelFunction,
     Reading,
     Spend,
-    canonical_json,
     check_text,
     total_cost,
 )
@@ -198,7 +198,10 @@ class Ledger:
 
         Raises `LedgerError` for an unknown release and for one that has its result.
         """
-        text = _json(result)
+        self.store_text(release_id, plain_text(result))
+
+    def store_text(self, release_id: str, text: str) -> None:
+        """The same for a result that is written out, by `plain_text`."""
         with self._file.writing(create=False) as connection:
             schema.release_row(connection, release_id)
             if schema.result_of(connection, release_id) is not None:
@@ -492,9 +495,3 @@ def _require_new_name(connection: Connection, dataset: str) -> None:
             remedy="If the same people are meant, use that name. If not, "
             "'bayesdp ledger register STUDY' registers another data set of this name.",
         )
-
-
-def _json(value: dict[str, Any]) -> str:
-    """A result's text. Its own order is kept, because people read it."""
-    canonical_json(value)  # refuses what isn't plain data
-    return json.dumps(value, allow_nan=False)

@@ -29,7 +29,8 @@ from sqlalchemy import (
     select,
 )
 
-from bayesdp.accounting.spend import Reading, Spend, canonical_json
+from bayesdp.accounting.canonical import canonical_json
+from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.errors import LedgerError
 
 FORMAT = "bayesdp-ledger"
@@ -226,8 +227,7 @@ def result_of(connection: Connection, release: str) -> str | None:
 
 def reading_row(dataset: str, reading: Reading, time: str) -> dict[str, Any]:
     """The row that keeps a reading, with the time at which it was registered."""
-    text = canonical_json(reading.to_dict())
-    return {"dataset": dataset, "key": reading.key(), "reading": text, "time": time}
+    return {"dataset": dataset, "key": reading.key(), "reading": reading.text(), "time": time}
 
 
 def reading_of(row: Row[Any]) -> Reading:

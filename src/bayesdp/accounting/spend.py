@@ -13,10 +13,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, field, fields, replace
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 from bayesdp.accounting.blocks import Block, heaviest
+from bayesdp.accounting.canonical import canonical_form, canonical_json
 from bayesdp.errors import InputError, LedgerError, UnsupportedError, did_you_mean
 from bayesdp.notions import (
     ADVERSARIES,
@@ -259,7 +259,7 @@ class Reading:
             raise InputError("reading.population", self.population, expected=expected)
         if self.population is not None:
             # A private copy: what is hashed and stored can't change in the caller's hands.
-            text, copy = _canonical_form(self.population)
+            text, copy = canonical_form(self.population)
             object.__setattr__(self, "population_text", text)
             object.__setattr__(self, "population", copy)
 
@@ -292,9 +292,16 @@ class Reading:
 
     def to_dict(self) -> dict[str, Any]:
         """The reading as plain data for JSON."""
+        population = json.loads(self.population_text) if self.population_text else None
+        return self._plain(population)
+
+    def text(self) -> str:
+        """The same as canonical JSON."""
+        return self._text(self._plain(None))
+
+    def _plain(self, population: dict[str, Any] | None) -> dict[str, Any]:
         columns = {"covers": list(self.covers), "independent": list(self.independent)}
         interval = None if self.interval is None else list(self.interval)
-        population = json.loads(self.population_text) if self.population_text else None
         return {
             "notion": self.notion,
             "total": self.total,
@@ -325,13 +332,16 @@ class Reading:
 
     def _digest(self, value: Mapping[str, Any]) -> str:
         """The SHA-256, in hex, of the canonical JSON with the population in it."""
+        return hashlib.sha256(self._text(value).encode("ascii")).hexdigest()
+
+    def _text(self, value: Mapping[str, Any]) -> str:
+        """The canonical JSON with the population in it."""
         if not self.population_text:
-            return hashlib.sha256(canonical_json(value).encode("ascii")).hexdigest()
+            return canonical_json(value)
         text = canonical_json({**value, "population": None})
         # In a text within the text the quotes would be escaped: this is the key itself.
         before, after = text.split('"population":null')
-        text = f'{before}"population":{self.population_text}{after}'
-        return hashlib.sha256(text.encode("ascii")).hexdigest()
+        return f'{before}"population":{self.population_text}{after}'
 
     def _columns(self) -> dict[str, Any]:
         if self.notion == "dp":
@@ -347,65 +357,6 @@ LevelFunction = Callable[[Reading, Sequence[Spend]], float]
 
 It is asked about no spends at all, too, and must not fall when a spend is added or scaled up.
 """
-
-
-def canonical_json(value: object) -> str:
-    """One text for one meaning: sorted keys, no spaces, 1.0 written as 1. Refuses NaN.
-
-    Raises `InputError` for what is not plain data (numbers, text, lists, mappings with text keys).
-    """
-    return _canonical_form(value)[0]
-
-
-def _canonical_form(value: object) -> tuple[str, Any]:
-    """The canonical text, and what it says: a copy that shares nothing with the value."""
-    plain = _quickly(value)
-    if plain is None:
-        text = _written(_canonical(value))
-        return text, json.loads(text)
-    return _written(plain), plain
-
-
-def _quickly(value: object) -> object | None:
-    """The canonical data, by a round trip through JSON; `None` where that could change it."""
-    try:
-        text = json.dumps(value, sort_keys=True, allow_nan=False)
-        plain: object = json.loads(text, parse_float=_number_of)
-    except (TypeError, ValueError, RecursionError):
-        return None
-    return plain if plain == value else None  # keys that are not texts, tuples
-
-
-@lru_cache(maxsize=10_000)
-def _number_of(digits: str) -> object:
-    return _canonical(float(digits))
-
-
-def _written(plain: object) -> str:
-    return json.dumps(
-        plain, sort_keys=True, separators=(",", ":"), allow_nan=False, ensure_ascii=True
-    )
-
-
-_MOST_EXACT = 2**53
-
-
-def _canonical(value: object) -> object:
-    kind = type(value)  # exact types first: populations hold hundreds of thousands of numbers
-    if kind is str or kind is bool or kind is int or value is None:
-        return value
-    if kind is list or kind is tuple or isinstance(value, (list, tuple)):
-        return [_canonical(item) for item in value]  # type: ignore[attr-defined]
-    if isinstance(value, (bool, str)):
-        return value
-    if isinstance(value, int):
-        return int(value)
-    if isinstance(value, float) and math.isfinite(value):
-        # A study in TOML may say 1 where JSON says 1.0; below 2^53 they are the same number.
-        return int(value) if value.is_integer() and abs(value) < _MOST_EXACT else float(value)
-    if isinstance(value, Mapping) and all(isinstance(key, str) for key in value):
-        return {str(key): _canonical(item) for key, item in value.items()}
-    raise InputError("data", value, expected="plain JSON data with finite numbers")
 
 
 def _most(spends: Sequence[Spend], part: str) -> float:

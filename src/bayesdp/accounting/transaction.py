@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar
 
-from bayesdp.accounting.spend import Reading, Spend, canonical_json
+from bayesdp.accounting.canonical import plain_text
+from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.errors import FailedError, LedgerError, TableMismatchError
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class Transaction(Generic[Shown]):
         self._ledger, self._entry, self._drawing = ledger, entry, drawing
         self._next: Stage | None = "debit"
         self._release: ReleaseId | None = None
-        self._drawn: tuple[Shown, dict[str, Any]] | None = None
+        self._drawn: tuple[Shown, str] | None = None
 
     def run(self) -> Shown:
         """Take all four steps, and return the result.
@@ -145,15 +146,15 @@ class Transaction(Generic[Shown]):
         release = self._paid_for("draw")
         self._next = "store"
         try:
-            drawn = self._drawing.draw(release)
-            canonical_json(drawn[1])  # else it could not be stored
+            shown, result = self._drawing.draw(release)
+            text = plain_text(result)  # else it could not be stored
         except Exception as error:
             # Whatever it is: those who read the error must learn that it has been paid for. Its own
             # traceback may lead to private values.
             problem = error_words(error, quoted=self._drawing.reads_released_only)
             cause = error if self._drawing.reads_released_only else None
             raise self._failed(release, problem) from cause
-        self._drawn = drawn
+        self._drawn = shown, text
 
     def store(self) -> None:
         """Write the result durably, or, after a failure, what was drawn until then.
@@ -162,14 +163,18 @@ class Transaction(Generic[Shown]):
         """
         release = self._paid_for("store")
         self._next = None
-        document = self._drawing.so_far(release).document if self._drawn is None else self._drawn[1]
-        if document is not None:
+        text = self._text_so_far(release) if self._drawn is None else self._drawn[1]
+        if text is not None:
             try:
-                self._ledger.store(release, document)
+                self._ledger.store_text(release, text)
             except LedgerError as error:
                 raise self._failed(release, error_words(error, quoted=True), kept=False) from error
         if self._drawn is not None:
             self._next = "show"
+
+    def _text_so_far(self, release: ReleaseId) -> str | None:
+        document = self._drawing.so_far(release).document
+        return None if document is None else plain_text(document)
 
     def show(self) -> Shown:
         """The result, which is stored already. Raises `RuntimeError` out of order."""

@@ -50,9 +50,10 @@ def certify(
         "data_set": data_set_state(plan, before, derivation),
         "not_protected": list(kernel.NOT_PROTECTED),
     }
-    plain = plain_details(body | {"derivation": {"evidence": derivation.evidence}})
-    assuming = kernel.assumptions(plain)
-    return Certificate(plain_details(body | {"assumptions": assuming}), derivation)
+    plain = plain_details(body)
+    allowance = {"derivation": {"evidence": plain_details(derivation.evidence)}}
+    assuming = kernel.assumptions(plain | allowance)
+    return Certificate(plain | {"assumptions": assuming}, derivation)
 
 
 def data_set_state(plan: Plan, before: Sequence[Spend], derivation: Step) -> dict[str, Any]:

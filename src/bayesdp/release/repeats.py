@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
+from bayesdp.accounting.canonical import canonical_json
 from bayesdp.accounting.ledger import Ledger
-from bayesdp.accounting.spend import Spend, canonical_json, total_cost
+from bayesdp.accounting.spend import Spend, total_cost
 from bayesdp.errors import LedgerError, Refusal
 from bayesdp.release.results import cost_words
 from bayesdp.release.spec import StudySpec, describe_column
@@ -20,14 +21,14 @@ _RELEASED: dict[str, list[str]] = {}
 """The releases of this process in their order, by the digest of their study."""
 
 
-def remember(study: StudySpec, release: str) -> None:
-    """Remember that the study has been paid for."""
-    _RELEASED.setdefault(digest(study), []).append(release)
+def remember(study: str, release: str) -> None:
+    """Remember that the study of this digest has been paid for."""
+    _RELEASED.setdefault(study, []).append(release)
 
 
-def require_new(study: StudySpec, ledger: Ledger) -> None:
-    """Raises `Refusal` if this process has paid for an identical study in this ledger."""
-    for release in reversed(_RELEASED.get(digest(study), ())):
+def require_new(study: str, ledger: Ledger) -> None:
+    """Raises `Refusal` if this process has paid for a study of this digest in this ledger."""
+    for release in reversed(_RELEASED.get(study, ())):
         kept = _kept(ledger, release)
         if kept is not None:
             raise Refusal(_words(kept))

@@ -38,7 +38,7 @@ from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, program_findings, program_rows, run_program
 from bayesdp.release.queries import shape
 from bayesdp.release.reading import parse_study, read_toml
-from bayesdp.release.repeats import remember, require_new
+from bayesdp.release.repeats import digest, remember, require_new
 from bayesdp.release.results import Release, Result, cost_words
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
@@ -213,9 +213,9 @@ class Study:
         its kin for wrong input, and `FailedError` for what goes wrong after the debit: what was
         drawn until then is kept in the ledger.
         """
-        ledger = self.ledger()
+        ledger, identity = self.ledger(), digest(self.spec)
         if not again:
-            require_new(self.spec, ledger)
+            require_new(identity, ledger)
         who = self.spec.data.dataset, self.name
         analyst = self.spec.budget.analyst
         with self._naming_inspect(), refusals_noted(ledger, *who, analyst):
@@ -226,7 +226,8 @@ class Study:
             self._require_budget(ledger, plan)  # others may have spent in the meantime
             ledger.refused(self.spec.data.dataset, self.name, "budget", analyst=analyst)
         within_total(plan, derivation)
-        return Transaction(ledger, self._entry(plan), _Drawing(ledger, plan, exact, clock)).run()
+        drawing = _Drawing(ledger, plan, exact, identity, clock)
+        return Transaction(ledger, self._entry(plan), drawing).run()
 
     @contextmanager
     def _naming_inspect(self) -> Iterator[None]:
@@ -314,10 +315,16 @@ class _Drawing:
     """What a study draws after its debit: noise for its numbers, a run of each program."""
 
     def __init__(
-        self, ledger: Ledger, plan: Plan, exact: _Exact, clock: Callable[[], datetime] | None
+        self,
+        ledger: Ledger,
+        plan: Plan,
+        exact: _Exact,
+        identity: str,
+        clock: Callable[[], datetime] | None,
     ) -> None:
         self.reads_released_only = False
         self._ledger, self._plan, self._totals, self._clock = ledger, plan, exact.totals, clock
+        self._identity = identity
         self._runs = [ProgramRun(*run) for run in zip(plan.programs, exact.rows, strict=True)]
         self._results: list[Result] = []
         self._time = ""
@@ -329,7 +336,7 @@ class _Drawing:
 
     def draw(self, release: str) -> tuple[Release, dict[str, Any]]:
         """The release with its certificate."""
-        remember(self._plan.study, release)
+        remember(self._identity, release)
         time = self._clock() if self._clock is not None else datetime.now(UTC)
         self._time = time.isoformat(timespec="seconds")
         for query in self._plan.queries:

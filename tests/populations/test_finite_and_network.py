@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib.util
 import itertools
 import json
@@ -193,6 +194,74 @@ def test_other_examples():
     assert child == pytest.approx([0.9604, 0.0392, 0.0004], abs=1e-12)
     contacts = load(str(EXAMPLES / "contacts.toml"))
     assert joint_of(contacts, 256).shape == (2,) * 8
+
+
+# ------------------------------------------------------ files of nodes
+
+TWO = [
+    {"name": "mother", "states": 2, "table": [0.8, 0.2]},
+    {"name": "child", "states": 2, "parents": ["mother"], "table": [[0.9, 0.1], [0.4, 0.6]]},
+]
+LINE = [
+    {"name": "mother", "law": [0.8, 0.2]},
+    {"name": "child", "parent": "mother", "transition": [[0.9, 0.1], [0.4, 0.6]]},
+]
+
+
+@pytest.mark.parametrize(("model", "nodes"), [("network", TWO), ("tree", LINE)])
+def test_nodes_are_read_from_a_file(tmp_path, monkeypatch, model, nodes):
+    """The spec holds the nodes, and the source says which file they were in."""
+    text = json.dumps(nodes).encode()
+    (tmp_path / "family.json").write_bytes(text)
+    digest = hashlib.sha256(text).hexdigest()
+    monkeypatch.chdir(tmp_path)
+    spelt = parse({"model": model, "nodes": nodes})
+    for where in ("family.json", {"file": "family.json", "sha256": digest}):
+        read = parse({"model": model, "nodes": where})
+        assert read.nodes == spelt.nodes
+        assert read.source == f"nodes of family.json, SHA-256 {digest}"
+        assert parse(json.loads(json.dumps(read.spec()))) == read
+    vouched = type(spelt)(tmp_path / "family.json", source="the register")
+    assert vouched.source == f"the register; nodes of family.json, SHA-256 {digest}"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (b"[{}, {}", r"population\.nodes is '.*n\.json': expected a JSON file of nodes"),
+        (b"\xff", r"n\.json.*utf-8"),
+        (b'[{"name": "a", "name": "b"}]', r"n\.json.*'name' stands twice"),
+        (json.dumps({"nodes": TWO}).encode(), r"n\.json.*It has no keys beside them"),
+        (b"[]", r"population\.nodes is \[\].*in the file .*n\.json"),
+        (json.dumps([TWO[0], TWO[1] | {"tabel": 1}]).encode(), r"nodes\[1\]\.tabel.*n\.json"),
+        (json.dumps([TWO[1]]).encode(), r"nodes\[0\]\.parents\[0\].*in the file .*n\.json"),
+        (
+            json.dumps([TWO[0] | {"table": [1, 1]}]).encode(),
+            r"nodes\[0\]\.table.*sum to 2.*n\.json",
+        ),
+    ],
+)
+def test_a_wrong_file_of_nodes_is_named(tmp_path, text, message):
+    path = tmp_path / "n.json"
+    path.write_bytes(text)
+    for read in (Network, lambda nodes: parse({"model": "network", "nodes": nodes})):
+        with pytest.raises(InputError, match=message):
+            read(str(path))
+
+
+def test_another_file_of_nodes_is_refused(tmp_path):
+    path = tmp_path / "n.json"
+    path.write_text(json.dumps(TWO))
+    for where, message in [
+        (str(tmp_path / "none.json"), r"population\.nodes is .*none\.json': expected a file"),
+        ({"file": str(path), "sha256": "0" * 64}, r"population\.nodes\.sha256.*is another one"),
+        ({"fil": str(path)}, r"population\.nodes\.fil: .*Did you mean 'file'"),
+        ({"file": 3}, r"population\.nodes\.file is 3"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            Network(nodes=where)
+    with pytest.raises(InputError, match=r"population\.source"):
+        Network(nodes=str(path), source=3)
 
 
 def bif(tmp_path: Path, text: str) -> Path:

@@ -3,8 +3,9 @@
 * What is spent and how it is read: `spend`, `blocks` (of a public column), `independence`.
 * What it adds up to: `composition` and `levels`, `approximate` (epsilon and delta), `expressions`
   and the room `what_if` (compositions as data), `odometer` (in memory).
-* The ledger: `ledger` over `account`, `schema` and `storage`, `canonical` (data as text); `transaction` is the way of every
-  release through it, `rounded` what is left, `analysts` and `lookalikes` its names.
+* The ledger: `ledger` over `account`, `schema` and `storage`; `transaction` is the way of every
+  release through it, `canonical` data as text, `rounded` what is left, `analysts` and `lookalikes`
+  its names.
 
 What brings SQLAlchemy or the theorems along is loaded on first use.
 """

@@ -45,7 +45,7 @@ class Population(BaseModel):
     positional: ClassVar[tuple[str, ...]] = ()
     """The fields that may be given without their names, in this order."""
 
-    def __init__(self, *values: Any, **data: Any) -> None:
+    def __init__(self, /, *values: Any, **data: Any) -> None:
         try:
             super().__init__(**self._with_names(values, data))
         except ValidationError as error:

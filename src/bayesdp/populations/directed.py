@@ -1,12 +1,58 @@
-"""What Bayesian networks and causal models have in common: tables by parents, and no cycles."""
+"""What networks, trees and causal models share: nodes, tables by parents, and no cycles."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Any
 
 from bayesdp.errors import InputError
-from bayesdp.populations.base import law
+from bayesdp.populations.base import Population, law
+from bayesdp.populations.files import NamedFile, named_file, read_json
+
+_KEY = "population.nodes"
+
+
+class OfNodes(Population):
+    """A population whose records are `nodes`: a list of them, or the path of a file.
+
+    The file holds the list as JSON, and is read at once. The spec writes the nodes out, and its
+    `source` names the file with its SHA-256.
+    """
+
+    def __init__(self, /, *values: Any, **data: Any) -> None:
+        given = self._with_names(values, data)
+        file = named_file(given.get("nodes"), _KEY, "a JSON file of nodes")
+        if file is None:
+            super().__init__(**given)
+            return
+        given["nodes"], source = _nodes_in(file), given.get("source", "")
+        if isinstance(source, str):
+            from_file = f"nodes of {PurePath(file.name).name}, SHA-256 {file.sha256}"
+            given["source"] = f"{source}; {from_file}" if source else from_file
+        try:
+            super().__init__(**given)
+        except InputError as wrong:
+            raise type(wrong)(
+                wrong.key,
+                wrong.value,
+                expected=wrong.expected,
+                remedy=f"{wrong.remedy} It is in the file {file.name}.".lstrip(),
+                shown=wrong.shown,
+            ) from None
+
+
+def _nodes_in(file: NamedFile) -> list[Any]:
+    expected = "a JSON file of nodes, which are a list"
+    try:
+        nodes = read_json(file.content.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise InputError(_KEY, file.name, expected=f"{expected} ({error})") from None
+    if not isinstance(nodes, list):
+        raise InputError(
+            _KEY, file.name, expected=expected, remedy="It has no keys beside them: [...] alone."
+        )
+    return nodes
 
 
 def read_rows(table: Any, sizes: list[int], width: int, key: str) -> Any:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import csv
 import hashlib
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.errors import InputError, UnsupportedError, did_you_mean
-from bayesdp.populations.files import find
+from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.populations.files import named_file
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,20 +86,9 @@ def read_edges(raw: Any) -> Edges:
     import numpy as np
 
     key = "population.edges"
-    if isinstance(raw, str | Path):
-        return _edges_of(str(raw), None)
-    if isinstance(raw, Mapping):
-        for name in raw:
-            if name not in ("file", "sha256"):
-                raise InputError(
-                    f"{key}.{name}",
-                    expected="a known key",
-                    remedy=did_you_mean(str(name), ("file", "sha256")),
-                    shown=False,
-                )
-        if not isinstance(raw.get("file"), str):
-            raise InputError(f"{key}.file", raw.get("file"), expected="the path of a file of pairs")
-        return _edges_of(raw["file"], raw.get("sha256"))
+    file = named_file(raw, key, "a file of pairs")
+    if file is not None:
+        return Edges(_pairs_in(file.content, file.name), file.sha256, file.name)
     try:
         pairs = np.asarray(raw)
     except ValueError:
@@ -112,24 +99,6 @@ def read_edges(raw: Any) -> Edges:
         raise InputError(key, raw, expected="pairs of record numbers, or a Parquet or CSV file")
     fixed = np.ascontiguousarray(pairs, dtype="<i8")
     return Edges(fixed.astype(np.int64), hashlib.sha256(fixed.tobytes()).hexdigest())
-
-
-def _edges_of(name: str, digest: Any) -> Edges:
-    key = "population.edges"
-    path = find(name, key)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise InputError(key, name, expected=f"a readable file ({error})") from None
-    actual = hashlib.sha256(content).hexdigest()
-    if digest is not None and digest != actual:
-        raise InputError(
-            f"{key}.sha256",
-            digest,
-            expected=f"{actual}, the digest of {name}",
-            remedy="The file is another one than the population was declared with.",
-        )
-    return Edges(_pairs_in(content, name), actual, name)
 
 
 _PAIRS = "a Parquet or CSV file of two integer columns, record numbers from 0"

@@ -6,13 +6,16 @@ that this process has read. If the spec holds the file's digest, any other file 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, did_you_mean
 
 MOST_PARTS = 100
 """The most parts of a dotted key."""
@@ -48,6 +51,54 @@ def find(name: str, key: str) -> Path:
         expected="a file",
         remedy="It is looked for in the current directory and beside the study.",
     )
+
+
+@dataclass(frozen=True)
+class NamedFile:
+    """A file that a population names: the name as it was given, and the digest of its bytes."""
+
+    name: str
+    content: bytes
+    sha256: str
+
+
+def named_file(given: Any, key: str, what: str) -> NamedFile | None:
+    """The file, where its path or `{ file, sha256 }` is given; `None` for anything else.
+
+    Errors: `InputError` at `key` for a file that can't be read, and for another digest than the
+    one that is given.
+    """
+    if isinstance(given, str | Path):
+        return _read_named(str(given), None, key)
+    if not isinstance(given, Mapping):
+        return None
+    for name in given:
+        if name not in ("file", "sha256"):
+            raise InputError(
+                f"{key}.{name}",
+                expected="a known key",
+                remedy=did_you_mean(str(name), ("file", "sha256")),
+                shown=False,
+            )
+    if not isinstance(given.get("file"), str):
+        raise InputError(f"{key}.file", given.get("file"), expected=f"the path of {what}")
+    return _read_named(given["file"], given.get("sha256"), key)
+
+
+def _read_named(name: str, digest: Any, key: str) -> NamedFile:
+    try:
+        content = find(name, key).read_bytes()
+    except OSError as error:
+        raise InputError(key, name, expected=f"a readable file ({error})") from None
+    actual = hashlib.sha256(content).hexdigest()
+    if digest is not None and digest != actual:
+        raise InputError(
+            f"{key}.sha256",
+            digest,
+            expected=f"{actual}, the digest of {name}",
+            remedy="The file is another one than the population was declared with.",
+        )
+    return NamedFile(name, content, actual)
 
 
 def read_json(text: str) -> Any:

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bayesdp.errors import InputError, did_you_mean, require_shown
-from bayesdp.populations.base import Population
 from bayesdp.populations.bif import read_bif
-from bayesdp.populations.directed import first_on_cycle, read_rows
+from bayesdp.populations.directed import OfNodes, first_on_cycle, read_rows
 from bayesdp.populations.files import find
 
 if TYPE_CHECKING:
@@ -47,12 +46,13 @@ class Variable(BaseModel):
         return {"name": self.name, "states": states, **parents, "table": _listed(self.table)}
 
 
-class Network(Population):
+class Network(OfNodes):
     """A Bayesian network: every record has a law for each combination of its parents' values.
 
-    Either `nodes` (in any order), or `bif`, the path of a BIF file, which is read at once and kept
-    as nodes (`{ file, reader = "pyagrum" }` reads it with pyAgrum). Rows sum to 1 within 1e-9 and
-    are rescaled; zeros are allowed. Records are numbered in the order of the nodes.
+    Either `nodes` (in any order), or the path of a JSON file of them (or `{ file, sha256 }`); or
+    `bif`, the path of a BIF file (`{ file, reader = "pyagrum" }` reads it with pyAgrum). Files are
+    read at once and kept as nodes. Rows sum to 1 within 1e-9 and are rescaled; zeros are allowed.
+    Records are numbered in the order of the nodes.
     """
 
     model: Literal["network"] = "network"

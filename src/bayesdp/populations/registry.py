@@ -42,7 +42,7 @@ def parse(spec: Mapping[str, Any], key: str = "population") -> Population:
         )
     kind = MODELS[model]
     try:
-        return kind.model_validate(dict(spec))
+        return kind(**spec)  # `model_validate` would check a class with its own `__init__` twice
     except ValidationError as error:
         raise explain_validation(error, kind.model_fields, key) from None
     except OverflowError:

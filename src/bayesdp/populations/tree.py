@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bayesdp.errors import InputError, did_you_mean, require_shown
-from bayesdp.populations.base import Population, law
+from bayesdp.populations.base import law
+from bayesdp.populations.directed import OfNodes
 
 if TYPE_CHECKING:
     from bayesdp.populations.factors import FactorGraph
@@ -27,12 +28,13 @@ class TreeNode(BaseModel):
     transition: tuple[tuple[float, ...], ...] | None = None
 
 
-class Tree(Population):
+class Tree(OfNodes):
     """A tree, or several that are mutually independent: each record given its parent.
 
-    `nodes` in any order. A root has a `law`; any other node names its `parent` and has a
-    `transition`, whose row `u` is its law when the parent is `u`. Rows sum to 1 within 1e-9 and
-    are rescaled; zeros are allowed; nodes may differ in their numbers of states.
+    `nodes` in any order, or the path of a JSON file of them (or `{ file, sha256 }`). A root has a
+    `law`; any other node names its `parent` and has a `transition`, whose row `u` is its law when
+    the parent is `u`. Rows sum to 1 within 1e-9 and are rescaled; zeros are allowed; nodes may
+    differ in their numbers of states.
     """
 
     model: Literal["tree"] = "tree"

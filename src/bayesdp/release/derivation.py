@@ -29,7 +29,7 @@ from bayesdp.notions import ApproxDP, Cost
 from bayesdp.numbers import UpperBound, largest
 from bayesdp.populations import Family
 from bayesdp.release.noise import kind_of
-from bayesdp.release.plan import Plan, PlannedQuery, describe_query, make_plan
+from bayesdp.release.plan import Plan, PlannedQuery, describe_query, make_plan, reading_of
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.release.spec import StudySpec
 from bayesdp.theorems import Bound, LeakageReport, Question, Refused, delta_at
@@ -44,9 +44,10 @@ def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
     level of its report are the kernel's, so they are what a certificate claims. Raises as
     `make_plan` does, and `Refusal` where the kernel proves no level within the budget.
     """
-    within, chosen = None, None
+    within, chosen, reading = None, None, reading_of(study)
     for _ in range(4):
-        plan = make_plan(study, n, within=within, noise=chosen.noise if chosen else None)
+        noise = chosen.noise if chosen else None
+        plan = make_plan(study, n, within=within, noise=noise, reading=reading)
         chosen = chosen or plan
         step = _own_step(plan, ())
         proved = UpperBound(step.conclusion["epsilon"])

@@ -204,37 +204,40 @@ def make_plan(
     *,
     within: float | None = None,
     noise: NoiseName | None = None,
+    reading: Reading | None = None,
 ) -> Plan:
     """Price the study. `n` is the number of records where the study takes it from the data.
 
     `within` is a level below the study's budget to stay within, if the whole of it is not to be
-    used; `noise` the kind of noise, where it was chosen before.
+    used; `noise` the kind of noise, where it was chosen before; `reading` that of the study, where
+    it is at hand: its population may be long.
 
     Raises `InputError` for a query that can't be asked, `BudgetExceededError` if the wanted errors
     alone cost more than the study may spend.
     """
+    reading = reading or reading_of(study)
     if noise is not None:
-        return _plan(study, n, within, noise)
+        return _plan(study, n, within, noise, reading)
     numbers = any(query.kind != "program" for query in study.queries)
     if study.budget.delta == 0.0 or not numbers:
-        return _plan(study, n, within, "laplace")
+        return _plan(study, n, within, "laplace", reading)
     if study.budget.noise != "auto":
-        return _plan(study, n, within, study.budget.noise)
-    return _chosen(study, n, within)
+        return _plan(study, n, within, study.budget.noise, reading)
+    return _chosen(study, n, within, reading)
 
 
-def _chosen(study: StudySpec, n: int | None, within: float | None) -> Plan:
+def _chosen(study: StudySpec, n: int | None, within: float | None, reading: Reading) -> Plan:
     """The plan with the noise that gives less error for the study as a whole."""
     try:
-        laplace = _plan(study, n, within, "laplace")
+        laplace = _plan(study, n, within, "laplace", reading)
     except BudgetExceededError as refusal:
         try:
-            plan = _plan(study, n, within, "gaussian")
+            plan = _plan(study, n, within, "gaussian", reading)
         except (BudgetExceededError, InputError):
             raise refusal from None
         return replace(plan, choice=NoiseChoice("gaussian", None, str(refusal)))
     try:
-        gaussian = _plan(study, n, within, "gaussian")
+        gaussian = _plan(study, n, within, "gaussian", reading)
     except (BudgetExceededError, InputError) as refusal:
         return replace(laplace, choice=NoiseChoice("laplace", None, str(refusal)))
     ratio = error_ratio(gaussian, laplace)
@@ -260,7 +263,9 @@ def error_ratio(plan: Plan, other: Plan) -> float:
     return math.exp(logs / numbers)
 
 
-def _plan(study: StudySpec, n: int | None, within: float | None, noise: NoiseName) -> Plan:
+def _plan(
+    study: StudySpec, n: int | None, within: float | None, noise: NoiseName, reading: Reading
+) -> Plan:
     if study.data.n != FROM_DATA:
         n = int(study.data.n)
     shapes = [
@@ -269,7 +274,6 @@ def _plan(study: StudySpec, n: int | None, within: float | None, noise: NoiseNam
         if query.kind != "program"
     ]
     programs = plan_programs(study, n)
-    reading = reading_of(study)
     _check_unknown(study, n)
     target = study.budget.spend or study.budget.epsilon
     aim = min(target, within or target)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -191,14 +190,34 @@ def plain_number(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-_PLAIN_LIST = re.compile(r'\[\n\s*((?:[^][{}"]|"(?:[^"\\]|\\.)*")*?)\n\s*\]')
-"""A list without lists or objects in it; no text of JSON holds a line break."""
-
-
 def in_short(document: Mapping[str, Any]) -> str:
     """The document as JSON with an indentation; lists of plain values stand on one line."""
-    text = json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False)
-    return _PLAIN_LIST.sub(lambda match: f"[{_SPACES.sub(' ', match.group(1))}]", text)
+    parts: list[str] = []
+    _write(document, "\n", parts)
+    return "".join(parts)
 
 
-_SPACES = re.compile(r"\n\s*")
+_encoded = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
+
+
+def _write(value: Any, line: str, parts: list[str]) -> None:
+    """Add a value's text to the parts; `line` is a line break with the indentation so far."""
+    if isinstance(value, Mapping) and value:
+        opening = "{"
+        for key, inner in value.items():
+            parts.append(f"{opening}{line} {_encoded(str(key))}: ")
+            _write(inner, line + " ", parts)
+            opening = ","
+        parts.append(line + "}")
+    elif isinstance(value, list | tuple) and any(isinstance(part, _NESTED) for part in value):
+        opening = "["
+        for inner in value:
+            parts.append(f"{opening}{line} ")
+            _write(inner, line + " ", parts)
+            opening = ","
+        parts.append(line + "]")
+    else:
+        parts.append(_encoded(value))
+
+
+_NESTED = (Mapping, list, tuple)

@@ -69,7 +69,7 @@ class Counted:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.calls: Counter[str] = Counter()
         for owner, name in (
-            (network, "read_rows"),
+            (network.Network, "_table"),
             (network.Network, "spec"),
             (stated, "_read"),
         ):
@@ -83,10 +83,10 @@ class Counted:
         return counting
 
     def taken(self) -> dict[str, float]:
-        """What has been counted since the last time; a node's table is validated by itself."""
+        """What has been counted since the last time; each node's table is validated."""
         calls, self.calls = self.calls, Counter()
         return {
-            "validated": calls["read_rows"] / RECORDS,
+            "validated": calls["_table"] / RECORDS,
             "written": calls["spec"],
             "read by the kernel": calls["_read"],
         }

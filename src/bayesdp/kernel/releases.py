@@ -98,7 +98,7 @@ class _Release:
         follows(concluded.epsilon, self.claim.epsilon, "claim: epsilon")
         agree(self.claim.delta, concluded.delta, "delta", "claim")
         self.check_claim(own, level, spends)
-        self.check_data_set(spends)
+        self.check_data_set(spends, level)
         queries = self.composition.premises
         numbers = [query for query in queries if not isinstance(query, ProgramStep)]
         programs = len(queries) - len(numbers)
@@ -335,8 +335,11 @@ class _Release:
             public = name not in self.columns or not self.columns[name].is_private
             require(public, f"{name!r} is private", "public_blocks")
 
-    def check_data_set(self, spends: Sequence[Spent]) -> None:
-        """All spends of the data set together, under the same reading."""
+    def check_data_set(self, spends: Sequence[Spent], own_level: arb) -> None:
+        """All spends of the data set together, under the same reading.
+
+        Without earlier ones they are the release's own, whose step is then the only one.
+        """
         state, name, body = self.body.data_set, "data_set", self.body
         own, step = self.root.premises[0], self.root.premises[-1]
         for spend in state.earlier_spends:
@@ -348,7 +351,8 @@ class _Release:
         self.check_public_blocks(together)
         if isinstance(own, Conversion) and isinstance(step, Conversion):
             agree(step.conclusion.adversary, own.conclusion.adversary, "adversary", name)
-        level = self.level(step, together)
+        is_own = step is own and not state.earlier_spends
+        level = own_level if is_own else self.level(step, together)
         at_least(state.level, level, "data_set: level")
         stated = (state.dp_epsilon, state.dp_rho)
         for what, stated_cost, due in zip(

@@ -203,11 +203,13 @@ def _summed(sigma: Any, first: int) -> Any:
 @lru_cache(maxsize=256)
 def _measurement(scale: float) -> Any:
     """OpenDP's measurement on vectors of 64-bit integers in l2."""
-    import opendp.prelude as dp
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_gaussian
+    from opendp.metrics import l2_distance
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))
-    return dp.m.make_gaussian(domain, dp.l2_distance(T="f64"), scale=scale)
+    enable_features("contrib")
+    return make_gaussian(vector_domain(atom_domain(T="i64")), l2_distance(T="f64"), scale=scale)
 
 
 def discrete_gaussian_delta(sigma: float, sensitivity: int, dp_epsilon: float) -> float:

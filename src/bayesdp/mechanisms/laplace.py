@@ -193,8 +193,11 @@ def least_integer(holds: Callable[[int], bool], guess: int) -> int:
 @lru_cache(maxsize=256)
 def _measurement(scale: float) -> Any:
     """OpenDP's measurement on vectors of 64-bit integers in l1."""
-    import opendp.prelude as dp
+    # Not by `opendp.prelude`, which imports scikit-learn: that takes seconds.
+    from opendp.domains import atom_domain, vector_domain
+    from opendp.measurements import make_laplace
+    from opendp.metrics import l1_distance
+    from opendp.mod import enable_features
 
-    dp.enable_features("contrib")
-    domain = dp.vector_domain(dp.atom_domain(T="i64"))
-    return dp.m.make_laplace(domain, dp.l1_distance(T="i64"), scale=scale)
+    enable_features("contrib")
+    return make_laplace(vector_domain(atom_domain(T="i64")), l1_distance(T="i64"), scale=scale)

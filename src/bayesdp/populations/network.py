@@ -115,15 +115,23 @@ class Network(OfNodes):
                 )
             place[node.name] = position
             _check_states(node, f"population.nodes[{position}].states")
+        known: dict[tuple[str, tuple[int, ...]], Any] = {}
         checked = tuple(
-            node.model_copy(update={"table": self._table(node, place, position)})
+            node.model_copy(update={"table": self._table(node, place, position, known)})
             for position, node in enumerate(self.nodes)
         )
         object.__setattr__(self, "nodes", checked)
         self._check_cycles(place)
         return self
 
-    def _table(self, node: Variable, place: dict[str, int], position: int) -> Any:
+    def _table(
+        self,
+        node: Variable,
+        place: dict[str, int],
+        position: int,
+        known: dict[tuple[str, tuple[int, ...]], Any],
+    ) -> Any:
+        """The node's table, checked; equal ones are checked once: in a pedigree, most are equal."""
         key = f"population.nodes[{position}]"
         for number, parent in enumerate(node.parents):
             if parent not in place or parent == node.name or parent in node.parents[:number]:
@@ -136,7 +144,10 @@ class Network(OfNodes):
         sizes = [self.nodes[place[parent]].size for parent in node.parents]
         tolist = getattr(node.table, "tolist", None)
         table = tolist() if tolist is not None else node.table
-        return read_rows(table, sizes, node.size, f"{key}.table")
+        same = repr(table), (*sizes, node.size)
+        if same not in known:
+            known[same] = read_rows(table, sizes, node.size, f"{key}.table")
+        return known[same]
 
     def _check_cycles(self, place: dict[str, int]) -> None:
         stuck = first_on_cycle([[place[parent] for parent in node.parents] for node in self.nodes])
@@ -228,7 +239,7 @@ class Network(OfNodes):
 
 def _listed(table: Any) -> Any:
     """A nested table as nested lists."""
-    return [_listed(inner) for inner in table] if isinstance(table, tuple) else table
+    return [_listed(inner) for inner in table] if isinstance(table[0], tuple) else list(table)
 
 
 def _check_states(node: Variable, key: str) -> None:

@@ -38,6 +38,31 @@ def test_verify_names_what_is_slower(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not verify.is_slower(0.004, 0.002)  # nobody notices
 
 
+def test_networks_name_what_takes_longer(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(str(FOLDER))
+    networks = importlib.import_module("networks")
+    taken = {"leakage": 1.0, "check": 2.9, "release": 3.1, "verify": 3.0, "explain": 0.5}
+    monkeypatch.setattr(networks, "seconds", lambda folder, command, *rest: taken[command])
+    assert networks.main(["40", "--turns", "1"]) == 1
+    failing = [line for line in capsys.readouterr().out.splitlines() if "FAILS" in line]
+    assert [line.split()[1] for line in failing] == ["release", "release"]  # and with a report
+    taken["release"] = 3.0
+    assert networks.main(["40", "--turns", "1"]) == 0
+
+
+def test_the_pedigree_of_the_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    from bayesdp.populations import Network
+
+    monkeypatch.syspath_prepend(str(FOLDER))
+    pedigree = importlib.import_module("networks").pedigree
+    network = Network(nodes=pedigree(2983))
+    assert network.records == 2983
+    assert {len(node.parents) for node in network.nodes} == {0, 2}
+    assert pedigree(2983) == pedigree(2983)
+
+
 @pytest.fixture
 def noise(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(FOLDER))

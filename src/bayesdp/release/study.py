@@ -122,6 +122,7 @@ class Study:
         self._has_file = True
         self.folder = folder
         self._table = table
+        self._priced: tuple[str, Plan] | None = None
         for position, query in enumerate(spec.queries):
             if query.kind != "program":
                 shape(spec, position)
@@ -227,7 +228,15 @@ class Study:
             ledger.refused(self.spec.data.dataset, self.name, "budget", analyst=analyst)
         within_total(plan, derivation)
         drawing = _Drawing(ledger, plan, exact, identity, clock)
-        return Transaction(ledger, self._entry(plan), drawing).run()
+        release = Transaction(ledger, self._entry(plan), drawing).run()
+        self._priced = release.id, plan
+        return release
+
+    def plan_of(self, release: Release) -> Plan:
+        """The priced study behind a release of it. That of the last one is at hand."""
+        if self._priced is not None and self._priced[0] == release.id:
+            return self._priced[1]
+        return provable_plan(self.spec, release.certificate.body["n"])
 
     @contextmanager
     def _naming_inspect(self) -> Iterator[None]:

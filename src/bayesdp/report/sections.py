@@ -8,7 +8,6 @@ from typing import Any
 from bayesdp.accounting.composition import dp_bound
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.release.certify import secrets_place
-from bayesdp.release.derivation import provable_plan
 from bayesdp.release.results import Release
 from bayesdp.release.study import Study
 from bayesdp.report import dependence
@@ -23,7 +22,7 @@ from bayesdp.report.promise import Promise, Standing, of_document
 def study_section(study: Study, release: Release, certificate_path: str) -> StudySection:
     """The report's section on a release."""
     spec = study.spec
-    plan = provable_plan(spec, release.certificate.body["n"])
+    plan = study.plan_of(release)
     report, interval = plan.report, plan.secrets_interval
     data_set = release.certificate.body["data_set"]
     promise = of_document(release.certificate.to_dict(), Standing("VALID ASSUMING"))

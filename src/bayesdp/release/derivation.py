@@ -46,8 +46,9 @@ def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
     """
     within, chosen, reading = None, None, reading_of(study)
     for _ in range(4):
-        noise = chosen.noise if chosen else None
-        plan = make_plan(study, n, within=within, noise=noise, reading=reading)
+        plan = make_plan(
+            study, n, within=within, noise=chosen.noise if chosen else None, reading=reading
+        )
         chosen = chosen or plan
         step = _own_step(plan, ())
         proved = UpperBound(step.conclusion["epsilon"])

@@ -206,6 +206,7 @@ def test_a_study_can_ask_for_the_time_that_check_tells(tmp_path: Path) -> None:
     (needed,) = [one.seconds for one in hurried.plan.left_out if one.theorem == "markov-threshold"]
     assert needed is not None
     assert f"budget.seconds = {needed:g}" in str(hurried)
+    assert f"budget.seconds = {needed:g}" in console_text(hurried)
     asked = study(tmp_path, PLENTY * needed)
     better = asked.check()
     assert "markov-threshold" not in {one.theorem for one in better.plan.left_out}
@@ -216,6 +217,10 @@ def test_a_study_can_ask_for_the_time_that_check_tells(tmp_path: Path) -> None:
     for release in (first, second):
         assert release.dp_epsilon == better.plan.dp_epsilon
         assert release.level <= 1.0
+        # What was left out is said where it is too late, too.
+        assert release.remarks == better.plan.remarks != ()
+        assert all(remark in str(release) for remark in release.remarks)
+        assert all(remark in release._repr_html_() for remark in release.remarks)
         assert bdp.verify(release).verdict == "UNKNOWN"  # it is beyond the kernel's patience
     assert "ratios would have to be computed" in better.plan.unproved
     assert hurried.plan.unproved == ""

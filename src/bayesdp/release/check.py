@@ -41,11 +41,7 @@ class Check:
         return wide_warnings(self.plan.study)
 
     def _remarks(self) -> list[str]:
-        left_out = [
-            f"Left out for time: {refused.theorem} (budget.seconds = {refused.seconds:g} would do)"
-            for refused in self.plan.left_out
-        ]
-        return [*left_out, *self.warnings]
+        return [*self.plan.remarks, *self.warnings]
 
     def _query(self, query: PlannedQuery) -> str:
         name, error, cost = self._row(query)

@@ -106,6 +106,15 @@ class Plan:
         return (*numbers, *(spend for program in self.programs for spend in program.spends))
 
     @property
+    def remarks(self) -> tuple[str, ...]:
+        """What more time may buy: for each theorem that was left out, the seconds it takes."""
+        return tuple(
+            f"Left out for time: {refused.theorem} (budget.seconds = {refused.seconds:g} would "
+            "do). With more time the noise may be less."
+            for refused in self.left_out
+        )
+
+    @property
     def dp_epsilon(self) -> float:
         """The pure DP sum of the study, rounded up."""
         return total_cost(self.spends).dp_epsilon

@@ -131,7 +131,8 @@ class Release:
 
     `id` is its name in the ledger, `time` when it was made (ISO 8601). `level` is that of this
     release alone, an epsilon in nats at `delta`. `dp_epsilon` is the sum of the pure costs and
-    `dp_rho` that of the costs in zCDP: Gaussian noise has no pure cost.
+    `dp_rho` that of the costs in zCDP: Gaussian noise has no pure cost. `remarks` say which
+    theorems were left out for time, so that with more of it there may have been less noise.
     """
 
     id: str
@@ -143,6 +144,7 @@ class Release:
     dp_rho: float = 0.0
     delta: float = 0.0
     programs: tuple[ProgramAnswer, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         numbers = counted(len(self.results), "number", "numbers")
@@ -151,7 +153,7 @@ class Release:
         return f"Release({self.id[:8]}: {numbers}, {self._cost()})"
 
     def __str__(self) -> str:
-        return "\n".join([*map(str, self), self._cost()])
+        return "\n".join([*map(str, self), self._cost(), *self.remarks])
 
     def _cost(self) -> str:
         notion = str(self.certificate.body["claim"]["notion"]).upper()
@@ -166,7 +168,8 @@ class Release:
             for output in answer.each():
                 value, spread = output.shown()
                 rows.append((output.name, "", value, spread, output.unit))
-        return notebook.table("Released", _SHOWN, rows) + notebook.paragraph(self._cost())
+        said = map(notebook.paragraph, [self._cost(), *self.remarks])
+        return notebook.table("Released", _SHOWN, rows) + "".join(said)
 
     def __iter__(self) -> Any:
         return iter((*self.results, *self.programs))

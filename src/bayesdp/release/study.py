@@ -386,6 +386,7 @@ class _Drawing:
             plan.dp_rho,
             claim["delta"],
             tuple(replace(answer, certificate=certificate) for answer in answers),
+            plan.remarks,
         )
 
 

@@ -43,9 +43,8 @@ def show_check(
         say(console, level_sentence(plan.report, in_odds=check.preview.refusal is None))
     for warning in warnings(check, before):
         say(console, warning)
-    if plan.left_out:
-        names = ", ".join(dict.fromkeys(refused.theorem for refused in plan.left_out))
-        say(console, f"Left out for time: {names}. With more budget.seconds the noise may be less.")
+    for remark in plan.remarks:
+        say(console, remark)
     if plan.unproved:
         say(
             console,
@@ -71,7 +70,7 @@ def release_warnings(release: Release) -> list[str]:
     """Warnings about what the author of a release may not have meant."""
     body = release.certificate.body
     roles = {column.get("role") for column in body["columns"].values()}
-    return _about_rows(body) if roles & STEPS else []
+    return [*(_about_rows(body) if roles & STEPS else []), *release.remarks]
 
 
 STEPS = {"series", "order"}

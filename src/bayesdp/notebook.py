@@ -24,6 +24,15 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
     )
 
 
+class Figure(str):
+    """An SVG element: text to write to a file, which a notebook shows as a picture."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
 def paragraph(text: str) -> str:
     """A line of text."""
     return f"<p>{_text(text)}</p>"

@@ -69,6 +69,13 @@ def test_the_price_by_hand(tmp_path: Path) -> None:
     assert str(row) == "0.5: level 0.5, DP cost 0.25; tall +- 12"
 
 
+def test_a_notebook_shows_a_row_for_each_level(tmp_path: Path) -> None:
+    page = study(tmp_path, TALL, MEAN).sweep([0.5, 3])._repr_html_()
+    assert page.count("<tr>") == 3
+    for text in ("level asked for", ">tall<", ">0.5<", "is left"):
+        assert text in page, text
+
+
 def test_a_target_that_cannot_be_met_is_a_row_that_says_why(tmp_path: Path) -> None:
     low, high = study(tmp_path, WANTED, MEAN).sweep([0.1, 1])
     assert low.check is None

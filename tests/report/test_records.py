@@ -21,7 +21,7 @@ from bayesdp.report.html import render
 from bayesdp.report.numbers import level_words
 from bayesdp.report.phrases import becomes
 from bayesdp.report.promise import LevelAtDelta
-from bayesdp.report.sections import study_section
+from bayesdp.report.sections import question, study_section
 from bayesdp.report.studies import release_warnings, show_check, show_release, warnings
 from tests.report.explained import CHAIN, chain_study, dp_study, family_study, gaussian_study
 
@@ -199,3 +199,29 @@ def test_correlations_are_those_of_the_covariance() -> None:
     family = correlations({"model": "family", "members": [spec, {"model": "independent"}]})
     assert family.startswith("Description 1: Declared correlations")
     assert "Description 2" not in family
+
+
+def test_the_report_says_what_was_asked(tmp_path: Path) -> None:
+    study = windows(tmp_path, STAYS)
+    section = study_section(study, study.release(), "")
+    assert list(section.questions) == ["up: how many records there are, where up == 1."]
+    assert f"<li>{section.questions[0]}</li>" in render([section])
+
+
+def test_a_question_names_the_column_its_bounds_the_condition_and_the_groups() -> None:
+    heights = {"bounds": [120, 220], "unit": "cm"}
+    asked = {"kind": "mean", "column": "height", "where": "age > 3", "by": "sex", "name": "tall"}
+    study = Study(
+        pd.DataFrame({"height": [150.0, 160.0], "age": [4, 5], "sex": ["f", "m"]}),
+        dataset="heights", n=2, budget={"notion": "dp", "epsilon": 1.0}, queries=[asked],
+        columns={
+            "height": heights,
+            "age": {"public": True, "bounds": [0, 100]},
+            "sex": {"public": True, "states": ["f", "m"]},
+        },
+    )  # fmt: skip
+    (query,) = study.spec.queries
+    assert question(query, study.spec) == (
+        "tall: the mean of 'height', values counted as at least 120 and at most 220 cm, where "
+        "age > 3, for each value of 'sex'."
+    )

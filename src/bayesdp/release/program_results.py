@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from bayesdp.accounting.rounded import up_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import UnsupportedError
+from bayesdp.notebook import Figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +97,12 @@ class ProgramAnswer:
         """Draws of the only output, a distribution. Raises `UnsupportedError` otherwise."""
         return self._distribution("samples").samples(k)
 
-    def figure(self, title: str = "") -> str:
+    def figure(self, title: str = "") -> Figure:
         """The density of the only output, a distribution, as an SVG element.
 
         Raises `UnsupportedError` for another answer.
         """
-        svg: str = self._distribution("figure").figure(title or self.query)
-        return svg
+        return Figure(self._distribution("figure").figure(title or self.query))
 
     def error(self, confidence: float = 0.95) -> Any:
         """The noise moves the number by more than this with probability at most 1 - confidence.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from bayesdp import notebook
 from bayesdp.accounting.rounded import up_words
 from bayesdp.errors import InputError, Refusal, finite_number
 from bayesdp.release.check import Check
@@ -54,6 +55,23 @@ class Sweep:
 
     def __str__(self) -> str:
         return "\n".join(map(str, self.rows))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a row for each level, a column for the error of each query."""
+        checks = [row.check for row in self.rows if row.check is not None]
+        names = [query.shape.spec.name for query in checks[0].plan.queries] if checks else []
+        columns = ("level asked for", "level", "cost", *names, "refused")
+        return notebook.table("Levels, costs and errors at 95 %", columns, self._cells(len(names)))
+
+    def _cells(self, queries: int) -> Iterator[tuple[str, ...]]:
+        for row in self.rows:
+            cells = ("",) * (2 + queries)
+            if row.check is not None:
+                plan = row.check.plan
+                errors = (f"+- {row.check.error(query)}" for query in plan.queries)
+                cost = cost_words(plan.dp_epsilon, plan.dp_rho)
+                cells = (up_words(plan.level), cost, *errors)
+            yield (f"{row.target:g}", *cells, row.refusal)
 
 
 def spending(study: StudySpec, target: float) -> StudySpec:

@@ -68,7 +68,7 @@ class StudySection:
     120 and 220 cm"), `outside` what holds for people whose values lie elsewhere. `time` is when the
     release was made (ISO 8601), `n` its number of records. `record` says what one record is, `rows`
     what that means for a person who is several, where they are; `relations` are sentences with the
-    numbers of the declared population.
+    numbers of the declared population. `questions` say what each query counts or adds up.
     """
 
     title: str
@@ -97,6 +97,7 @@ class StudySection:
     rows: str = ""
     outside: str = ""
     relations: Sequence[str] = ()
+    questions: Sequence[str] = ()
 
     @property
     def level_so_far(self) -> float:
@@ -272,8 +273,10 @@ def _results(study: StudySection, name: str) -> str:
         title=f"Released numbers of {study.title}, with 95 % error bars",
         name=f"{name}-figure",
     )
+    questions = "".join(f"<li>{escape(question)}</li>" for question in study.questions)
     return (
         "<h3>Released numbers</h3>"
+        f"{f'<p>What was asked:</p><ul>{questions}</ul>' if questions else ''}"
         f"<figure>{figure}<figcaption>Dots: what was released. Bars: the noise stays within "
         "them with probability 95 %, each on its own. This is the noise that was added for "
         "privacy, not a sampling error.</figcaption></figure>"

@@ -9,6 +9,8 @@ from bayesdp.accounting.composition import dp_bound
 from bayesdp.accounting.spend import Reading, Spend
 from bayesdp.release.certify import secrets_place
 from bayesdp.release.results import Release
+from bayesdp.release.spec import StudySpec
+from bayesdp.release.spec_parts import QuerySpec
 from bayesdp.release.study import Study
 from bayesdp.report import dependence
 from bayesdp.report.circumstances import secrets
@@ -65,7 +67,32 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
         rows=several_rows(promise),
         outside=values.paragraphs[-1] if values is not None else "",
         relations=_relations(promise),
+        questions=[question(query, spec) for query in spec.queries if query.program is None],
     )
+
+
+_COUNTED = {
+    "count": "how many records there are",
+    "sum": "the sum of {column}",
+    "mean": "the mean of {column}",
+    "proportion": "the share of records",
+    "histogram": "how many records have each value of {column}",
+}
+
+
+def question(query: QuerySpec, spec: StudySpec) -> str:
+    """What a query counts or adds up, of which records, in one sentence."""
+    column = spec.columns.get(query.column or "")
+    asked = _COUNTED[query.kind].format(column=f"'{query.column}'")
+    if column is not None and column.bounds is not None:
+        low, high = column.bounds
+        unit = f" {column.unit}" if column.unit else ""
+        asked += f", values counted as at least {low:g} and at most {high:g}{unit}"
+    if query.where:
+        asked += f", where {query.where}"
+    if query.by:
+        asked += f", for each value of '{query.by}'"
+    return f"{query.name}: {asked}."
 
 
 def _relations(promise: Promise) -> list[str]:

@@ -70,7 +70,7 @@ def release_warnings(release: Release) -> list[str]:
     """Warnings about what the author of a release may not have meant."""
     body = release.certificate.body
     roles = {column.get("role") for column in body["columns"].values()}
-    return [*(_about_rows(body) if roles & STEPS else []), *release.remarks]
+    return _about_rows(body) if roles & STEPS else []
 
 
 STEPS = {"series", "order"}
@@ -228,7 +228,7 @@ def show_release(console: Console, release: Release, notion: str) -> None:
     )
     if release.delta > 0.0:
         say(console, delta_sentence(release.level, release.delta))
-    for warning in release_warnings(release):
+    for warning in (*release_warnings(release), *release.remarks):
         say(console, warning)
 
 

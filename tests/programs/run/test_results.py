@@ -50,7 +50,9 @@ def test_numbers_agree_with_draws_and_not_with_others(posterior: Any) -> None:
 def test_plain_data_and_figures(one: object) -> None:
     plain = json.loads(json.dumps(one.to_dict()))  # type: ignore[attr-defined]
     assert plain["family"] == one.family  # type: ignore[attr-defined]
-    root = ElementTree.fromstring(one.figure("A <title>"))  # type: ignore[attr-defined]
+    figure = one.figure("A <title>")  # type: ignore[attr-defined]
+    assert figure._repr_svg_() == str(figure)
+    root = ElementTree.fromstring(figure)
     assert root.tag.endswith("svg")
     assert root[0].text == "A <title>"
 

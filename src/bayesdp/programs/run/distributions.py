@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayesdp.errors import InputError
+from bayesdp.notebook import Figure
 from bayesdp.programs.run.divergences import DivergenceKind, of_densities
 from bayesdp.programs.run.figures import DensityPanel, curve, histogram, svg
 
@@ -73,9 +74,9 @@ class Distribution(ABC):
     def panels(self) -> list[DensityPanel]:
         """The densities that `figure` draws: one, or one for each entry of a vector."""
 
-    def figure(self, title: str = "") -> str:
-        """The density as an SVG element; of a vector the density of each entry."""
-        return svg(self.panels(), title or f"{self.family} distribution")
+    def figure(self, title: str = "") -> Figure:
+        """The density as an SVG element, which notebooks show; of a vector that of each entry."""
+        return Figure(svg(self.panels(), title or f"{self.family} distribution"))
 
     def _summary(self) -> dict[str, Any]:
         interval = self.interval(0.95)

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from bayesdp.errors import InputError
+from bayesdp.notebook import Figure
 from bayesdp.programs.run.distributions import Distribution
 
 
@@ -78,7 +79,7 @@ class ProgramResult:
         """`k` draws of the only output. Raises `InputError` as `mean` does."""
         return self._only("samples").samples(k)
 
-    def figure(self, title: str = "") -> str:
+    def figure(self, title: str = "") -> Figure:
         """The density of the only output as an SVG element. Raises `InputError` as `mean` does."""
         return self._only("figure").figure(title or self.program)
 

@@ -19,5 +19,10 @@ def runs(full: int, least: int = 1) -> int:
 
 
 def in_full() -> bool:
-    """Whether nothing is left out: in `make prove`."""
+    """Whether it is `make prove`, or a share of it."""
     return os.environ.get("BAYESDP_PROVE") == "1"
+
+
+def complete() -> bool:
+    """Whether nothing is left out: in `make prove` without a share."""
+    return in_full() and float(os.environ.get("BAYESDP_PROVE_SHARE", "1.0")) >= 1.0

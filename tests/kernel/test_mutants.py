@@ -1,7 +1,7 @@
 """Mutants of the kernel's rules are caught: a certificate's verdict shows each of them.
 
-Both `make prove` and `make test` ask for every check that is lost, `make prove` for other calls
-too; but `make test` passes over those that only the whole battery shows.
+All ask for every check that is lost, the complete `make prove` for other calls too; `make test` and
+a share of `make prove` pass over those that only the whole battery shows.
 """
 
 from __future__ import annotations
@@ -13,25 +13,25 @@ from typing import Any
 
 import pytest
 
-from tests.effort import in_full, runs
+from tests.effort import complete
 from tests.kernel.battery import answer, battery
 from tests.kernel.mutants import Mutant, mutants, mutated
 from tests.kernel.reached import Certificates, Reached
 from tests.kernel.survivors import EQUIVALENT, OPEN, RARELY_SEEN
 
 pytestmark = pytest.mark.prove
-ALL_OF = frozenset({"dropped", "lost"} if in_full() else {"dropped"})
+ALL_OF = frozenset({"dropped", "lost"} if complete() else {"dropped"})
 """A check lost, or another call."""
-PARTS = 16 if in_full() else 1
+PARTS = 16 if complete() else 1
 SECONDS = 5
 """Of the processor beyond what the kernel needs, after which a mutant is one that never ends."""
 
 
 def chosen() -> list[Mutant]:
     """Fixed by what mutants are, so that code that is changed elsewhere changes nothing here."""
-    passed_over = EQUIVALENT.keys() | OPEN | (frozenset() if in_full() else RARELY_SEEN)
+    passed_over = EQUIVALENT.keys() | OPEN | (frozenset() if complete() else RARELY_SEEN)
     asked = [one for one in mutants() if one.kind in ALL_OF and one.name not in passed_over]
-    return asked[:: len(asked) // runs(len(asked))] if in_full() else asked
+    return asked
 
 
 ASKED = chosen()
@@ -57,7 +57,7 @@ def _at_most(seconds: float) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def certificates() -> Certificates:
-    return Certificates(battery(whole=in_full()))
+    return Certificates(battery(whole=complete()))
 
 
 def caught(mutant: Mutant, asked: list[Reached]) -> bool:

@@ -42,7 +42,7 @@ POPULATIONS: dict[str, Document] = {
     "order 2": {
         "model": "markov",
         "order": 2,
-        "transition": [[[0.8, 0.2], [0.6, 0.4]], [[0.5, 0.5], [0.3, 0.7]]],
+        "transition": [[[0.52, 0.48], [0.5, 0.5]], [[0.51, 0.49], [0.49, 0.51]]],
         "length": 9,
     },
     "autoregressive": {"model": "autoregressive", "coefficient": 0.4, "length": 7},

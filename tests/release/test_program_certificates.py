@@ -146,7 +146,7 @@ SHARP: dict[str, tuple[Any, str]] = {
     ),
     "kind any with a column": (
         lambda s, b: (spend_of(s).update(kind="any"), s["conclusion"].update(kind="any")),
-        "kind any",
+        "belong to the kind lipschitz",
     ),
     "zCDP beside it": (lambda s, b: spend_of(s).update(rho=1e-9), "not exactly one cost"),
     "a second spend": (

@@ -32,7 +32,10 @@ def plain_text(value: object) -> str:
 
 
 def canonical_form(value: object) -> tuple[str, Any]:
-    """The canonical text, and what it says: a copy that shares nothing with the value."""
+    """The canonical text, and what it says: a copy that shares nothing with the value.
+
+    Raises `InputError` as `canonical_json` does.
+    """
     plain = _quickly(value)
     if plain is None:
         text = _written(_canonical(value))

@@ -201,7 +201,7 @@ class Ledger:
         self.store_text(release_id, plain_text(result))
 
     def store_text(self, release_id: str, text: str) -> None:
-        """The same for a result that is written out, by `plain_text`."""
+        """The same for a result that is written out, by `plain_text`. Raises `LedgerError` too."""
         with self._file.writing(create=False) as connection:
             schema.release_row(connection, release_id)
             if schema.result_of(connection, release_id) is not None:

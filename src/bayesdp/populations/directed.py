@@ -17,7 +17,8 @@ class OfNodes(Population):
     """A population whose records are `nodes`: a list of them, or the path of a file.
 
     The file holds the list as JSON, and is read at once. The spec writes the nodes out, and its
-    `source` names the file with its SHA-256.
+    `source` names the file with its SHA-256. Raises `InputError` for a file that can't be read or
+    holds something else, and for nodes that are wrong.
     """
 
     def __init__(self, /, *values: Any, **data: Any) -> None:

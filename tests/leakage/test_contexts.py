@@ -61,7 +61,7 @@ def test_the_reference_values(name: str) -> None:
         assert 0.99 * vector["contexts"] <= level.epsilon <= vector["at_most"], vector["dp_epsilon"]
 
 
-@pytest.mark.parametrize(("order", "longest", "full"), [(2, 5, 400), (3, 5, 120)])
+@pytest.mark.parametrize(("order", "longest", "full"), [(2, 5, 200), (3, 5, 60)])
 def test_never_below_the_search_over_all_mechanisms(order: int, longest: int, full: int) -> None:
     rng = np.random.default_rng(order)
     for _ in range(runs(full, least=4)):

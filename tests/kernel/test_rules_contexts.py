@@ -169,6 +169,14 @@ def test_other_chains_are_refused(step: dict[str, Any], key: str, value: Any, ma
     refused(step, other, match)
 
 
+def test_too_many_tuples_are_not_tried(step: dict[str, Any]) -> None:
+    def longer(changed: dict[str, Any]) -> None:
+        table = np.full((2,) * 9, 0.5).tolist()
+        changed["evidence"]["population"] |= {"transition": table, "order": 8}
+
+    refused(step, longer, "256 tuples would take too long")
+
+
 def test_a_chain_of_order_1_is_refused(step: dict[str, Any]) -> None:
     def first(changed: dict[str, Any]) -> None:
         changed["evidence"]["population"] |= {"transition": [[0.6, 0.4], [0.3, 0.7]], "order": 1}

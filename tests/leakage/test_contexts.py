@@ -132,6 +132,9 @@ def test_without_time_there_are_fewer_contexts_and_nothing_worse_than_ten_percen
     whole = theorem.bound(Question(chain), cost)
     assert whole.epsilon < quick.epsilon < 1.1 * whole.epsilon
     assert len(quick.evidence["contexts"][0]) <= 200 < len(whole.evidence["contexts"][0])
+    third = MarkovChain(np.full((2,) * 4, 0.5).tolist(), order=3, length=1000)
+    with pytest.raises(OutOfTimeError):
+        theorem.bound(Question(third, deadline=Deadline(0.0)), cost)
     # What was answered in a hurry is not kept for those who have time.
     assert theorem.bound(Question(chain), cost).epsilon == whole.epsilon
 

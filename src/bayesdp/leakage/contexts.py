@@ -447,8 +447,8 @@ class ContextLevel:
     """An upper bound on the level, and what proves it.
 
     `words` are the contexts of the right side and of the left. `closed` has, for each side and each
-    of its words that begins with `*`, the logarithms of its matrix, row by row. `target` is the
-    level without rounding it up further.
+    of its words that begins with `*`, the logarithms of its matrix, row by row. `tolerance` is
+    the largest of both sides.
     """
 
     epsilon: float

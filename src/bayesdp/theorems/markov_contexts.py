@@ -70,8 +70,8 @@ of the rows the ratio is `1 + (a - b)(x - 1) / (1/rho + a + b x + a b x rho)`: l
 sqrt(a b x)`, or at the end nearest to it.
 
 **Which contexts.** The one whose odds are known the least is split, until all are known up to the
-factor `e^0.02` or there are 1,000, or 200 where there is no time for more. The certificate lists
-them, and the matrices of those that begin with an unknown record; the others follow. Pairs of
+factor `e^0.02` or there are 1,000; at order 2, 200 where there is no time for more. The certificate
+lists them, and the matrices of those that begin with an unknown record; the others follow. Pairs of
 contexts are not all tried: a beginning has the largest entries of its words, and only beginnings
 that matter are split.
 
@@ -154,11 +154,16 @@ def _sides(population: MarkovChain) -> Sides | None:
 
 
 def _level(population: MarkovChain, dp_epsilon: float, deadline: Deadline) -> ContextLevel | None:
-    """With all contexts; when the time is out, with those that take a fraction of a second."""
+    """With all contexts; when the time is out, with few, where those take a fraction of a second.
+
+    Raises `OutOfTimeError` for chains of higher order than two.
+    """
     dp_epsilon = max(dp_epsilon, LEAST_COST) if dp_epsilon > 0.0 else 0.0
     try:
         return _with_all(population, dp_epsilon, deadline)
     except OutOfTimeError:
+        if population.order > 2:
+            raise
         return _with_few(population, dp_epsilon)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, exact, largest, require, watched
+from bayesdp.kernel.arithmetic import UnknownError, ball, exact, largest, require, watched
 from bayesdp.kernel.chains import BallRow, Matrix, stationary
 from bayesdp.kernel.fixed_points import logarithms, super_solution
 from bayesdp.kernel.judgement import Conversion
@@ -23,6 +23,8 @@ from bayesdp.kernel.orders import blocks, exact_rows, tuple_kernel
 from bayesdp.statements.chains import STATIONARY, MarkovChain
 
 SYMBOLS = "01*"
+MOST_TUPLES = 16
+"""The exact stationary law of many more can't be stopped when the time is up."""
 
 
 def bound(conversion: Conversion) -> arb:
@@ -34,6 +36,8 @@ def bound(conversion: Conversion) -> arb:
     rows = exact_rows(population)
     require(len(rows[0]) == 2, f"the chain has {len(rows[0])} states, not two")
     require(min(map(min, rows)) > 0, "a transition probability is 0")
+    if len(rows) > MOST_TUPLES:
+        raise UnknownError(f"the contexts of {len(rows)} tuples would take too long")
     law = stationary(tuple_kernel(rows))
     factor = ball(conversion.total).exp()
     sides = []

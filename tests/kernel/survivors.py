@@ -298,6 +298,7 @@ UNDECIDED = frozenset(
         "markov_contexts _of_side: without require(len(sides) == 2, name)",
         "markov_contexts bound: population.order >= 1 for population.order > 1",
         "markov_contexts bound: without Target(sides, law, factor).check(target)",
+        "markov_contexts bound: without raise UnknownError()",
         "markov_contexts bound: without require(len(rows[0]) == 2)",
         "markov_contexts bound: without require(min(map(min, rows)) > 0)",
         "markov_contexts bound: without require(of_order)",

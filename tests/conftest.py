@@ -15,6 +15,7 @@ import pytest
 import typer.testing
 from hypothesis import settings
 
+from bayesdp.leakage import contexts
 from tests.chance import FALSE_ALARMS, Chance, Declared
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -48,6 +49,16 @@ def what_is_not_privacy_noise_is_seeded(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(
         np.random, "default_rng", lambda seed=None: made(next(seeds) if seed is None else seed)
     )
+
+
+@pytest.fixture
+def few_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Levels of chains of higher order from few contexts, which are higher, quick and as sound.
+
+    For tests that ask for many levels, and not how sharp they are.
+    """
+    monkeypatch.setattr(contexts, "MOST_CONTEXTS", 40)
+    monkeypatch.setattr(contexts, "_FEWER", (20,))
 
 
 def _declared(item: Any) -> Declared | None:

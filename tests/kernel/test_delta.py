@@ -134,6 +134,7 @@ def declared_level(step: dict[str, Any]) -> None:
     conversion_level(stated, read_conversion(stated, cost, zcdp=cost))
 
 
+@pytest.mark.usefixtures("few_contexts")
 def test_kernel_and_package_agree() -> None:
     rng, seen = np.random.default_rng(1), set()
     for number in range(runs(600, least=60)):

@@ -1,7 +1,8 @@
 """Mutants of the kernel's rules are caught: a certificate's verdict shows each of them.
 
-All ask for every check that is lost, the complete `make prove` for other calls too; `make test` and
-a share of `make prove` pass over those that only the whole battery shows.
+`make prove` asks for every check that is lost, the complete one for other calls too; a share of it
+passes over those that only the whole battery shows. Making the battery takes longer than asking it,
+so `make test` leaves all of them to `make prove`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.effort import complete
+from tests.effort import complete, in_full
 from tests.kernel.battery import answer, battery
 from tests.kernel.mutants import Mutant, mutants, mutated
 from tests.kernel.reached import Certificates, Reached
@@ -76,6 +77,7 @@ def _told_apart(kernel: Any, reached: Reached) -> bool:
         return answer(kernel, reached.document) != reached.answer
 
 
+@pytest.mark.skipif(not in_full(), reason="asked by `make prove`, and by each share of it")
 @pytest.mark.parametrize("part", range(PARTS))
 def test_mutants_are_caught(part: int, certificates: Certificates) -> None:
     asked = ASKED[part::PARTS]

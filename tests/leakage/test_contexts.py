@@ -15,7 +15,7 @@ from bayesdp.leakage.deadline import Deadline, OutOfTimeError
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems import REGISTRY, Question
-from tests.effort import runs
+from tests.effort import in_full, runs
 from tests.oracles import chains, finite
 from tests.theorems.test_vectors import vectors
 
@@ -62,7 +62,11 @@ def test_the_reference_values(name: str) -> None:
 
 
 @pytest.mark.parametrize(("order", "longest", "full"), [(2, 5, 200), (3, 5, 60)])
-def test_never_below_the_search_over_all_mechanisms(order: int, longest: int, full: int) -> None:
+def test_never_below_the_search_over_all_mechanisms(
+    order: int, longest: int, full: int, request: pytest.FixtureRequest
+) -> None:
+    if not in_full():
+        request.getfixturevalue("few_contexts")
     rng = np.random.default_rng(order)
     for _ in range(runs(full, least=4)):
         table, length = random_table(rng, order), int(rng.integers(order + 1, longest + 1))

@@ -142,6 +142,9 @@ if __name__ == "__main__":
     # Everything that a release imports, and no connection or thread yet.
     import duckdb  # noqa: F401
     import flint  # noqa: F401
+    import ibis.backends.duckdb  # noqa: F401
+    import opendp.measurements  # noqa: F401
+    import sqlalchemy.dialects.sqlite  # noqa: F401
 
     import bayesdp.cli
     import bayesdp.release

@@ -70,8 +70,13 @@ def any_chain(rng: Rng) -> dict[str, Any]:
     return made
 
 
-def interval_chain(rng: Rng) -> dict[str, Any]:
-    made = chain(rng)
+def interval_pair(rng: Rng) -> dict[str, Any]:
+    """Two states between bounds."""
+    return interval_chain(rng, states=2)
+
+
+def interval_chain(rng: Rng, states: int | None = None) -> dict[str, Any]:
+    made = chain(rng, states)
     rows = np.array(made.pop("transition"))
     width = float(rng.uniform(0.0, 0.05))
     return made | {
@@ -203,6 +208,7 @@ ABOUT: dict[str, tuple[Kind, ...]] = {
     "markov-contexts": (pairs_chain,),
     "markov-contraction": (chain, interval_chain, pairs_chain),
     "markov-influence": (calm_chain,),
+    "markov-intervals": (interval_pair,),
     "markov-ratio": (chain,),
     "markov-recursion": (any_chain, pairs_chain),
     "markov-threshold": (any_chain,),

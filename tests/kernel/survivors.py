@@ -304,7 +304,7 @@ UNDECIDED = frozenset(
         "markov_contexts bound: without require(of_order)",
         "markov_contexts bound: without require(population.initial == STATIONARY)",
         "markov_contexts bound: without sides[place].close(_of_side(details, 'closed', place))",
-        "markov_contraction _tightened: sum(first) < 1 <= sum(second) for sum(first) <= 1 <= sum(second)",
+        "_tightened: sum(first) < 1 <= sum(second) for sum(first) <= 1 <= sum(second)",
         "markov_influence _influence: order - kept for order + kept (2)",
         "markov_influence _total.weight: 2 in 1 <= distance <= len(kappa)",
         "markov_influence _total: 1 - sum((solved[i, 0] for i in range(count)), arb(0)) for 1 + sum((solved[i, 0] for i in range(count)), arb(0))",

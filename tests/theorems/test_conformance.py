@@ -242,6 +242,53 @@ class TestMarkovRecursion(TheoremConformance):
         ]
 
 
+class TestMarkovIntervals(TheoremConformance):
+    name = "markov-intervals"
+    unchanged_by = frozenset({ALL_SIZES, NO_SIGN})
+
+    def cases(self):
+        members = [([[0.8, 0.2], [0.3, 0.7]], LOWER, UPPER)]
+        members.append(
+            ([[0.2, 0.8], [0.9, 0.1]], [[0.2, 0.7], [0.8, 0.1]], [[0.3, 0.8], [0.9, 0.2]])
+        )
+        members.append(([[0.505, 0.495], [0.495, 0.505]], *[[[0.505, 0.495], [0.495, 0.505]]] * 2))
+        return [
+            discrete(
+                chains.joint(inside, "stationary", 4),
+                model="markov",
+                length=4,
+                transition_lower=lower,
+                transition_upper=upper,
+            )
+            for inside, lower, upper in members
+        ]
+
+    def renamed(self):
+        other = MarkovChain(
+            transition_lower=reversed_names(LOWER), transition_upper=reversed_names(UPPER), length=3
+        )
+        return [(BETWEEN, other)]
+
+    def failures(self):
+        def between(lower, upper, **more):
+            return MarkovChain(
+                transition_lower=lower, transition_upper=upper, **({"length": 3} | more)
+            )
+
+        thirds = [np.full((3, 3), 0.2).tolist(), np.full((3, 3), 0.5).tolist()]
+        pairs_ = [np.full((2, 2, 2), 0.4).tolist(), np.full((2, 2, 2), 0.6).tolist()]
+        zero = [[0.6, 0.0], [0.3, 0.4]], [[1.0, 0.4], [0.6, 0.7]]
+        frozen = [[1 - 2e-7, 1e-7], [1e-7, 1 - 2e-7]], [[1 - 1e-7, 2e-7], [2e-7, 1 - 1e-7]]
+        return [
+            Failed("two states", between(*thirds)),
+            Failed("order 1", between(*pairs_, order=2)),
+            Failed("stationary law", between(LOWER, UPPER, initial=[0.5, 0.5])),
+            Failed("below 1e-08", between(*zero)),
+            Failed("above 300", BETWEEN, cost=Cost(any=301.0)),
+            Failed("fades too slowly", between(*frozen), cost=Cost(any=1e-3)),
+        ]
+
+
 class TestMarkovInfluence(TheoremConformance):
     name = "markov-influence"
     unchanged_by = frozenset({NO_SIGN, SAME_FOR_UNINFORMED})

@@ -179,6 +179,7 @@ def test_intervals_by_hand() -> None:
     assert largest_ratio(population) == pytest.approx(due)
     assert largest_ratio(population) >= due
     assert set(reasons(population)) == {"markov-ratio", "markov-recursion"}
+    assert {"markov-contraction", "markov-intervals"} <= set(levels(population, 1.0, "any"))
     assert "intervals" in reasons(population)["markov-recursion"]
 
 

@@ -8,7 +8,7 @@ from itertools import product
 
 from bayesdp.kernel.arithmetic import InvalidError, law, watched
 from bayesdp.kernel.chains import stationary
-from bayesdp.statements.chains import STATIONARY, MarkovChain
+from bayesdp.statements.chains import STATIONARY, MarkovChain, MarkovIntervals
 from bayesdp.statements.tables import cells
 from bayesdp.statements.tables import rows as rows_below
 
@@ -19,6 +19,33 @@ Windows = dict[tuple[int, ...], Fraction]
 def exact_rows(chain: MarkovChain) -> list[list[Fraction]]:
     """The rows of its table, one for each tuple of older records, exact."""
     return [law(row, "transition") for row in rows_below(chain.transition, chain.order)]
+
+
+def interval_rows(chain: MarkovIntervals) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
+    """The lower and the upper bounds of its rows, exact and narrowed."""
+    low, high = (
+        [[Fraction(entry) for entry in row] for row in rows_below(end, chain.order)]
+        for end in (chain.transition_lower, chain.transition_upper)
+    )
+    return _tightened(low, high)
+
+
+def _tightened(
+    low: ExactRows, high: ExactRows
+) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
+    """Bounds, narrowed by what the row's other entries leave.
+
+    Where no row between them sums to 1 exactly, but only nearly, they stay as they are.
+    """
+    lower, upper = [], []
+    for first, second in zip(low, high, strict=True):
+        if not sum(first) <= 1 <= sum(second):
+            lower.append(list(first))
+            upper.append(list(second))
+            continue
+        lower.append([max(a, 1 - (sum(second) - b)) for a, b in zip(first, second, strict=True)])
+        upper.append([min(b, 1 - (sum(first) - a)) for a, b in zip(first, second, strict=True)])
+    return lower, upper
 
 
 def tuple_kernel(rows: list[list[Fraction]]) -> list[list[Fraction]]:

@@ -47,6 +47,7 @@ from bayesdp.theorems.independent import IndependentRecords
 from bayesdp.theorems.markov_contexts import MarkovContexts
 from bayesdp.theorems.markov_contraction import MarkovContraction
 from bayesdp.theorems.markov_influence import MarkovInfluence
+from bayesdp.theorems.markov_intervals import MarkovIntervals
 from bayesdp.theorems.markov_ratio import MarkovRatio
 from bayesdp.theorems.markov_recursion import MarkovRecursion
 from bayesdp.theorems.markov_threshold import MarkovThreshold
@@ -61,6 +62,7 @@ REGISTRY: tuple[Theorem, ...] = (
     MarkovContraction(),
     MarkovThreshold(),
     MarkovRecursion(),
+    MarkovIntervals(),
     MarkovInfluence(),
     MarkovWindow(),
     MarkovContexts(),

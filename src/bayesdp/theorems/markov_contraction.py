@@ -50,9 +50,9 @@ binary records: never below, at least 21 % above.)
 **Intervals (new).** If every entry of `P` is only known to lie in an interval, take the largest `R`
 between the bounds, after narrowing them to what the rest of the row leaves: `R` is all that the
 proof uses, for every start. For order k the entries of a block row are products of k transitions,
-and so are their bounds. Intervals are of no use for the other theorems: they bound neither the
-reversal nor reweighted rows. The family (below) of all chains within the intervals is what the
-level speaks of.
+and so are their bounds. For two states and order 1 there is a sharper bound, 3.5i; intervals are of
+no use for the other theorems, because they bound neither the reversal nor reweighted rows. The
+family (below) of all chains within the intervals is what the level speaks of.
 
 *Values:* two symmetric states, `gamma = 7.54`, class `any`:
 

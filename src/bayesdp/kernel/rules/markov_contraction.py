@@ -9,9 +9,8 @@ from flint import arb
 
 from bayesdp.kernel.arithmetic import ball, require
 from bayesdp.kernel.judgement import Conversion
-from bayesdp.kernel.orders import ExactRows, blocks, cross_ratio, exact_rows
+from bayesdp.kernel.orders import blocks, cross_ratio, exact_rows, interval_rows
 from bayesdp.statements.chains import MarkovChain, MarkovIntervals
-from bayesdp.statements.tables import rows as rows_below
 
 
 def bound(conversion: Conversion) -> arb:
@@ -27,28 +26,5 @@ def largest_ratio(population: Any) -> tuple[Fraction, int]:
         low = high = blocks(exact_rows(population), population.order)
     else:
         require(isinstance(population, MarkovIntervals), "the population is not a Markov chain")
-        ends = (population.transition_lower, population.transition_upper)
-        exact = [
-            [[Fraction(entry) for entry in row] for row in rows_below(end, population.order)]
-            for end in ends
-        ]
-        low, high = (blocks(rows, population.order) for rows in _tightened(*exact))
+        low, high = (blocks(rows, population.order) for rows in interval_rows(population))
     return cross_ratio(low, high), population.order
-
-
-def _tightened(
-    low: ExactRows, high: ExactRows
-) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
-    """Bounds, narrowed by what the row's other entries leave.
-
-    Where no row between them sums to 1 exactly, but only nearly, they stay as they are.
-    """
-    lower, upper = [], []
-    for first, second in zip(low, high, strict=True):
-        if not sum(first) <= 1 <= sum(second):
-            lower.append(list(first))
-            upper.append(list(second))
-            continue
-        lower.append([max(a, 1 - (sum(second) - b)) for a, b in zip(first, second, strict=True)])
-        upper.append([min(b, 1 - (sum(first) - a)) for a, b in zip(first, second, strict=True)])
-    return lower, upper

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import copy
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb
 
 from bayesdp.kernel import InvalidError, certified_level
+from bayesdp.kernel.arithmetic import ball
 from bayesdp.kernel.rules import markov_intervals as rule
+from bayesdp.leakage.deadline import NEVER
+from bayesdp.leakage.intervals import _Kind, _Recursion
 from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain
 from bayesdp.theorems import Question, report
@@ -150,3 +155,15 @@ def test_a_chain_of_one_law_is_refused() -> None:
     step = make_step(RULE, bare(chain), Cost(any=0.5), details={"target": 100.0})
     with pytest.raises(InvalidError, match="between bounds"):
         certified_level(step)
+
+
+def test_a_run_above_the_pair_that_closes_is_not_closed() -> None:
+    """Of negative chains each entry comes from the other, so both of a run must lie below."""
+    kind = rule._Kind((Fraction(9, 10), Fraction(3, 5)), None, ball(Fraction(1)))
+    bound, below = arb(6), (arb(0), arb(0))
+    assert kind._closes(bound, [below, below], arb(1))
+    for above in ((bound, bound), (bound * 2, arb(0)), (arb(0), bound * 2)):
+        assert not kind._closes(bound, [below, above], arb(1))
+        engine = _Recursion(_Kind(False, (0.9, 0.6), None), math.log(2.0), False, NEVER)
+        assert engine._closes(6.0, (0.0, 0.0), 1.0)
+        assert not engine._closes(6.0, (float(above[0]), float(above[1])), 1.0)

@@ -149,3 +149,14 @@ def test_no_time_is_no_level_and_what_fades_too_slowly_has_none() -> None:
     with pytest.raises(OutOfTimeError):
         box_level(Box(0.1, 0.2, 0.1, 0.2), 1.0, uninformed=False, deadline=Deadline(0.0))
     assert box_level(Box(1e-7, 2e-7, 1e-7, 2e-7), 1e-3, uninformed=False) is None
+
+
+@pytest.mark.parametrize(("target", "noise"), [(0.5, 4.2124), (1.0, 4.2991), (5.0, 3.0623)])
+def test_the_region_of_the_activity_series(target: float, noise: float) -> None:
+    """A cost of `target / noise` stays within the target, one of a thousandth more doesn't."""
+    region = Box(0.11070836286, 0.12446824660, 0.28888064881, 0.32053111590)
+    costs = target / (noise * 1.0001), target / (noise * 0.999)
+    within, above = (box_level(region, cost, uninformed=False) for cost in costs)
+    assert within is not None
+    assert above is not None
+    assert within <= target < above

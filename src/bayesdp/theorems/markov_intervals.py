@@ -67,9 +67,9 @@ has the level alone; the kernel cuts the box itself, in balls.
 *Short chains.* The bound is for all lengths. For a given short length the worst chain need not be a
 corner: evidence from the ends fades sooner in a chain that forgets sooner.
 
-*Values:* the 95 % region of the activity series, `a` in [0.1107, 0.1245] and `b` in [0.2889, 0.3206]:
-4.212, 4.299 and 3.062 times the noise of independent records at levels 0.5, 1 and 5; by the largest
-cross ratio (3.6) 4.436, 4.403 and 3.542.
+*Values:* the 95 % region of the activity series, `a` in [0.1107, 0.1245] and `b` in [0.2889,
+0.3206]: 4.212, 4.299 and 3.062 times the noise of independent records at levels 0.5, 1 and 5; by
+the largest cross ratio (3.6) 4.436, 4.403 and 3.542.
 
 *Checked:* never below the levels of random chains of random boxes, of both kinds, by 3.5 and by the
 search over all mechanisms.

@@ -21,8 +21,8 @@ from bayesdp.populations import MarkovChain
 from bayesdp.theorems.base import Question, Theorem, too_slow
 
 INTERVALS = (
-    "the transitions are given as intervals: bounds on them bound neither the reversal nor "
-    "reweighted rows, only the largest cross ratio"
+    "the transitions are given as intervals, and it needs numbers: for intervals there are "
+    "markov-contraction and, for two states and order 1, markov-intervals"
 )
 
 

@@ -2,9 +2,9 @@
 
 * Finite laws: `worst_case` and `reveal` (all mechanisms of a cost), `tensor` and `channel` (one
   mechanism); `program`, `lipschitz` and `domain` are what the first stand on.
-* Chains: `chain` and `positive_chain` (two states), `intervals` (two states between bounds), `states`
-  (more), `tuples`, `windows` and `contexts` (order k), `closing` (long ones), `stationary` (the laws
-  that they start in).
+* Chains: `chain` and `positive_chain` (two states), `intervals` (two states between bounds),
+  `states` (more), `tuples`, `windows` and `contexts` (order k), `closing` (long ones), `stationary`
+  (the laws that they start in).
 * Trees and graphs: `tree`, `contraction`, `influence`.
 * Gaussian records: `normal` (clusters), `walk` (fields); `normal_curve` is that of Gaussian noise.
 * Levels with a delta: `approximate`, `zcdp`. Time limits of all of them: `deadline`.

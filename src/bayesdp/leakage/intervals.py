@@ -54,10 +54,13 @@ class Box(NamedTuple):
         """Its positive chains and its negative ones, where it has such."""
         lowest, highest = (self.low_a, self.low_b), (self.high_a, self.high_b)
         kinds = []
-        if sum(lowest) < 1.0:
-            kinds.append(_Kind(True, lowest, highest if sum(highest) < 1.0 else None))
-        if sum(highest) > 1.0:
-            kinds.append(_Kind(False, highest, lowest if sum(lowest) > 1.0 else None))
+        # Where rounding hides on which side of independent records a corner is, it is on both.
+        if sum(lowest) < 1.0 + 4.0 * UNIT:
+            weakest = highest if sum(highest) < 1.0 - 4.0 * UNIT else None
+            kinds.append(_Kind(True, lowest, weakest))
+        if sum(highest) > 1.0 - 4.0 * UNIT:
+            weakest = lowest if sum(lowest) > 1.0 + 4.0 * UNIT else None
+            kinds.append(_Kind(False, highest, weakest))
         return kinds
 
 

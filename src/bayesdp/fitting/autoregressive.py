@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.fitting.numbers_of import check_confidence, complete_rows
+from bayesdp.fitting.numbers_of import Numbers, check_confidence, complete_rows
 from bayesdp.populations import Autoregressive
 from bayesdp.statements.conditions import Reads
 
@@ -42,7 +42,6 @@ GRID = 401
 FAR = (-0.9, -0.5, 0.0, 0.5, 0.9)
 NEAR_SHARE, FAR_SHARE = 0.45, 0.02
 """Of alpha, for each alternative: two near ones and five far ones, 1 in all."""
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -24,10 +24,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.fitting.numbers_of import check_confidence, complete_rows
+from bayesdp.fitting.numbers_of import Numbers, check_confidence, complete_rows
 from bayesdp.populations import Gaussian
 
 OUTWARD = 1e-9
@@ -35,8 +34,6 @@ OUTWARD = 1e-9
 
 LARGEST_MATRIX = 200
 """Larger clusters are declared by size and largest correlation: the kernel reads no such matrix."""
-
-Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -128,7 +125,8 @@ def _exchangeable(size: int, correlation: float, source: str) -> Gaussian:
         return Gaussian(size=size, max_correlation=correlation, source=source)
     matrix = np.full((size, size), correlation)
     np.fill_diagonal(matrix, 1.0)
-    return Gaussian(covariance=matrix.tolist(), source=source)
+    rows = tuple(map(tuple, matrix.tolist()))
+    return Gaussian(covariance=rows, source=source)
 
 
 def intraclass_correlation(sizes: Numbers, means: Numbers, within: float) -> float:

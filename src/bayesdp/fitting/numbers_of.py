@@ -14,6 +14,8 @@ from bayesdp.tables.columns import Column
 from bayesdp.tables.reading import MISSING, read
 from bayesdp.tables.source import open_table
 
+Numbers = NDArray[np.float64]
+
 
 def complete_rows(
     source: object, reads: Mapping[str, Reads]

@@ -89,6 +89,9 @@ def test_published_values(shared_data):
     wages["log_wage"] = np.log(wages["wage"])
     fitted = fit_exchangeable(wages, "log_wage", "person")
     assert fitted.lower < fitted.correlation < fitted.upper < 1
+    wages["log_wage"] -= wages.groupby("year")["log_wage"].transform("mean")
+    fitted = fit_exchangeable(wages, "log_wage", "person")
+    assert fitted.correlation == pytest.approx(0.8672, abs=5e-5)
 
 
 def test_what_can_not_be_fitted():

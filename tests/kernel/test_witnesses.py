@@ -141,6 +141,17 @@ def test_a_lower_witness_proves_no_lower_level(case: str) -> None:
         assert proved is None or proved >= right * (1 - 1e-9), changed
 
 
+@pytest.mark.parametrize("case", ["two states", "three states", "no neighbour", "one cost"])
+@pytest.mark.parametrize("factor", [0.5, 0.9, 0.99])
+def test_a_lower_witness_closes_no_tail_at_an_earlier_step(case: str, factor: float) -> None:
+    """At the first step the messages are still below it: only the next step shows it too low."""
+    step = honest(case)
+    right, witness = certified_level(step), step["evidence"]["details"]["closed"]
+    step["evidence"]["details"]["steps"] = 0
+    proved = level(step, scaled(witness, factor))
+    assert proved is None or proved >= right * (1 - 1e-9)
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_a_higher_witness_proves_no_lower_level(case: str) -> None:
     step = honest(case)

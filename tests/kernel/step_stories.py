@@ -37,7 +37,7 @@ WITNESSED = ("two states", "tuples", "window", "factors", "a zero")
 RULES = (
     "independent", "cluster-size", "family", "finite-law", "tree-recursion", "graph-contraction",
     "graph-influence", "markov-ratio", "markov-contraction", "markov-threshold", "markov-recursion",
-    "markov-window", "markov-influence", "markov-contexts", "markov-intervals",
+    "markov-window", "markov-influence", "markov-contexts",
     "markov-count", "gaussian-covariance",
     "gaussian-equal-variances", "gaussian-max-correlation", "gaussian-walk-summable",
     "autoregressive",

@@ -63,7 +63,7 @@ def query(rng: np.random.Generator, covers: str, name: str, many_rows: bool) -> 
             made["where"] = "g == 'a'"
             if kind == "sum" and rng.random() < 0.5:
                 made["where"] = str(rng.choice(private[str(rng.choice(readable))]))
-    if not many_rows and rng.random() < 0.25:
+    if rng.random() < 0.25:
         made["by"] = "h"
     if rng.random() < 0.5:
         made["weight"] = float(np.round(rng.uniform(0.1, 5), 2))

@@ -115,7 +115,7 @@ def some_query(rng: np.random.Generator, name: str, rows: bool) -> dict:
         query["column"] = "x"
     if kind in ("sum", "mean", "histogram") and rng.random() < 0.6:
         query["where"] = str(rng.choice(PUBLIC if kind == "mean" else PRIVATE + PUBLIC))
-    if rows and rng.random() < 0.3:
+    if rng.random() < 0.3:
         query["by"] = "g"
     return query
 
@@ -164,10 +164,10 @@ def test_no_neighbour_moves_the_sums_by_more_than_the_plan_says(seed: int) -> No
                 cell() if bad is None else bad,
                 ["a", "b", "NA", None][rng.integers(4)],
                 bool(rng.integers(2)),
-                "uvuvv"[i],
+                "uvuvv"[i] if row == 0 else "uv"[rng.integers(2)],
                 float(i),
             )
-            for _ in range(many)
+            for row in range(many)
         ]
 
     def totals(records: list[list[tuple]]):

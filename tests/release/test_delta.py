@@ -233,28 +233,31 @@ def test_a_histogram_moves_two_cells_by_one(tmp_path: Path) -> None:
 
 def test_records_of_several_rows_count_by_their_rows(tmp_path: Path) -> None:
     made = Study(
-        TABLE.assign(person=np.arange(N) // 2),
+        TABLE.assign(person=np.arange(N) // 2, half=np.arange(N) % 2),
         dataset="many",
         n=N // 2,
         unit="person",
         rows_per_unit=3,
-        columns=COLUMNS | {"person": {"public": True}},
+        columns=COLUMNS | {"person": {"public": True}, "half": {"public": True, "states": [0, 1]}},
         population={"model": "independent", "covers": ["s", "x"], "source": "made up"},
         budget={"epsilon": 1.0, "delta": DELTA, "noise": "gaussian"},
         queries=[
             {"name": "cells", "kind": "histogram", "column": "s"},
             {"name": "ones", "kind": "count", "where": "s == 1"},
             {"name": "sum", "kind": "sum", "column": "x"},
+            {"name": "parts", "kind": "sum", "column": "x", "by": "half"},
         ],
         ledger=str(tmp_path / "l.db"),
     )
-    cells, ones, total = made.check().plan.queries
+    cells, ones, total, parts = made.check().plan.queries
     assert (cells.sensitivity, ones.sensitivity) == (18, 9)
     assert total.grid is not None
     assert total.sensitivity == (3 * total.grid.sensitivity) ** 2
+    assert parts.grid is not None
+    assert parts.sensitivity == 2 * (3 * parts.grid.sensitivity) ** 2
     document = json.loads(made.release().certificate.to_json())
     assert check(document).verdict == "VALID ASSUMING"
-    for step, less in ((0, 17), (1, 8)):
+    for step, less in ((0, 17), (1, 8), (3, parts.sensitivity - 1)):
         changed = copy.deepcopy(document)
         at(changed, "composition", step)["evidence"]["sensitivity_squared"] = less
         assert verdict(changed) == "INVALID"

@@ -20,7 +20,10 @@ Columns = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Shape:
-    """A query: its kind, whether rows may count as 0, the private columns read, its cells."""
+    """A query: its kind, whether rows may count as 0, the private columns read, its cells.
+
+    `divided`: a record's rows may be counted in other parts than those of its replacement.
+    """
 
     kind: str
     masked: bool
@@ -30,6 +33,7 @@ class Shape:
     sums: bool
     cells: tuple[Any, ...] | None
     keys: tuple[Any, ...] | None
+    divided: bool
     public_part: bool
 
 
@@ -59,7 +63,7 @@ def shape(
     keys = None
     if query.by is not None:
         group = columns[query.by]
-        require(not several and not group.is_private, "grouping by a private column")
+        require(not group.is_private, "grouping by a private column")
         keys = _levels(group)
     masked = private or several
     clipped = sums and isinstance(summed, Numeric) and not isinstance(summed.missing, Impute)
@@ -73,6 +77,7 @@ def shape(
         sums=sums,
         cells=cells,
         keys=keys,
+        divided=cells is not None or (several and keys is not None),
         public_part=query.kind == "mean" and query.where is not None,
     )
 
@@ -115,12 +120,13 @@ def labels(
 def moved(asked: Shape, grid: Grid | None, rows: int, *, squared: bool) -> int:
     """How far replacing one record of at most so many rows moves the query's integers.
 
-    In l1; or `squared`, the square of it in l2. A histogram loses and gains up to `rows` each.
+    In l1; or `squared`, the square of it in l2. A divided query loses up to `rows` in some parts
+    and gains as many in others.
     """
     most = rows * (grid.sensitivity if grid is not None else 1)
     if squared:
-        return most * most * (2 if asked.cells is not None else 1)
-    return most * (2 if asked.cells is not None else 1)
+        return most * most * (2 if asked.divided else 1)
+    return most * (2 if asked.divided else 1)
 
 
 # -- the grid ---------------------------------------------------------------------------

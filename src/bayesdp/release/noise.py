@@ -67,10 +67,8 @@ class _Laplace(NoiseKind):
     power = 1
 
     def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
-        if grid is not None:
-            return grid.sensitivity * per_record
-        # A count moves by the record's rows, two cells of a histogram by theirs.
-        return per_record * (2 if shape.cells is not None else 1)
+        # A number moves by all rows of a record; two cells or groups by the old and the new rows.
+        return _most(per_record, grid) * (2 if shape.divided else 1)
 
     def for_cost(self, sensitivity: int, cost: float) -> DiscreteLaplace:
         return DiscreteLaplace.for_cost(sensitivity, cost)
@@ -103,10 +101,9 @@ class _Gaussian(NoiseKind):
     power = 2
 
     def sensitivity(self, shape: Shape, per_record: int, grid: Grid | None) -> int:
-        if grid is not None:
-            return int((grid.sensitivity * per_record) ** 2)
-        # A histogram: what leaves its cells and what enters others, r rows each: at most r^2 + r^2.
-        return per_record**2 * (2 if shape.cells is not None else 1)
+        # What leaves some cells or groups and what enters others, r rows each: at most r^2 + r^2.
+        # A sum of squares is convex in how the rows lie in groups, so all in one are the worst.
+        return int(_most(per_record, grid) ** 2) * (2 if shape.divided else 1)
 
     def for_cost(self, sensitivity: int, cost: float) -> DiscreteGaussian:
         return DiscreteGaussian.for_cost(sensitivity, cost)
@@ -130,6 +127,11 @@ class _Gaussian(NoiseKind):
 
     def mechanism(self, shape: Shape) -> str:
         return self.distribution
+
+
+def _most(per_record: int, grid: Grid | None) -> int:
+    """The most steps that the rows of one record move a number, when all of them leave or enter."""
+    return per_record * (grid.sensitivity if grid is not None else 1)
 
 
 NOISES: dict[NoiseName, NoiseKind] = {"laplace": _Laplace(), "gaussian": _Gaussian()}

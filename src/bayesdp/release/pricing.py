@@ -364,6 +364,7 @@ class Pricing:
             masked=shape.masked,
             dependents=population.group_size if population and shape.kind == "lipschitz" else 1,
             rows_per_record=self.per_record,
+            divided=shape.divided,
             key=f"data.columns.{shape.column.name}.bounds",
             **self.noise.grid_options(cost),
         )

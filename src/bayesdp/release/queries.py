@@ -34,8 +34,10 @@ class Shape:
     `kind` is `lipschitz` for sums and means of clipped values. `masked` says that a row may count
     as exactly 0, depending on private values. `reads` labels the private columns that it reads.
     `block` is the block of a public column that no read record lies outside of, where there is one.
-    `cells` are the cells of a histogram, `keys` the declared groups of `by`. `mechanism` is what
-    the ledger records: more than the noise where `tightness = "mechanism"`.
+    `cells` are the cells of a histogram, `keys` the declared groups of `by`. `divided` says that
+    replacing a record may move rows from some cells or groups to others; the groups of a record
+    that is one row are public, so it stays in its own. `mechanism` is what the ledger records: more
+    than the noise where `tightness = "mechanism"`.
     """
 
     spec: QuerySpec
@@ -48,6 +50,7 @@ class Shape:
     cells: tuple[Value, ...] | None = None
     bins: tuple[float, ...] | None = None
     keys: tuple[Value, ...] | None = None
+    divided: bool = False
     mechanism: str = "discrete-laplace"
     block: Block | None = None
 
@@ -117,6 +120,7 @@ def shape(study: StudySpec, position: int) -> Shape:
         cells=cells,
         bins=query.bins,
         keys=keys,
+        divided=cells is not None or (several_rows and keys is not None),
         mechanism=_mechanism(study, query, where, key),
         block=_block(study, where),
     )
@@ -199,13 +203,6 @@ def _predicate(study: StudySpec, query: QuerySpec, key: str) -> Predicate | None
 def _groups(study: StudySpec, query: QuerySpec, key: str) -> tuple[Value, ...] | None:
     if query.by is None:
         return None
-    if study.data.unit != "row":
-        raise UnsupportedError(
-            f"{key}.by",
-            query.by,
-            expected="no groups where a record has several rows",
-            remedy="Write one query for each group, with where.",
-        )
     return group_keys(study.columns, query.by, key=f"{key}.by")
 
 

@@ -58,7 +58,8 @@ class Grid:
         `lo` and `hi` are in the column's unit. The noise is discrete Laplace at `dp_epsilon`, or
         discrete Gaussian at `dp_rho` (in zCDP). `dependents` is the number of records that move
         together (the cluster size, or `n`): each may add `slack` to the level, and more than 1 % in
-        all is refused. `divided` sums have parts, and what leaves one may enter another. Raises `InputError` at `key`; no data is read.
+        all is refused. `divided` sums have parts, and what leaves one may enter another. Raises
+        `InputError` at `key`; no data is read.
         """
         if not (math.isfinite(lo) and math.isfinite(hi) and lo < hi):
             raise InputError(key, [lo, hi], expected="finite bounds with lower < upper")

@@ -51,8 +51,9 @@ OTHERS: dict[str, Document] = POPULATIONS | {
     "a zero": {"model": "markov", "transition": [[0.9, 0.1], HARD], "length": 9},
     "a start": CHAIN | {"initial": [0.9, 0.1]},
     "a start with a zero": CHAIN | {"initial": HARD},
-    "order 2 with a zero": ORDER_2 | {"transition": [[HARD, [0.6, 0.4]], [EVEN, [0.3, 0.7]]]},
-    "order 2 in one corner": ORDER_2 | {"transition": [[HARD, HARD], [EVEN, [0.3, 0.7]]]},
+    "order 2 with a zero": ORDER_2 | {"transition": [[EVEN, [0.6, 0.4]], [HARD, [0.3, 0.7]]]},
+    "order 2 in one corner": ORDER_2
+    | {"transition": [[HARD, HARD], [EVEN, [0.3, 0.7]]], "initial": [HARD, [0.0, 0.0]]},
     "order 2 from a start": ORDER_2 | {"initial": [EVEN, [0.0, 0.0]]},
     "order 2 from a law": ORDER_2 | {"initial": [[0.3, 0.2], [0.4, 0.1]]},
     "strong order 2": ORDER_2 | {"transition": [[[0.99, 0.01], EVEN], [EVEN, [0.01, 0.99]]]},

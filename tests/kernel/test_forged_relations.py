@@ -27,6 +27,7 @@ ONE_WAY = {
     "model": "markov",
     "transition_lower": [[0.4, 0.4], [0.0, 1.0]],
     "transition_upper": [[0.6, 0.6], [0.0, 1.0]],
+    "initial": [0.5, 0.5],
     "length": 9,
 }
 FIXED_ALTERNATING = {

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bayesdp.errors import InputError
 from bayesdp.kernel.hypotheses import Facts
 from bayesdp.populations import Population, parse
 from bayesdp.statements import read_population
@@ -152,7 +153,14 @@ def told(population: Population, default: float) -> dict[str, bool | None]:
 
 
 def law_of(spec: Spec) -> np.ndarray | None:
-    """`None` where there is none: several stationary laws, or factors that exclude everything."""
+    """`None` where there is none: a start not stated, or factors that exclude everything."""
+    if spec["model"] == "markov":
+        try:
+            parse(spec)
+        except InputError as error:
+            if "population.initial is 'stationary'" in str(error):
+                return None
+            raise
     with np.errstate(invalid="ignore"):
         try:
             law = chains.from_spec(spec)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.populations import MarkovChain, parse
 from bayesdp.populations.markov import eliminated, stationary_law
+from bayesdp.statements import StatementError, read_population
 
 TWO = [[0.9, 0.1], [0.2, 0.8]]
 SECOND = [[[0.9, 0.1], [0.4, 0.6]], [[0.7, 0.3], [0.2, 0.8]]]
@@ -106,3 +109,61 @@ def test_small_probabilities_are_not_rounded_to_zero() -> None:
     d = 1e-12
     law = stationary_law(((1 - d, d, 0.0), (0.5, 0.5 - d, d), (0.0, 0.5, 0.5)))
     assert law[2] == pytest.approx(4 * d * d, rel=1e-9)
+
+
+ABSORBING = [[0.95, 0.05, 0.0], [0.0, 0.8, 0.2], [0.0, 0.0, 1.0]]
+STARTS_UNSTATED: list[tuple[str, dict[str, Any]]] = [
+    ("State 0 is left for good", {"transition": ABSORBING}),
+    ("State 1 is left for good", {"transition": [[1.0, 0.0], [1.0, 0.0]]}),
+    (
+        "several stationary laws",
+        {"transition_lower": np.eye(2).tolist(), "transition_upper": np.eye(2).tolist()},
+    ),
+    (
+        "State 0 is left for good",
+        {
+            "transition_lower": [[0.5, 0.5], [0.0, 1.0]],
+            "transition_upper": [[0.5, 0.5], [0.1, 1.0]],  # the row sums to 1 without the 0.1
+        },
+    ),
+    (
+        "The run of states 0, 0 is left for good",
+        {"transition": [[[0.5, 0.5], [0.0, 1.0]], [[0.0, 1.0], [0.5, 0.5]]], "order": 2},
+    ),
+]
+
+
+@pytest.mark.parametrize(("reason", "stated"), STARTS_UNSTATED)
+def test_a_chain_that_leaves_states_for_good_states_its_start(
+    reason: str, stated: dict[str, Any]
+) -> None:
+    with pytest.raises(InputError, match=f"population.initial.*{reason}"):
+        MarkovChain(**stated, length=30)
+    with pytest.raises(StatementError, match="stationary law"):
+        read_population({"model": "markov", **stated, "length": 30})
+    states = len(next(table for key, table in stated.items() if key != "order"))
+    shape = (states,) * stated.get("order", 1)
+    initial = np.full(shape, 1 / states ** len(shape)).tolist()
+    spec = MarkovChain(**stated, initial=initial, length=30).spec()
+    assert read_population(spec).length == 30
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"transition": [[0.0, 1.0], [1.0, 0.0]]},
+        {"transition": [[0.5, 0.5, 0.0], [0.0, 0.5, 0.5], [1.0, 0.0, 0.0]]},
+        {
+            "transition_lower": [[0.9, 0.0], [0.0, 0.9]],
+            "transition_upper": [[1.0, 0.1], [0.1, 1.0]],
+        },
+        {"transition": [[[0.5, 0.5], [0.5, 0.5]], [[1.0, 0.0], [0.5, 0.5]]], "order": 2},
+    ],
+)
+def test_where_every_state_recurs_zeros_need_no_start(stated: dict[str, Any]) -> None:
+    assert read_population(MarkovChain(**stated, length=30).spec()).initial == "stationary"
+
+
+def test_an_absorbing_chain_leaks_far_more_than_its_stationary_law_says() -> None:
+    begun = MarkovChain(transition=ABSORBING, initial=[0.99, 0.01, 0.0], length=30)
+    assert 1.0 / begun.calibrate(1.0).dp_epsilon == pytest.approx(25.4, abs=0.1)

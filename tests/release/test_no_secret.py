@@ -21,7 +21,16 @@ DAYS = {"day": {"role": "order", "step": 1}}
 POPULATIONS: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"model": "finite", "probabilities": [[1.0, 0.0], [0.0, 0.0]]}, PAIRS, "any"),
     ({"model": "finite", "probabilities": [[0.5, 0.0], [0.0, 0.5]]}, PAIRS, "informed"),
-    ({"model": "markov", "transition": [[1.0, 0.0], [1.0, 0.0]], "length": 4}, DAYS, "any"),
+    (
+        {
+            "model": "markov",
+            "transition": [[1.0, 0.0], [1.0, 0.0]],
+            "initial": [1.0, 0.0],
+            "length": 4,
+        },
+        DAYS,
+        "any",
+    ),
     ({"model": "graph", "records": 4, "grid": [1, 4], "table": [[1, 0], [0, 0]]}, {}, "any"),
 ]
 

@@ -300,7 +300,7 @@ class TestMarkovInfluence(TheoremConformance):
         return [two_names(SECOND_ORDER, order=2, length=20)]
 
     def failures(self):
-        zero = [[[0.8, 0.2], [0.6, 0.4]], [[0.5, 0.5], [0.0, 1.0]]]
+        zero = [[[0.8, 0.2], [0.6, 0.4]], [[1.0, 0.0], [0.5, 0.5]]]
         strong = [[[0.99, 0.01], [0.5, 0.5]], [[0.5, 0.5], [0.01, 0.99]]]
         return [
             Failed("zero", MarkovChain(transition=zero, order=2, length=4)),
@@ -319,7 +319,7 @@ class TestMarkovWindow(TheoremConformance):
         return [two_names(SECOND_ORDER, order=2, length=20)]
 
     def failures(self):
-        zero = [[[0.8, 0.2], [0.6, 0.4]], [[0.5, 0.5], [0.0, 1.0]]]
+        zero = [[[0.8, 0.2], [0.6, 0.4]], [[1.0, 0.0], [0.5, 0.5]]]
         start = [[0.25, 0.25], [0.25, 0.25]]
         started = MarkovChain(transition=SECOND_ORDER, order=2, length=4, initial=start)
         return [
@@ -344,7 +344,7 @@ class TestMarkovContexts(TheoremConformance):
         return [two_names(SECOND_ORDER, order=2, length=20)]
 
     def failures(self):
-        zero = [[[0.8, 0.2], [0.6, 0.4]], [[0.5, 0.5], [0.0, 1.0]]]
+        zero = [[[0.8, 0.2], [0.6, 0.4]], [[1.0, 0.0], [0.5, 0.5]]]
         start = [[0.25, 0.25], [0.25, 0.25]]
         started = MarkovChain(transition=SECOND_ORDER, order=2, length=4, initial=start)
         rare = [[[1 - 1e-9, 1e-9], [0.6, 0.4]], [[0.5, 0.5], [0.1, 0.9]]]

@@ -39,10 +39,13 @@ def test_a_tiny_cost_is_exact_by_the_theorem_that_keeps_its_digits() -> None:
     assert recursion.epsilon < law.epsilon < recursion.epsilon * 1.001
 
 
+CONSTANT = [[1.0, 0.0], [1.0, 0.0]]
+
+
 @pytest.mark.parametrize("adversary", ADVERSARIES)
 def test_where_nothing_is_in_doubt_the_level_is_0(adversary) -> None:
     """Every record has one possible value. The certificate says the same number."""
-    constant = MarkovChain(transition=[[1.0, 0.0], [1.0, 0.0]], length=8)
+    constant = MarkovChain(transition=CONSTANT, initial=[1.0, 0.0], length=8)
     given = Finite(probabilities=[[0.0, 0.0], [1.0, 0.0]])
     for population in (constant, given):
         assert has_secret(population, adversary) is False
@@ -56,10 +59,11 @@ def test_where_nothing_is_in_doubt_the_level_is_0(adversary) -> None:
 
 
 def test_long_or_many_constant_records_have_an_upper_bound() -> None:
-    long = MarkovChain(transition=[[1.0, 0.0], [1.0, 0.0]], length=1000)
+    long = MarkovChain(transition=CONSTANT, initial=[1.0, 0.0], length=1000)
     assert has_secret(long, "any") is False
     assert {b.tight for b in long.leakage(1.0).bounds} == {"upper"}
-    both = Family(members=(long, MarkovChain(transition=[[1.0, 0.0], [1.0, 0.0]], length=2)))
+    short = MarkovChain(transition=CONSTANT, initial=[1.0, 0.0], length=2)
+    both = Family(members=(long, short))
     assert has_secret(both, "any") is False
     assert both.leakage(1.0).best.tight == "upper"
 

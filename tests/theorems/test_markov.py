@@ -143,7 +143,7 @@ def test_reasons() -> None:
     )
     assert "stationary" in reasons(given, adversary="uninformed")["markov-recursion"]
     assert "stationary" in reasons(given)["markov-window"]
-    zero = MarkovChain(transition=binary([[0.0, 0.3], [0.4, 0.5]]).tolist(), order=2, length=9)
+    zero = MarkovChain(transition=binary([[0.2, 0.3], [0.0, 0.5]]).tolist(), order=2, length=9)
     assert " 0," in reasons(zero)["markov-window"]
     assert "zero" in reasons(zero)["markov-influence"]
     assert "infinite" in reasons(zero)["markov-contraction"]

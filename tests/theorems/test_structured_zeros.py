@@ -91,7 +91,10 @@ def test_zeros_that_every_row_has_do_no_harm_between_bounds() -> None:
     """The third value never comes: the first two are within their bounds, whatever was before."""
     lower = [[[0.4, 0.4, 0.0]] * 3] * 3
     upper = [[[0.6, 0.6, 0.0]] * 3] * 3
-    population = MarkovChain(transition_lower=lower, transition_upper=upper, order=2, length=5)
+    first = [[0.25, 0.25, 0.0], [0.25, 0.25, 0.0], [0.0, 0.0, 0.0]]
+    population = MarkovChain(
+        transition_lower=lower, transition_upper=upper, order=2, initial=first, length=5
+    )
     assert largest_ratio(population) == pytest.approx(1.5**4, rel=1e-9)
 
 
@@ -102,7 +105,9 @@ def test_bounds_that_sum_to_one_nearly_stay_as_declared() -> None:
         [0.9991656515470202, 0.0, 0.0008343484529797528],
         [0.5402859549986959, 0.0, 0.4597140450013042],
     ]
-    population = MarkovChain(transition_lower=rows, transition_upper=rows, length=100)
+    population = MarkovChain(
+        transition_lower=rows, transition_upper=rows, initial=[0.5, 0.0, 0.5], length=100
+    )
     ratio = (rows[1][0] / rows[1][2]) * (rows[2][2] / rows[2][0])
     assert ratio <= largest_ratio(population) <= ratio * (1 + 1e-9)
     report = population.leakage(0.05)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from bayesdp.errors import InputError
 from bayesdp.populations import Finite, Graph, MarkovChain, Network, Population, Tree
 from tests.oracles import chains, finite
 
@@ -184,8 +185,19 @@ def chain(rng: Rng) -> Model | None:
     if law is None:
         return None
     initial = first if isinstance(first, str) else first.tolist()
-    population = MarkovChain(transition=table.tolist(), order=order, initial=initial, length=length)
-    return Model(population, (law,))
+    stated = {"transition": table.tolist(), "order": order, "initial": initial, "length": length}
+    population = _accepted(stated)
+    return None if population is None else Model(population, (law,))
+
+
+def _accepted(stated: dict[str, Any]) -> MarkovChain | None:
+    """The chain; `None` where its start has to be stated, since it leaves states for good."""
+    try:
+        return MarkovChain(**stated)
+    except InputError as error:
+        if stated["initial"] == "stationary" and "population.initial" in str(error):
+            return None
+        raise
 
 
 def interval_chain(rng: Rng) -> Model | None:
@@ -202,14 +214,16 @@ def interval_chain(rng: Rng) -> Model | None:
     known = tuple(law for law in laws if law is not None)
     if not known:
         return None
-    population = MarkovChain(
-        transition_lower=low.tolist(),
-        transition_upper=high.tolist(),
-        order=order,
-        initial=first if isinstance(first, str) else first.tolist(),
-        length=length,
+    population = _accepted(
+        {
+            "transition_lower": low.tolist(),
+            "transition_upper": high.tolist(),
+            "order": order,
+            "initial": first if isinstance(first, str) else first.tolist(),
+            "length": length,
+        }
     )
-    return Model(population, known)
+    return None if population is None else Model(population, known)
 
 
 def _member(rng: Rng, low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -11,7 +11,8 @@ from pydantic import Field, field_validator, model_validator
 
 from bayesdp.errors import InputError
 from bayesdp.populations.base import MOST_RECORDS, Population, law
-from bayesdp.statements.chains import stationary_laws
+from bayesdp.statements.chains import possible_moves, widest_moves
+from bayesdp.statements.tables import closed_classes
 
 TransitionRow = tuple[float, ...]
 MOST_STATES = 200
@@ -24,7 +25,9 @@ class MarkovChain(Population):
     order k it is a table with k + 1 axes, older records first. Rows sum to 1 within 1e-9 and are
     rescaled. Instead of one table, `transition_lower` and `transition_upper` bound it entry by
     entry. `initial` is "stationary" or the law of the first record (of the first k records, with k
-    axes). Zeros are allowed. Several series, if a table has them, are mutually independent.
+    axes); it must be given where the chain has several stationary laws, or one that is 0 for some
+    state, or run of k states. Zeros are allowed. Several series, if a table has them, are mutually
+    independent.
     `complete` says more: there is one series, of exactly `length` records without a gap (what a
     count leaks depends on it, theory 3.9 b; what the DP level means doesn't).
     """
@@ -100,15 +103,7 @@ class MarkovChain(Population):
 
     def _check_initial(self, states: int) -> None:
         if self.initial == "stationary":
-            if self.transition is not None and stationary_laws(self.transition, self.order) != 1:
-                raise InputError(
-                    "population.initial",
-                    "stationary",
-                    expected="the law of the first record"
-                    if self.order == 1
-                    else f"the law of the first {self.order} records",
-                    remedy="The chain has several stationary laws: state which one it starts in.",
-                )
+            self._check_stationary(states)
             return
         flat = _flat(self.initial, self.order, states)
         if flat is None:
@@ -120,6 +115,33 @@ class MarkovChain(Population):
             )
         rescaled = law(flat, "population.initial")
         object.__setattr__(self, "initial", _unflat(rescaled, self.order, states))
+
+    def _check_stationary(self, states: int) -> None:
+        """The default start: refused unless there is one stationary law, positive everywhere."""
+        if self.transition is not None:
+            moves = possible_moves(self.transition, self.order)
+        else:
+            moves = widest_moves(self.transition_lower, self.transition_upper, self.order)
+        classes = closed_classes(moves)
+        if len(classes) == 1 and len(classes[0]) == len(moves):
+            return
+        if len(classes) > 1:
+            remedy = "The chain has several stationary laws: state which one it starts in."
+        else:
+            place = min(set(range(len(moves))) - set(classes[0]))
+            left = [place // states**i % states for i in reversed(range(self.order))]
+            remedy = (
+                f"{_tuple_words(left)} left for good, and has probability 0 in the stationary law: "
+                "state how series begin, with a positive probability wherever one may."
+            )
+        raise InputError(
+            "population.initial",
+            "stationary",
+            expected="the law of the first record"
+            if self.order == 1
+            else f"the law of the first {self.order} records",
+            remedy=remedy,
+        )
 
     @property
     def states(self) -> int:
@@ -213,6 +235,13 @@ def _recurrent(moves: Any) -> list[int] | None:
         reach = (reach.astype(float) @ reach.astype(float)) > 0.0
     closed = [u for u in range(size) if (reach[:, u] | ~reach[u]).all()]
     return closed if all(reach[closed[0], u] for u in closed) else None
+
+
+def _tuple_words(values: list[int]) -> str:
+    """A state, or a run of states, at the beginning of a sentence."""
+    if len(values) == 1:
+        return f"State {values[0]} is"
+    return f"The run of states {', '.join(map(str, values))} is"
 
 
 # -- nested tables as nested tuples ---------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
@@ -10,7 +11,7 @@ from pydantic import Field, model_validator
 from bayesdp.statements.base import Count, Declared, Number
 from bayesdp.statements.tables import (
     OFF,
-    recurrent_classes,
+    closed_classes,
     require_law,
     require_probabilities,
     rows,
@@ -53,10 +54,8 @@ class MarkovChain(Chain):
         for row in rows(self.transition, self.order):
             require_law(row)
         self._check_initial(states)
-        if self.initial == STATIONARY and stationary_laws(self.transition, self.order) != 1:
-            raise ValueError(
-                "the chain has several stationary laws, and none is stated as the initial one"
-            )
+        if self.initial == STATIONARY:
+            _require_one_class(possible_moves(self.transition, self.order))
         return self
 
 
@@ -80,6 +79,8 @@ class MarkovIntervals(Chain):
             if math.fsum(low) > 1.0 + OFF or math.fsum(high) < 1.0 - OFF:
                 raise ValueError("no row between the bounds sums to 1")
         self._check_initial(states)
+        if self.initial == STATIONARY:
+            _require_one_class(widest_moves(*bounds, self.order))
         return self
 
 
@@ -90,15 +91,44 @@ def _states(table: object, order: int) -> int:
     return states
 
 
-def stationary_laws(transition: Any, order: int) -> int:
-    """How many stationary laws of the last `order` records a chain has (the extreme ones)."""
-    laws = rows(transition, order)
-    states, count = len(laws[0]), len(laws)
-    moves = [
-        [(here * states + new) % count for new, weight in enumerate(row) if weight > 0]
-        for here, row in enumerate(laws)
-    ]
-    return recurrent_classes(moves)
+def possible_moves(transition: Any, order: int) -> list[list[int]]:
+    """From each tuple of `order` records, the tuples that it may move to with the next record."""
+    return _moves(
+        [[new for new, weight in enumerate(row) if weight > 0] for row in rows(transition, order)],
+        len(transition),
+    )
+
+
+def widest_moves(lower: Any, upper: Any, order: int) -> list[list[int]]:
+    """The same for a chain between bounds: the moves that some row between them has."""
+    values = []
+    for low, high in zip(rows(lower, order), rows(upper, order), strict=True):
+        room = sum(map(Fraction, low)) < 1
+        values.append([new for new, top in enumerate(high) if top > 0 and (room or low[new] > 0)])
+    return _moves(values, len(lower))
+
+
+def _moves(values: list[list[int]], states: int) -> list[list[int]]:
+    count = len(values)
+    return [[(here * states + new) % count for new in row] for here, row in enumerate(values)]
+
+
+def _require_one_class(moves: list[list[int]]) -> None:
+    """A start in "the stationary law" needs one that is unique, and 0 nowhere.
+
+    Records that begin in a state that the law excludes, or that the chain has left by then, would
+    leak more than records of that law.
+    """
+    classes = closed_classes(moves)
+    if len(classes) > 1:
+        raise ValueError(
+            "the chain has several stationary laws, and none is stated as the initial one"
+        )
+    if len(classes[0]) < len(moves):
+        raise ValueError(
+            "the chain leaves some of its states for good, so that its stationary law is 0 there, "
+            "and no initial law is stated"
+        )
 
 
 class Autoregressive(Declared):

@@ -92,15 +92,16 @@ def square(table: object, axes: int) -> int:
     return sides[0]
 
 
-def recurrent_classes(moves: list[list[int]]) -> int:
-    """The number of closed classes of a chain, from the states that each state may move to.
+def closed_classes(moves: list[list[int]]) -> list[list[int]]:
+    """The closed classes of a chain, from the states that each state may move to.
 
-    A chain with one closed class has one stationary law. Tarjan's algorithm, without recursion.
+    States of none of them are left for good. A chain with one closed class has one stationary law,
+    which is positive in that class only. Tarjan's algorithm, without recursion.
     """
     order, low, on_stack = {}, {}, set()  # type: ignore[var-annotated]
     stack: list[int] = []
     component: dict[int, int] = {}
-    count = 0
+    classes: list[list[int]] = []
     for root in range(len(moves)):
         if root in order:
             continue
@@ -120,18 +121,18 @@ def recurrent_classes(moves: list[list[int]]) -> int:
                     low[state] = min(low[state], order[other])
             else:
                 if low[state] == order[state]:
-                    while True:
-                        last = stack.pop()
-                        on_stack.discard(last)
-                        component[last] = count
-                        if last == state:
-                            break
-                    count += 1
+                    members: list[int] = []
+                    while not members or members[-1] != state:
+                        members.append(stack.pop())
+                        on_stack.discard(members[-1])
+                        component[members[-1]] = len(classes)
+                    classes.append(members)
                 if work:
                     above = work[-1][0]
                     low[above] = min(low[above], low[state])
-    closed = set(range(count))
-    for state, nexts in enumerate(moves):
-        if any(component[other] != component[state] for other in nexts):
-            closed.discard(component[state])
-    return len(closed)
+    left = {
+        component[state]
+        for state, nexts in enumerate(moves)
+        if any(component[other] != component[state] for other in nexts)
+    }
+    return [members for number, members in enumerate(classes) if number not in left]

@@ -7,8 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bayesdp.cli.common import Json, app, command, console, print_json
-from bayesdp.errors import InputError
+from bayesdp.cli.common import Json, app, check_figure, command, console, print_json, write_figure
 
 
 @command(app, "bayesdp causal relatives.toml")
@@ -43,7 +42,7 @@ def causal(
 
         channel = {"channel": read_channel(mechanism)}
     if figure is not None:
-        _check_figure(figure)
+        check_figure(figure)
     both = loaded.compare(channel)
     if figure is not None:
         _draw(loaded, channel, both.most_seen.record, figure)
@@ -57,21 +56,8 @@ def causal(
         typer.echo(f"The figure is in {figure}.")
 
 
-def _check_figure(path: Path) -> None:
-    from bayesdp.report.output import check_target
-
-    if path.suffix != ".svg":
-        raise InputError("--figure", str(path), expected="a file name that ends in .svg")
-    check_target(path, "figure")
-
-
 def _draw(model: Any, channel: Any, record: str, path: Path) -> None:
     from bayesdp.causal import strengths
     from bayesdp.report.figures import seeing_and_doing
-    from bayesdp.report.output import replace_file
 
-    drawn = seeing_and_doing(strengths(model, channel, record))
-    try:
-        replace_file(path, drawn)
-    except (OSError, ValueError) as error:
-        raise InputError("--figure", str(path), expected=f"a file to write to ({error})") from None
+    write_figure(path, seeing_and_doing(strengths(model, channel, record)))

@@ -6,7 +6,7 @@ import functools
 import inspect
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, ParamSpec
 
@@ -176,6 +176,25 @@ def written(path: Path, text: str) -> None:
         raise InputError(
             "--certificate", str(path), expected=f"a file to write to ({error})"
         ) from None
+
+
+def check_figure(path: Path, *, reserved: Sequence[Path] = ()) -> None:
+    """Refuse a name that is not a figure's, or a file that must not be overwritten."""
+    from bayesdp.report.output import check_target
+
+    if path.suffix != ".svg":
+        raise InputError("--figure", str(path), expected="a file name that ends in .svg")
+    check_target(path, "figure", reserved=reserved)
+
+
+def write_figure(path: Path, text: str) -> None:
+    """Write a figure. Raises `InputError` where it can't be written."""
+    from bayesdp.report.output import replace_file
+
+    try:
+        replace_file(path, text)
+    except (OSError, ValueError) as error:
+        raise InputError("--figure", str(path), expected=f"a file to write to ({error})") from None
 
 
 def text_of(path: Path, key: str) -> str:

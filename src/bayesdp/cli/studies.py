@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from bayesdp.cli.common import Json, StudyPath, app, command, console, print_json
+from bayesdp.cli.common import (
+    Json,
+    StudyPath,
+    app,
+    check_figure,
+    command,
+    console,
+    print_json,
+    write_figure,
+)
 from bayesdp.errors import InputError
 
 
@@ -27,21 +37,31 @@ def check(
             help="Several levels side by side, such as 0.1,0.3,1,3, to choose one.",
         ),
     ] = None,
+    stress: Annotated[
+        bool,
+        typer.Option("--stress", help="The same noise under stronger dependence than declared."),
+    ] = False,
+    figure: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --stress: also draw it (SVG).")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Price a study without reading data: costs, noise, errors, what is left of the budget."""
     from bayesdp.release import Study
 
     loaded = Study.load(study)
+    if figure is not None and not stress:
+        raise InputError(
+            "--figure",
+            str(figure),
+            expected="--stress beside it: the figure is of the stress test",
+        )
+    if stress:
+        _alone("--stress", {"--data": data, "--verbose": verbose, "--target": target is not None})
+        _stress(loaded, figure, as_json)
+        return
     if target is not None:
-        for option, given in {"--data": data, "--verbose": verbose}.items():
-            if given:
-                raise InputError(
-                    option,
-                    shown=False,
-                    expected="nothing beside --target",
-                    remedy="Run the command again, without --target.",
-                )
+        _alone("--target", {"--data": data, "--verbose": verbose})
         _sweep(loaded, target, as_json)
         return
     findings = None
@@ -67,6 +87,37 @@ def check(
             typer.echo("The table is as the study declares it.", err=True)
     if refused:
         raise typer.Exit(1)
+
+
+def _alone(option: str, others: Mapping[str, bool]) -> None:
+    """Refuse options that say nothing beside this one."""
+    for other, given in others.items():
+        if given:
+            raise InputError(
+                other,
+                shown=False,
+                expected=f"nothing beside {option}",
+                remedy=f"Run the command again, without {option}.",
+            )
+
+
+def _stress(study: Any, figure: Path | None, as_json: bool) -> None:
+    """The study's noise under other populations, as a table or JSON, and as a figure."""
+    if figure is not None:
+        check_figure(figure, reserved=study.ledger_files)
+    stressed = study.stress()
+    if as_json:
+        from bayesdp.report.plain import stress_document
+
+        print_json(stress_document(study.spec.data.dataset, stressed))
+    else:
+        from bayesdp.report.studies import show_stress
+
+        show_stress(console(), stressed)
+    if figure is not None:
+        from bayesdp.report.figures import stress_levels
+
+        write_figure(figure, stress_levels(stressed))
 
 
 def _sweep(study: Any, targets: str, as_json: bool) -> None:

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 
 from bayesdp.errors import InputError
 from bayesdp.populations.base import Population
-from bayesdp.populations.registry import parse
+from bayesdp.populations.registry import parse_below
 
 
 class Family(Population):
@@ -92,10 +92,4 @@ def _member(given: Any, position: int) -> Population:
         )
     if isinstance(given, Population):
         return given
-    try:
-        return parse(given, place)
-    except InputError as error:
-        inner = error.key.removeprefix(place).removeprefix("population")
-        raise type(error)(
-            place + inner, error.value, expected=error.expected, remedy=error.remedy
-        ) from None
+    return parse_below(given, place)

@@ -49,3 +49,11 @@ def parse(spec: Mapping[str, Any], key: str = "population") -> Population:
         raise InputError(key, expected=WITHIN_DOUBLES, shown=False) from None
     except RecursionError:
         raise InputError(key, expected="lists of sensible depth", shown=False) from None
+
+
+def parse_below(spec: Mapping[str, Any], place: str) -> Population:
+    """As `parse`, where errors name their keys below `place`, such as `population.members[0]`."""
+    try:
+        return parse(spec, place)
+    except InputError as error:
+        raise error.at(place + error.key.removeprefix(place).removeprefix("population")) from None

@@ -4,7 +4,8 @@
   holds its parts against each other, `wide` warns of tables of another shape.
 * Its queries: `queries` (what one reads), `programs` with `program_files` and `program_fields`.
 * Its price, before any data: `pricing` and `noise` make a `plan`, `derivation` asks the kernel to
-  prove it; `check` and `sweep` show it.
+  prove it; `check` and `sweep` show it. `stress` asks what its noise means under the populations
+  of `stronger`.
 * The release: `study` goes the whole way; `program_runs` runs programs, `results`,
   `program_results` and `program_outputs` are what they give, `repeats` asks before the same again.
 * Certificates: `certify`, `assumptions`, `implications` (of what follows from given levels).

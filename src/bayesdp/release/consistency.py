@@ -21,7 +21,7 @@ from bayesdp.populations import (
     Tree,
     Unknown,
 )
-from bayesdp.release.spec import StudySpec, describe_column
+from bayesdp.release.spec import StressSpec, StudySpec, describe_column
 from bayesdp.statements import StatementError, read_columns
 from bayesdp.statements.columns import check_law
 
@@ -96,7 +96,40 @@ def consistent(study: StudySpec) -> StudySpec:
     _room(study)
     _one_value_each(study)
     _can_be_stated(study)
+    for position, stress in enumerate(study.stress):
+        _stress(study, stress, f"stress[{position}].population")
     return study
+
+
+def _stress(study: StudySpec, stress: StressSpec, place: str) -> None:
+    """A stress population could be that of the study's table, as far as the study says."""
+    population, declared, n = stress.population, study.population, study.data.n
+    assert declared is not None
+    instead = study.model_copy(update={"population": population})
+    try:
+        for check in (_covered_columns, _room, _one_value_each, _can_be_stated):
+            check(instead)
+    except InputError as error:
+        if error.key.startswith("population"):
+            raise error.at(place + error.key.removeprefix("population")) from None
+        expected = f"a population that this study could have ({error.key}: {error.expected})"
+        raise InputError(place, population.model, expected=expected) from None
+    same = population.structure == declared.structure
+    least = declared.group_size if same and population.structure != "all" else 0
+    if population.group_size < least:
+        raise InputError(
+            place,
+            f"groups of {population.group_size}",
+            expected=f"groups of at least {least}, as the study declares",
+            remedy="A table with larger groups is not of this population.",
+        )
+    if population.structure == "all" and isinstance(n, int) and population.table_size < n:
+        raise InputError(
+            place,
+            f"{population.table_size} records",
+            expected=f"at least data.n = {n} records",
+            remedy="It must be about all records of the table.",
+        )
 
 
 def _room(study: StudySpec) -> None:

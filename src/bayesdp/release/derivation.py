@@ -64,6 +64,16 @@ def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
     )
 
 
+def proved_report(study: StudySpec, spends: Sequence[Spend]) -> LeakageReport:
+    """What these spends of a study mean under its population: the best level is the kernel's.
+
+    Raises `Refusal` where they have no level, or none that the kernel proves in its time.
+    """
+    reading, seconds = reading_of(study), study.budget.seconds
+    report = converted(reading, spends, fixed=True, seconds=seconds)
+    return _as_proved(report, conversion_step(reading, report, seconds=seconds))
+
+
 def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
     """The derivation tree: release <- conversion <- composition <- one step for each query.
 

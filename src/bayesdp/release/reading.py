@@ -21,9 +21,10 @@ from bayesdp.errors import InputError, did_you_mean, require_shown
 from bayesdp.populations import Population, parse
 from bayesdp.populations.base import explain_validation
 from bayesdp.populations.files import parse_toml, search_in
+from bayesdp.populations.registry import parse_below
 from bayesdp.release.consistency import consistent
 from bayesdp.release.program_files import check_program_keys, named, read_programs
-from bayesdp.release.spec import FROM_DATA, MOST_RECORDS, StudySpec
+from bayesdp.release.spec import FROM_DATA, MOST_RECORDS, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
 from bayesdp.tables.declarations import parse_columns
 
@@ -55,7 +56,7 @@ def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec
     Program files are looked for relative to `folder`, and read now. Raises `InputError` naming the
     first key that is wrong.
     """
-    known = {"data", "population", "budget", "query"}
+    known = {"data", "population", "budget", "query", "stress"}
     for key in raw:
         if key not in known:
             raise InputError(
@@ -73,14 +74,16 @@ def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec
     if budget.analyst is not None:
         checked_analyst(budget.analyst)
     queries = _queries(raw.get("query"))
+    population = _population(raw.get("population"), budget)
     return consistent(
         StudySpec(
             data=_data(data),
             columns=columns,
-            population=_population(raw.get("population"), budget),
+            population=population,
             budget=budget,
             queries=queries,
             programs=read_programs(queries, folder or Path()),
+            stress=_stress(raw.get("stress", ()), population, budget),
         )
     )
 
@@ -151,6 +154,60 @@ def _population(raw: object, budget: BudgetSpec) -> Population | None:
     if not isinstance(raw, Mapping):
         raise InputError("population", raw, expected="a table")
     return parse(raw)
+
+
+def _stress(raw: object, declared: Population | None, budget: BudgetSpec) -> tuple[StressSpec, ...]:
+    """The populations of `[[stress]]`, each about the columns that the declared one covers."""
+    if not isinstance(raw, list | tuple):
+        raise InputError("stress", raw, expected="a list of tables: [[stress]]")
+    if raw and (declared is None or budget.notion == "dp"):
+        raise InputError(
+            "stress",
+            expected="nothing in a study of the notion dp, which is about no population",
+            remedy='Leave it out, or write notion = "bdp" and a population.',
+            shown=False,
+        )
+    assert not raw or declared is not None
+    read = [_stressed(entry, f"stress[{i}]", declared) for i, entry in enumerate(raw) if declared]
+    for i, entry in enumerate(read):
+        if entry.name in [earlier.name for earlier in read[:i]]:
+            raise InputError(f"stress[{i}].name", entry.name, expected="a name used once")
+    return tuple(read)
+
+
+def _stressed(raw: object, key: str, declared: Population) -> StressSpec:
+    if isinstance(raw, StressSpec):
+        raw = dict(raw)
+    if not isinstance(raw, Mapping):
+        raise InputError(key, raw, expected="a table with a name and a population")
+    for name in raw:
+        if name not in StressSpec.model_fields:
+            raise InputError(
+                f"{key}.{name}",
+                expected="a known key",
+                remedy=did_you_mean(str(name), StressSpec.model_fields)
+                + f" The keys of a population stand below it: {key}.population.",
+                shown=False,
+            )
+    name, population = raw.get("name"), raw.get("population")
+    if not isinstance(name, str) or not name:
+        raise InputError(f"{key}.name", name, expected="a name", remedy="The table shows it.")
+    require_shown(name, f"{key}.name")
+    place = f"{key}.population"
+    if isinstance(population, Mapping):
+        population = parse_below({"covers": declared.covers, **population}, place)
+    if not isinstance(population, Population):
+        raise InputError(
+            place, population, expected='a table such as { model = "clusters", size = 4 }'
+        )
+    if population.covers not in ((), declared.covers):
+        raise InputError(
+            f"{place}.covers",
+            list(population.covers),
+            expected="nothing here, or what population.covers says: " + ", ".join(declared.covers),
+        )
+    covering = population.model_copy(update={"covers": declared.covers})
+    return StressSpec(name=name, population=covering)
 
 
 def _queries(raw: object) -> tuple[QuerySpec, ...]:

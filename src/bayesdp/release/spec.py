@@ -19,6 +19,19 @@ FROM_DATA = "from data"
 MOST_RECORDS = 2**40
 
 
+class StressSpec(BaseModel):
+    """`[[stress]]`: another population, under which a stress test states the level too.
+
+    It has the covered columns of the study's own population. Nothing that is released depends on
+    it: not the price, not the certificate, not the ledger.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    name: str
+    population: Population
+
+
 class StudySpec(BaseModel):
     """A whole study. `population` is `None` only where the notion is `dp`.
 
@@ -33,6 +46,7 @@ class StudySpec(BaseModel):
     budget: BudgetSpec
     queries: tuple[QuerySpec, ...]
     programs: dict[str, ProgramFile] = Field(default_factory=dict)
+    stress: tuple[StressSpec, ...] = ()
 
 
 def describe_column(column: Column) -> dict[str, Any]:

@@ -40,8 +40,9 @@ from bayesdp.release.queries import shape
 from bayesdp.release.reading import parse_study, read_toml
 from bayesdp.release.repeats import digest, remember, require_new
 from bayesdp.release.results import Release, Result, cost_words
-from bayesdp.release.spec import FROM_DATA, StudySpec
+from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
+from bayesdp.release.stress import Stress, stress
 from bayesdp.release.sweep import Sweep, spending, sweep
 from bayesdp.tables.checks import Finding, count_records, inspect, mismatch
 from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError
@@ -57,7 +58,8 @@ class Study:
     table's own). `columns` as in `[data.columns]`; `population` a `Population` or its spec, left
     out for the notion `dp`; `budget` and `queries` as in the study file. `unit` and `rows_per_unit`
     say which rows form a record, if that isn't one row. `ledger` is a path or URL, by default
-    `ledger.db` in the current folder. Raises `InputError` naming the key, as for files.
+    `ledger.db` in the current folder. `stress` are further populations for the method `stress`, as
+    `[[stress]]` in the study file. Raises `InputError` naming the key, as for files.
 
     >>> study = Study(
     ...     dataset="example", n=3, columns={"x": {"states": [0, 1]}},
@@ -81,6 +83,7 @@ class Study:
         unit: str = "row",
         rows_per_unit: int | None = None,
         ledger: str | None = None,
+        stress: Sequence[StressSpec | Mapping[str, Any]] = (),
     ) -> None:
         data = {"dataset": dataset, "n": n, "unit": unit, "columns": columns}
         if rows_per_unit is not None:
@@ -91,6 +94,7 @@ class Study:
             "population": population,
             "budget": plain_budget | ({"ledger": ledger} if ledger is not None else {}),
             "query": list(queries),
+            "stress": list(stress),
         }
         if population is None:
             del raw["population"]
@@ -180,6 +184,18 @@ class Study:
             return Check(plan, self._entry(declared).preview(ledger))
 
         return sweep(check, targets)
+
+    def stress(self) -> Stress:
+        """The level that the study's noise has under other populations than the declared one.
+
+        The noise is what `check` prices. Rows are the declared population, stronger dependence of
+        the same kind, for a series the next order, arbitrary dependence, and the study's own
+        `[[stress]]` populations. Reads no data, and writes nothing; what the data set has spent
+        before is not counted. Raises as `check` does, and `InputError` for the notion `dp`, which
+        is about no population.
+        """
+        self._require_programs()
+        return stress(provable_plan(self.spec))
 
     def inspect(self) -> list[Finding]:
         """The differences between the table and the study's declaration.

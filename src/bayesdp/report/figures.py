@@ -16,11 +16,13 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from bayesdp.errors import InputError
-from bayesdp.report.numbers import error_up, typeset, with_error
+from bayesdp.notebook import Figure
+from bayesdp.report.numbers import budget_words, error_up, level_words, typeset, with_error
 from bayesdp.report.output import FIGURE
 
 if TYPE_CHECKING:
     from bayesdp.causal import Strengths
+    from bayesdp.release.stress import Stress, StressRow
 
 WIDTH = 760
 _ROW = 40
@@ -292,3 +294,75 @@ def _curve(
 ) -> str:
     points = (place(x, y) for x, y in zip(strengths, levels, strict=True))
     return f'<polyline class="{name}" points="{" ".join(f"{x:.1f},{y:.1f}" for x, y in points)}"/>'
+
+
+# ------------------------------------------------------ levels under other populations
+
+_BARS = (230.0, 640.0, 66.0)
+"""Left, right and top of the bars' area."""
+
+_BAR_ROW = 34.0
+
+
+def stress_levels(stress: Stress) -> Figure:
+    """The levels of a stress test as bars, with the target as a line: a whole SVG file.
+
+    A level that is not known, or infinite, has words in place of a bar.
+    """
+    left, right, top = _BARS
+    levels = [row.level for row in stress if row.level is not None and math.isfinite(row.level)]
+    highest = max([*levels, stress.target]) * 1.05
+    bottom = top + _BAR_ROW * len(stress)
+
+    def place(level: float) -> float:
+        return left + level / highest * (right - left)
+
+    said = "; ".join(f"{row.name}: {_level_or_words(row)}" for row in stress)
+    target = budget_words(stress.target)
+    marks = ticks(0.0, highest)
+    axis = "".join(
+        f'<line class="{"grid" if mark else "axis"}" x1="{place(mark):.1f}" '
+        f'x2="{place(mark):.1f}" y1="{top:.1f}" y2="{bottom:.1f}"/><text class="tick" '
+        f'x="{place(mark):.1f}" y="{bottom + 18:.1f}" text-anchor="middle">'
+        f"{_tick(mark, marks[1] - marks[0] if len(marks) > 1 else highest)}</text>"
+        for mark in marks
+    )
+    bars = "".join(_level_bar(row, top + _BAR_ROW * i, place) for i, row in enumerate(stress))
+    return Figure(
+        f'{FIGURE} viewBox="0 0 {WIDTH} {bottom + 34:.0f}" role="img" '
+        'aria-labelledby="st-title st-desc"><title id="st-title">The same noise under other '
+        f'populations</title><desc id="st-desc">Target {target}. {escape(said)}</desc>'
+        f"<style>{_CURVE_STYLE}.within{{fill:#0f6b62}}.above{{fill:#a3470b}}.target{{"
+        "stroke:#1d2430;stroke-dasharray:3 3}@media(prefers-color-scheme:dark){.within{"
+        "fill:#5cc8b8}.above{fill:#f0a36b}.target{stroke:#e8e6e0}}</style>"
+        f'<rect class="paper" width="{WIDTH}" height="{bottom + 34:.0f}"/>'
+        '<text class="head" x="20" y="26">The same noise under other populations</text>'
+        f'<text class="note" x="20" y="46">BDP level in nats; the dashed line is the target, '
+        f"{target}</text>{axis}{bars}"
+        f'<line class="target" x1="{place(stress.target):.1f}" x2="{place(stress.target):.1f}" '
+        f'y1="{top:.1f}" y2="{bottom:.1f}"/></svg>\n'
+    )
+
+
+def _level_bar(row: StressRow, top: float, place: Callable[[float], float]) -> str:
+    left = _BARS[0]
+    name = (
+        f"<g><title>{escape(row.name)}: {escape(row.change)}</title>"
+        f'<text x="{left - 12}" y="{top + 21:.1f}" text-anchor="end">'
+        f"{escape(_short(row.name, _LONGEST_NAME))}</text>"
+    )
+    words = f'y="{top + 21:.1f}">{escape(_level_or_words(row))}</text></g>'
+    if row.level is None or not math.isfinite(row.level):
+        return f'{name}<text class="note" x="{left + 8}" {words}'
+    end = place(row.level)
+    kind = "within" if row.within else "above"
+    return (
+        f'{name}<rect class="{kind}" x="{left}" y="{top + 7:.1f}" '
+        f'width="{max(end - left, 1.0):.1f}" height="{_BAR_ROW - 14}"/>'
+        f'<text x="{end + 8:.1f}" {words}'
+    )
+
+
+def _level_or_words(row: StressRow) -> str:
+    """A level, rounded up, or that it is not known."""
+    return "not known" if row.level is None else level_words(row.level)

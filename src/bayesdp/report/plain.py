@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from bayesdp.certificate import plain_number
 from bayesdp.release.certify import assumptions, claim
 from bayesdp.release.check import Check
 from bayesdp.release.noise import kind_of
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, describe_query
+from bayesdp.release.stress import Stress
 from bayesdp.release.sweep import Sweep, SweepRow
 from bayesdp.report.programs import plain_program
 
@@ -40,6 +42,31 @@ def check_document(check: Check) -> dict[str, Any]:
 def sweep_document(dataset: str, sweep: Sweep) -> dict[str, Any]:
     """A study at several levels; `None` for a study without a price, and `refusal` says why."""
     return {"dataset": dataset, "targets": [_target(row) for row in sweep]}
+
+
+def stress_document(dataset: str, stress: Stress) -> dict[str, Any]:
+    """A stress test. `level` is `None` where it is infinite, and where it is not known.
+
+    In the latter case `theorem` and `within` are `None` too.
+    """
+    return {
+        "dataset": dataset,
+        "target": stress.target,
+        "delta": stress.delta,
+        "cost": {"dp_epsilon": stress.dp_epsilon, "dp_rho": stress.dp_rho},
+        "rows": [
+            {
+                "name": row.name,
+                "own": row.is_own,
+                "change": row.change,
+                "level": None if row.level is None else plain_number(row.level),
+                "theorem": row.theorem,
+                "within": row.within,
+                "reason": row.reason or None,
+            }
+            for row in stress
+        ],
+    }
 
 
 def _target(row: SweepRow) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from bayesdp.accounting.spend import Spend
 from bayesdp.release.check import Check
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
 from bayesdp.release.results import Release
+from bayesdp.release.stress import Stress, StressRow
 from bayesdp.release.sweep import Sweep
 from bayesdp.report.layout import say, show_table
 from bayesdp.report.ledgers import show_readings
@@ -149,6 +150,34 @@ def show_sweep(console: Console, sweep: Sweep) -> None:
     for row in sweep:
         if row.refusal:
             say(console, f"At {budget_words(row.target)} a release would be refused: {row.refusal}")
+
+
+def show_stress(console: Console, stress: Stress) -> None:
+    """Print a stress test: the level under each population, and what each of them is."""
+    cost = cost_words(stress.dp_epsilon, stress.dp_rho)
+    show_table(
+        console,
+        f"The same noise (DP cost {cost}) under other populations, for a target of "
+        f"{budget_words(stress.target)}{at_delta(stress.delta)}; no data were read",
+        ("population", "BDP level", "target", "what it is"),
+        [
+            (
+                row.name,
+                level_words(row.level) if row.level is not None else "not known",
+                target_words(row),
+                row.change,
+            )
+            for row in stress
+        ],
+    )
+    for row in stress:
+        if row.reason:
+            say(console, f"{row.name}: {row.reason}")
+
+
+def target_words(row: StressRow) -> str:
+    """Whether the level of a row keeps to the target."""
+    return {None: "-", True: "within", False: "above"}[row.within]
 
 
 def _show_levels(console: Console, sweep: Sweep, like: Plan) -> None:

@@ -18,7 +18,7 @@ from bayesdp.cli.common import (
     print_json,
     write_figure,
 )
-from bayesdp.errors import InputError
+from bayesdp.errors import BudgetExceededError, InputError
 
 
 @command(app, "bayesdp check heights.toml --target 0.1,0.3,1,3")
@@ -69,20 +69,32 @@ def check(
         findings = [
             {"code": finding.code, "message": finding.message} for finding in loaded.inspect()
         ]
-    answer = loaded.check()
+    try:
+        answer = loaded.check()
+    except BudgetExceededError:
+        if not as_json:
+            from bayesdp.report.studies import show_proposals
+
+            show_proposals(console(), loaded.what_would_help())
+        raise
+    inaccurate = answer.inaccurate
     refused = answer.preview.refusal is not None or bool(findings)
     if as_json:
-        from bayesdp.report.plain import check_document
+        from bayesdp.report.plain import check_document, proposals_document
         from bayesdp.report.studies import warnings
 
         document = check_document(answer) | {"warnings": warnings(answer, loaded.spends())}
+        if inaccurate:
+            document["what_would_help"] = proposals_document(loaded.what_would_help())
         print_json(document if findings is None else document | {"findings": findings})
     else:
-        from bayesdp.report.studies import show_check
+        from bayesdp.report.studies import show_check, show_proposals
 
         for finding in findings or ():
             typer.echo(f"Curator only: {finding['message']}", err=True)
         show_check(console(), answer, before=loaded.spends(), verbose=verbose)
+        if verbose and inaccurate:
+            show_proposals(console(), loaded.what_would_help())
         if findings == []:
             typer.echo("The table is as the study declares it.", err=True)
     if refused:

@@ -8,6 +8,7 @@ from bayesdp import notebook
 from bayesdp.accounting.ledger import Preview
 from bayesdp.accounting.rounded import up_words
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
+from bayesdp.release.proposals import inaccurate
 from bayesdp.release.results import cost_words, counted
 from bayesdp.release.wide import wide_warnings
 
@@ -39,6 +40,11 @@ class Check:
     def warnings(self) -> list[str]:
         """Warnings about what the study's author may not have meant."""
         return wide_warnings(self.plan.study)
+
+    @property
+    def inaccurate(self) -> list[str]:
+        """The queries whose error is large for what they can answer: more than a tenth of it."""
+        return inaccurate(self.plan)
 
     def _remarks(self) -> list[str]:
         return [*self.plan.remarks, *self.warnings]

@@ -9,7 +9,7 @@ only then shows it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -36,6 +36,7 @@ from bayesdp.release.plan import (
 from bayesdp.release.program_files import file_and_name, require_unchanged
 from bayesdp.release.program_results import ProgramAnswer
 from bayesdp.release.program_runs import ProgramRun, program_findings, program_rows, run_program
+from bayesdp.release.proposals import Proposals, proposals
 from bayesdp.release.queries import shape
 from bayesdp.release.reading import parse_study, read_toml
 from bayesdp.release.repeats import digest, remember, require_new
@@ -196,6 +197,20 @@ class Study:
         """
         self._require_programs()
         return stress(provable_plan(self.spec))
+
+    def what_would_help(self) -> Proposals:
+        """Changes that would make errors smaller, or a refused study possible, with their prices.
+
+        Coarser periods, capped clusters, a narrower secrets interval, a public sample, a weaker
+        class of adversaries, randomized response at collection: those that apply to the study's
+        population and queries and help, each priced on its own. Reads no data, and writes nothing.
+        Raises `InputError` for a study that is wrong.
+        """
+        self._require_programs()
+        plan: Plan | None = None
+        with suppress(BudgetExceededError):
+            plan = provable_plan(self.spec)
+        return proposals(self.spec, plan)
 
     def inspect(self) -> list[Finding]:
         """The differences between the table and the study's declaration.

@@ -9,6 +9,7 @@ from bayesdp.release.certify import assumptions, claim
 from bayesdp.release.check import Check
 from bayesdp.release.noise import kind_of
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, describe_query
+from bayesdp.release.proposals import Proposals
 from bayesdp.release.stress import Stress
 from bayesdp.release.sweep import Sweep, SweepRow
 from bayesdp.report.programs import plain_program
@@ -37,6 +38,22 @@ def check_document(check: Check) -> dict[str, Any]:
         },
         "assumptions": assumptions(plan),
     }
+
+
+def proposals_document(proposals: Proposals) -> list[dict[str, Any]]:
+    """What would help a study: each change with the errors at 95 % before and after."""
+    return [
+        {
+            "name": row.name,
+            "change": row.change,
+            "condition": row.condition,
+            "errors": [
+                {"query": name, "before": before, "after": after}
+                for name, (before, after) in row.errors.items()
+            ],
+        }
+        for row in proposals
+    ]
 
 
 def sweep_document(dataset: str, sweep: Sweep) -> dict[str, Any]:

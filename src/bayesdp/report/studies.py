@@ -10,10 +10,11 @@ from rich.console import Console
 from bayesdp.accounting.spend import Spend
 from bayesdp.release.check import Check
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
+from bayesdp.release.proposals import Proposals
 from bayesdp.release.results import Release
 from bayesdp.release.stress import Stress, StressRow
 from bayesdp.release.sweep import Sweep
-from bayesdp.report.layout import say, show_table
+from bayesdp.report.layout import bullet, item, say, show_table
 from bayesdp.report.ledgers import show_readings
 from bayesdp.report.levels import level_sentence, show_leakage, show_left_out
 from bayesdp.report.numbers import budget_words, error_words, level_words, rough
@@ -55,6 +56,8 @@ def show_check(
     _show_queries(console, plan)
     if plan.choice is not None:
         say(console, plan.choice.words())
+    if check.inaccurate:
+        say(console, "Some error is above a tenth of its range; --verbose says what would help.")
     show_readings(console, check.preview.readings)
     if verbose:
         _show_details(console, plan)
@@ -150,6 +153,17 @@ def show_sweep(console: Console, sweep: Sweep) -> None:
     for row in sweep:
         if row.refusal:
             say(console, f"At {budget_words(row.target)} a release would be refused: {row.refusal}")
+
+
+def show_proposals(console: Console, proposals: Proposals) -> None:
+    """Print what would help, each change with its price; nothing where nothing would."""
+    if not proposals:
+        return
+    say(console, "What would help, each on its own (errors at 95%):", style="bold")
+    for row in proposals:
+        bullet(console, f"{row.name}: {row.price()}")
+        item(console, f"change: {row.change}", depth=2)
+        item(console, f"it rests on: {row.condition}", depth=2)
 
 
 def show_stress(console: Console, stress: Stress) -> None:

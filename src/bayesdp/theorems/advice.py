@@ -301,7 +301,7 @@ def _members(here: _Here, family: Family) -> Iterator[Advice | None]:
 def _chain(here: _Here, chain: MarkovChain) -> Iterator[Advice | None]:
     if chain.transition is None:
         yield here.if_known(
-            "the transitions instead of bounds on them, if they lie in the middle", _middle(chain)
+            "the transitions instead of bounds on them, if they lie in the middle", middle(chain)
         )
     elif chain.order > 1:
         simpler = _first_order(chain)
@@ -313,8 +313,11 @@ def _chain(here: _Here, chain: MarkovChain) -> Iterator[Advice | None]:
             )
 
 
-def _middle(chain: MarkovChain) -> MarkovChain:
-    """The table whose rows all lie at the same fraction of the way between their bounds."""
+def middle(chain: MarkovChain) -> MarkovChain:
+    """The chain whose rows all lie at the same fraction of the way between their bounds.
+
+    For a chain that is declared with `transition_lower` and `transition_upper`.
+    """
     import numpy as np
 
     low, high = (np.asarray(bounds) for bounds in (chain.transition_lower, chain.transition_upper))

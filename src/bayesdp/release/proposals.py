@@ -1,0 +1,402 @@
+"""What would help a study whose answers are too inaccurate, or whose wanted errors cost too much.
+
+Each proposal is a change of the study file, or of how records are collected, that applies to this
+study's population and queries. Its price is computed: the changed study is priced as any other.
+Only changes that make an error smaller (or make possible what was refused) are proposed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from bayesdp import notebook
+from bayesdp.accounting.rounded import up_words
+from bayesdp.errors import InputError, Refusal
+from bayesdp.mechanisms import RandomizedResponse
+from bayesdp.populations import (
+    Autoregressive,
+    Clusters,
+    Gaussian,
+    MarkovChain,
+    Population,
+    Tree,
+    Unknown,
+)
+from bayesdp.release.consistency import consistent
+from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery, make_plan
+from bayesdp.release.queries import label, shape
+from bayesdp.release.spec import FROM_DATA, StudySpec
+from bayesdp.theorems.advice import ASSUMED_CLUSTER, ASSUMED_CORRELATION, middle
+
+USEFUL = 0.1
+"""An error at 95 % above this share of the range that the answer can have is not useful."""
+
+WORTH = 0.98
+"""A proposal leaves at most this share of some error."""
+
+_SHOWN_STATES = 3
+_SHOWN_QUERIES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """One change, what it rests on, and its price.
+
+    `change` says what would have to be changed, in the study file or before; `condition` what must
+    be true, or what is given up. `errors` has the errors at 95 % that change, by the query's name:
+    the one of the study as it is (`None` where it is refused) and the one with the change, each of
+    one number, in the query's unit and rounded up.
+    """
+
+    name: str
+    change: str
+    condition: str
+    errors: dict[str, tuple[float | None, float]]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.price()}; {self.change}; {self.condition}"
+
+    def price(self) -> str:
+        """The errors before and after, in words; of many queries, those of the first three."""
+        words = [
+            f"{name} +- {up_words(after)}"
+            + (f" instead of {up_words(before)}" if before is not None else "")
+            for name, (before, after) in self.errors.items()
+        ]
+        more = len(words) - _SHOWN_QUERIES
+        return "; ".join([*words[:_SHOWN_QUERIES], *([f"and {more} more"] if more > 0 else [])])
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """What would help, each change on its own; empty where nothing that bayesdp knows would."""
+
+    rows: tuple[Proposal, ...]
+
+    def __iter__(self) -> Iterator[Proposal]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.rows))
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: a row for each proposal."""
+        columns = ("what would help", "errors at 95 %", "what to change", "what it rests on")
+        rows = [(row.name, row.price(), row.change, row.condition) for row in self.rows]
+        return notebook.table("What would help, each change on its own", columns, rows)
+
+
+def inaccurate(plan: Plan) -> list[str]:
+    """The queries whose error at 95 % is more than a tenth of the range that the answer can have.
+
+    A count lies between 0 and the number of records, a mean within the column's bounds. Where only
+    the data tell how many rows an answer is over, nothing is said.
+    """
+    return [query.shape.spec.name for query in plan.queries if _is_inaccurate(plan, query)]
+
+
+def _is_inaccurate(plan: Plan, query: PlannedQuery) -> bool:
+    spec, column = query.shape.spec, query.shape.column
+    averaged = spec.kind in ("mean", "proportion")
+    if plan.n is None or (averaged and spec.by is not None):
+        return False
+    width = 1.0
+    if query.grid is not None and column is not None and column.interval is not None:
+        width = column.interval[1] - column.interval[0]
+    rows = plan.n * (plan.study.data.rows_per_unit or 1)
+    error = query.error(CONFIDENCE, plan.n)
+    return error is not None and error > USEFUL * width * (1 if averaged else rows)
+
+
+def proposals(study: StudySpec, plan: Plan | None) -> Proposals:
+    """Changes that would help, each priced on its own, without a look at the data.
+
+    `plan` is the study's price, `None` where it is refused. The order is that of the module's list.
+    """
+    if study.population is None or study.budget.notion == "dp":
+        return Proposals(())
+    before = _errors(plan) if plan is not None else {}
+    rows = [_priced(before, plan, idea) for idea in _ideas(study)]
+    if plan is not None:
+        rows.append(_at_collection(plan, before))
+    return Proposals(tuple(row for row in rows if row is not None))
+
+
+@dataclass(frozen=True, slots=True)
+class _Idea:
+    """A changed study, in words and as it would be priced.
+
+    `share` is the least share of the records that it keeps: a count or sum of half of the records
+    has to have half of the error to tell as much.
+    """
+
+    name: str
+    change: str
+    condition: str
+    make: Callable[[], StudySpec]
+    share: float = 1.0
+
+
+def _priced(before: dict[str, float], plan: Plan | None, idea: _Idea) -> Proposal | None:
+    """The proposal with its price; `None` where it has none, or doesn't help."""
+    try:
+        changed = consistent(idea.make())
+        for position, query in enumerate(changed.queries):
+            if query.kind != "program":
+                shape(changed, position)
+        after = _errors(make_plan(changed, noise=plan.noise if plan is not None else None))
+    except (InputError, Refusal):
+        return None
+    if plan is None:
+        errors: dict[str, tuple[float | None, float]] = {
+            name: (None, error) for name, error in after.items()
+        }
+        return Proposal(idea.name, idea.change, idea.condition, errors) if errors else None
+    less = {
+        name: (before[name], error)
+        for name, error in after.items()
+        if name in before and error != before[name]
+    }
+    shares = {
+        query.name: 1.0 if query.kind in ("mean", "proportion") else idea.share
+        for query in changed.queries
+    }
+    helps = any(error <= WORTH * old * shares[name] for name, (old, error) in less.items())
+    return Proposal(idea.name, idea.change, idea.condition, dict(less)) if helps else None
+
+
+def _errors(plan: Plan) -> dict[str, float]:
+    """The error of one number of each query, where the data are not needed to tell it."""
+    known = {
+        query.shape.spec.name: query.error(
+            CONFIDENCE, None if query.shape.spec.by is not None else plan.n
+        )
+        for query in plan.queries
+    }
+    return {name: error for name, error in known.items() if error is not None}
+
+
+def _ideas(study: StudySpec) -> Iterator[_Idea]:
+    """The changes that apply to the study's population and queries."""
+    population = study.population
+    assert population is not None
+    yield from _coarser_periods(study, population)
+    yield from _capped_clusters(study, population)
+    yield from _narrower_bounds(study)
+    yield from _public_sample(study, population)
+    yield from _weaker_adversary(study, population)
+
+
+def _with(study: StudySpec, population: Population, n: int | str | None = None) -> StudySpec:
+    """The study about another population, covering the same columns, and so many records."""
+    assert study.population is not None
+    covering = population.model_copy(update={"covers": study.population.covers})
+    data = study.data if n is None else study.data.model_copy(update={"n": n})
+    return study.model_copy(update={"population": covering, "data": data, "stress": ()})
+
+
+def _kept(study: StudySpec, part: int, whole: int) -> int | None:
+    """The least number of records that are left of `whole` in each group when `part` are kept."""
+    n = study.data.n
+    return None if n == FROM_DATA else -(-int(n) * part // whole)
+
+
+def _kept_words(n: int | None) -> str:
+    return "" if n is None else f", data.n = the records that are kept (priced for the least, {n})"
+
+
+_OF_THE_KEPT = "counts and sums are then of the records that are kept"
+
+
+def _coarser_periods(study: StudySpec, population: Population) -> Iterator[_Idea]:
+    """Every second record of each series: what lies between is summed out."""
+    if not isinstance(population, MarkovChain | Autoregressive) or population.length < 2:
+        return
+    length, n = -(-population.length // 2), _kept(study, 1, 2)
+    if isinstance(population, Autoregressive):
+        coefficient = population.coefficient**2
+        law = f"population.coefficient = {coefficient:.6g}"
+        coarser: Population = Autoregressive(coefficient=coefficient, length=length)
+    elif population.order == 1 and population.transition is not None:
+        import numpy as np
+
+        square = np.linalg.matrix_power(np.asarray(population.transition), 2)
+        rows = np.round(square, 6).tolist()
+        shown = rows if len(rows) <= _SHOWN_STATES else "the square of the declared matrix"
+        law = f"population.transition = {shown}"
+        coarser = MarkovChain(
+            transition=square,
+            initial=population.initial,
+            length=length,
+            complete=population.complete,
+        )
+    else:
+        return
+    yield _Idea(
+        "coarser periods",
+        f"keep every second record of each series: twice the step of the order column, {law}, "
+        f"population.length = {length}{_kept_words(n)}",
+        f"the records in between are not counted; {_OF_THE_KEPT}",
+        lambda: _with(study, coarser, n),
+        0.5,
+    )
+
+
+def _capped_clusters(study: StudySpec, population: Population) -> Iterator[_Idea]:
+    equal = isinstance(population, Gaussian) and population.max_correlation is not None
+    if not (isinstance(population, Clusters) or equal) or population.group_size < 2:
+        return
+    size = population.group_size
+    most = -(-size // 2)
+    n = _kept(study, most, size)
+    smaller: Population = Clusters(size=most)
+    if isinstance(population, Gaussian):
+        smaller = Gaussian(size=most, max_correlation=population.max_correlation)
+    left = "" if n is None else f", data.n = the records that are kept, at least {n}"
+    yield _Idea(
+        "capped clusters",
+        f"keep at most {most} records of each cluster: population.size = {most}{left}",
+        "it pays where few clusters are larger: priced as if none were, and with every record that "
+        "goes it gains less; which ones are kept must not depend on their private values; "
+        f"{_OF_THE_KEPT}",
+        lambda: _with(study, smaller),
+    )
+
+
+def _narrower_bounds(study: StudySpec) -> Iterator[_Idea]:
+    """The middle half of the bounds of each column that is summed or averaged."""
+    summed = [query.column for query in study.queries if query.kind in ("sum", "mean")]
+    for name in dict.fromkeys(summed):
+        column = study.columns.get(name or "")
+        if column is None or column.bounds is None or column.is_derived:
+            continue
+        low, high = column.bounds
+        bounds = (low + (high - low) / 4.0, high - (high - low) / 4.0)
+        narrower = column.model_copy(update={"bounds": bounds})
+        columns = study.columns | {column.name: narrower}
+        yield _Idea(
+            "a narrower secrets interval",
+            f"data.columns.{name}.bounds = [{bounds[0]:g}, {bounds[1]:g}] instead of "
+            f"[{low:g}, {high:g}]",
+            "values outside are clipped, which shifts the answer if there are many of them; a "
+            "level that rests on bounded secrets then speaks of values in the narrower interval",
+            lambda columns=columns: study.model_copy(  # type: ignore[misc]
+                update={"columns": columns, "stress": ()}
+            ),
+        )
+
+
+def _public_sample(study: StudySpec, population: Population) -> Iterator[_Idea]:
+    """A law that a public or past sample may show, for those that leave much open."""
+    name = "a public sample to learn the correlation"
+    condition = "only if a public or past sample of such records shows it"
+    if isinstance(population, Unknown) and population.records > ASSUMED_CLUSTER:
+        yield _Idea(
+            "knowing who depends on whom",
+            f'population = {{ model = "clusters", size = {ASSUMED_CLUSTER} }}, and a column of '
+            'role "cluster"',
+            f"only if records depend on each other in clusters of at most {ASSUMED_CLUSTER}",
+            lambda: _in_clusters(study),
+        )
+    elif isinstance(population, Clusters) and population.size > 1:
+        size, rho = population.size, ASSUMED_CORRELATION
+        yield _Idea(
+            name,
+            f'population = {{ model = "gaussian", size = {size}, max_correlation = {rho:g} }}',
+            f"{condition}: jointly Gaussian with equal variances, no correlation above {rho:g}",
+            lambda: _with(study, Gaussian(size=size, max_correlation=rho)),
+        )
+    elif isinstance(population, Gaussian) and population.max_correlation:
+        size, rho = population.group_size, population.max_correlation / 2.0
+        yield _Idea(
+            name,
+            f"population.max_correlation = {rho:.4g} instead of {population.max_correlation:.4g}",
+            f"{condition}: no correlation above {rho:.4g}",
+            lambda: _with(study, Gaussian(size=size, max_correlation=rho)),
+        )
+    elif isinstance(population, MarkovChain) and population.transition is None:
+        chain = population
+        yield _Idea(
+            "a public sample to learn the transitions",
+            "population.transition in place of its bounds (priced for their middle)",
+            f"{condition}",
+            lambda: _with(study, middle(chain)),
+        )
+
+
+def _in_clusters(study: StudySpec) -> StudySpec:
+    """The study with clusters, and a column that says who is in which, if it has none."""
+    changed = _with(study, Clusters(size=ASSUMED_CLUSTER))
+    if any(column.role == "cluster" for column in study.columns.values()):
+        return changed
+    from bayesdp.tables.declarations import parse_columns
+
+    name = "cluster"
+    while name in study.columns:
+        name += " of records"
+    columns = study.columns | parse_columns({name: {"role": "cluster"}})
+    return changed.model_copy(update={"columns": columns})
+
+
+def _weaker_adversary(study: StudySpec, population: Population) -> Iterator[_Idea]:
+    """Only where the theorems treat this class on its own, and never the informed one.
+
+    Against an informed adversary the level is the DP cost, whatever is declared: to name that class
+    would hide the dependence and not lessen what is learned.
+    """
+    if study.budget.adversary != "any" or not isinstance(population, MarkovChain | Tree):
+        return
+    budget = study.budget.model_copy(update={"adversary": "uninformed"})
+    yield _Idea(
+        "a weaker adversary class",
+        'budget.adversary = "uninformed" instead of "any"',
+        "only if nobody who may attack knows any of the other records; relatives, and people about "
+        "their own other records, do",
+        lambda: study.model_copy(update={"budget": budget, "stress": ()}),
+    )
+
+
+def _at_collection(plan: Plan, before: dict[str, float]) -> Proposal | None:
+    """Randomized response on one column of two states, in place of noise on each count of it.
+
+    Its cost is that of all queries together, since one set of answers serves them all. The error is
+    1.96 standard deviations of the estimate, at the state for which it is larger.
+    """
+    study, n = plan.study, plan.n
+    queries = [query.shape for query in plan.queries]
+    reads = {label for query in queries for label in query.reads}
+    counts = all(
+        query.spec.kind in ("count", "proportion") and query.spec.tightness == "dp"
+        for query in queries
+    )
+    if plan.programs or plan.noise != "laplace" or n is None or len(reads) != 1 or not counts:
+        return None
+    (column,) = [column for column in study.columns.values() if label(column) in reads]
+    if len(column.levels or ()) != 2 or study.data.unit != "row":
+        return None
+    mechanism = RandomizedResponse.for_cost(tuple(column.levels or ()), plan.dp_epsilon)
+    kept, other = 1.0 - mechanism.flip, mechanism.flip
+    if kept <= other:
+        return None
+    deviation = math.sqrt(n * kept * other) / (kept - other)
+    error = math.nextafter(1.96 * deviation, math.inf)
+    errors: dict[str, tuple[float | None, float]] = {}
+    for query in queries:
+        name = query.spec.name
+        after = error / n if query.spec.kind == "proportion" else error
+        if name not in before or after >= WORTH * before[name]:
+            return None
+        errors[name] = (before[name], after)
+    return Proposal(
+        "randomized response at collection",
+        f"ask each record for '{column.name}' with RandomizedResponse({list(column.levels or ())}, "
+        f"flip = {mechanism.flip:.4g}), and publish the answers instead of these queries",
+        "every answer is perturbed before anybody sees it, so nobody need be trusted with the "
+        "table; the error is about that of the estimate from all answers",
+        errors,
+    )

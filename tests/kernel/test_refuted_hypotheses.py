@@ -152,15 +152,23 @@ def told(population: Population, default: float) -> dict[str, bool | None]:
     return answers
 
 
+def lacks_a_start(spec: Spec) -> bool:
+    """Whether it is a chain that leaves states for good and doesn't state how it starts."""
+    if spec["model"] != "markov":
+        return False
+    try:
+        parse(spec)
+    except InputError as error:
+        if "population.initial is 'stationary'" in str(error):
+            return True
+        raise
+    return False
+
+
 def law_of(spec: Spec) -> np.ndarray | None:
     """`None` where there is none: a start not stated, or factors that exclude everything."""
-    if spec["model"] == "markov":
-        try:
-            parse(spec)
-        except InputError as error:
-            if "population.initial is 'stationary'" in str(error):
-                return None
-            raise
+    if lacks_a_start(spec):
+        return None
     with np.errstate(invalid="ignore"):
         try:
             law = chains.from_spec(spec)
@@ -223,6 +231,8 @@ def test_answers_between_bounds_are_those_of_all_laws_between_them():
     cases = runs(600)
     for _ in range(cases):
         spec, members = between(rng)
+        if lacks_a_start(spec):
+            continue
         laws = [law for law in map(law_of, members) if law is not None]
         for default in (0, 1):
             right = [truth(law, default) for law in laws]

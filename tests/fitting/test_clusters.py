@@ -9,6 +9,7 @@ from scipy.stats import binom, f
 
 from bayesdp.errors import InputError, UnsupportedError
 from bayesdp.fitting.clusters import fit_exchangeable, intraclass_interval
+from bayesdp.fitting.numbers_of import between_words
 from tests.effort import runs
 from tests.oracles import gaussian
 
@@ -109,3 +110,11 @@ def test_what_can_not_be_fitted():
         fit_exchangeable(frame.assign(x=[np.inf, *range(7)]), "x", "cluster")
     gaps = frame.assign(x=[None, *range(7)])
     assert fit_exchangeable(gaps, "x", "cluster", confidence=0.5).dropped == 1
+
+
+def test_a_region_is_told_no_narrower_than_it_is() -> None:
+    for lower, upper in ((-0.12345649, 0.12345641), (0.3333333, 0.6666666)):
+        _, low, _, high = between_words(lower, upper).split()
+        assert float(low) <= lower
+        assert upper <= float(high)
+    assert between_words(0.25, 0.5) == "between 0.25 and 0.5"

@@ -126,6 +126,12 @@ def test_half_of_the_records_with_half_of_the_error_is_no_help() -> None:
     assert "coarser periods" not in by_name(study(slow, COUNT, columns=SERIES))
 
 
+def test_coarser_periods_of_a_chain_that_alternates_are_no_help() -> None:
+    """Every second record is the first one again: such a chain has no single stationary law."""
+    alternating = CHAIN | {"transition": [[0.0, 1.0], [1.0, 0.0]]}
+    assert "coarser periods" not in by_name(study(alternating, COUNT, columns=SERIES))
+
+
 def test_a_public_sample() -> None:
     name = "a public sample to learn the correlation"
     tenth = {"model": "gaussian", "size": 5, "max_correlation": 0.1, "covers": ["x"]}

@@ -1,1 +1,6 @@
 """Populations from public or past data, with regions that hold the truth at a stated confidence."""
+
+from bayesdp.fitting.autoregressive import AutoregressiveFit, fit_autoregressive
+from bayesdp.fitting.clusters import ExchangeableFit, fit_exchangeable
+
+__all__ = ["AutoregressiveFit", "ExchangeableFit", "fit_autoregressive", "fit_exchangeable"]

@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.fitting.numbers_of import Numbers, check_confidence, complete_rows
+from bayesdp.fitting.numbers_of import Numbers, between_words, check_confidence, complete_rows
 from bayesdp.populations import Autoregressive
 from bayesdp.statements.conditions import Reads
 
@@ -139,9 +139,9 @@ def fit_autoregressive(
     worst = upper if upper >= -lower else lower
     count, records = len(observed.first), len(observed.first) + len(observed.after)
     source = (
-        f"fitted to {count} series of {records} records: AR(1) coefficient between {lower:.4g} and "
-        f"{upper:.4g} with confidence {confidence:g}, if the series are independent stationary "
-        "Gaussian AR(1); the population has the worst coefficient between them"
+        f"fitted to {count} series of {records} records: AR(1) coefficient "
+        f"{between_words(lower, upper)} with confidence {confidence:g}, if the series are "
+        "independent stationary Gaussian AR(1); the population has the worst coefficient between them"
     )
     return AutoregressiveFit(
         population=Autoregressive(coefficient=worst, length=length or longest, source=source),

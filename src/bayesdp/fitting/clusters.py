@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.fitting.numbers_of import Numbers, check_confidence, complete_rows
+from bayesdp.fitting.numbers_of import Numbers, between_words, check_confidence, complete_rows
 from bayesdp.populations import Gaussian
 
 OUTWARD = 1e-9
@@ -103,9 +103,9 @@ def fit_exchangeable(
             remedy='Use more clusters, or declare model = "clusters".',
         )
     source = (
-        f"fitted to {len(sizes)} clusters of {len(numbers)} rows: intraclass correlation between "
-        f"{lower:.4g} and {upper:.4g} with confidence {confidence:g}, if clusters are independent "
-        "and exchangeable Gaussian; the population has the worst correlation between them"
+        f"fitted to {len(sizes)} clusters of {len(numbers)} rows: intraclass correlation "
+        f"{between_words(lower, upper)} with confidence {confidence:g}, if clusters are "
+        "independent and exchangeable Gaussian; the population has the worst correlation between them"
     )
     return ExchangeableFit(
         population=_exchangeable(declared, worst, source),

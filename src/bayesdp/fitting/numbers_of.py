@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from bayesdp.accounting.rounded import up_words
 from bayesdp.errors import InputError
 from bayesdp.statements.conditions import Reads
 from bayesdp.tables.columns import Column
@@ -43,6 +44,11 @@ def complete_rows(
     complete = [row for row in rows if None not in row]
     arrays = tuple(np.array([row[i] for row in complete]) for i in range(len(reads)))
     return arrays, len(rows) - len(complete)
+
+
+def between_words(lower: float, upper: float) -> str:
+    """Both ends of a region in six digits, rounded outward."""
+    return f"between {-float(up_words(-lower)):g} and {up_words(upper)}"
 
 
 def check_confidence(confidence: float) -> None:

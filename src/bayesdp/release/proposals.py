@@ -221,7 +221,10 @@ def _coarser_periods(study: StudySpec, population: Population) -> Iterator[_Idea
     if isinstance(population, Autoregressive):
         coefficient = population.coefficient**2
         law = f"population.coefficient = {coefficient:.6g}"
-        coarser: Population = Autoregressive(coefficient=coefficient, length=length)
+
+        def coarser() -> Population:
+            return Autoregressive(coefficient=coefficient, length=length)
+
     elif population.order == 1 and population.transition is not None:
         import numpy as np
 
@@ -229,12 +232,11 @@ def _coarser_periods(study: StudySpec, population: Population) -> Iterator[_Idea
         rows = np.round(square, 6).tolist()
         shown = rows if len(rows) <= _SHOWN_STATES else "the square of the declared matrix"
         law = f"population.transition = {shown}"
-        coarser = MarkovChain(
-            transition=square,
-            initial=population.initial,
-            length=length,
-            complete=population.complete,
-        )
+        initial, complete = population.initial, population.complete
+
+        def coarser() -> Population:  # none where every second record never changes
+            return MarkovChain(transition=square, initial=initial, length=length, complete=complete)
+
     else:
         return
     yield _Idea(
@@ -242,7 +244,7 @@ def _coarser_periods(study: StudySpec, population: Population) -> Iterator[_Idea
         f"keep every second record of each series: twice the step of the order column, {law}, "
         f"population.length = {length}{_kept_words(n)}",
         f"the records in between are not counted; {_OF_THE_KEPT}",
-        lambda: _with(study, coarser, n),
+        lambda: _with(study, coarser(), n),
         0.5,
     )
 

@@ -9,6 +9,7 @@ import math
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -196,6 +197,49 @@ def test_no_neighbour_moves_the_sums_by_more_than_the_plan_says(seed: int) -> No
     for bad in (math.nan, math.inf, -math.inf):
         with pytest.raises(TableMismatchError):
             totals([*records[:2], record(2, bad), *records[3:]])
+
+
+@pytest.mark.parametrize("noise", ["laplace", "gaussian"])
+def test_rows_that_leave_one_group_and_enter_another_are_paid_for(noise: str) -> None:
+    """All three rows of one record change the group: no replacement moves a count by more."""
+    study = Study(
+        None,
+        dataset="d",
+        n=3,
+        columns={
+            "x": {"bounds": [-1, 2]},
+            "g": {"public": True, "states": ["u", "v"]},
+            "id": {"public": True},
+        },
+        budget={"epsilon": 1.0} | ({"delta": 1e-6, "noise": noise} if noise != "laplace" else {}),
+        population={"model": "independent", "covers": ["x"], "source": "t"},
+        queries=[
+            {"name": "count", "kind": "count", "where": "x > 0", "by": "g"},
+            {"name": "sum", "kind": "sum", "column": "x", "by": "g"},
+            {"name": "cells", "kind": "histogram", "column": "x", "bins": [-1, 0, 2], "by": "g"},
+        ],
+        ledger="none.db",
+        unit="id",
+        rows_per_unit=3,
+    )
+    plan = make_plan(study.spec)
+    queries = [query.table_query() for query in plan.queries]
+    expected = replace(structure_of(study.spec), n=3)
+
+    def totals(groups: str) -> dict[str, Any]:
+        rows = [(0, 2.0, "u"), (1, 2.0, "v"), *((2, 2.0, group) for group in groups)]
+        table = pa.table(dict(zip(("id", "x", "g"), zip(*rows, strict=True), strict=True)))
+        return run(open_table(table), study.spec.columns, queries, expected)
+
+    before, after = totals("uuu"), totals("vvv")
+    power = 1 if noise == "laplace" else 2
+    for query in plan.queries:
+        old, new = before[query.shape.spec.name].values, after[query.shape.spec.name].values
+        changes = [abs(x - y) for k in old for x, y in zip(old[k], new[k], strict=True)]
+        moved = sum(change**power for change in changes)
+        assert moved <= query.sensitivity
+        if query.shape.spec.name != "sum":  # whose values may also change by more than from 0
+            assert moved == query.sensitivity
 
 
 # -- 2. what one record's text does to the others ----------------------------------------

@@ -141,7 +141,8 @@ def fit_autoregressive(
     source = (
         f"fitted to {count} series of {records} records: AR(1) coefficient "
         f"{between_words(lower, upper)} with confidence {confidence:g}, if the series are "
-        "independent stationary Gaussian AR(1); the population has the worst coefficient between them"
+        "independent stationary Gaussian AR(1); the population has the worst coefficient between "
+        "them"
     )
     return AutoregressiveFit(
         population=Autoregressive(coefficient=worst, length=length or longest, source=source),

@@ -105,7 +105,8 @@ def fit_exchangeable(
     source = (
         f"fitted to {len(sizes)} clusters of {len(numbers)} rows: intraclass correlation "
         f"{between_words(lower, upper)} with confidence {confidence:g}, if clusters are "
-        "independent and exchangeable Gaussian; the population has the worst correlation between them"
+        "independent and exchangeable Gaussian; the population has the worst correlation between "
+        "them"
     )
     return ExchangeableFit(
         population=_exchangeable(declared, worst, source),

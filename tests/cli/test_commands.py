@@ -12,8 +12,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from bayesdp import kernel
 from bayesdp.accounting.rounded import up_words
 from bayesdp.cli import app
+from bayesdp.release import derivation
 from tests.golden.cases import DAYS, FILES, PEOPLE
 
 QUERIES = (
@@ -116,6 +118,26 @@ def test_a_cost_of_0_says_0() -> None:
     law = '{"model":"finite","probabilities":[[0.4,0.1],[0.1,0.4]]}'
     run("leakage", law, "--epsilon", "0", "--certificate", "nothing.json")
     assert run("verify", "nothing.json").stdout.startswith("VALID")
+
+
+def test_a_certificate_with_another_level_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the lowest level can't be verified in its time, the next one is certified."""
+
+    def hurried(step: dict[str, Any]) -> float:
+        if step["rule"] == "markov-recursion":
+            raise kernel.TooSlowError("slow")
+        return proved(step)
+
+    proved = kernel.certified_level
+    chain = '{"model":"markov","transition":[[0.9,0.1],[0.3,0.7]],"length":9}'
+    asked = ("leakage", chain, "--epsilon", "0.5", "--certificate")
+    assert not run(*asked, "best.json").stderr
+    monkeypatch.setattr(kernel, "certified_level", hurried)
+    derivation._certified.cache_clear()
+    told = run(*asked, "next.json").stderr
+    assert "The certificate's level is 1.00" in told
+    assert "by markov-contraction" in told
+    derivation._certified.cache_clear()
 
 
 def test_readings_are_told_apart() -> None:

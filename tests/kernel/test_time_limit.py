@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 from bayesdp import kernel
+from bayesdp.errors import Refusal
 from bayesdp.kernel import arithmetic, certificates, conversions, dependence, described
 from bayesdp.kernel.arithmetic import TooSlowError, ball, limited, watched
 from bayesdp.kernel.blocks import truth
@@ -150,6 +151,63 @@ def test_a_level_that_takes_too_long_to_prove_is_not_claimed(
     report = chain.leakage(0.7)
     assert report.best.theorem == "markov-recursion"
     assert conversion_certificate(chain, report).derivation.rule != "markov-recursion"
+    derivation._certified.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("slow", "refused"),
+    [
+        ({"markov-recursion"}, False),
+        ({"markov-recursion", "markov-contraction", "markov-ratio"}, True),
+    ],
+)
+def test_noise_that_grows_for_want_of_time_is_said_or_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, slow: set[str], refused: bool
+) -> None:
+    """A busy machine once released at a small part of the budget, without a word."""
+
+    def hurried(step: dict[str, Any]) -> float:
+        if step["rule"] in slow:
+            raise TooSlowError("slow")
+        return proved(step)
+
+    days = list(range(40))
+    study = Study(
+        pd.DataFrame({"day": days, "ill": [0, 1] * 20}),
+        dataset="days",
+        n=len(days),
+        columns={"day": {"role": "order", "step": 1}, "ill": {"states": [0, 1]}},
+        population={
+            "model": "markov",
+            "transition": [[0.8, 0.2], [0.4, 0.6]],
+            "length": len(days),
+            "covers": ["ill"],
+            "source": "made up",
+        },
+        budget={"notion": "bdp", "epsilon": 1.0},
+        queries=[{"name": "ill", "kind": "count", "where": "ill == 1"}],
+        ledger=str(tmp_path / "ledger.db"),
+    )
+    best = study.check().plan
+    proved = kernel.certified_level
+    monkeypatch.setattr(kernel, "certified_level", hurried)
+    derivation._certified.cache_clear()
+    hurriedly = study.check().plan
+    assert hurriedly.too_slow is not None
+    assert set(hurriedly.too_slow.theorems) == slow
+    growth = hurriedly.queries[0].error(0.95, None) / best.queries[0].error(0.95, None)
+    assert hurriedly.too_slow.growth == pytest.approx(growth)
+    assert (growth > 2.0) is hurriedly.too_slow.is_refused is refused
+    if refused:
+        with pytest.raises(Refusal, match=r"markov-recursion, .* times larger"):
+            study.release()
+        assert not study.ledger().path.exists()  # nothing was spent
+    else:
+        assert "markov-recursion" in study.release().remarks[0]
+
+    # A busy moment passes: the same study is priced with every theorem again.
+    monkeypatch.setattr(kernel, "certified_level", proved)
+    assert study.check().plan.too_slow is None
     derivation._certified.cache_clear()
 
 

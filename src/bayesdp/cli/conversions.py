@@ -119,9 +119,18 @@ class _Asked:
         """Write the best level's certificate where `--certificate` asks for it."""
         if self.certificate is not None:
             from bayesdp.release.certify import conversion_certificate
+            from bayesdp.report.numbers import level_words
 
+            best = report().best
             proved = conversion_certificate(self.population, report())
             written(self.certificate, proved.to_json() + "\n")
+            level, theorem = proved.derivation.conclusion["epsilon"], proved.derivation.rule
+            if theorem != best.theorem or level > best.epsilon * (1.0 + 1e-6):
+                typer.echo(
+                    f"The certificate's level is {level_words(level)}, by {theorem}: the lowest "
+                    "that can be verified in the time that a verdict may take.",
+                    err=True,
+                )
 
 
 def _nothing_beside_mechanism(given: Mapping[str, object]) -> None:

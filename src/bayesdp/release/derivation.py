@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -29,11 +29,22 @@ from bayesdp.notions import ApproxDP, Cost
 from bayesdp.numbers import UpperBound, largest
 from bayesdp.populations import Family
 from bayesdp.release.noise import kind_of
-from bayesdp.release.plan import Plan, PlannedQuery, describe_query, make_plan, reading_of
+from bayesdp.release.plan import (
+    Plan,
+    PlannedQuery,
+    TooSlow,
+    describe_query,
+    error_ratio,
+    make_plan,
+    reading_of,
+)
 from bayesdp.release.programs import PlannedProgram
 from bayesdp.release.spec import StudySpec
 from bayesdp.theorems import Bound, LeakageReport, Question, Refused, delta_at
 from bayesdp.theorems.with_delta import report_with_delta
+
+ROUNDS = 40
+"""How often a study is priced anew until the level that the kernel proves is within its budget."""
 
 
 def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
@@ -41,22 +52,29 @@ def provable_plan(study: StudySpec, n: int | None = None) -> Plan:
 
     The kernel's level may lie above the fast one, by a rounding or where its rule is simpler (large
     Gaussian fields and graphs): the study then spends that much less. The plan's level and the best
-    level of its report are the kernel's, so they are what a certificate claims. Raises as
+    level of its report are the kernel's, so they are what a certificate claims. The plan's
+    `too_slow` says what the kernel had no time to prove, and how much noise that costs. Raises as
     `make_plan` does, and `Refusal` where the kernel proves no level within the budget.
     """
     within, chosen, reading = None, None, reading_of(study)
-    for _ in range(4):
+    late: tuple[str, ...] = ()
+    for _ in range(ROUNDS):
         plan = make_plan(
             study, n, within=within, noise=chosen.noise if chosen else None, reading=reading
         )
         chosen = chosen or plan
-        step = _own_step(plan, ())
-        proved = UpperBound(step.conclusion["epsilon"])
+        own = _own_step(plan, (), late)
+        proved = UpperBound(own.step.conclusion["epsilon"])
+        late = own.too_slow
         if proved <= plan.target:
-            report = plan.report and _as_proved(plan.report, step)
-            unproved = _certified(_asked(step))[1] if report is not None else ""
+            report = plan.report and _as_proved(plan.report, own.step)
             return replace(
-                plan, choice=chosen.choice, level=proved, report=report, unproved=unproved
+                plan,
+                choice=chosen.choice,
+                level=proved,
+                report=report,
+                unproved=certified(own.step).reason if report is not None else "",
+                too_slow=TooSlow(late, error_ratio(plan, chosen)) if late else None,
             )
         within = (within or plan.target) * plan.target / proved * (1.0 - 1e-9)
     raise Refusal(
@@ -91,7 +109,7 @@ def derive(plan: Plan, before: Sequence[Spend] = ()) -> Step:
             *(_program_step(program) for program in plan.programs),
         ),
     )
-    premises = [_own_step(plan, (composition,))]
+    premises = [_own_step(plan, (composition,)).step]
     if before:
         together = [*before, *plan.spends]
         premises.append(_data_set(plan.reading, together, plan.study.budget.seconds))
@@ -134,15 +152,26 @@ def allowed(plan: Plan) -> dict[str, float]:
     return {"total": plan.target} | ({"delta": plan.reading.delta} if plan.reading.delta else {})
 
 
-def _own_step(plan: Plan, premises: tuple[Step, ...]) -> Step:
+@dataclass(frozen=True, slots=True)
+class ProvedStep:
+    """A step with the level that the kernel proves.
+
+    `too_slow` are the theorems with lower levels that the kernel had no time to prove.
+    """
+
+    step: Step
+    too_slow: tuple[str, ...] = ()
+
+
+def _own_step(plan: Plan, premises: tuple[Step, ...], too_slow: tuple[str, ...] = ()) -> ProvedStep:
     """The step of the study's own spends: a conversion, or for the notion DP the composition."""
     if plan.report is not None:
         seconds = plan.study.budget.seconds
-        return conversion_step(plan.reading, plan.report, premises, seconds=seconds)
+        return proved_step(plan.reading, plan.report, premises, seconds=seconds, too_slow=too_slow)
     bound = dp_bound(plan.reading, plan.spends, fixed=True)
     if bound.delta == 0.0:
-        return premises[0] if premises else _pure_dp(plan.spends)
-    return _approximate_dp(plan.reading, bound, plan.spends, premises)
+        return ProvedStep(premises[0] if premises else _pure_dp(plan.spends))
+    return ProvedStep(_approximate_dp(plan.reading, bound, plan.spends, premises))
 
 
 def _data_set(reading: Reading, spends: Sequence[Spend], seconds: float) -> Step:
@@ -191,9 +220,11 @@ def _approximate_dp(
     conclusion = {"notion": "dp", "epsilon": bound.epsilon, "delta": reading.delta}
     evidence = {"cost": _cost_evidence(cost, True), "delta": _delta_evidence(bound)}
     step = Step(bound.theorem, conclusion, evidence, premises)
-    level = certified(step, bound.epsilon)
-    if level is None:
-        raise Refusal("The kernel doesn't prove the level. Please report this mistake of ours.")
+    proved = certified(step)
+    if proved.level is None:
+        why = proved.reason or "please report this mistake of ours"
+        raise Refusal(f"The kernel doesn't prove the DP level: {why}.")
+    level = largest(bound.epsilon, proved.level)
     return Step(step.rule, conclusion | {"epsilon": level}, evidence, premises)
 
 
@@ -222,9 +253,23 @@ def conversion_step(
     total: float | None = None,
     seconds: float = SECONDS,
 ) -> Step:
-    """The step of the best theorem whose level the kernel proves.
+    """The step of the best theorem whose level the kernel proves: see `proved_step`."""
+    return proved_step(reading, report, premises, total=total, seconds=seconds).step
 
-    `total` is what a ledger keeps to, where a level at a delta was read with it. Raises `Refusal`
+
+def proved_step(
+    reading: Reading,
+    report: LeakageReport,
+    premises: tuple[Step, ...] = (),
+    *,
+    total: float | None = None,
+    seconds: float = SECONDS,
+    too_slow: tuple[str, ...] = (),
+) -> ProvedStep:
+    """The step of the best theorem whose level the kernel proves, and what it had no time for.
+
+    `total` is what a ledger keeps to, where a level at a delta was read with it. The kernel isn't
+    asked again about theorems that are known to be `too_slow`. Raises `Refusal`
     where the kernel proves none of the levels, or can't in the time that a verdict may take.
     """
     about: dict[str, Any] = {
@@ -235,8 +280,10 @@ def conversion_step(
     }
     if reading.interval is not None:
         about["interval"] = list(reading.interval)
-    slow = False
+    slow = list(too_slow)
     for bound in report.bounds:
+        if bound.theorem in too_slow:
+            continue
         read = kernel.DETAILS.get(bound.theorem, frozenset())
         kept = {name: value for name, value in bound.evidence.items() if name in read}
         pure_cost = float(bound.proof.get("dp_epsilon", report.cost.dp_epsilon))
@@ -248,21 +295,27 @@ def conversion_step(
         under = premises
         if bound.theorem == "family":
             with_delta = bound.delta > 0.0 and not bound.proof
-            under = (*premises, *_members(reading, report, total, with_delta, seconds))
+            members = _members(reading, report, total, with_delta, seconds)
+            under = (*premises, *(member.step for member in members))
+            slow += [theorem for member in members for theorem in member.too_slow]
         if bound.proof.get("way") == "stated":
-            pure = certified(Step(bound.theorem, conclusion, evidence, under), bound.epsilon)
-            if pure is None:
+            pure = certified(Step(bound.theorem, conclusion, evidence, under))
+            if pure.level is None:
+                slow += [bound.theorem] if pure.reason == TOO_SLOW else []
                 continue
-            conclusion["delta"] = largest(bound.delta, _stated_delta(reading, bound, pure))
+            least = largest(bound.epsilon, pure.level)
+            conclusion["delta"] = largest(bound.delta, _stated_delta(reading, bound, least))
         elif bound.delta > 0.0:
             conclusion["delta"] = reading.delta
         if bound.proof:
             evidence["delta"] = _delta_evidence(bound)
         step = Step(bound.theorem, conclusion, evidence, under)
-        level = certified(step, bound.epsilon)
-        if level is not None:
-            return Step(step.rule, conclusion | {"epsilon": level}, step.evidence, under)
-        slow = slow or _certified(_asked(step))[1] == TOO_SLOW
+        proved = certified(step)
+        if proved.level is not None:
+            conclusion["epsilon"] = largest(bound.epsilon, proved.level)
+            own = Step(step.rule, conclusion, step.evidence, under)
+            return ProvedStep(own, tuple(dict.fromkeys(slow)))
+        slow += [bound.theorem] if proved.reason == TOO_SLOW else []
     if slow:
         raise Refusal(
             "No level can be certified: to verify one would take longer than a verdict may. "
@@ -293,7 +346,7 @@ def _members(
     total: float | None,
     with_delta: bool,
     seconds: float,
-) -> list[Step]:
+) -> list[ProvedStep]:
     """For a family, the same conversion for each member."""
     family = population_of(reading)
     assert isinstance(family, Family)
@@ -315,46 +368,50 @@ def _members(
             if with_delta
             else theorems.report(question, report.cost)
         )
-        steps.append(conversion_step(about, answer))
+        steps.append(proved_step(about, answer))
     return steps
 
 
-def certified(step: Step, claimed: float) -> float | None:
-    """The claim, or the kernel's level where rounding put it above; `None` where it isn't proved.
+@dataclass(frozen=True, slots=True)
+class Certified:
+    """What the kernel says of a step: the level that it proves, in nats, or `None` and why not.
 
-    A rule that the kernel doesn't have (or a file that it doesn't read) keeps the claim: such a
-    certificate verifies as UNKNOWN.
+    Where it has no rule for the step, or doesn't read a file, the level is `-inf` with the reason:
+    a certificate keeps what the theorem says, and verifies as UNKNOWN.
     """
-    level, _ = _certified(_asked(step))
-    return None if level is None else largest(claimed, level)
 
-
-def _asked(step: Step) -> str:
-    """The step without its level, so that the kernel says what level it proves."""
-    under = step.premises if step.rule == "family" else ()
-    conclusion = {name: value for name, value in step.conclusion.items() if name != "epsilon"}
-    about = Step(step.rule, conclusion, step.evidence, under)
-    return json.dumps(about.to_dict(), default=_listed)
+    level: float | None
+    reason: str = ""
 
 
 TOO_SLOW = "its proof takes longer than a verdict may"
 
 
-@lru_cache(maxsize=256)
-def _certified(step: str) -> tuple[float | None, str]:
-    """The kernel's level of a step. It is asked once, and not again at the release.
+def certified(step: Step) -> Certified:
+    """What level the kernel proves of a step, whatever level the step claims."""
+    under = step.premises if step.rule == "family" else ()
+    conclusion = {name: value for name, value in step.conclusion.items() if name != "epsilon"}
+    about = Step(step.rule, conclusion, step.evidence, under)
+    try:
+        return _certified(json.dumps(about.to_dict(), default=_listed))
+    except kernel.TooSlowError:
+        return Certified(None, TOO_SLOW)
 
-    `None` where it isn't proved, and whether for lack of time. Where the kernel has no say, nothing
-    at all (`-inf`) and why.
+
+@lru_cache(maxsize=256)
+def _certified(step: str) -> Certified:
+    """The kernel is asked once about a step, and not again at the release.
+
+    That it had no time is not kept: it may have been a busy moment.
     """
     try:
-        return kernel.certified_level(json.loads(step)), ""
+        return Certified(kernel.certified_level(json.loads(step)))
     except kernel.TooSlowError:
-        return None, TOO_SLOW
+        raise
     except kernel.UnknownError as unknown:
-        return -math.inf, unknown.reason
+        return Certified(-math.inf, unknown.reason)
     except kernel.InvalidError:
-        return None, ""
+        return Certified(None)
 
 
 def plain_details(evidence: Mapping[str, Any]) -> dict[str, Any]:

@@ -74,6 +74,33 @@ class NoiseChoice:
         )
 
 
+MOST_GROWTH = 2.0
+"""How many times larger a release lets the noise be because a proof took too long."""
+
+
+@dataclass(frozen=True, slots=True)
+class TooSlow:
+    """Theorems that the kernel had no time to prove, and how many times larger the noise is."""
+
+    theorems: tuple[str, ...]
+    growth: float
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether a release with so much more noise is refused."""
+        return self.growth > MOST_GROWTH
+
+    def words(self) -> str:
+        """What was left out, what it costs, and what helps."""
+        growth = f"{self.growth:.3g} times larger" if self.growth >= 1.005 else "no larger"
+        return (
+            f"Not proved in the time that a verdict may take on this machine: "
+            f"{', '.join(self.theorems)}. Without {'it' if len(self.theorems) == 1 else 'them'} "
+            f"the noise is {growth}. A faster or less busy machine helps, or a smaller population."
+            + (" A release is refused: nothing would be spent." if self.is_refused else "")
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """A priced study.
@@ -83,7 +110,8 @@ class Plan:
     `queries` are those that release numbers with noise, `programs` the others. `left_out` are the
     theorems that time alone kept out: with more seconds (`budget.seconds`) there may be less noise.
     `unproved` says why the kernel has no say about the level, so that a certificate of it verifies
-    as UNKNOWN; it is empty where the kernel proves it.
+    as UNKNOWN; it is empty where the kernel proves it. `too_slow` are theorems with lower levels
+    that the kernel had no time to prove.
     """
 
     study: StudySpec
@@ -98,6 +126,7 @@ class Plan:
     programs: tuple[PlannedProgram, ...] = ()
     left_out: tuple[Refused, ...] = ()
     unproved: str = ""
+    too_slow: TooSlow | None = None
 
     @property
     def spends(self) -> tuple[Spend, ...]:
@@ -108,7 +137,8 @@ class Plan:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What more time may buy: for each theorem that was left out, the seconds it takes."""
-        return tuple(
+        late = () if self.too_slow is None else (self.too_slow.words(),)
+        return late + tuple(
             f"Left out for time: {refused.theorem} (budget.seconds = {refused.seconds:g} would "
             "do). With more time the noise may be less."
             for refused in self.left_out
@@ -258,7 +288,10 @@ def _chosen(study: StudySpec, n: int | None, within: float | None, reading: Read
 
 
 def error_ratio(plan: Plan, other: Plan) -> float:
-    """The geometric mean over the released numbers of (error in `plan` / error in `other`)."""
+    """The geometric mean over the released numbers of (error in `plan` / error in `other`).
+
+    1 where no numbers are released with noise.
+    """
     logs, numbers = 0.0, 0
     for first, second in zip(plan.queries, other.queries, strict=True):
         spec = first.shape.spec
@@ -269,7 +302,7 @@ def error_ratio(plan: Plan, other: Plan) -> float:
                 for query in (first, second)
             ]
             logs += first.numbers * (math.log(sizes[0]) - math.log(sizes[1]))
-    return math.exp(logs / numbers)
+    return math.exp(logs / numbers) if numbers else 1.0
 
 
 def _plan(

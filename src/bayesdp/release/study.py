@@ -20,7 +20,13 @@ from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.spend import Spend
 from bayesdp.accounting.transaction import LedgerEntry, SoFar, Transaction, refusals_noted
-from bayesdp.errors import BudgetExceededError, InputError, TableError, TableMismatchError
+from bayesdp.errors import (
+    BudgetExceededError,
+    InputError,
+    Refusal,
+    TableError,
+    TableMismatchError,
+)
 from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population
 from bayesdp.release.certify import certify
@@ -298,11 +304,13 @@ class Study:
         self._require_programs()
         if data.n != FROM_DATA:  # refused without a look at the table
             plan = provable_plan(self.spec)
+            self._require_proofs(plan)
             self._require_budget(ledger, plan)
             table = self._open()
         else:
             table = self._open()
             plan = provable_plan(self.spec, count_records(table, data.unit))
+            self._require_proofs(plan)
             self._require_budget(ledger, plan)
         totals = self._totals(table, plan)
         rows = [program_rows(program, table, self.spec.columns) for program in plan.programs]
@@ -334,6 +342,11 @@ class Study:
             if averaged and not all(totals[query.shape.spec.name].sizes.values()):
                 raise mismatch()
         return totals
+
+    def _require_proofs(self, plan: Plan) -> None:
+        """Much more noise, only because a proof took too long, is not what was asked for."""
+        if plan.too_slow is not None and plan.too_slow.is_refused:
+            raise Refusal(plan.too_slow.words())
 
     def _require_budget(self, ledger: Ledger, plan: Plan) -> None:
         preview = self._entry(plan).preview(ledger)

@@ -185,11 +185,6 @@ def _whole(digits: str) -> int | float:
 _MOST_DIGITS = 310
 
 
-def plain_number(value: float) -> float | None:
-    """A number as JSON can hold it: `None` for an infinite level."""
-    return value if math.isfinite(value) else None
-
-
 def in_short(document: Mapping[str, Any]) -> str:
     """The document as JSON with an indentation; lists of plain values stand on one line."""
     parts: list[str] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from unicodedata import category
 
@@ -109,6 +109,25 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     if close:
         return f"Did you mean '{close[0]}'?"
     return "Known: " + ", ".join(options) + "."
+
+
+def unknown_name(where: str, name: object, known: Iterable[object]) -> UnknownNameError:
+    """The refusal of a name, with the names that there are and the closest of them."""
+    names = sorted({str(name) for name in known})
+    listed = f"Known: {first_names(names)}."
+    close = did_you_mean(str(name), names)
+    remedy = f"{close} {listed}" if close.startswith("Did") else listed
+    return UnknownNameError(where, name, expected="a name that there is", remedy=remedy)
+
+
+def first_names(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+MOST_NAMED = 20
+"""So many names a message lists before it says how many more there are."""
 
 
 def require_shown(text: str, key: str) -> None:

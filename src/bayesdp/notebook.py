@@ -6,10 +6,13 @@ that was not released can be in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from typing import Generic, TypeVar
 
 from bayesdp.errors import as_shown
+
+Row = TypeVar("Row")
 
 
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
@@ -22,6 +25,23 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]]) 
         f"<table><caption>{_text(title)}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{body}</tbody></table>"
     )
+
+
+class Listing(Generic[Row]):
+    """Rows to go through, to count and to print: one line each."""
+
+    __slots__ = ()
+
+    rows: tuple[Row, ...]
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self.rows)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.rows))
 
 
 class Figure(str):

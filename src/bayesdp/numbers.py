@@ -29,6 +29,11 @@ def up(value: float, operations: int) -> float:
     return math.nextafter(widened, math.inf)
 
 
+def plain_number(value: float) -> float | None:
+    """A number as JSON can hold it: `None` for an infinite level."""
+    return value if math.isfinite(value) else None
+
+
 def float_above(exact: Fraction) -> float:
     """The smallest double that is not below an exact number.
 

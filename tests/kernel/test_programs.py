@@ -18,7 +18,7 @@ from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.obligations import read_text
 from bayesdp.kernel.programs.ranges import AdjacencyContext, Range, admitted, folded
 from bayesdp.kernel.programs.reading import Node, const, read_program
-from bayesdp.kernel.programs.sensitivities import Means, sensitivity_of
+from bayesdp.kernel.programs.sensitivities import RulesAllowed, sensitivity_of
 from bayesdp.kernel.programs.sizes import holds_for_all_sizes, value
 from bayesdp.kernel.stated import stated_derivation
 from bayesdp.programs.certificate import derivation_of, program_certificate
@@ -98,7 +98,7 @@ def brute_force(program: Program, step: dict[str, Any], cost: Fraction, rng: Any
             else:
                 norm = node["sensitivity"]["norm"]
                 known[node["release"]] = sensitivity_of(
-                    release.args[0], norm, context, Means(_no_folds)
+                    release.args[0], norm, context, RulesAllowed(_no_folds)
                 ).value
         return value(known[node["release"]], n)
 
@@ -207,7 +207,7 @@ def test_moments(d: int) -> None:
     moments = ["moments", [["tuple", fields, []]], []]
     total = ["sum", [["data", [["const", [], [True]], moments], [[]]]], []]
     context = AdjacencyContext(read_program(bare_program(record)), admitted(()), "replace-one")
-    node, means = read_expression(total), Means(_no_folds)
+    node, means = read_expression(total), RulesAllowed(_no_folds)
     rng = np.random.default_rng(d)
     corners = np.array(np.meshgrid(*[[-1.0, 0.0, 1.0]] * d)).reshape(d, -1).T
     rows = np.concatenate([corners, rng.uniform(-1, 1, (200, d))])
@@ -312,8 +312,8 @@ def test_a_number_added_to_every_entry() -> None:
     context = AdjacencyContext(read_program(bare_program(record)), admitted(()), "replace-one")
     for one in (total, clipped):
         node = read_expression(["add", [one, zeros], []])
-        assert folded(sensitivity_of(node, "l1", context, Means(_no_folds)).value) == 3
-        assert folded(sensitivity_of(node, "l2", context, Means(_no_folds)).value) in (3, 9)
+        assert folded(sensitivity_of(node, "l1", context, RulesAllowed(_no_folds)).value) == 3
+        assert folded(sensitivity_of(node, "l2", context, RulesAllowed(_no_folds)).value) in (3, 9)
 
 
 def bare_program(record: list[Any]) -> dict[str, Any]:

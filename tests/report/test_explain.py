@@ -25,7 +25,7 @@ from bayesdp.report.circumstances import counted
 from bayesdp.report.explain import Explanation
 from bayesdp.report.explain import explain as dispatcher
 from bayesdp.report.numbers import level_words
-from bayesdp.report.promise import LevelAtDelta, Standing, of_document
+from bayesdp.report.promise import LevelAtDelta, PromiseStatus, of_document
 from tests.golden.packed import Packed
 from tests.kernel import honest
 from tests.report.explained import chain_study, dp_study, family_study, gaussian_study
@@ -142,7 +142,7 @@ def test_a_spent_budget_with_a_delta_leaves_nothing(study: Any, tmp_path: Path) 
     assert "used up: this program refuses further ones" in told
     assert "Once later" not in told
     # A mixture, whose pure part may have been counted in two ways, isn't judged from here.
-    promise = of_document(document, Standing("VALID ASSUMING"))
+    promise = of_document(document, PromiseStatus("VALID ASSUMING"))
     (text,) = counted(replace(promise, counted=None)).paragraphs[1:]
     assert "little or nothing of that may be left" in text
     larger = counted(replace(promise, limit=LevelAtDelta(10.0, 1e-6)))

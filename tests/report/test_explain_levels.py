@@ -82,10 +82,10 @@ def test_no_assumption_is_left_out() -> None:
     for said in document["assumptions"]:
         assert said.startswith(elsewhere) or explain(document).section("assumptions").items
     from bayesdp.report.fine_print import rests_on
-    from bayesdp.report.promise import Standing, of_document
+    from bayesdp.report.promise import PromiseStatus, of_document
 
     new = document | {"assumptions": [*document["assumptions"], "the moon is made of cheese"]}
-    section = rests_on(of_document(new, Standing("VALID ASSUMING")))
+    section = rests_on(of_document(new, PromiseStatus("VALID ASSUMING")))
     assert "the moon is made of cheese" in section.items
     assert len(section.items) == 1 + sum(
         not said.startswith(elsewhere) for said in document["assumptions"]
@@ -132,7 +132,7 @@ def test_a_level_with_a_delta() -> None:
     words = lines(found)
     assert "except with a chance of at most 1 in 120 000" in words  # 1 / (3 delta) = 125 846
     assert "give away the whole record" in " ".join(found.section("chance").paragraphs)
-    with pytest.raises(KeyError, match=r"chances is not a section.*Known: .*chance"):
+    with pytest.raises(KeyError, match=r"section is 'chances': .*Known: .*chance"):
         found.section("chances")
 
 

@@ -14,7 +14,7 @@ from bayesdp.arrays import Floats
 from bayesdp.causal.elimination import EliminationFactor, marginal, planned_cells
 from bayesdp.causal.mechanism import Compiled, OfTotal
 from bayesdp.errors import InputError, UnsupportedError
-from bayesdp.numbers import UNIT, Exact, UpperBound
+from bayesdp.numbers import UNIT, Exact, UpperBound, plain_number
 
 How = Literal["see", "do"]
 
@@ -128,7 +128,7 @@ class Effect:
         """Plain data; an infinite level is None."""
         best = self.attains
         return {
-            "epsilon": _plain(self.epsilon),
+            "epsilon": plain_number(self.epsilon),
             "error": self.error,
             "attained_by": None
             if best is None
@@ -166,9 +166,9 @@ class SeeingAndDoing:
     def to_dict(self) -> dict[str, Any]:
         """Plain data; infinite levels are None."""
         return {
-            "dp": _plain(self.dp_epsilon),
-            "do": _plain(self.most_done.epsilon),
-            "see": _plain(self.most_seen.epsilon),
+            "dp": plain_number(self.dp_epsilon),
+            "do": plain_number(self.most_done.epsilon),
+            "see": plain_number(self.most_seen.epsilon),
             "records": [
                 {"record": see.record, "do": do.to_dict(), "see": see.to_dict()}
                 for see, do in zip(self.see, self.do, strict=True)
@@ -343,10 +343,6 @@ def _first_largest(effects: tuple[Effect, ...]) -> Effect:
     """The first effect whose level is, within rounding, the largest."""
     largest = max(effects, key=lambda effect: effect.epsilon)
     return next(effect for effect in effects if effect.epsilon >= largest.epsilon - largest.error)
-
-
-def _plain(value: float) -> float | None:
-    return value if math.isfinite(value) else None
 
 
 def _factor(value: float, error: float) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +17,7 @@ from bayesdp.leakage.tensor import (
     tensor_leakage,
 )
 from bayesdp.notions import Adversary
-from bayesdp.numbers import UpperBound
+from bayesdp.numbers import UpperBound, plain_number
 from bayesdp.populations import Finite, Network, Population, Tree
 from bayesdp.populations.files import read_json
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
@@ -49,12 +48,14 @@ class ChannelLeakage:
         """Plain data, as `leakage --mechanism --json` prints it; an infinite level is None."""
         attained = self.level.attained
         return {
-            "bdp": _plain(self.level.bdp),
-            "dp": _plain(self.tensor.dp),
+            "bdp": plain_number(self.level.bdp),
+            "dp": plain_number(self.tensor.dp),
             "error": self.tensor.error,
             "attained_by": None if attained is None else attained.to_dict(),
-            "by_adversary": {name: _plain(level.bdp) for name, level in self.tensor.levels.items()},
-            "by_record": [_plain(level) for level in self.level.by_record],
+            "by_adversary": {
+                name: plain_number(level.bdp) for name, level in self.tensor.levels.items()
+            },
+            "by_record": [plain_number(level) for level in self.level.by_record],
         }
 
     def words(self) -> str:
@@ -148,7 +149,3 @@ def record_namer(population: Population) -> Callable[[int], str]:
         roles = population.roles
         return lambda i: roles[i]
     return lambda i: f"record {i}"
-
-
-def _plain(value: float) -> float | None:
-    return value if math.isfinite(value) else None

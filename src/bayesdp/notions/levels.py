@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from bayesdp import notebook
-from bayesdp.certificate import plain_number
 from bayesdp.notions.vocabulary import Adversary, Cost, Secrets, Tightness
-from bayesdp.numbers import ZERO, UpperBound
+from bayesdp.numbers import ZERO, UpperBound, plain_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from bayesdp.errors import InputError
 from bayesdp.statements.assumptions import ADVERSARY_WORDS, ROUNDING
 
 Notion = Literal["dp", "bdp"]
@@ -98,16 +99,16 @@ class ColumnCost:
         for name in ("width", "dp_epsilon", "slack", "rho", "rho_slack"):
             value = getattr(self, name)
             if not (value >= 0.0 and math.isfinite(value)):
-                raise ValueError(f"cost.{name} is {value!r}: expected a finite number >= 0")
+                raise InputError(f"cost.{name}", value, expected="a finite number >= 0")
         if self.width == 0.0:
-            raise ValueError("cost.width is 0: expected a number > 0")
+            raise InputError("cost.width", 0.0, expected="a number > 0")
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What has been spent under DP, split by the kind of the mechanisms.
 
-    All parts are sums in nats, at least 0 and finite, else `ValueError` is raised.
+    All parts are sums in nats, at least 0 and finite, else `InputError` is raised.
     `any` is the summed dp_epsilon of mechanisms about which nothing more is known, `lipschitz` of
     those that are Lipschitz in the l1 distance of the clipped records (theory 3.8).
     `slack` is the sum over the latter of dp_epsilon times the relative grid slack of one dependent
@@ -132,7 +133,7 @@ class Cost:
         for name in ("any", "lipschitz", "slack", "rho_any", "rho_lipschitz", "rho_slack"):
             value = getattr(self, name)
             if not (value >= 0.0 and math.isfinite(value)):
-                raise ValueError(f"cost.{name} is {value!r}: expected a finite number >= 0")
+                raise InputError(f"cost.{name}", value, expected="a finite number >= 0")
 
     @classmethod
     def of(cls, dp_epsilon: float, kind: Kind = "any", *, rho: float = 0.0) -> Cost:

@@ -70,19 +70,10 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Proposals:
+class Proposals(notebook.Listing[Proposal]):
     """What would help, each change on its own; empty where nothing that bayesdp knows would."""
 
     rows: tuple[Proposal, ...]
-
-    def __iter__(self) -> Iterator[Proposal]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.rows))
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a row for each proposal."""

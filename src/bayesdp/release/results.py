@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bayesdp import notebook
 from bayesdp.accounting.rounded import up_words
 from bayesdp.certificate import Certificate
-from bayesdp.errors import InputError, UnknownNameError, UnsupportedError, did_you_mean
+from bayesdp.errors import InputError, UnsupportedError, first_names, unknown_name
 from bayesdp.numbers import UpperBound
 from bayesdp.release.noise import Noise, kind_of
 from bayesdp.release.program_results import ProgramAnswer, around
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 COLUMNS = ("query", "group", "cell", "value", "error_95", "low_95", "high_95", "unit")
 """The columns of a release as a table."""
-
-MOST_NAMED = 20
-"""At most this many names are listed in a message."""
 
 _SHOWN = ("query", "group or cell", "value", "95 %", "unit")
 
@@ -114,9 +111,10 @@ class ResultList(list[Result]):
         if name.startswith("_") or not self or not hasattr(self[0], name):
             raise AttributeError(f"a list of results has no attribute '{name}'")
         query = self[0].query
+        known = first_names([_place_words(result) for result in self])
         raise AttributeError(
             f"release[{query!r}] has {counted(len(self), 'result', 'results')}, each with its "
-            f"'{name}': name one of them. Known: {_listed([_place_words(r) for r in self])}. For "
+            f"'{name}': name one of them. Known: {known}. For "
             f"example release[{', '.join(map(repr, (query, *map(str, _places(self[0])))))}]."
         )
 
@@ -192,7 +190,7 @@ class Release:
         query, *parts = name if isinstance(name, tuple) else (name,)
         results = [result for result in self if result.query == query]
         if not results:
-            raise _unknown("release", query, [str(result.query) for result in self])
+            raise unknown_name("release", query, (result.query for result in self))
         return _at(results, parts)
 
     def __contains__(self, name: object) -> bool:
@@ -290,7 +288,7 @@ def _at(results: Sequence[Any], parts: Sequence[object]) -> Any:
             )
         named = [r for r, (at,) in zip(results, there, strict=True) if _is_place(at, part)]
         if not named:
-            raise _unknown(where, part, [str(at) for (at,) in there])
+            raise unknown_name(where, part, [str(at) for (at,) in there])
         results = named
     if len(_places(results[0])) > len(parts):
         return ResultList(results, parts)
@@ -300,20 +298,6 @@ def _at(results: Sequence[Any], parts: Sequence[object]) -> Any:
 def _is_place(place: object, name: object) -> bool:
     """Whether a group or cell is meant: by its value, or by the text that is shown."""
     return str(place) == name if isinstance(name, str) else place == name
-
-
-def _unknown(where: str, name: object, known: list[str]) -> UnknownNameError:
-    """The refusal of a name, with the names that there are and the closest of them."""
-    names = sorted(set(known))
-    listed, remedy = f"Known: {_listed(names)}.", did_you_mean(str(name), names)
-    remedy = f"{remedy} {listed}" if remedy.startswith("Did") else listed
-    return UnknownNameError(where, name, expected="a name that there is", remedy=remedy)
-
-
-def _listed(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _shown(result: Result) -> tuple[object, ...]:

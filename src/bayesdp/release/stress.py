@@ -6,7 +6,6 @@ others. Every level is proved as that of a release is; where there is none, the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from bayesdp import notebook
@@ -54,7 +53,7 @@ class StressRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Stress:
+class Stress(notebook.Listing[StressRow]):
     """The rows of a stress test, the declared population first, and what they are about.
 
     `target` is what the study may reach, in nats, at `delta`; `dp_epsilon` and `dp_rho` are the
@@ -66,12 +65,6 @@ class Stress:
     delta: float
     dp_epsilon: float
     dp_rho: float
-
-    def __iter__(self) -> Iterator[StressRow]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
 
     def __str__(self) -> str:
         return "\n".join([self.heading(), *map(str, self.rows)])

@@ -42,19 +42,10 @@ class SweepRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Sweep:
+class Sweep(notebook.Listing[SweepRow]):
     """The rows of a sweep, in the order of the levels that were asked for. Errors are at 95 %."""
 
     rows: tuple[SweepRow, ...]
-
-    def __iter__(self) -> Iterator[SweepRow]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.rows))
 
     def _repr_html_(self) -> str:
         """What a notebook shows: a row for each level, a column for the error of each query."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
+from bayesdp.errors import InputError
 from bayesdp.report.numbers import percent_down, percent_up, plain
 
 PRIORS = (Decimal("0.01"), Decimal("0.10"), Decimal("0.50"))
@@ -69,11 +70,11 @@ def odds_factor(level: float, delta: float = 0.0) -> Decimal:
     """The factor by which the odds of a fact can change, up or down: `e^level`, rounded up.
 
     `level` is in nats. With a `delta` the factor is `2 e^level`, which is exceeded with a
-    probability of at most `3 delta`. Infinite where the level is not a limit. Raises `ValueError`
+    probability of at most `3 delta`. Infinite where the level is not a limit. Raises `InputError`
     for a level below 0.
     """
     if not level >= 0.0:
-        raise ValueError(f"level is {level!r}: expected a number of nats >= 0")
+        raise InputError("level", level, expected="a number of nats >= 0")
     if level >= BEYOND:
         return Decimal("Infinity")
     factor = _ONE

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from bayesdp.certificate import Certificate
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, unknown_name
 from bayesdp.populations import Population
 from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.release.certify import describe_program
@@ -31,7 +31,7 @@ from bayesdp.report.phrases import Section
 from bayesdp.report.promise import (
     LevelAtDelta,
     Promise,
-    Standing,
+    PromiseStatus,
     group_level,
     of_document,
     of_leakage,
@@ -62,15 +62,14 @@ class Explanation:
     @property
     def holds(self) -> bool:
         """Whether the promise holds as far as is known: not refuted, unchecked or refused."""
-        return Standing(self.verdict).holds
+        return PromiseStatus(self.verdict).holds
 
     def section(self, key: str) -> Section:
-        """The section of this key. Raises `KeyError` if this explanation doesn't have it."""
+        """The section of this key. Raises `UnknownNameError` for any other."""
         for section in self.sections:
             if section.key == key:
                 return section
-        known = ", ".join(section.key for section in self.sections)
-        raise KeyError(f"{key} is not a section of this explanation. Known: {known}.")
+        raise unknown_name("section", key, [section.key for section in self.sections])
 
     def text(self, width: int = 80) -> str:
         """Plain text in lines of at most `width` letters."""
@@ -149,7 +148,7 @@ def _certificate(subject: Certificate, *, population: Population | None = None) 
         ValueError,
         RecursionError,
     ) as error:  # not JSON, so the kernel can't read it
-        return _nothing(Standing("INVALID", "content", f"malformed: {error}"))
+        return _nothing(PromiseStatus("INVALID", "content", f"malformed: {error}"))
     return _document(document)
 
 
@@ -230,7 +229,7 @@ def _explained(promise: Promise, programs: Sequence[Mapping[str, Any]] = ()) -> 
     return Explanation(title, promise.standing.verdict, sections, result)
 
 
-def _nothing(standing: Standing) -> Explanation:
+def _nothing(standing: PromiseStatus) -> Explanation:
     """The explanation of a certificate that doesn't hold: it repeats no number of it."""
     section = refuted(standing.verdict, standing.step, standing.reason)
     result = {"verdict": standing.verdict, "step": standing.step, "reason": standing.reason}

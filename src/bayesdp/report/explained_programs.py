@@ -14,7 +14,7 @@ from bayesdp.report.fine_print import CHECK, trusted
 from bayesdp.report.numbers import level_words
 from bayesdp.report.passages import status
 from bayesdp.report.phrases import Section, SectionsAndFacts, closeness
-from bayesdp.report.promise import LevelAtDelta, Standing, group_level
+from bayesdp.report.promise import LevelAtDelta, PromiseStatus, group_level
 
 if TYPE_CHECKING:
     from bayesdp.programs.verdict import ProgramVerdict
@@ -54,7 +54,7 @@ def with_programs(
     return (*sections[:place], added, *sections[place:])
 
 
-def of_certificate(document: Mapping[str, Any], standing: Standing) -> SectionsAndFacts:
+def of_certificate(document: Mapping[str, Any], standing: PromiseStatus) -> SectionsAndFacts:
     """Sections and facts of a program's certificate."""
     claim, evidence = document["claim"], document["derivation"]["evidence"]
     sections = (

@@ -39,7 +39,7 @@ _MOST_LINES = 3
 class IntervalMark:
     """A released number: `value` give or take `error95`, and its label in the panel.
 
-    Raises `ValueError` unless both numbers are finite and the error is at least 0.
+    Raises `InputError` unless both numbers are finite and the error is at least 0.
     """
 
     label: str
@@ -48,9 +48,10 @@ class IntervalMark:
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.value) and math.isfinite(self.error95) and self.error95 >= 0.0):
-            raise ValueError(
-                f"{self.label!r} is {self.value!r} give or take {self.error95!r}: expected a "
-                "finite value and a finite error >= 0"
+            raise InputError(
+                self.label,
+                f"{self.value!r} give or take {self.error95!r}",
+                expected="a finite value and a finite error >= 0",
             )
 
 

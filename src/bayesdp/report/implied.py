@@ -12,12 +12,12 @@ from bayesdp.report.fine_print import CHECK, trusted
 from bayesdp.report.numbers import notion_level
 from bayesdp.report.passages import status
 from bayesdp.report.phrases import Section, SectionsAndFacts
-from bayesdp.report.promise import Standing
+from bayesdp.report.promise import PromiseStatus
 
 RULE = "relations"
 
 
-def follows(document: Mapping[str, Any], standing: Standing) -> SectionsAndFacts:
+def follows(document: Mapping[str, Any], standing: PromiseStatus) -> SectionsAndFacts:
     """The sections and facts of a certificate of implied levels.
 
     Levels that follow are rounded up, given ones are as they stand. A malformed document raises

@@ -32,7 +32,7 @@ from bayesdp.report.phrases import (
     single,
     together,
 )
-from bayesdp.report.promise import LevelAtDelta, Promise, Standing
+from bayesdp.report.promise import LevelAtDelta, Promise, PromiseStatus
 
 
 def all_sections(promise: Promise) -> tuple[Section, ...]:
@@ -76,7 +76,7 @@ def refuted(verdict: str, step: str, reason: str) -> Section:
 # -- does it hold -----------------------------------------------------------------------
 
 
-def status(standing: Standing, *, described: bool) -> Section:
+def status(standing: PromiseStatus, *, described: bool) -> Section:
     """The section on who checked what follows, if anybody did.
 
     `described` says that the relations between records are declared.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bayesdp.certificate import plain_number
+from bayesdp.numbers import plain_number
 from bayesdp.release.certify import assumptions, claim
 from bayesdp.release.check import Check
 from bayesdp.release.noise import kind_of

@@ -40,7 +40,7 @@ Subject = Literal["release", "conversion", "study", "leakage"]
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class PromiseStatus:
     """Whether the promise holds: the kernel's verdict, or the state of a study or a level.
 
     `verdict` is the kernel's, or `BEFORE RELEASE`, `REFUSED` (a study over budget), `COMPUTED` (a
@@ -88,7 +88,7 @@ class Promise:
     """
 
     subject: Subject
-    standing: Standing
+    standing: PromiseStatus
     notion: str
     level: LevelAtDelta
     own: LevelAtDelta
@@ -112,7 +112,7 @@ class Promise:
     vague: bool = False
 
 
-def of_document(document: Mapping[str, Any], standing: Standing) -> Promise:
+def of_document(document: Mapping[str, Any], standing: PromiseStatus) -> Promise:
     """The promise of a certificate, given as plain data.
 
     Malformed documents raise what reading them raises. Raises `UnsupportedError` for a certificate
@@ -144,9 +144,9 @@ def of_study(study: Study) -> Promise:
         "assumptions": assumptions(plan),
         "derivation": derivation.to_dict(),
     }
-    standing = Standing("BEFORE RELEASE")
+    standing = PromiseStatus("BEFORE RELEASE")
     if preview.refusal is not None:
-        standing = Standing("REFUSED", "budget", preview.refusal)
+        standing = PromiseStatus("REFUSED", "budget", preview.refusal)
     return _of_release(plain_details(document), standing, "study")
 
 
@@ -167,7 +167,7 @@ def of_leakage(table: LeakageReport | ApproximateReport, population: Population 
         restricted = restricted and table.adversary != "informed"
     return Promise(
         "leakage",
-        Standing("COMPUTED"),
+        PromiseStatus("COMPUTED"),
         "bdp",
         level,
         level,
@@ -204,7 +204,7 @@ def of_declarations(document: Mapping[str, Any]) -> Promise:
     level = LevelAtDelta(max(float(state.get("level", 0.0)), float(claim["epsilon"])), delta)
     return Promise(
         "release",
-        Standing("BEFORE RELEASE"),
+        PromiseStatus("BEFORE RELEASE"),
         notion,
         level,
         LevelAtDelta(float(claim["epsilon"]), delta),
@@ -234,7 +234,7 @@ def planned(plan: Plan, before: Sequence[Spend]) -> dict[str, Any]:
 # -- certificates -----------------------------------------------------------------------
 
 
-def _of_release(document: Mapping[str, Any], standing: Standing, subject: Subject) -> Promise:
+def _of_release(document: Mapping[str, Any], standing: PromiseStatus, subject: Subject) -> Promise:
     claim, state = document["claim"], document["data_set"]
     notion, population = claim["notion"], document["population"]
     steps = [document["derivation"], *document["derivation"]["premises"]]
@@ -308,7 +308,7 @@ def _counted(document: Mapping[str, Any], level: LevelAtDelta, total: float | No
     return best.epsilon
 
 
-def _of_conversion(document: Mapping[str, Any], standing: Standing) -> Promise:
+def _of_conversion(document: Mapping[str, Any], standing: PromiseStatus) -> Promise:
     claim, step, population = document["claim"], document["derivation"], document["population"]
     level = LevelAtDelta(float(claim["epsilon"]), _delta(claim, step["conclusion"]))
     cost = _dp_cost(claim, level.delta) or LevelAtDelta(
@@ -492,7 +492,7 @@ def _spec(population: Population | None) -> dict[str, Any] | None:
         return {"model": population.model, "covers": list(population.covers)}
 
 
-def standing_of(document: object) -> Standing:
+def standing_of(document: object) -> PromiseStatus:
     """The kernel's verdict on a certificate."""
     verification = check(document)
-    return Standing(verification.verdict, verification.step, verification.reason)
+    return PromiseStatus(verification.verdict, verification.step, verification.reason)

@@ -18,7 +18,7 @@ from bayesdp.report.html import BoundRow, RefusedRow, ResultRow, StudySection
 from bayesdp.report.levels import best_by_theorem
 from bayesdp.report.phrases import one_record, several_rows
 from bayesdp.report.programs import program_row
-from bayesdp.report.promise import Promise, Standing, of_document
+from bayesdp.report.promise import Promise, PromiseStatus, of_document
 
 
 def study_section(study: Study, release: Release, certificate_path: str) -> StudySection:
@@ -27,7 +27,7 @@ def study_section(study: Study, release: Release, certificate_path: str) -> Stud
     plan = study.plan_of(release)
     report, interval = plan.report, plan.secrets_interval
     data_set = release.certificate.body["data_set"]
-    promise = of_document(release.certificate.to_dict(), Standing("VALID ASSUMING"))
+    promise = of_document(release.certificate.to_dict(), PromiseStatus("VALID ASSUMING"))
     values = secrets(promise)
     return StudySection(
         title=spec.data.dataset,

@@ -22,7 +22,7 @@ from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 from bayesdp.tables.queries import TableQueries
 from bayesdp.tables.refusals import Finding, UnreadableCellsError, mismatch
-from bayesdp.tables.source import Table
+from bayesdp.tables.source import Table, constant_column
 
 __all__ = ["Finding", "Structure", "count_records", "inspect", "mismatch", "structure_findings"]
 
@@ -96,7 +96,7 @@ def _checks(
 ) -> Iterator[list[Finding]]:
     faults = column_faults(table, columns, plan)
     query = table.expression.select(
-        **{f"f{i}": mark for i, (_, _, mark) in enumerate(faults)}, row_=_constant()
+        **{f"f{i}": mark for i, (_, _, mark) in enumerate(faults)}, row_=constant_column()
     )
     marked = [query.count(where=query[f"f{i}"]) for i in range(len(faults))]
     counts = table.numbers(query, query.count(), *marked)
@@ -199,12 +199,6 @@ def _counted(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def _constant() -> Any:
-    import ibis
-
-    return ibis.literal(1, "int8")
-
-
 def _records(
     table: Table,
     columns: Mapping[str, Column],
@@ -221,7 +215,7 @@ def _records(
     if "member" in keys:  # as read: the texts 1 and 1.0 may be the same state
         chosen["member"] = reading.read(table, columns, keys["member"]).value
     if expected.unit == "row":
-        return source.select(**chosen, row_=_constant()), rows
+        return source.select(**chosen, row_=constant_column()), rows
     unit = table.require(expected.unit, "data.unit")
     grouped = source.select(unit_=unit, **chosen).group_by("unit_")
     records = grouped.aggregate(
@@ -318,7 +312,7 @@ def _series_findings(
 ) -> list[Finding]:
     findings: list[Finding] = []
     length = expected.series_length
-    group = records.series if "series" in keys else _constant()
+    group = records.series if "series" in keys else constant_column()
     staged = records.mutate(series_=group)
     stats: dict[str, Any] = {"size": lambda t: t.count()}
     if "order" in keys:

@@ -116,12 +116,13 @@ def open_table(source: object, base_dir: Path | str = ".", *, empty: bool = Fals
             expected="a table with columns",
             remedy="Name the table that has the columns that the study declares.",
         )
-    if not (empty or table.rows(table.expression.select(row_=_constant()), limit=1)):
+    if not (empty or table.rows(table.expression.select(row_=constant_column()), limit=1)):
         raise UnreadableCellsError("empty", "The table has no rows.")
     return table
 
 
-def _constant() -> Any:
+def constant_column() -> Any:
+    """A column that holds 1 in each row: rows are counted by it."""
     import ibis
 
     return ibis.literal(1, "int8")

@@ -65,7 +65,7 @@ _BEYOND = "at this delta no point of the costs' DP curve has a level by it"
 
 
 @dataclass(frozen=True, slots=True)
-class Mode:
+class OrderShare:
     """One Rényi order with its share of delta.
 
     A `dp_delta` above 0 is that of the point that is converted (the way `point`): all modes of a
@@ -179,7 +179,7 @@ def _by_divergence(
     question: Question,
     way: tuple[Counted, Cost],
     delta: float,
-    modes: tuple[Mode, ...] | None,
+    modes: tuple[OrderShare, ...] | None,
 ) -> Bound | Refused:
     """The theorem's level of the costs, as they are counted: the least over the orders."""
     counted, cost = way
@@ -213,7 +213,7 @@ class _LevelAtDelta:
 
 
 def _levels(
-    tau: Callable[[float], float], delta: float, modes: Sequence[Mode] | None
+    tau: Callable[[float], float], delta: float, modes: Sequence[OrderShare] | None
 ) -> list[_LevelAtDelta]:
     """The levels that the Rényi divergences `tau` show: the best order's, or those of all modes."""
     if modes is None:
@@ -360,7 +360,7 @@ def _at_point(
 
 
 def _point_of(
-    theorem: Theorem, question: Question, ways: Ways, modes: tuple[Mode, ...]
+    theorem: Theorem, question: Question, ways: Ways, modes: tuple[OrderShare, ...]
 ) -> Bound | Refused:
     """The level by the point with the least epsilon whose delta fits: levels grow with it."""
     points = sorted(
@@ -386,7 +386,7 @@ def _point_of(
 # -- costs that depend on earlier answers ------------------------------------------------
 
 
-def modes_for(question: Question, total: float, delta: float) -> tuple[Mode, ...]:
+def modes_for(question: Question, total: float, delta: float) -> tuple[OrderShare, ...]:
     """The Rényi orders for a total, and their shares of delta; they depend on nothing else.
 
     The first is the best one where all costs are those of Gaussian noise. The others, with 2, 4 and
@@ -398,11 +398,11 @@ def modes_for(question: Question, total: float, delta: float) -> tuple[Mode, ...
 
 
 @lru_cache(maxsize=64)
-def dp_modes(total: float, delta: float) -> tuple[Mode, ...]:
+def dp_modes(total: float, delta: float) -> tuple[OrderShare, ...]:
     """The orders where a Rényi divergence is converted at the end: those of DP itself too."""
     parts = [down(share * delta, 1) for share in SHARES]
     alpha = _rounded(largest_rho(total, parts[0]).alpha - 1.0)
-    return tuple(Mode(1.0 + alpha * 2.0**k, part) for k, part in enumerate(parts))
+    return tuple(OrderShare(1.0 + alpha * 2.0**k, part) for k, part in enumerate(parts))
 
 
 def _rounded(value: float) -> float:
@@ -411,7 +411,7 @@ def _rounded(value: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def _modes(question: Question, total: float, delta: float) -> tuple[Mode, ...]:
+def _modes(question: Question, total: float, delta: float) -> tuple[OrderShare, ...]:
     parts = [down(share * delta, 1) for share in SHARES]
     size = question.group_size
     best = _LargestCost(largest_rho(total, parts[0]).rho / size**2, 2.0, 0.0)
@@ -422,7 +422,7 @@ def _modes(question: Question, total: float, delta: float) -> tuple[Mode, ...]:
     if best.dp_delta == 0.0:
         return dp_modes(total, delta)
     return tuple(
-        Mode(
+        OrderShare(
             1.0 + _rounded(best.alpha - 1.0) * 2.0**k,
             part,
             down(_rounded(0.995 * best.dp_delta) * share / SHARES[0], 3),

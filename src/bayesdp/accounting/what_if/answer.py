@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +11,7 @@ from bayesdp.accounting.what_if.kinds import SecretsCondition
 from bayesdp.accounting.what_if.releases import StatedRelease, by_measure
 from bayesdp.accounting.what_if.rules import RuleResult
 from bayesdp.notions import Adversary, ApproxDP
-from bayesdp.numbers import Exact, UpperBound
+from bayesdp.numbers import Exact, UpperBound, plain_number
 from bayesdp.populations import Population
 
 MARGIN = 1e-9
@@ -36,7 +35,7 @@ class Planned:
         delta = release.cost.delta if isinstance(release.cost, ApproxDP) else 0.0
         return {
             "name": release.name,
-            "bdp_epsilon": _plain(self.bdp),
+            "bdp_epsilon": plain_number(self.bdp),
             "dp_epsilon": dp_epsilon,
             "dp_delta": delta,
             "rho": rho,
@@ -92,13 +91,13 @@ class WhatIf:
             cost = {"dp_epsilon": self.price.dp_epsilon, "rho": self.price.rho}
             steps = self.price.step.to_dict()
         if self.exact is not None:
-            exact = {"bdp": _plain(self.exact), "attained_by": self.attack}
+            exact = {"bdp": plain_number(self.exact), "attained_by": self.attack}
         return {
             "adversary": self.adversary,
             "delta": self.delta,
             "releases": [planned.to_dict() for planned in self.releases],
-            "naive": {"added": _plain(self.added), "claim": _plain(self.naive)},
-            "sound": {"bdp_epsilon": _plain(self.sound), "reason": self.reason, "dp": cost},
+            "naive": {"added": plain_number(self.added), "claim": plain_number(self.naive)},
+            "sound": {"bdp_epsilon": plain_number(self.sound), "reason": self.reason, "dp": cost},
             "exact": exact,
             "rules": [rule.to_dict() for rule in self.rules],
             "assuming": list(self.assuming),
@@ -107,7 +106,3 @@ class WhatIf:
             "proved": self.proved,
             "steps": steps,
         }
-
-
-def _plain(value: float) -> float | None:
-    return value if math.isfinite(value) else None

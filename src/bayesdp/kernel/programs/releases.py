@@ -22,8 +22,8 @@ from bayesdp.kernel.programs.rows import linear
 from bayesdp.kernel.programs.sensitivities import (
     JOINT,
     Folds,
-    Means,
     Norm,
+    RulesAllowed,
     SensitivityBound,
     sensitivity_of,
 )
@@ -116,7 +116,7 @@ class Setting:
         lasting = names_of(node) <= {"db.size"}
         if lasting and key in self.seen:
             return self.seen[key]
-        bound = sensitivity_of(node, norm, context, Means(self.folds, thorough))
+        bound = sensitivity_of(node, norm, context, RulesAllowed(self.folds, thorough))
         if lasting:
             self.seen[key] = bound
         return bound

@@ -26,7 +26,7 @@ Folds = Callable[[Node], Fraction]
 
 
 @dataclass(frozen=True)
-class Means:
+class RulesAllowed:
     """What the rules may use: bounds of folds, and if `thorough`, the rules that take time."""
 
     folds: Folds
@@ -46,7 +46,7 @@ class SensitivityBound:
 
 
 def sensitivity_of(
-    node: Node, norm: Norm, context: AdjacencyContext, means: Means
+    node: Node, norm: Norm, context: AdjacencyContext, means: RulesAllowed
 ) -> SensitivityBound:
     """The least bound of all rules. `InvalidError` where none applies."""
     if not context.moved(node):
@@ -59,7 +59,7 @@ def sensitivity_of(
 
 
 def joint(
-    entries: list[Entry], norm: Norm, context: AdjacencyContext, means: Means
+    entries: list[Entry], norm: Norm, context: AdjacencyContext, means: RulesAllowed
 ) -> tuple[Fraction, str]:
     """The least bound on a vector of sums over rows, and the first rule that gives it."""
     answers = [
@@ -220,7 +220,7 @@ JOINT: Mapping[str, SensitivityRule] = {
 
 
 def _by_structure(
-    node: Node, norm: Norm, context: AdjacencyContext, means: Means
+    node: Node, norm: Norm, context: AdjacencyContext, means: RulesAllowed
 ) -> SensitivityBound:
     """Operations that move no further than their arguments, public factors, sums of bounds."""
     op = node.op
@@ -265,7 +265,9 @@ def _together(parts: list[SensitivityBound]) -> str:
     return "sum of " + ", ".join(dict.fromkeys(words))
 
 
-def _scaled(node: Node, norm: Norm, context: AdjacencyContext, means: Means) -> SensitivityBound:
+def _scaled(
+    node: Node, norm: Norm, context: AdjacencyContext, means: RulesAllowed
+) -> SensitivityBound:
     left, right = node.args
     several = node.op == "mul" and context.moved(left) and context.moved(right)
     if node.op == "div":

@@ -41,7 +41,7 @@ from bayesdp.leakage.profile.semantic import (
 )
 from bayesdp.leakage.tensor import channel_of
 from bayesdp.notions import ADVERSARIES, CATALOGUE, Adversary, NotionClaim, NotionKey
-from bayesdp.numbers import Exact
+from bayesdp.numbers import Exact, plain_number
 from bayesdp.populations import Family, Population
 from bayesdp.populations.joint import NoJointError, joint_of, sizes_of
 
@@ -142,18 +142,18 @@ class Profile:
         named = {key: attained.level for key, attained in self.levels.items()}
         infinite = [key for key, level in named.items() if math.isinf(level)]
         return {
-            "dp": _plain(self.dp),
-            "bdp": {name: _plain(level) for name, level in self.bdp.items()},
+            "dp": plain_number(self.dp),
+            "bdp": {name: plain_number(level) for name, level in self.bdp.items()},
             "sp": self.sp,
             "bsp": self.bsp,
-            "mp": _plain(self.mp),
-            "causal": {"do": _plain(self.do), "see": _plain(self.see)},
-            "strong_dp": _plain(self.level("strong-dp")),
-            "independent_bdp": _plain(self.level("independent-bdp")),
-            "group_dp": [_plain(level.level) for level in self.group],
-            "pufferfish": _plain(self.level("pufferfish")),
+            "mp": plain_number(self.mp),
+            "causal": {"do": plain_number(self.do), "see": plain_number(self.see)},
+            "strong_dp": plain_number(self.level("strong-dp")),
+            "independent_bdp": plain_number(self.level("independent-bdp")),
+            "group_dp": [plain_number(level.level) for level in self.group],
+            "pufferfish": plain_number(self.level("pufferfish")),
             "bsp_known": self.bsp_known.level,
-            "mp_of_prior": _plain(self.mp_of_prior.level),
+            "mp_of_prior": plain_number(self.mp_of_prior.level),
             "default": None if self.default is None else list(self.default),
             "default_covers": self.default_covers,
             "infinite": infinite,
@@ -358,7 +358,3 @@ def _words(population: Population, attained: AttainedLevel) -> str:
     if by.member is not None:
         sentence += f", under member {by.member}"
     return sentence + (", in the limit of beliefs" if by.limit else "")
-
-
-def _plain(level: float) -> float | None:
-    return level if math.isfinite(level) else None

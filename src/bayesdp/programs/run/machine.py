@@ -15,7 +15,7 @@ from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.programs.effort import Effort
 from bayesdp.kernel.programs.ranges import folded
 from bayesdp.kernel.programs.rows import labels_of
-from bayesdp.kernel.programs.sensitivities import Means, Norm, sensitivity_of
+from bayesdp.kernel.programs.sensitivities import Norm, RulesAllowed, sensitivity_of
 from bayesdp.programs.ir import (
     AFTER,
     Branch,
@@ -182,7 +182,7 @@ class Machine:
         """
         context = replace(self.values.context, effort=Effort())
         try:
-            now = folded(sensitivity_of(expr, norm, context, Means(_no_fold)).value)
+            now = folded(sensitivity_of(expr, norm, context, RulesAllowed(_no_fold)).value)
         except InvalidError:
             return Fraction(0)
         return now if now is not None else Fraction(0)

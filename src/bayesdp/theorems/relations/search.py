@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, did_you_mean, unknown_name
 from bayesdp.notions import ADVERSARIES, Adversary
 from bayesdp.notions.catalogue import CATALOGUE, NotionKey, notion_of
 from bayesdp.numbers import UpperBound
@@ -121,7 +121,7 @@ class Implications:
         for reached in self.implied:
             if reached.notion == notion:
                 return reached
-        raise KeyError(notion)
+        raise unknown_name("notion", notion, [reached.notion for reached in self.implied])
 
     def __contains__(self, notion: object) -> bool:
         return any(reached.notion == notion for reached in self.implied)

@@ -135,6 +135,8 @@ CONVERSIONS: dict[str, tuple[str, Plain]] = {
         "autoregressive", {"model": "autoregressive", "coefficient": 0.4, "length": 1000}),
     "gaussian-covariance, 10 records": (
         "gaussian-covariance", {"model": "gaussian", "covariance": correlated(10, 0.1)}),
+    "gaussian-regression": (
+        "gaussian-regression", {"model": "gaussian", "size": 10, "max_regression_sum": 0.5}),
     "gaussian-equal-variances": (
         "gaussian-equal-variances", {"model": "gaussian", "covariance": correlated(10, 0.05)}),
     "gaussian-max-correlation": (

@@ -49,6 +49,7 @@ POPULATIONS: dict[str, Document] = {
     "covariance": {"model": "gaussian", "covariance": [[1.0, 0.3], [0.3, 1.0]]},
     "precision": {"model": "gaussian", "precision": [[2.0, -0.5], [-0.5, 2.0]]},
     "max correlation": {"model": "gaussian", "size": 3, "max_correlation": 0.2},
+    "regressions": {"model": "gaussian", "size": 3, "max_regression_sum": 0.4},
     "law": LAW,
     "family": FAMILY,
     "tree": {

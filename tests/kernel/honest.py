@@ -164,6 +164,11 @@ def max_correlation(rng: Rng) -> dict[str, Any]:
     return {"model": "gaussian", "size": size, "max_correlation": rho}
 
 
+def regressions(rng: Rng) -> dict[str, Any]:
+    size, largest = int(rng.integers(1, 6)), float(rng.uniform(0.0, 3.0))
+    return {"model": "gaussian", "size": size, "max_regression_sum": largest}
+
+
 def vectors(rng: Rng) -> dict[str, Any]:
     size = int(rng.integers(1, 3))
     named = {"size": size, "covers": ["a", "b"], "bounds": [[0.0, 2.0], [1.0, 6.5]]}
@@ -200,6 +205,7 @@ ABOUT: dict[str, tuple[Kind, ...]] = {
     "gaussian-covariance": (covariance, precision),
     "gaussian-equal-variances": (equal_variances,),
     "gaussian-max-correlation": (max_correlation,),
+    "gaussian-regression": (regressions,),
     "gaussian-vector": (vectors,),
     "gaussian-walk-summable": (precision, equal_variances),
     "graph-contraction": (graph, tree, network),

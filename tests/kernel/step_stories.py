@@ -39,8 +39,8 @@ RULES = (
     "graph-influence", "markov-ratio", "markov-contraction", "markov-threshold", "markov-recursion",
     "markov-window", "markov-influence", "markov-contexts",
     "markov-count", "gaussian-covariance",
-    "gaussian-equal-variances", "gaussian-max-correlation", "gaussian-walk-summable",
-    "autoregressive",
+    "gaussian-equal-variances", "gaussian-max-correlation", "gaussian-regression",
+    "gaussian-walk-summable", "autoregressive",
 )  # fmt: skip
 OTHERS: dict[str, Document] = POPULATIONS | {
     "vectors": VECTORS,

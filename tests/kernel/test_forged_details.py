@@ -140,6 +140,14 @@ NO_POPULATION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
         {"model": "gaussian", "size": 3, "max_correlation": 0.3},
         {"max_correlation": 3.0},
     ),
+    "a sum of regressions below 0": (
+        {"model": "gaussian", "size": 3, "max_regression_sum": 0.3},
+        {"max_regression_sum": -0.3},
+    ),
+    "a correlation beside a sum of regressions": (
+        {"model": "gaussian", "size": 3, "max_regression_sum": 0.3},
+        {"max_correlation": 0.1},
+    ),
     "a matrix that is not symmetric": (
         {"model": "gaussian", "covariance": [[1.0, 0.5], [0.5, 1.0]]},
         {"covariance": [[1.0, 0.5], [0.1, 1.0]]},

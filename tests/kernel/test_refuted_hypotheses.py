@@ -258,6 +258,8 @@ INDEPENDENT: list[tuple[Spec, bool | None]] = [
     ({"model": "gaussian", "size": 3, "max_correlation": 0.0}, True),
     ({"model": "gaussian", "size": 3, "max_correlation": 1e-12}, False),
     ({"model": "gaussian", "size": 1, "max_correlation": 0.5}, True),
+    ({"model": "gaussian", "size": 3, "max_regression_sum": 0.0}, True),
+    ({"model": "gaussian", "size": 3, "max_regression_sum": 1e-12}, False),
     ({"model": "autoregressive", "coefficient": 0.0, "length": 9}, True),
     ({"model": "autoregressive", "coefficient": 1e-9, "length": 9}, False),
     ({"model": "clusters", "size": 1}, True),

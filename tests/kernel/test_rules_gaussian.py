@@ -20,6 +20,7 @@ RULES = {
     "gaussian-covariance",
     "gaussian-equal-variances",
     "gaussian-max-correlation",
+    "gaussian-regression",
     "gaussian-vector",
     "gaussian-walk-summable",
 }
@@ -88,6 +89,16 @@ def test_equal_variances():
             assert level == pytest.approx(found[rule], rel=1e-9)
         applied |= set(again)
     assert applied == {"gaussian-equal-variances", "gaussian-max-correlation"}
+
+
+def test_stated_sums_of_regressions():
+    rng = np.random.default_rng(57)
+    for size in (1, 2, 5, 10**6, 2**53):
+        for largest in (0.0, 1e-9, float(rng.uniform(0, 2)), 0.5, float(size), 1e300):
+            cost = random_cost(rng)
+            stated = Gaussian(size=size, max_regression_sum=largest)
+            truth = total(cost, min(1.0 + largest, float(size)), size)
+            assert agreed(stated, cost, RULES)["gaussian-regression"] == pytest.approx(truth)
 
 
 def test_large_groups_of_equal_variances():
@@ -176,6 +187,7 @@ PAIR = {"model": "gaussian", "covariance": [[1.0, 0.5], [0.5, 1.0]]}
 UNEQUAL = {"model": "gaussian", "covariance": [[1.0, 3.0], [3.0, 100.0]]}
 SINGULAR = {"model": "gaussian", "covariance": [[1.0, 1.0], [1.0, 1.0]]}
 CORRELATED = {"model": "gaussian", "size": 4, "max_correlation": 0.5}
+REGRESSED = {"model": "gaussian", "size": 3, "max_regression_sum": 0.5}
 VECTOR = {
     "model": "gaussian",
     "size": 2,
@@ -195,6 +207,13 @@ ON_A = Cost(by_column=(ColumnCost("a", 1.0, 0.5),))
         ("gaussian-max-correlation", {"model": "gaussian", "size": 2, "max_correlation": 1.0}),
         ("gaussian-max-correlation", {"model": "gaussian", "precision": PAIR["covariance"]}),
         ("gaussian-covariance", CORRELATED),
+        ("gaussian-regression", CORRELATED),
+        ("gaussian-regression", PAIR),
+        ("gaussian-regression", CORRELATED | {"max_regression_sum": 0.5}),
+        ("gaussian-covariance", REGRESSED),
+        ("gaussian-max-correlation", REGRESSED),
+        ("gaussian-equal-variances", REGRESSED),
+        ("gaussian-walk-summable", REGRESSED),
         ("gaussian-covariance", SINGULAR),
         ("gaussian-equal-variances", SINGULAR),
         ("gaussian-walk-summable", SINGULAR),
@@ -237,7 +256,11 @@ def test_refused_vectors(change):
 
 @pytest.mark.parametrize("rule", sorted(RULES - {"gaussian-vector", "autoregressive"}))
 def test_secrets_outside_and_mechanisms_of_any_kind(rule):
-    population = PAIR if rule != "gaussian-max-correlation" else CORRELATED | {"size": 2}
+    about = {
+        "gaussian-max-correlation": CORRELATED | {"size": 2},
+        "gaussian-regression": REGRESSED,
+    }
+    population = about.get(rule, PAIR)
     certified_level(make_step(rule, population, Cost(lipschitz=0.5)))
     refused(make_step(rule, population, Cost(lipschitz=0.5), secrets="unbounded"))
     refused(make_step(rule, population, Cost(any=0.5)))

@@ -133,6 +133,19 @@ def _correlation(rng: Rng, spec: Spec) -> Law:
     return Normal(float(rng.choice([0.5, 4.0])) * covariance)
 
 
+def _regression(rng: Rng, spec: Spec) -> Law:
+    """Any covariance, its correlations made weaker until the sums of regressions are small."""
+    loadings = rng.normal(size=(spec["size"], spec["size"]))
+    covariance = loadings @ loadings.T + 0.1 * np.eye(spec["size"])
+    spread = np.diag(np.exp(rng.normal(size=spec["size"])))
+    covariance = spread @ covariance @ spread
+    while gaussian.shift_factor(covariance) > 1.0 + spec["max_regression_sum"]:
+        covariance = 0.8 * covariance + 0.2 * np.diag(np.diag(covariance))
+        if spec["max_regression_sum"] == 0.0:
+            covariance = np.diag(np.diag(covariance))
+    return Normal(covariance)
+
+
 def _family(rng: Rng, spec: Spec) -> Law:
     members = spec["members"]
     return a_law(rng, members[rng.integers(len(members))])
@@ -224,6 +237,7 @@ ORACLES: dict[str, Callable[[Rng, Spec], Law]] = {
     "gaussian vectors": _covariance,
     "gaussian precision": _precision,
     "gaussian correlation": _correlation,
+    "gaussian regression": _regression,
     "finite": _of_spec,
     "graph factors": _of_spec,
     "graph edges": _edges,
@@ -241,6 +255,7 @@ KEYS = {
         "precision": "gaussian precision",
         "columns": "gaussian vectors",
         "covariance": "gaussian covariance",
+        "max_regression_sum": "gaussian regression",
         "max_correlation": "gaussian correlation",
     },
     "graph": {"factors": "graph factors", "edges": "graph edges", "grid": "graph grid"},

@@ -229,6 +229,11 @@ def correlation(rng: Rng) -> dict[str, Any]:
     return {"model": "gaussian", "size": size, "max_correlation": float(rng.uniform(0.0, 0.9))}
 
 
+def regression(rng: Rng) -> dict[str, Any]:
+    size = int(rng.integers(1, 5))
+    return {"model": "gaussian", "size": size, "max_regression_sum": float(rng.uniform(0.0, 3.0))}
+
+
 def family(rng: Rng) -> dict[str, Any]:
     return {"model": "family", "members": [stationary(rng), intervals(rng), independent(rng)]}
 
@@ -243,6 +248,7 @@ OTHERS: dict[str, tuple[Callable[[Rng], dict[str, Any]], ...]] = {
     "gaussian vectors": (vectors,),
     "gaussian precision": (precision, precision_file),
     "gaussian correlation": (correlation,),
+    "gaussian regression": (regression,),
     "family": (family,),
 }
 DISCRETE = [made for forms in SINGLE.values() for made in forms]

@@ -274,6 +274,26 @@ def test_max_correlation_covers_every_covariance_within_it():
     assert tried > runs(1000) / 4
 
 
+def test_sums_of_regressions_cover_every_covariance_within_them():
+    rng = np.random.default_rng(108)
+    for _ in range(runs(500)):
+        size, smaller = int(rng.integers(2, 7)), int(rng.integers(0, 3))
+        loadings = rng.normal(size=(size, size))
+        cov = loadings @ loadings.T + float(rng.uniform(0.01, 5.0)) * np.eye(size)
+        spread = np.diag(np.exp(rng.normal(size=size)))
+        truth = gaussian.shift_factor(spread @ cov @ spread)
+        stated = Gaussian(size=size, max_regression_sum=truth - 1.0)
+        found = factors(stated, "any")
+        assert found["gaussian-regression"] == pytest.approx(truth, abs=BELOW)
+        assert found["gaussian-regression"] >= truth - BELOW
+        # A cluster with fewer records is one of them too.
+        kept = spread @ cov @ spread
+        kept = kept[: max(size - smaller, 1), : max(size - smaller, 1)]
+        assert gaussian.shift_factor(kept) <= truth + BELOW
+    found = factors(Gaussian(size=3, max_regression_sum=7.5), "any")
+    assert found["gaussian-regression"] == pytest.approx(3.0)  # none moves by more than the target
+
+
 def test_autoregressive_factors_by_enumeration():
     rng = np.random.default_rng(9)
     for _ in range(runs(200)):

@@ -16,7 +16,7 @@ from bayesdp.populations import (
     parse,
 )
 from bayesdp.theorems import REGISTRY
-from tests.oracles import chains
+from tests.oracles import chains, gaussian
 from tests.oracles.populations import Normal
 from tests.theorems.conformance import (
     Case,
@@ -512,6 +512,24 @@ class TestGaussianEqualVariances(AboutGaussians):
             Failed("variances differ: the bound", Gaussian(covariance=UNEQUAL), LIPSCHITZ),
             Failed("precision", precise, LIPSCHITZ),
         ]
+
+
+class TestGaussianRegression(AboutGaussians):
+    name = "gaussian-regression"
+    unchanged_by = frozenset({NO_SIGN, SAME_FOR_UNINFORMED})
+
+    def cases(self):
+        return [
+            normal(cov, model="gaussian", size=len(cov), max_regression_sum=largest_sum(cov))
+            for cov in (CLUSTER, UNEQUAL, SIGNED)
+        ]
+
+    def renamed(self):
+        return []  # a bound names no record
+
+
+def largest_sum(covariance):
+    return gaussian.shift_factor(np.asarray(covariance)) - 1.0
 
 
 class TestGaussianCovariance(AboutGaussians):

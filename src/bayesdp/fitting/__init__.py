@@ -2,5 +2,13 @@
 
 from bayesdp.fitting.autoregressive import AutoregressiveFit, fit_autoregressive
 from bayesdp.fitting.clusters import ExchangeableFit, fit_exchangeable
+from bayesdp.fitting.roles import RolesFit, fit_roles
 
-__all__ = ["AutoregressiveFit", "ExchangeableFit", "fit_autoregressive", "fit_exchangeable"]
+__all__ = [
+    "AutoregressiveFit",
+    "ExchangeableFit",
+    "RolesFit",
+    "fit_autoregressive",
+    "fit_exchangeable",
+    "fit_roles",
+]

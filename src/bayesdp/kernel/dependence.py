@@ -24,6 +24,7 @@ from bayesdp.statements.gaussian import (
     GaussianCorrelation,
     GaussianCovariance,
     GaussianPrecision,
+    GaussianRegression,
     GaussianVectors,
 )
 from bayesdp.statements.graphs import Finite
@@ -53,6 +54,8 @@ def mutual_independence(population: Any) -> bool | None:
         return bool(population.coefficient == 0)
     if isinstance(population, GaussianCorrelation):
         return bool(population.max_correlation == 0)
+    if isinstance(population, GaussianRegression):
+        return bool(population.max_regression_sum == 0)
     if isinstance(population, GaussianCovariance | GaussianPrecision):
         return _uncorrelated(matrix_of(population), 1)
     if isinstance(population, GaussianVectors):

@@ -23,7 +23,7 @@ from bayesdp.kernel.graphs import read_model
 from bayesdp.kernel.moves import all_possible, default_possible, read_moves
 from bayesdp.kernel.populations import group_size, matrix_of
 from bayesdp.statements.chains import Chain, MarkovChain, MarkovIntervals
-from bayesdp.statements.gaussian import GaussianCorrelation, GaussianVectors
+from bayesdp.statements.gaussian import GaussianCorrelation, GaussianRegression, GaussianVectors
 from bayesdp.statements.graphs import Finite
 from bayesdp.statements.populations import Family
 from bayesdp.statements.tables import cells, shape
@@ -134,6 +134,8 @@ def _gaussian_support(population: Any) -> bool | None:
     if isinstance(population, GaussianCorrelation):
         rho = Fraction(population.max_correlation)
         return rho * (population.size - 1) < 1  # at 1 a law may be singular
+    if isinstance(population, GaussianRegression):  # likewise: a record that others determine
+        return population.size == 1 or population.max_regression_sum < 1
     vectors = isinstance(population, GaussianVectors)
     rows = symmetric(population.covariance if vectors else matrix_of(population))
     if len(rows) > LARGEST_MATRIX:

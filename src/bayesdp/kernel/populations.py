@@ -32,7 +32,10 @@ def group_size(population: Any) -> int:
         return population.records
     if isinstance(
         population,
-        populations.Clusters | gaussian.GaussianVectors | gaussian.GaussianCorrelation,
+        populations.Clusters
+        | gaussian.GaussianVectors
+        | gaussian.GaussianCorrelation
+        | gaussian.GaussianRegression,
     ):
         return population.size
     return _largest_component(population)

@@ -85,7 +85,7 @@ class ColumnCost:
 
     `width` is the length of the interval that they clip to, in the column's unit; `dp_epsilon` and
     `slack`, `rho` and `rho_slack` are as `lipschitz` and `slack`, `rho_lipschitz` and `rho_slack`
-    in `Cost`. Raises `ValueError` for a number that is negative or not finite, and a width of 0.
+    in `Cost`. Raises `InputError` for a number that is negative or not finite, and a width of 0.
     """
 
     column: str

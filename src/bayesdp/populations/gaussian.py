@@ -32,11 +32,13 @@ PrecisionField = Annotated[
 class Gaussian(Population):
     """Mutually independent clusters of jointly Gaussian records (theory 3.8).
 
-    One of three: `covariance` (symmetric, positive definite; one row a record of the cluster);
+    One of four: `covariance` (symmetric, positive definite; one row a record of the cluster);
     `precision`, the inverse of the covariance of *all* records of the table (a nested array, the
-    path of a Matrix Market file, or in Python a SciPy sparse matrix); or `size` with
+    path of a Matrix Market file, or in Python a SciPy sparse matrix); `size` with
     `max_correlation`, an upper bound on every |correlation| which also asserts that the records of
-    a cluster have equal variances. Means don't matter: a shift changes no leakage bound.
+    a cluster have equal variances; or `size` with `max_regression_sum`, which bounds for each
+    record and each set of known records the sum over the unknown ones of `min(|b|, 1)`, `b` their
+    regression coefficient on the record. Means don't matter: a shift changes no leakage bound.
 
     `roles` names the rows of a covariance (child, father, mother). A cluster may have fewer records
     than the covariance has rows: an absent record is one that no query reads.
@@ -53,6 +55,7 @@ class Gaussian(Population):
     precision: PrecisionField | None = None
     size: int | None = Field(default=None, ge=1, le=MOST_RECORDS)
     max_correlation: float | None = Field(default=None, ge=0.0, lt=1.0)
+    max_regression_sum: float | None = Field(default=None, ge=0.0, allow_inf_nan=False)
     roles: tuple[str, ...] | None = None
     bounds: tuple[tuple[float, float], ...] | None = None
     columns: tuple[str, ...] | None = None
@@ -116,21 +119,15 @@ class Gaussian(Population):
 
     @model_validator(mode="after")
     def _one_of(self) -> Gaussian:
-        given = [self.covariance is not None, self.precision is not None]
-        largest = self.max_correlation is not None
-        alone = self.size is None or (given[0] and self.columns is not None)
-        if sum(given) + largest > 1 or (any(given) and not alone):
+        matrix = self.covariance is not None or self.precision is not None
+        stated = (self.covariance, self.precision, self.max_correlation, self.max_regression_sum)
+        given = sum(form is not None for form in stated)
+        alone = self.size is None or (self.covariance is not None and self.columns is not None)
+        if given != 1 or (matrix and not alone) or (not matrix and self.size is None):
             raise InputError(
                 "population",
-                expected="either covariance, or size with max_correlation, not both"
-                if not given[1]
-                else "one of covariance, precision, and size with max_correlation",
-                shown=False,
-            )
-        if not any(given) and (self.size is None or not largest):
-            raise InputError(
-                "population",
-                expected="covariance, or precision, or size together with max_correlation",
+                expected="one of covariance, precision, size with max_correlation, and size with "
+                "max_regression_sum",
                 shown=False,
             )
         self._check_vectors()
@@ -221,6 +218,13 @@ class Gaussian(Population):
             return (
                 f"the records are jointly Gaussian, each of them one of the {self.group_size} of "
                 "the declared precision matrix"
+            )
+        if self.max_regression_sum is not None:
+            return (
+                f"records form mutually independent clusters of at most {self.size}, jointly "
+                "Gaussian, and whichever of a cluster are known, the regression coefficients of "
+                "the unknown ones on any other record (in size, at most 1 each) sum to at most "
+                f"{self.max_regression_sum:g}"
             )
         if self.covariance is None:
             return (

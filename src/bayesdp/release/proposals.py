@@ -241,15 +241,17 @@ def _coarser_periods(study: StudySpec, population: Population) -> Iterator[_Idea
 
 
 def _capped_clusters(study: StudySpec, population: Population) -> Iterator[_Idea]:
-    equal = isinstance(population, Gaussian) and population.max_correlation is not None
-    if not (isinstance(population, Clusters) or equal) or population.group_size < 2:
+    by_bound = isinstance(population, Gaussian) and (
+        population.max_correlation is not None or population.max_regression_sum is not None
+    )
+    if not (isinstance(population, Clusters) or by_bound) or population.group_size < 2:
         return
     size = population.group_size
     most = -(-size // 2)
     n = _kept(study, most, size)
     smaller: Population = Clusters(size=most)
     if isinstance(population, Gaussian):
-        smaller = Gaussian(size=most, max_correlation=population.max_correlation)
+        smaller = population.model_copy(update={"size": most})
     left = "" if n is None else f", data.n = the records that are kept, at least {n}"
     yield _Idea(
         "capped clusters",

@@ -246,6 +246,18 @@ def _(population: Gaussian) -> tuple[Stronger, ...]:
             )
             for step in STEPS
         )
+    if population.max_regression_sum is not None:
+        stated, most = population.max_regression_sum, population.group_size - 1.0
+        return tuple(
+            Stronger(
+                f"stronger by {_percent(step)}",
+                f"the largest sum of regressions {largest:.4g} instead of {stated:.4g}: "
+                f"{_percent(step)} of the way to {most:g}",
+                Gaussian(size=population.size, max_regression_sum=largest),
+            )
+            for step in STEPS
+            if (largest := stated + step * (most - stated)) > stated
+        )
     return tuple(_correlated(population, step) for step in STEPS)
 
 

@@ -231,6 +231,12 @@ def _gaussian(spec: Spec, groups: Grouping) -> list[str]:
     size = spec.get("size") or len(spec.get("covariance", ()))
     if "covariance" in spec:
         known = "with given spreads and correlations"
+    elif "max_regression_sum" in spec:
+        most = number(spec.get("max_regression_sum"))
+        known = (
+            f"and if one of them were higher by 1, the others together would be expected higher or "
+            f"lower by at most {most}, whichever of them are known"
+        )
     else:
         largest = number(spec.get("max_correlation"))
         known = f"all with the same spread, and with correlations between -{largest} and {largest}"

@@ -39,6 +39,7 @@ THEOREMS = frozenset(
         "gaussian-covariance",
         "gaussian-equal-variances",
         "gaussian-max-correlation",
+        "gaussian-regression",
         "gaussian-vector",
         "gaussian-walk-summable",
         "graph-contraction",

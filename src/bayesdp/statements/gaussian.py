@@ -99,3 +99,15 @@ class GaussianCorrelation(Declared):
     model: Literal["gaussian"]
     size: Count
     max_correlation: Annotated[Number, Field(ge=0.0, lt=1.0)]
+
+
+class GaussianRegression(Declared):
+    """Clusters of at most `size` jointly Gaussian records that move each other by a stated sum.
+
+    `max_regression_sum` bounds, for each record and each set of known records, the sum over the
+    unknown ones of the size of their regression coefficient on the record, at most 1 each.
+    """
+
+    model: Literal["gaussian"]
+    size: Count
+    max_regression_sum: Annotated[Number, Field(ge=0.0)]

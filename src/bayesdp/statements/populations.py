@@ -18,6 +18,7 @@ from bayesdp.statements.gaussian import (
     GaussianCorrelation,
     GaussianCovariance,
     GaussianPrecision,
+    GaussianRegression,
     GaussianVectors,
 )
 from bayesdp.statements.graphs import Finite, GraphEdges, GraphFactors, GraphGrid
@@ -50,6 +51,7 @@ _FORMS = {
         ("precision", "gaussian precision"),
         ("columns", "gaussian vectors"),
         ("covariance", "gaussian covariance"),
+        ("max_regression_sum", "gaussian regression"),
     ),
     "graph": (("factors", "graph factors"), ("edges", "graph edges"), ("grid", "graph grid")),
     "network": (("nodes", "network nodes"),),
@@ -81,6 +83,7 @@ Single = Annotated[
     | Annotated[GaussianVectors, Tag("gaussian vectors")]
     | Annotated[GaussianPrecision, Tag("gaussian precision")]
     | Annotated[GaussianCorrelation, Tag("gaussian correlation")]
+    | Annotated[GaussianRegression, Tag("gaussian regression")]
     | Annotated[Finite, Tag("finite")]
     | Annotated[GraphFactors, Tag("graph factors")]
     | Annotated[GraphEdges, Tag("graph edges")]

@@ -39,6 +39,7 @@ from bayesdp.theorems.finite_law import FiniteLaw
 from bayesdp.theorems.gaussian_covariance import GaussianCovariance
 from bayesdp.theorems.gaussian_equal_variances import GaussianEqualVariances
 from bayesdp.theorems.gaussian_max_correlation import GaussianMaxCorrelation
+from bayesdp.theorems.gaussian_regression import GaussianRegression
 from bayesdp.theorems.gaussian_vector import GaussianVector
 from bayesdp.theorems.gaussian_walk_summable import GaussianWalkSummable
 from bayesdp.theorems.graph_contraction import GraphContraction
@@ -72,6 +73,7 @@ REGISTRY: tuple[Theorem, ...] = (
     FiniteLaw(),
     GaussianMaxCorrelation(),
     GaussianEqualVariances(),
+    GaussianRegression(),
     GaussianCovariance(),
     GaussianWalkSummable(),
     GaussianVector(),

@@ -42,7 +42,7 @@ NOT_LIPSCHITZ = (
 EQUAL_VARIANCES = 1e-12
 """Variances within this relative distance of the smallest count as equal."""
 
-NO_COVARIANCE = "the covariance is not declared, only the largest correlation"
+NO_COVARIANCE = "the covariance is not declared, only a bound on correlations or regressions"
 
 
 class ShiftTheorem(Theorem):
@@ -124,7 +124,8 @@ class ClusterTheorem(FactorTheorem):
 def largest_correlation(population: Gaussian) -> tuple[int, float, bool]:
     """The cluster's size, its largest |correlation| (rounded up), and whether variances agree."""
     if population.covariance is None:
-        return population.group_size, population.max_correlation or 0.0, True
+        assert population.max_correlation is not None
+        return population.group_size, population.max_correlation, True
     rows = population.covariance
     variances = [rows[i][i] for i in range(len(rows))]
     equal = max(variances) <= min(variances) * (1.0 + EQUAL_VARIANCES)
@@ -144,6 +145,8 @@ class EqualVariancesTheorem(ClusterTheorem):
         """Equal variances, and that there is a constant for this correlation."""
         if population.precision is not None:
             return "the precision is declared, not the correlations"
+        if population.max_regression_sum is not None:
+            return "the largest sum of regressions is declared, not the correlations"
         size, rho, equal = largest_correlation(population)
         if not equal:
             return f"the variances differ: {self.bound_in_words} is false then (theory 3.8 a)"

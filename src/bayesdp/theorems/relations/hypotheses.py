@@ -64,6 +64,8 @@ def full_support(population: Population, default: float, size: int) -> bool | No
 
 def _gaussian_support(population: Gaussian) -> bool | None:
     """Positive definite: the density is positive. Zero-probability exceptions don't count."""
+    if population.max_regression_sum is not None:
+        return population.group_size == 1 or population.max_regression_sum < 1.0
     if population.max_correlation is None:
         return True
     # With a bound of 1 the law may be singular.

@@ -115,6 +115,8 @@ def _gaussian(population: Gaussian) -> bool | None:
     """Whether all is 0 off the diagonal, or off the diagonal blocks of vector records."""
     if population.max_correlation is not None:
         return population.max_correlation == 0.0
+    if population.max_regression_sum is not None:
+        return population.max_regression_sum == 0.0
     if population.precision is not None:
         matrix = population.precision.matrix.tocoo()
         root = np.sqrt(population.precision.matrix.diagonal())

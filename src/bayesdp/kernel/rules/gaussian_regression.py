@@ -1,0 +1,20 @@
+"""A declared largest sum of clipped regressions: `1 + R` (theory 3.8 b2)."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from flint import arb
+
+from bayesdp.kernel.arithmetic import ball, require
+from bayesdp.kernel.gaussian import level
+from bayesdp.kernel.judgement import Conversion
+from bayesdp.statements.gaussian import GaussianRegression
+
+
+def bound(conversion: Conversion) -> arb:
+    """No record moves by more than the target does, so the factor is at most `m`."""
+    population = conversion.population
+    require(isinstance(population, GaussianRegression), "no sum of regressions is declared")
+    factor = min(1 + Fraction(population.max_regression_sum), Fraction(population.size))
+    return level(conversion, ball(factor), population.size)

@@ -228,19 +228,20 @@ def test_a_step_and_a_pair_of_contexts_are_those_of_the_engine(order: int) -> No
             assert size == len(engine.unknown_first)
             logs = rng.uniform(0.0, 1.5, (size, count, count)) * (1.0 - np.eye(count))
             recursion = contexts._Recursion(engine, dp_epsilon)
-            expected = np.log(recursion(np.exp(logs)))
+            given = np.moveaxis(np.exp(logs), 0, -1)  # the engine's contexts are on the last axis
+            expected = np.moveaxis(np.log(recursion(given)), -1, 0)
             step = side.step([ball(Fraction(x)) for x in logs.ravel()])
             assert np.array([float(x.mid()) for x in step]).reshape(logs.shape) == pytest.approx(
                 expected, abs=1e-11
             )
-            for word, cone in zip(engine.words, engine.cones, strict=True):
+            for word, cone in zip(engine.words, np.moveaxis(engine.cones, -1, 0), strict=True):
                 ours = np.array([[float(x.mid()) for x in row] for row in side.cone(word)])
                 # The engine narrows its cone of all evidence further.
                 assert (ours >= cone * (1.0 - 1e-11)).all()
                 if len(word.rstrip("*")) >= order:
                     assert ours == pytest.approx(cone, rel=1e-11)
             side.matrices = side._known([ball(Fraction(x)) for x in logs.ravel()])
-            known.append(recursion.known(np.exp(logs)))
+            known.append(recursion.known(given))
         pair = contexts._Target(sides, known, dp_epsilon)
         law = [Fraction(x) for x in sides.law]
         target = rule.Target(ruled, law, factor)

@@ -93,7 +93,7 @@ def test_every_evidence_lies_in_the_cone_of_its_context(table: Any) -> None:
     here = side(table)
     rng = np.random.default_rng(5)
     for word in rng.choice(here.words, 12):
-        cone = here.cones[here.words.index(word)]
+        cone = here.cones[..., here.words.index(word)]
         for _ in range(10):
             beyond = "".join(rng.choice(list(SYMBOLS), rng.integers(0, 6)))
             h = likelihoods(here.rows, word + beyond)

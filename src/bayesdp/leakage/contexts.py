@@ -5,6 +5,9 @@ numbered with the oldest record as the highest bit, so the tuple after `u` and a
 `(2 u + y) mod 2^k`. A *context* is a word over `0`, `1` and `*`: what the adversary knows of the
 next records, the nearest first; `*` is a record that is not known. All levels are rounded up.
 
+Arrays have one axis or two for the tuples, and the contexts on the last axis: every operation is
+the same for all contexts, and is quick on numbers that lie side by side.
+
 Public names: `Side`, `Sides`, `ContextLevel`, `sides_of`, `context_level`, `fewer`.
 """
 
@@ -13,9 +16,9 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, reduce
 from itertools import product
 from typing import NamedTuple
 
@@ -66,7 +69,8 @@ class _Steps(NamedTuple):
 
     def largest(self, matrices: Floats) -> Floats:
         """For each context `here` the largest entries of those beyond."""
-        largest: Floats = np.maximum.reduceat(matrices[self.beyond], self.first, axis=0)
+        beyond = matrices.take(self.beyond, axis=-1)
+        largest: Floats = np.maximum.reduceat(beyond, self.first, axis=-1)
         return largest
 
 
@@ -74,7 +78,7 @@ class _Steps(NamedTuple):
 class Side:
     """One side of the attacked record: the chain that leads away from it, and its contexts.
 
-    `rows[u, y]` is the probability of the next record `y` after the tuple `u`. `cones[c, u, v]` is
+    `rows[u, y]` is the probability of the next record `y` after the tuple `u`. `cones[u, v, c]` is
     the largest ratio of the evidence for tuple `u` to that for tuple `v` which contexts allow that
     begin with `words[c]`. `slack` is the relative error of `rows`.
     """
@@ -137,8 +141,8 @@ class Side:
 
 
 def _odds_width(cones: Floats, even: Indices) -> Floats:
-    """For each context and each last k - 1 records: the odds' largest over their smallest."""
-    width: Floats = cones[..., even, even + 1] * cones[..., even + 1, even]
+    """For each last k - 1 records and each context: the odds' largest over their smallest."""
+    width: Floats = cones[even, even + 1] * cones[even + 1, even]
     return width
 
 
@@ -192,22 +196,41 @@ def _side(rows: Floats, slack: float) -> tuple[Side, ...] | None:
     most = min(MOST_CONTEXTS, 3 * MOST_NUMBERS // (2 * count * count))
     margin = 1.0 + 2.0 * slack + _ROUNDING
     known = {"": _any_evidence(rows, margin)}
+    widths: dict[str, float] = {}
     even = np.arange(0, count, 2)
     leaves: list[tuple[float, str]] = []
 
-    def cone(word: str) -> Floats:
-        if word not in known:
-            known[word] = pushed(cone(word[1:]), word[0], rows, margin)
-        return known[word]
+    def learn(wanted: Iterable[str]) -> None:
+        """The cones of these words and of their endings, all of one length at once."""
+        missing: set[str] = set()
+        for word in wanted:
+            while word not in known and word not in missing:
+                missing.add(word)
+                word = word[1:]
+        alike = sorted(missing, key=lambda word: (len(word), word[0]))
+        for (_, symbol), group in itertools.groupby(alike, lambda word: (len(word), word[0])):
+            words = list(group)
+            cones = pushed(
+                _contexts_last([known[word[1:]] for word in words]), symbol, rows, margin
+            )
+            known.update(zip(words, _contexts_first(cones), strict=True))
+            widest = np.log(_odds_width(cones, even)).max(axis=0)
+            widths.update(zip(words, widest.tolist(), strict=True))
 
     def split(word: str) -> None:
+        if word + "*" not in known:
+            # All that are too wide are split sooner or later, unless there are too many.
+            wide = (
+                leaf for width, leaf in leaves if -width > TOLERANCE and leaf + "*" not in known
+            )
+            following = itertools.islice(wide, max(0, most - len(leaves)) // 2)
+            learn(leaf + symbol for leaf in (word, *following) for symbol in SYMBOLS)
         for longer in (word + symbol for symbol in SYMBOLS):
-            width = float(np.log(_odds_width(cone(longer), even)).max())
-            heapq.heappush(leaves, (-width, longer))
+            heapq.heappush(leaves, (-widths[longer], longer))
 
     def side() -> Side:
         words = tuple(sorted(word for _, word in leaves))
-        return Side(rows, slack, words, np.array([known[word] for word in words]))
+        return Side(rows, slack, words, _contexts_last([known[word] for word in words]))
 
     split("")
     sides = []
@@ -216,6 +239,16 @@ def _side(rows: Floats, slack: float) -> tuple[Side, ...] | None:
             split(heapq.heappop(leaves)[1])
         sides.append(side())
     return tuple(sides) if all(np.isfinite(side.cones).all() for side in sides) else None
+
+
+def _contexts_last(matrices: Sequence[Floats] | Floats) -> Floats:
+    """One array of these matrices, which are numbered by its last axis."""
+    return np.ascontiguousarray(np.array(matrices).transpose(1, 2, 0))
+
+
+def _contexts_first(matrices: Floats) -> Floats:
+    """The same numbered by the first axis."""
+    return np.ascontiguousarray(matrices.transpose(2, 0, 1))
 
 
 def _any_evidence(rows: Floats, margin: float) -> Floats:
@@ -228,14 +261,17 @@ def _any_evidence(rows: Floats, margin: float) -> Floats:
     cone = (blocks[:, None, :] / blocks[None, :, :]).max(axis=2) * margin**count
     np.fill_diagonal(cone, 1.0)
     for _ in range(50):
+        wider = cone
         narrower = np.max([pushed(cone, symbol, rows, margin) for symbol in SYMBOLS], axis=0)
         cone = np.minimum(cone, narrower)
+        if (cone == wider).all():
+            break
     result: Floats = cone
     return result
 
 
 def pushed(cone: Floats, symbol: str, rows: Floats, margin: float) -> Floats:
-    """The cone of the evidence with one more symbol before it."""
+    """The cone of the evidence with one more symbol before it; or the cones of many contexts."""
     count = len(rows)
     first, second = _pairs(count)
     result = np.ones_like(cone)
@@ -243,75 +279,70 @@ def pushed(cone: Floats, symbol: str, rows: Floats, margin: float) -> Floats:
         values = _ratio_of_sums(rows, cone, first, second)
     else:
         new = int(symbol)
-        values = rows[first, new] / rows[second, new]
-        values = values * cone[..., (2 * first + new) % count, (2 * second + new) % count]
-    result[..., first, second] = values * margin
+        values = _for_each(rows[first, new] / rows[second, new], cone)
+        values = values * cone[(2 * first + new) % count, (2 * second + new) % count]
+    result[first, second] = values * margin
     return shortest(result)
 
 
+@cache
 def _pairs(count: int) -> tuple[Indices, Indices]:
     first, second = np.nonzero(~np.eye(count, dtype=bool))
     return first, second
 
 
+def _for_each(values: Floats, cone: Floats) -> Floats:
+    """These values for one cone; where there are the cones of many contexts, for each the same."""
+    return values if cone.ndim == 2 else values[..., None]
+
+
 def shortest(ratios: Floats) -> Floats:
     """The ratios that follow from these: products along the best way."""
-    for middle in range(ratios.shape[-1]):
-        through = ratios[..., :, middle, None] * ratios[..., middle, None, :]
-        ratios = np.minimum(ratios, through * (1.0 + 2.0 * UNIT))
-    diagonal = np.arange(ratios.shape[-1])
-    ratios[..., diagonal, diagonal] = 1.0
-    return ratios
+    shorter = ratios.copy()
+    for middle in range(len(shorter)):
+        through = shorter[:, middle, None] * shorter[middle]
+        through *= 1.0 + 2.0 * UNIT
+        np.minimum(shorter, through, out=shorter)
+    diagonal = np.arange(len(shorter))
+    shorter[diagonal, diagonal] = 1.0
+    return shorter
 
 
 def _ratio_of_sums(rows: Floats, cone: Floats, first: Indices, second: Indices) -> Floats:
     """The largest `sum_y rows[u, y] h(uy) / sum_y rows[u', y] h(u'y)` over evidence in the cone."""
     count = len(rows)
-    weights = np.ones((*cone.shape[:-2], count, 2)) * rows
-    return _largest_ratio(
-        weights, weights, cone, first, second, 2 * first % count, 2 * second % count
-    )
+    top, bottom = ([_for_each(rows[u].T, cone)] for u in (first, second))
+    return _largest_ratio(top, bottom, cost=cone, u0=2 * first % count, v0=2 * second % count)
 
 
 def _largest_ratio(
-    low: Floats,
-    high: Floats,
-    cost: Floats,
-    first: Indices,
-    second: Indices,
-    u0: Indices,
-    v0: Indices,
+    top: Sequence[Floats], bottom: Sequence[Floats], cost: Floats, u0: Indices, v0: Indices
 ) -> Floats:
     """The largest ratio of two weighted sums of `phi` over all `phi` that the costs allow.
 
-    The sums are over `phi(u0), phi(u0 + 1)` and `phi(v0), phi(v0 + 1)`. Their weights are those of
-    the tuples `first` and `second`, anything between `low` and `high` up to a common factor; the
-    costs are closed under products. With `phi(v0) = 1` and `phi(v0 + 1) = x` the numerator is at
-    most a concave function of `x` with a break for each of its values, and the largest ratio is at
-    a break or an end.
+    The sums are over `phi(u0), phi(u0 + 1)` and `phi(v0), phi(v0 + 1)`. The weights of the first
+    are anything between those in `top` up to a common factor, those of the second anything between
+    those in `bottom` (first those at `u0` and `v0`); the costs are closed under products. With
+    `phi(v0) = 1` and `phi(v0 + 1) = x` the numerator is at most a concave function of `x` with a
+    break for each of its values, and the largest ratio is at a break or an end.
     """
     u1, v1 = u0 + 1, v0 + 1
-    least, most = 1.0 / cost[..., v0, v1], cost[..., v1, v0]
-    best = np.zeros(1)
+    zero_zero, zero_one, one_zero, one_one = cost[u0, v0], cost[u0, v1], cost[u1, v0], cost[u1, v1]
+    least, most = 1.0 / cost[v0, v1], cost[v1, v0]
+    best = np.zeros_like(least)
     for x in (
         least,
         most,
-        np.clip(cost[..., u0, v0] / cost[..., u0, v1], least, most),
-        np.clip(cost[..., u1, v0] / cost[..., u1, v1], least, most),
+        np.clip(zero_zero / zero_one, least, most),
+        np.clip(one_zero / one_one, least, most),
     ):
-        of_zero = np.minimum(cost[..., u0, v0], cost[..., u0, v1] * x)
-        of_one = np.minimum(cost[..., u1, v0], cost[..., u1, v1] * x)
-        top = np.maximum(
-            _mean(low[..., first, :], of_zero, of_one), _mean(high[..., first, :], of_zero, of_one)
-        )
-        bottom = np.minimum(_mean(low[..., second, :], 1.0, x), _mean(high[..., second, :], 1.0, x))
-        best = np.maximum(best, top / bottom)
+        of_zero = np.minimum(zero_zero, zero_one * x)
+        of_one = np.minimum(one_zero, one_one * x)
+        sums = [zero * of_zero + one * of_one for zero, one in top]
+        means = [zero + one * x for zero, one in bottom]
+        ratio = reduce(np.maximum, sums) / reduce(np.minimum, means)
+        np.maximum(best, ratio, out=best)
     return best
-
-
-def _mean(weights: Floats, of_zero: Floats | float, of_one: Floats) -> Floats:
-    total: Floats = weights[..., 0] * of_zero + weights[..., 1] * of_one
-    return total
 
 
 # -- the recursion on one side ------------------------------------------------------------------
@@ -320,8 +351,7 @@ def _mean(weights: Floats, of_zero: Floats | float, of_one: Floats) -> Floats:
 def _weights(odds_low: Floats, odds_high: Floats) -> tuple[Floats, Floats]:
     """The laws of a record with two values whose odds are at the ends of an interval."""
     low, high = (
-        np.stack([1.0 / (1.0 + odds), odds / (1.0 + odds)], axis=-1)
-        for odds in (odds_low, odds_high)
+        np.stack([1.0 / (1.0 + odds), odds / (1.0 + odds)]) for odds in (odds_low, odds_high)
     )
     return low, high
 
@@ -336,68 +366,65 @@ class _Recursion:
         self.side, self.count = side, count
         self.raised, self.deadline = raised * side.margin, deadline
         last = np.arange(count) % 2
-        self.own = np.where(last[:, None] != last, math.exp(dp_epsilon) * (1.0 + 4.0 * UNIT), 1.0)
-        self.first, self.second = _pairs(count)
-        self.alike = (self.first - self.second) % (count // 2) == 0
+        own = np.where(last[:, None] != last, math.exp(dp_epsilon) * (1.0 + 4.0 * UNIT), 1.0)
+        self.own = own[:, :, None]
         zero = 2 * np.arange(count) % count
-        odds = side.rows[:, 1] / side.rows[:, 0]
-        self.odds_low = odds / side.cones[:, zero, zero + 1]
-        self.odds_high = odds * side.cones[:, zero + 1, zero]
-        self.low, self.high = _weights(self.odds_low, self.odds_high)
+        odds = (side.rows[:, 1] / side.rows[:, 0])[:, None]
+        laws = _weights(odds / side.cones[zero, zero + 1], odds * side.cones[zero + 1, zero])
+        first, second = _pairs(count)
+        alike = (first - second) % (count // 2) == 0
+        self.apart, self.alike = (first[~alike], second[~alike]), (first[alike], second[alike])
+        self.top, self.bottom = ([law[:, u] for law in laws] for u in self.apart)
+        self.odds = odds[self.alike[0]], odds[self.alike[1]]
 
     def known(self, unknown_first: Floats) -> Floats:
         """The matrices of all words: a known record moves the window on and costs nothing."""
         side, count = self.side, self.count
-        matrices = np.ones((len(side.words), count, count))
-        matrices[side.unknown_first] = unknown_first
+        matrices = np.ones((count, count, len(side.words)))
+        matrices[..., side.unknown_first] = unknown_first
         for _ in range(count.bit_length() - 2):
             for new in range(2):
                 step = side.steps[str(new)]
                 moved = (2 * np.arange(count) + new) % count
-                values = step.largest(matrices[:, moved[:, None], moved])
-                matrices[step.here] = np.maximum(matrices[step.here], values)
+                values = step.largest(matrices[moved[:, None], moved])
+                matrices[..., step.here] = np.maximum(matrices[..., step.here], values)
         return matrices
 
     def __call__(self, unknown_first: Floats) -> Floats:
         """One more record: `F` applied to the matrices of the words that begin with `*`."""
         self.deadline.check()
-        side = self.side
         matrices = self.known(unknown_first)
-        stepped = np.ones_like(matrices)
-        stepped[:, self.first, self.second] = self._unknown(matrices) * self.raised
-        result = np.ones_like(matrices)
-        step = side.steps["*"]
-        result[step.here] = step.largest(stepped)
-        return result[side.unknown_first]
-
-    def _unknown(self, matrices: Floats) -> Floats:
-        """`F_*`: the next record is not known, whatever evidence the context allows."""
-        count, first, second = self.count, self.first, self.second
         cost = shortest(self.own * matrices)
-        u0, v0 = 2 * first % count, 2 * second % count
-        values = np.empty((len(cost), len(first)))
-        apart = ~self.alike
-        values[:, apart] = _largest_ratio(
-            self.low, self.high, cost, first[apart], second[apart], u0[apart], v0[apart]
-        )
-        # The oldest record alone differs: the same evidence in both laws, largest at one point.
-        u, v, zero = first[self.alike], second[self.alike], u0[self.alike]
-        rows, cones = self.side.rows, self.side.cones
-        a, b = rows[u, 1] / rows[u, 0], rows[v, 1] / rows[v, 0]
-        ends = np.where(a > b, cost[:, zero + 1, zero], 1.0 / cost[:, zero, zero + 1])
+        stepped = np.ones_like(matrices)
+        stepped[self.apart] = np.maximum(self._apart(cost), 1.0) * self.raised
+        stepped[self.alike] = np.maximum(self._alike(cost), 1.0) * self.raised
+        return self.side.steps["*"].largest(stepped)
+
+    def _apart(self, cost: Floats) -> Floats:
+        """`F_*` of tuples that differ in a record which the next tuples keep."""
+        u0, v0 = (2 * tuples % self.count for tuples in self.apart)
+        return _largest_ratio(self.top, self.bottom, cost, u0, v0)
+
+    def _alike(self, cost: Floats) -> Floats:
+        """`F_*` of tuples that differ in the oldest record alone.
+
+        The same evidence is in both laws, so the ratio is largest at one point of it.
+        """
+        (a, b), cones = self.odds, self.side.cones
+        zero = 2 * self.alike[0] % self.count
+        ends = np.where(a > b, cost[zero + 1, zero], 1.0 / cost[zero, zero + 1])
         rho = np.clip(
-            1.0 / np.sqrt(a * b * ends),
-            1.0 / cones[:, zero, zero + 1],
-            cones[:, zero + 1, zero],
+            1.0 / np.sqrt(a * b * ends), 1.0 / cones[zero, zero + 1], cones[zero + 1, zero]
         )
-        values[:, self.alike] = (
-            (1.0 + a * rho * ends) * (1.0 + b * rho) / ((1.0 + a * rho) * (1.0 + b * rho * ends))
+        a_rho, b_rho = a * rho, b * rho
+        ratio: Floats = (
+            (1.0 + a_rho * ends) * (1.0 + b_rho) / ((1.0 + a_rho) * (1.0 + b_rho * ends))
         )
-        return np.maximum(values, 1.0)
+        return ratio
 
 
 def _closed_side(sides: Sequence[Side], dp_epsilon: float, deadline: Deadline) -> Floats | None:
-    """Logarithms of matrices of the words that begin with `*`, which a step does not raise.
+    """Logarithms of the words' matrices that begin with `*`, which a step does not raise.
 
     `sides` are the same side with more and more contexts: what few close is closed for all that
     begin with them, and is lowered from there.
@@ -407,12 +434,15 @@ def _closed_side(sides: Sequence[Side], dp_epsilon: float, deadline: Deadline) -
     raised = 1.0 + 8.0 * 10.0**-places
     first, count = _Recursion(sides[0], dp_epsilon, raised, deadline), len(sides[0].rows)
     least = np.ones((len(sides[0].unknown_first), count, count))
-    above = closed(least, first, _ROUNDS, _LARGEST_RATIO)
-    if above is None:
+    matrices = closed(
+        least, lambda given: _contexts_first(first(_contexts_last(given))), _ROUNDS, _LARGEST_RATIO
+    )
+    if matrices is None:
         return None
+    above = _contexts_last(matrices)
     for few, more in itertools.pairwise(sides):
         recursion = _Recursion(more, dp_epsilon, raised, deadline)
-        above = _lowered(above[more.within(few)], recursion)
+        above = _lowered(above.take(more.within(few), axis=-1), recursion)
     exact = _Recursion(sides[-1], dp_epsilon)
     written = rounded_up(np.log(above), places)
     for logs in (written, np.log(above) * (1.0 + 4.0 * UNIT)):
@@ -481,7 +511,7 @@ def context_level(
     return ContextLevel(
         up(_Target(sides, matrices, dp_epsilon).level(deadline), 8),
         (sides.right[-1].words, sides.left[-1].words),
-        [side.reshape(len(side), -1).tolist() for side in (right, left)],
+        [_contexts_first(side).reshape(side.shape[-1], -1).tolist() for side in (right, left)],
         largest(sides.right[-1].tolerance, sides.left[-1].tolerance),
     )
 
@@ -490,18 +520,19 @@ class _Prefixes:
     """The beginnings of a side's words, each with the largest entries of its words."""
 
     def __init__(self, side: Side, matrices: Floats, places: Indices) -> None:
-        beginnings = {w[:n] for w in side.words for n in range(len(w))}
-        words = [*sorted(beginnings, key=len), *side.words]
+        beginnings = sorted({w[:n] for w in side.words for n in range(len(w))}, key=len)
+        words = [*beginnings, *side.words]
         self.places = {word: place for place, word in enumerate(words)}
-        square = (slice(None), places[:, None], places)
         self.matrices, self.cones = (
-            np.concatenate([np.empty((len(beginnings), *kept.shape[1:])), kept[square]])
-            for kept in (matrices, side.cones)
+            np.concatenate([np.empty((*kept.shape[:2], len(beginnings))), kept], axis=-1)
+            for kept in (matrices[places[:, None], places], side.cones[places[:, None], places])
         )
-        for place in reversed(range(len(beginnings))):
-            longer = [self.places[words[place] + symbol] for symbol in SYMBOLS]
+        for _, alike in itertools.groupby(reversed(beginnings), len):
+            group = list(alike)
+            here = [self.places[word] for word in group]
+            longer = [[self.places[word + symbol] for word in group] for symbol in SYMBOLS]
             for kept in (self.matrices, self.cones):
-                kept[place] = kept[longer].max(axis=0)
+                kept[..., here] = kept[..., longer].max(axis=-2)
         self.longer = [
             [self.places[word + s] for s in SYMBOLS] if word + "*" in self.places else [place]
             for place, word in enumerate(words)
@@ -521,7 +552,7 @@ class _Target:
         self.right = _Prefixes(sides.right[-1], matrices[0], np.arange(count))
         self.left = _Prefixes(sides.left[-1], matrices[1], turned)
         self.margin = 1.0 + 4.0 * sides.left[-1].slack + _ROUNDING
-        self.law = sides.law[:, None] / sides.law
+        self.law = (sides.law[:, None] / sides.law)[:, :, None]
         self.dp_epsilon = dp_epsilon
         self.factor = math.exp(dp_epsilon) * (1.0 + 4.0 * UNIT)
 
@@ -557,8 +588,9 @@ class _Target:
 
     def _levels(self, pairs: list[tuple[int, int]]) -> list[float]:
         right, left = np.array(pairs).T
-        values = self.right.matrices[right] * self.left.matrices[left]
-        evidence = self.law * self.right.cones[right] * self.left.cones[left] * self.margin
+        values = self.right.matrices.take(right, axis=-1) * self.left.matrices.take(left, axis=-1)
+        evidence = self.law * self.right.cones.take(right, axis=-1)
+        evidence = evidence * self.left.cones.take(left, axis=-1) * self.margin
         worst = self._given_first(values, shortest(evidence))
         levels: list[float] = (self.dp_epsilon + np.log(worst) * (1.0 + 4.0 * UNIT)).tolist()
         return levels
@@ -566,29 +598,34 @@ class _Target:
     def _given_first(self, values: Floats, evidence: Floats) -> Floats:
         """What the first record of the tuple changes; the others become known or average out.
 
-        `values[c, t, t']` is how far the mean of what is read beyond a part of the tuple differs
-        between two such parts, `evidence[c, t, t']` how far their weights do. The last record of
+        `values[t, t', c]` is how far the mean of what is read beyond a part of the tuple differs
+        between two such parts, `evidence[t, t', c]` how far their weights do. The last record of
         the part is either known or not, until the part is the attacked record alone.
         """
-        count = values.shape[-1]
+        count = len(values)
         if count == 2:
-            worst: Floats = np.maximum(values[..., 0, 1], values[..., 1, 0])
+            worst: Floats = np.maximum(values[0, 1], values[1, 0])
             return worst
         last = np.arange(count) % 2
-        cost = shortest(np.where(last[:, None] != last, self.factor, 1.0) * values)
+        paid = np.where(last[:, None] != last, self.factor, 1.0)
+        cost = shortest(paid[:, :, None] * values)
         half = count // 2
         first, second = _pairs(half)
         zero = 2 * np.arange(half)
-        low, high = _weights(1.0 / evidence[..., zero, zero + 1], evidence[..., zero + 1, zero])
-        averaged, weights = np.ones((2, *values.shape[:-2], half, half))
-        averaged[..., first, second] = self.margin * np.maximum(
-            1.0, _largest_ratio(low, high, cost, first, second, 2 * first, 2 * second)
+        laws = _weights(1.0 / evidence[zero, zero + 1], evidence[zero + 1, zero])
+        top, bottom = ([law[:, u] for law in laws] for u in (first, second))
+        averaged, weights = np.ones((2, half, half, *values.shape[2:]))
+        averaged[first, second] = self.margin * np.maximum(
+            1.0, _largest_ratio(top, bottom, cost, 2 * first, 2 * second)
         )
-        ones = np.ones((*evidence.shape[:-2], half, 2))
-        weights[..., first, second] = self.margin * _largest_ratio(
-            ones, ones, evidence, first, second, 2 * first, 2 * second
+        weights[first, second] = self.margin * _largest_ratio(
+            _BOTH, _BOTH, evidence, 2 * first, 2 * second
         )
-        branches = [(values[..., z::2, z::2], evidence[..., z::2, z::2]) for z in range(2)]
+        branches = [(values[z::2, z::2], evidence[z::2, z::2]) for z in range(2)]
         branches.append((averaged, shortest(weights)))
         worst = np.max([self._given_first(v, e) for v, e in branches], axis=0)
         return worst
+
+
+_BOTH: Sequence[Floats] = [np.ones(2)]
+"""Values at 0 and at 1 that count alike."""

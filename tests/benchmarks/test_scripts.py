@@ -135,8 +135,14 @@ def test_published_formulas(noise: ModuleType) -> None:
     ],
 )
 def test_electricity_of_order_two_at_level_1(
-    case: str, multipliers: dict[str, float], noise: ModuleType
+    case: str,
+    multipliers: dict[str, float],
+    noise: ModuleType,
+    request: pytest.FixtureRequest,
 ) -> None:
+    if not in_full():
+        # The best against uninformed adversaries has no contexts; that they are no better, few say.
+        request.getfixturevalue("few_contexts")
     chains = {one.name: one for one in noise.SOURCES["electricity"]()}
     if case not in chains:
         pytest.skip("the data set is absent")

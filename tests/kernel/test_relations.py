@@ -81,6 +81,7 @@ def steps(document: Document) -> list[dict[str, Any]]:
 
 
 @pytest.mark.prove
+@pytest.mark.usefixtures("few_contexts")
 def test_honest_certificates_verify():
     rng = np.random.default_rng(41)
     used: Counter[str] = Counter()
@@ -180,6 +181,7 @@ CHANGES = (
 
 
 @pytest.mark.prove
+@pytest.mark.usefixtures("few_contexts")
 def test_mutated_certificates_do_not_verify():
     rng = np.random.default_rng(42)
     done: Counter[str] = Counter()

@@ -138,6 +138,7 @@ def small_populations(rng: np.random.Generator):
 
 
 @pytest.mark.prove
+@pytest.mark.usefixtures("few_contexts")
 def test_structured_populations_and_their_order():
     """The chain mechanism <= finite-law <= every other theorem, where several theorems apply."""
     rng = np.random.default_rng(391)

@@ -32,6 +32,7 @@ def verified(certificate: Certificate) -> Certificate:
     return read
 
 
+@pytest.mark.usefixtures("few_contexts")
 def test_leakage_and_calibrate_show_what_a_certificate_claims() -> None:
     """Interval chains of higher order with structured zeros are tested beside their engine."""
     rng = np.random.default_rng(907)

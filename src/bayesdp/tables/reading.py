@@ -162,7 +162,8 @@ def _told_apart(value: Any) -> Any:
 
 _DAY = "[0-9]{4}[-/][0-9]{1,2}[-/][0-9]{1,2}"
 _TIME = _DAY + r"(?:T| +)[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.][0-9]+)?)?"
-_WITH_OFFSET = f"^({_TIME}) *(Z|z|UTC|[+-][0-9]{{2}}(?::?[0-9]{{2}})?)$"
+_WITH_OFFSET = f"^({_TIME}) *(?:Z|z|UTC|([+-])(0[0-9]|1[0-5])(?::?([0-5][0-9]))?)$"
+"""The time, and of an offset that is not 0 its sign, its hours and its minutes."""
 _WITHOUT_OFFSET = f"^(?:{_DAY}|{_TIME})$"
 """Nothing else may stand before, between or after: engines would make something of it."""
 
@@ -193,14 +194,14 @@ def _utc(text: Any) -> Any:
     import ibis
 
     local = text.re_extract(_WITH_OFFSET, 1).try_cast("timestamp")
-    offset = text.re_extract(_WITH_OFFSET, 2)
-    sign = ibis.ifelse(offset.startswith("-"), -1, 1)
-    digits = offset.re_replace("[^0-9]", "").rpad(4, "0")
-    hours, minutes = (digits.substr(start, 2).try_cast("int64") for start in (0, 2))
-    shift = sign * (hours * 60 + minutes).fill_null(0)
-    possible = (hours.fill_null(0) <= 15) & (minutes.fill_null(0) < 60)
+    sign = ibis.ifelse(text.re_extract(_WITH_OFFSET, 2) == "-", -1, 1)
+    # An expression that is used several times stands in the query as often, so these are short.
+    hours, minutes = (
+        text.re_extract(_WITH_OFFSET, group).try_cast("int64").fill_null(0) for group in (3, 4)
+    )
+    shift = sign * (hours * 60 + minutes)
     return ibis.cases(
-        (text.re_search(_WITH_OFFSET) & possible, local - shift.as_interval("m")),
+        (text.re_search(_WITH_OFFSET), local - shift.as_interval("m")),
         (text.re_search(_WITHOUT_OFFSET), text.try_cast("timestamp")),
     )
 
@@ -227,8 +228,9 @@ def _time_cells(table: Table, raw: Any, column: Column) -> _Cells:
     if raw.type().is_string():
         missing = missing | raw.strip().isin(("", "NA"))
     time = time_of(table, raw, column)
-    day = time.strftime("%Y-%m-%d")
-    text = ibis.ifelse(time == time.truncate("D"), day, time.strftime("%Y-%m-%d %H:%M:%S"))
+    # Without the clock at the start of a day, and always without parts of a second.
+    text = time.strftime("%Y-%m-%d %H:%M:%S.%f")
+    text = text.re_replace(" 00:00:00[.]0+$", "").re_replace("[.][0-9]+$", "")
     known = time.year().between(1, 9999).fill_null(False)
     return _Cells(ibis.cases((known, text)), missing, ~missing & ~known)
 

@@ -206,7 +206,11 @@ class Messages:
 
     def step(self, y: Floats, dp_epsilon: float, ceiling: Floats) -> Floats:
         """`min(Phi(y), ceiling)`, rounded up."""
-        onward = self._totals(y, dp_epsilon)[self.record]
+        return self._step(y, self._totals(y, dp_epsilon), ceiling)
+
+    def _step(self, y: Floats, totals: Floats, ceiling: Floats) -> Floats:
+        """The same, where the `_totals` of the messages are at hand."""
+        onward = totals[self.record]
         onward -= y
         return _contract(self.others(onward), self.weights, ceiling)
 
@@ -323,10 +327,12 @@ class Messages:
         Stops where the level has stood still for some rounds, or at the deadline; counts them.
         """
         level, still, rounds = math.inf, 0, 0
+        totals = self._totals(y, dp_epsilon)
         while rounds < (_MOST_ROUNDS if self.size < _LARGE else 60):
             rounds += 1
-            y = np.minimum(self.step(y, dp_epsilon, ceiling), y)
-            before, level = level, float(np.max(self.levels(y, dp_epsilon)))
+            y = np.minimum(self._step(y, totals, ceiling), y)
+            totals = self._totals(y, dp_epsilon)
+            before, level = level, float(np.max(self._capped(totals, dp_epsilon)))
             still = still + 1 if level >= before * (1.0 - 1e-10) else 0
             if still >= 4 or deadline.passed:
                 break
@@ -334,7 +340,11 @@ class Messages:
 
     def levels(self, y: Floats, dp_epsilon: float) -> Floats:
         """For each record `eps` and its messages; capped by `eps` for all of its component."""
-        total: Floats = np.where(self.degree == 0, dp_epsilon, self._totals(y, dp_epsilon))
+        return self._capped(self._totals(y, dp_epsilon), dp_epsilon)
+
+    def _capped(self, totals: Floats, dp_epsilon: float) -> Floats:
+        """`levels`, from the `_totals` of the messages."""
+        total: Floats = np.where(self.degree == 0, dp_epsilon, totals)
         sizes = self.graph.component_sizes
         whole = np.where(sizes == 1, dp_epsilon, sizes * dp_epsilon * (1.0 + 4.0 * UNIT))
         least: Floats = np.minimum(total, whole)

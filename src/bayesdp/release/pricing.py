@@ -183,6 +183,7 @@ class Pricing:
         grids: list[Grid | None] = [None] * len(self.shapes)
         self.search = Deadline(MOST_LEVELS * self.seconds)
         for _ in range(2):
+            before = grids
             total = self._weighted_total(fixed, grids, weighted)
             costs = [
                 known if known is not None else total * weight / weighted
@@ -191,6 +192,8 @@ class Pricing:
             for position, cost in enumerate(costs):
                 self._check_cost(position, cost)
             grids = [self._grid(s, c) for s, c in zip(self.shapes, costs, strict=True)]
+            if grids == before:  # the same question would have the same answer
+                break
         priced = [
             self._priced(s, cost, grid)
             for s, cost, grid in zip(self.shapes, costs, grids, strict=True)

@@ -12,6 +12,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,7 @@ class Certificate:
     body: Mapping[str, Any]
     derivation: Step
     stated_digest: str | None = field(default=None, compare=False, repr=False)
+    _own_digest: str | None = field(default=None, init=False, compare=False, repr=False)
 
     @property
     def intact(self) -> bool:
@@ -93,10 +95,14 @@ class Certificate:
             return False
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data with format, version and digest: the stated digest, if it was read."""
+        """Plain data with format, version and digest: the stated digest, if it was read.
+
+        The digest is computed once. A body that is changed after that no longer agrees with it.
+        """
         content = self._content()
-        stated = self.stated_digest
-        return {**content, "digest": digest(content) if stated is None else stated}
+        if self.stated_digest is None and self._own_digest is None:
+            object.__setattr__(self, "_own_digest", digest(content))
+        return {**content, "digest": self.stated_digest or self._own_digest}
 
     def _content(self) -> dict[str, Any]:
         return {
@@ -193,26 +199,49 @@ def in_short(document: Mapping[str, Any]) -> str:
 
 
 _encoded = json.JSONEncoder(allow_nan=False, ensure_ascii=False).encode
+_quoted = lru_cache(maxsize=1000)(_encoded)
+"""The text of a key, of which a document has few."""
 
 
 def _write(value: Any, line: str, parts: list[str]) -> None:
     """Add a value's text to the parts; `line` is a line break with the indentation so far."""
-    if isinstance(value, Mapping) and value:
-        opening = "{"
-        for key, inner in value.items():
-            parts.append(f"{opening}{line} {_encoded(str(key))}: ")
-            _write(inner, line + " ", parts)
-            opening = ","
-        parts.append(line + "}")
-    elif isinstance(value, list | tuple) and any(isinstance(part, _NESTED) for part in value):
+    if isinstance(value, _LISTS):
+        if not _is_nested(value):
+            parts.append(_in_line(value))
+            return
         opening = "["
         for inner in value:
             parts.append(f"{opening}{line} ")
             _write(inner, line + " ", parts)
             opening = ","
         parts.append(line + "]")
+    elif type(value) not in _PLAIN and isinstance(value, Mapping) and value:
+        opening = "{"
+        for key, inner in value.items():
+            parts.append(f"{opening}{line} {_quoted(str(key))}: ")
+            _write(inner, line + " ", parts)
+            opening = ","
+        parts.append(line + "}")
     else:
         parts.append(_encoded(value))
 
 
-_NESTED = (Mapping, list, tuple)
+def _is_nested(values: list[Any] | tuple[Any, ...]) -> bool:
+    """Whether there are lists or mappings among the values."""
+    if _PLAIN.issuperset(map(type, values)):
+        return False
+    return any(isinstance(value, (*_LISTS, Mapping)) for value in values)
+
+
+def _in_line(values: list[Any] | tuple[Any, ...]) -> str:
+    """Plain values as JSON. A large document has many short lists of numbers."""
+    if _NUMBERS.issuperset(map(type, values)):
+        text = ", ".join(map(repr, values))
+        if "n" not in text:  # as in nan and inf, which are refused below
+            return f"[{text}]"
+    return _encoded(values)
+
+
+_LISTS = (list, tuple)
+_NUMBERS = frozenset({int, float})
+_PLAIN = frozenset({str, bool, int, float, type(None)})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -36,21 +37,28 @@ def canonical_form(value: object) -> tuple[str, Any]:
 
     Raises `InputError` as `canonical_json` does.
     """
-    plain = _quickly(value)
-    if plain is None:
+    quick = _quickly(value)
+    if quick is None:
         text = _written(_canonical(value))
         return text, json.loads(text)
-    return _written(plain), plain
+    return quick
 
 
-def _quickly(value: object) -> object | None:
-    """The canonical data, by a round trip through JSON; `None` where that could change it."""
+def _quickly(value: object) -> tuple[str, object] | None:
+    """The canonical form, by a round trip through JSON; `None` where that could change it."""
     try:
-        text = json.dumps(value, sort_keys=True, allow_nan=False)
+        text = _written(value)
         plain: object = json.loads(text, parse_float=_number_of)
     except (TypeError, ValueError, RecursionError):
         return None
-    return plain if plain == value else None  # keys that are not texts, tuples
+    if plain != value:  # keys that are not texts, tuples
+        return None
+    # All other numbers are written in their canonical form.
+    return _written(plain) if _WHOLE.search(text) else text, plain
+
+
+_WHOLE = re.compile(r"\.0(?!\d)")
+"""A whole number that is written as 1.0."""
 
 
 @lru_cache(maxsize=10_000)

@@ -258,9 +258,10 @@ def influence_level(kappa: list[float], length: int) -> float | None:
     """`max_i sum_j S_ij / S_ii` for `S = (I - kappa)^-1` on a line; `None` where it is infinite.
 
     `S_ij / S_ii` solves `x = kappa_Ui + kappa_UU x` over the records `U` other than `i`; it grows
-    with the set `U`, so an inner record of a longer line is the worst. On a window around it the
-    solution is computed; outside and against rounding it is raised by a constant until
-    `x >= kappa_Ui + kappa_UU x` is verified, which proves it an upper bound.
+    with the set `U`, so an inner record of a longer line is the worst. The solution is computed on
+    a window around it, and raised until `x >= kappa_Ui + kappa_UU x` holds, which proves it an
+    upper bound. A line longer than the window is raised by `_fading`, so that the bound doesn't
+    grow with the length; a shorter one by a constant, or by `_verified` where its row sums reach 1.
     """
     # The first k records have a joint law, so unread records among them carry paths as well.
     length = max(length, len(kappa))
@@ -314,7 +315,10 @@ def _fading(kappa: list[float], missing: float, room: float, reach: int) -> floa
 
 
 def _verified(matrix: Floats, source: Floats, solution: Floats, rounding: float) -> float | None:
-    """The sum of a verified super-solution built on the solution for all-ones."""
+    """`1 + sum x` for the solution raised by a multiple of the one whose source is all ones.
+
+    `None` where the raised solution fails the check `x >= source + matrix x`.
+    """
     lift = np.linalg.solve(np.eye(len(matrix)) - matrix, np.ones(len(matrix)))
     if lift.min() <= 0.0 or (lift - matrix @ lift).min() <= 0.5:
         return None

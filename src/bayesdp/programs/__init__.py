@@ -1,5 +1,11 @@
 """A typed language for private Bayesian inference: programs are checked before they touch data.
 
+* `source` turns a file's text into the representation in `ir`; `check` derives the cost, `run` runs
+  an accepted program, `falsify` searches for databases on which a claim is wrong.
+* `verdict` is what a verdict says, `verdicts` the way from a file to its verdict, `notes` what an
+  author may not have meant; `certificate` has the proof, `correlated` the level for a population.
+* `surface` and `surface_names` are what a program file imports, `words` how messages write numbers.
+
 The names of the language load on use, so that a program file can be imported too; importing this
 package loads no other library. Source: PrivInfer (Barthe et al., CCS 2016); theory 8.
 """

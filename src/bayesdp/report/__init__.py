@@ -1,7 +1,15 @@
 """Words, figures and the HTML report.
 
-`numbers` writes every number, `beliefs` says what a level does to beliefs, `layout` fits tables
-and paragraphs to a terminal. On these stand the files by subject, `explain` and the HTML report.
+* What all share: `numbers` writes every number, `beliefs` says what a level does to beliefs, and
+  `words` has the sentences about a guarantee; `output` guards the files that are written over.
+* Tables at a terminal, by subject: `levels`, `profiles`, `relations`, `compositions`, `causality`,
+  `studies`, `programs`, `ledgers`; `layout` fits them to its width. `plain` is what `--json` says.
+* `explain`: `promise` collects the numbers of an explanation; `passages`, `circumstances` and
+  `fine_print` are its sections, from the pieces in `phrases`; `dependence` puts a population into
+  words. `explained_programs` and `implied` explain programs and what follows from given levels.
+* The HTML report: `html` with its `style`, from the part of each release that `sections` makes, and
+  with `figures`. `demo` writes one.
+
 Nothing here computes a guarantee: it only repeats what it is given, and rounds it in the safe
 direction.
 """

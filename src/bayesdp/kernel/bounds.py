@@ -27,8 +27,8 @@ def bounded(conversion: Conversion, of_member: OfMember | None = None) -> arb:
     """
     models = MODELS.get(conversion.rule.split("-")[0])
     about = models is None or conversion.population.model in models
-    told = f"the theorem is not about the model {conversion.population.model!r}"
-    require(about, told, conversion.rule)
+    reason = f"the theorem is not about the model {conversion.population.model!r}"
+    require(about, reason, conversion.rule)
     total = ball(conversion.of_group(1))
     divergence = conversion.rule in DIVERGENCE_RULES
     require(conversion.alpha is None or divergence, "it bounds no divergence", conversion.rule)

@@ -94,8 +94,8 @@ def _check_conversion(stated: ConversionCertificate) -> None:
     conversion = replace(read_conversion(step, cost), alone=True)
     stated_population(stated.population)
     law = law_of(stated.population)
-    told = "population: the claim is about another one than the step that proves it"
-    require(same(law, step.evidence.population), told, "population")
+    reason = "population: the claim is about another one than the step that proves it"
+    require(same(law, step.evidence.population), reason, "population")
     due = (step.conclusion.adversary, step.evidence.secrets, step.evidence.cost)
     for what, stated_part, derived in zip(
         ("adversary", "secrets", "cost"),
@@ -107,11 +107,11 @@ def _check_conversion(stated: ConversionCertificate) -> None:
     check_delta(claim.delta, step.conclusion.delta)
     at_least(claim.dp_epsilon, ball(conversion.total), "claim: dp_epsilon")
     sum_of_doubles = conversion.total * (1 + Fraction(1, 10**12))
-    told = f"dp_epsilon: {claim.dp_epsilon!r} is claimed, the cost is {float(conversion.total)!r}"
-    require(Fraction(claim.dp_epsilon) <= sum_of_doubles, told, "claim")
+    reason = f"dp_epsilon: {claim.dp_epsilon!r} is claimed, the cost is {float(conversion.total)!r}"
+    require(Fraction(claim.dp_epsilon) <= sum_of_doubles, reason, "claim")
     rho = Fraction(claim.dp_rho)
-    told = f"dp_rho: {claim.dp_rho!r} is claimed, the cost is {float(conversion.rho)!r}"
-    require(close(rho, conversion.rho) and rho >= conversion.rho, told, "claim")
+    reason = f"dp_rho: {claim.dp_rho!r} is claimed, the cost is {float(conversion.rho)!r}"
+    require(close(rho, conversion.rho) and rho >= conversion.rho, reason, "claim")
     proof = conversion.proof
     dp_delta = proof.dp_delta if isinstance(proof, Stated) else 0.0
     agree(claim.dp_delta, dp_delta, "dp_delta", "claim")

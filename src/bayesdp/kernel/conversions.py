@@ -99,15 +99,15 @@ def _of_member(conversion: Conversion, member: Any, step: conversions.Conversion
         alone=conversion.alone,
         beside=conversion.beside,
     )
-    told = "population: the member's step is about another one than the family declares"
-    require(part.population == member, told)
+    reason = "population: the member's step is about another one than the family declares"
+    require(part.population == member, reason)
     agree(part.adversary, conversion.adversary, "adversary of the member's step")
     agree(part.secrets, conversion.secrets, "secrets of the member's step")
     close = declared_cost(step.evidence.cost).is_close(part.cost)
     require(close, "cost: the member's step converts another one than the family's step does")
     most = float(conversion.delta)
-    told = f"delta: {float(part.delta)!r} is the member's, and the family's is {most!r}"
-    require(part.delta <= conversion.delta, told)
+    reason = f"delta: {float(part.delta)!r} is the member's, and the family's is {most!r}"
+    require(part.delta <= conversion.delta, reason)
     return conversion_level(step, part)
 
 
@@ -139,5 +139,5 @@ def _certified_level(plain: Mapping[str, Any]) -> float:
 
 def check_delta(claimed: float, derived: float) -> None:
     """A claim's delta is not below the one that a step derives, and 0 where none is derived."""
-    told = f"delta: {claimed!r} is claimed, and {derived!r} is what follows"
-    require(derived <= claimed and (claimed == 0 or derived > 0), told, "claim")
+    reason = f"delta: {claimed!r} is claimed, and {derived!r} is what follows"
+    require(derived <= claimed and (claimed == 0 or derived > 0), reason, "claim")

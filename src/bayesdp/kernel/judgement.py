@@ -64,12 +64,13 @@ class Conversion:
 
     `cost` is what the step counts: pure costs as such, or as zCDP. `zcdp` are the costs with the
     pure ones counted as zCDP. `details` is evidence that the rule re-proves; a family has the
-    steps of its `members`. `mechanism` is what all spends are, where the release shows it.
+    steps of its `members`. `mechanism` is the mechanism that all spends have, `None` where the
+    release shows no such one.
 
     `proof` says how the level follows at `delta` (`approximate`); `alpha` is the Rényi order of the
-    divergence that a rule bounds, `None` for a pure level. `alone` says that the mechanism is any
-    with the stated cost, `beside` that records have values that the population doesn't speak about,
-    in independent columns.
+    divergence that a rule bounds, `None` for a pure level. `alone` says that the level is one of
+    every mechanism of the stated cost, not of a release; `beside` that records have values in
+    independent columns, of which the population says nothing.
     """
 
     rule: str

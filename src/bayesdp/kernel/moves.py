@@ -35,9 +35,12 @@ Passed = set[tuple[int, int, int]]
 
 @dataclass(frozen=True)
 class Moves:
-    """`allowed[t]` are the values that may follow the tuple numbered `t`; `first` where it starts.
+    """The moves of a chain, by the number `t` of the tuple of its last `order` records.
 
-    `fixed[t]` is the law after the tuple `t`, `None` where the bounds leave several.
+    `allowed[t]` are the values that follow it under some law, `surely[t]` those that follow it
+    under every law (`None` where rounding hides which). `fixed[t]` is the law of the next value,
+    `None` where the bounds leave several. `start` is the law of the first tuple, `None` for the
+    stationary one.
     """
 
     states: int
@@ -121,7 +124,11 @@ def read_moves(chain: MarkovChain | MarkovIntervals) -> Moves:
 def _between(
     low: MovesRow, high: MovesRow
 ) -> tuple[frozenset[int], frozenset[int] | None, MovesRow | None]:
-    """Values that some row allows, that every row does (`None`: rounding hides it), the one row."""
+    """Three facts about the rows between two bounds.
+
+    The values that some row allows; those that every row allows, `None` where rounding hides them;
+    and the row itself, `None` where there are several.
+    """
     spare, wanted = 1 - sum(low, Fraction(0)), sum(high, Fraction(0)) - 1
     most = frozenset(v for v, top in enumerate(high) if top > 0 and (low[v] > 0 or spare > 0))
     forced = {v: low[v] if low[v] > 0 else high[v] - wanted for v in most}
@@ -202,7 +209,10 @@ def _laws_between(moves: Moves) -> Iterator[Moves]:
 
 
 def _replaceable(moves: Moves, default: int) -> bool:
-    """What there may be is possible under some law; what the default makes of it, under every."""
+    """Whether the default may stand in place of any record of any series that some law allows.
+
+    The series that it then makes must be possible under every law.
+    """
     full = all(row is not None and len(row) == moves.states for row in moves.surely)
     if moves.length > moves.order and full:
         return len(moves.first) == len(moves.allowed) or _first_replaceable(moves, default)
@@ -224,7 +234,7 @@ def _replaceable(moves: Moves, default: int) -> bool:
 
 
 def _first_replaceable(moves: Moves, default: int) -> bool:
-    """The same for the records that the start is about."""
+    """`_replaceable` for the first records, whose law is that of the start."""
     count = min(moves.order, moves.length)
     shift = moves.states ** (moves.order - count)
     beginnings = {here // shift for here in moves.first}

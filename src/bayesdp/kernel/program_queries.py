@@ -122,8 +122,8 @@ def program_query(
 def _check_query(query: ProgramQuery, program: Program, where: str) -> None:
     """The program is called what its query calls it, with the arguments that its query gives."""
     file, colon, name = query.program.rpartition(":")
-    told = f"program: {query.program!r} is asked for, the cost is that of {program.name!r}"
-    require(colon == ":" and name == program.name, told, where)
+    reason = f"program: {query.program!r} is asked for, the cost is that of {program.name!r}"
+    require(colon == ":" and name == program.name, reason, where)
     require(_FILE.fullmatch(file) is not None, "no name of a program file", where)
     for name, argument in query.parameters.items():
         fixed = name in program.parameters and _is_value(argument, program.parameters[name])
@@ -393,8 +393,8 @@ def _check_kind(
     plain = read_as_it_is and columns[name].missing == "refuse"
     require(plain and spend.column == label(name, columns[name]), "another column", where)
     interval = tuple(exact(end) for end in spend.interval or ())
-    told = f"interval: {spend.interval!r} is stated, {[*map(float, place)]!r} is due"
-    require(interval == place, told, where)
+    reason = f"interval: {spend.interval!r} is stated, {[*map(float, place)]!r} is due"
+    require(interval == place, reason, where)
     require(place[0] < place[1], "an empty interval", where)
     at_least(spend.slack, ball(exact(spend.dp_epsilon) * slack(place)), f"{where}: slack")
 

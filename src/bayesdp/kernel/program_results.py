@@ -49,8 +49,8 @@ def check_program_results(
         agree(result["kind"], "program", "kind", where)
         for cost_field, proven in (("dp_epsilon", conclusion.epsilon), ("dp_rho", conclusion.rho)):
             its_own = result.get(cost_field, 0.0)
-            told = f"{cost_field}: {its_own!r} is stated, the DP cost of its step is {proven!r}"
-            require(exact(its_own) == exact(proven), told, where)
+            reason = f"{cost_field}: {its_own!r} is stated, the DP cost of its step is {proven!r}"
+            require(exact(its_own) == exact(proven), reason, where)
         units = {columns[name].unit or "" for name in evidence.fields.values()}
         program = program_of(derivation.evidence.program)
         _check_answer(result, program, units, where)

@@ -124,7 +124,7 @@ def check_relations(stated: RelationsCertificate) -> tuple[str, ...]:
 
 
 def derived_assumptions(document: Mapping[str, Any]) -> list[str]:
-    """The same, of a document whose own list isn't written yet."""
+    """What a certificate of relations assumes, for a document without its list of assumptions."""
     return list(_assumed(stated_certificate({**document, "assumptions": []})))
 
 
@@ -214,12 +214,12 @@ class _Document:
         conversion = read_conversion(step, cost)
         require(conversion.delta == 0, "a delta out of place", "conversion")
         other = cost.lipschitz or cost.slack or cost.columns
-        told = f"cost: {float(cost.any)!r} is converted, {float(below.level)!r} is the DP level"
-        require(cost.any >= below.level, told, "conversion")
+        reason = f"cost: {float(cost.any)!r} is converted, {float(below.level)!r} is the DP level"
+        require(cost.any >= below.level, reason, "conversion")
         require(not other, "cost: a level of DP is a cost of kind any alone", "conversion")
         agree(conversion.adversary, adversary, "adversary", "conversion")
-        told = "population: the conversion is about another one than is declared"
-        require(conversion.population == self.population, told, "conversion")
+        reason = "population: the conversion is about another one than is declared"
+        require(conversion.population == self.population, reason, "conversion")
         self.about_population = True
         follows(step.conclusion.epsilon, concluded, "conversion")
         return conversion_level(step, conversion)

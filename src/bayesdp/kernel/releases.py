@@ -142,8 +142,8 @@ class _Release:
             )
         )
         gaussian = any(priced.rho > 0 for priced in spends)
-        told = f"dp_rho: {claim.dp_rho!r} is claimed, and that noise is Gaussian is {gaussian}"
-        require((claim.dp_rho > 0.0) == gaussian, told, "claim")
+        reason = f"dp_rho: {claim.dp_rho!r} is claimed, and that noise is Gaussian is {gaussian}"
+        require((claim.dp_rho > 0.0) == gaussian, reason, "claim")
         for what, due, concluded, claimed in zip(
             ("dp_epsilon", "dp_rho"),
             summed(spends),
@@ -315,12 +315,12 @@ class _Release:
         require(budget.total <= kept_to, "it may spend more than the ledger allows", "release")
         require(kept_to <= MOST_ALLOWED, "a total that limits nothing", "data_set")
         at_least(claim.epsilon, level, "claim: epsilon")
-        told = f"epsilon: {claim.epsilon!r} is claimed, the budget is {budget.total!r}"
-        require(claim.epsilon <= budget.total, told, "claim")
+        reason = f"epsilon: {claim.epsilon!r} is claimed, the budget is {budget.total!r}"
+        require(claim.epsilon <= budget.total, reason, "claim")
         check_delta(claim.delta, _delta(step))
         check_delta(self.root.conclusion.delta, _delta(step))
-        told = f"delta: {claim.delta!r} is claimed, the budget's is {budget.delta!r}"
-        require(claim.delta <= budget.delta, told, "claim")
+        reason = f"delta: {claim.delta!r} is claimed, the budget's is {budget.delta!r}"
+        require(claim.delta <= budget.delta, reason, "claim")
         if claim.notion == "bdp":
             assert isinstance(step, Conversion)
             agree(claim.adversary, step.conclusion.adversary, "adversary", "claim")
@@ -362,11 +362,11 @@ class _Release:
             require(close(Fraction(stated_cost), due), f"{what} is not the sum of the spends", name)
         check_delta(state.delta, _delta(step))
         most = self.root.evidence.delta
-        told = f"delta: {state.delta!r} is stated, the budget's is {most!r}"
-        require(state.delta <= most, told, name)
+        reason = f"delta: {state.delta!r} is stated, the budget's is {most!r}"
+        require(state.delta <= most, reason, name)
         agree(state.level, step.conclusion.epsilon, "level", name)
-        told = f"level: {state.level!r} is stated, the total is {state.total!r}"
-        require(state.level <= state.total, told, name)
+        reason = f"level: {state.level!r} is stated, the total is {state.total!r}"
+        require(state.level <= state.total, reason, name)
         agree(_plain(state.secrets), _plain(self.secrets(step, together)), "secrets", name)
 
 

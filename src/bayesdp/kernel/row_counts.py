@@ -98,7 +98,7 @@ class _Counts:
         )
 
     def narrowed(self, node: ConditionTree, sets: dict[str, frozenset[int]]) -> bool:
-        """The values that a condition leaves possible; whether it says no more than that."""
+        """Narrow `sets` by a condition. True if they then say everything that it says."""
         if isinstance(node, Joined) and node.how == "and":
             return all([self.narrowed(part, sets) for part in node.parts])
         names = columns_of(node)
@@ -136,7 +136,7 @@ class _Counts:
     # -- how many there can be ----------------------------------------------------------------
 
     def most(self, part: Part) -> int:
-        """Of each cluster or series at most its records, each of them another member or place."""
+        """The most rows of a part: each cluster or series has one for each member or position."""
         structure = "none" if self.population is None else populations.structure(self.population)
         if structure not in ("clusters", "series"):
             return self.n
@@ -154,7 +154,7 @@ class _Counts:
     # -- whether they agree -------------------------------------------------------------------
 
     def check(self) -> None:
-        """Of each column, with all others alike: parts of it are no more than what they are of."""
+        """`InvalidError` for parts with more rows than the whole that they are parts of."""
         for (_, part), rows in self.other.items():
             self.within(rows, part)
         lines: dict[tuple[str, Part], dict[frozenset[int], int]] = {}
@@ -170,7 +170,7 @@ class _Counts:
             self.crossing(part, rows)
 
     def crossing(self, part: Part, rows: int) -> None:
-        """Of two parts that cross, `A + B - whole` rows or more are in both."""
+        """Two parts of `A` and `B` rows share at least `A + B - whole` rows."""
         if not 2 <= len(part) <= _MOST_CROSSING:
             return
         for sides in product(("first", "second", "both"), repeat=len(part)):

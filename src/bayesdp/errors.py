@@ -89,9 +89,10 @@ class FailedError(BayesdpError, RuntimeError):
 
 
 def finite_number(key: str, value: object, *, expected: str, zero: bool = False) -> float:
-    """A finite number above 0 (with `zero`: or 0 itself) as a double.
+    """A finite number above 0 as a double; with `zero`, 0 is accepted too.
 
-    `expected` says in words what the number is of. Raises `InputError` at `key` for anything else.
+    Raises `InputError` at `key` for anything else. `expected` is what its message says was
+    expected.
     """
     try:
         number = float(value) if isinstance(value, Real) else math.nan
@@ -112,12 +113,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 
 def unknown_name(where: str, name: object, known: Iterable[object]) -> UnknownNameError:
-    """The refusal of a name, with the names that there are and the closest of them."""
+    """The error for a name that is not known: it suggests the closest name and lists them all."""
     names = sorted({str(name) for name in known})
     listed = f"Known: {first_names(names)}."
     close = did_you_mean(str(name), names)
     remedy = f"{close} {listed}" if close.startswith("Did") else listed
-    return UnknownNameError(where, name, expected="a name that there is", remedy=remedy)
+    return UnknownNameError(where, name, expected="a known name", remedy=remedy)
 
 
 def first_names(names: Sequence[str]) -> str:
@@ -127,7 +128,7 @@ def first_names(names: Sequence[str]) -> str:
 
 
 MOST_NAMED = 20
-"""So many names a message lists before it says how many more there are."""
+"""The most names that a message lists; it says how many more there are."""
 
 
 def require_shown(text: str, key: str) -> None:

@@ -142,7 +142,10 @@ def console() -> Any:
 
 
 def positive(value: float, key: str, *, zero: bool = False) -> float:
-    """A finite number of nats above 0 (with `zero`: or 0 itself). Raises `InputError` at `key`."""
+    """A finite number of nats above 0; with `zero`, 0 is accepted too.
+
+    Raises `InputError` at `key` for anything else.
+    """
     bound = "at least 0" if zero else "above 0"
     return finite_number(key, value, expected=f"a finite number of nats {bound}", zero=zero)
 

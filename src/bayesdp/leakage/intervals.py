@@ -124,7 +124,7 @@ def _covered(
 
 @dataclass(frozen=True, slots=True)
 class _Recursion:
-    """What the chains of one kind make of ratios, step by step."""
+    """Bounds on the ratios of all chains of one kind, record by record."""
 
     kind: _Kind
     dp_epsilon: float
@@ -217,13 +217,13 @@ class _Recursion:
 
 
 def _first_odds(chain: tuple[float, float]) -> tuple[float, float]:
-    """Of the record before one that is known: to be 1, or to be 0."""
+    """The odds of the record before a known one, if that is 1 and if it is 0."""
     a, b = chain
     return a / (1.0 - b), (1.0 - a) / b
 
 
 def _next_odds(chain: tuple[float, float], odds: tuple[float, float]) -> tuple[float, float]:
-    """The same with one more unknown record in between."""
+    """The odds one record further from the known one, given those of the record in between."""
     a, b = chain
     first, second = (((1.0 - a) * s + a) / (b * s + (1.0 - b)) for s in odds)
     return first, second

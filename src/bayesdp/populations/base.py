@@ -82,7 +82,7 @@ class Population(BaseModel):
     def _numbers_are_numbers(cls, value: object, field: ValidationInfo) -> object:
         key = f"population.{field.field_name}"
         if isinstance(value, bool) and field.field_name != "complete":
-            raise InputError(key, value, expected="no truth value")
+            raise InputError(key, value, expected="a value other than true or false")
         wanted = cls.model_fields[field.field_name or ""].annotation
         if isinstance(value, str | bytes) and wanted in (int, float, int | None, float | None):
             raise InputError(key, value, expected="a number, without quotes around it")

@@ -400,7 +400,7 @@ class _Drawing:
         return certified, certified.to_dict()
 
     def so_far(self, release: str) -> SoFar:
-        """What had been drawn when the release came to no end."""
+        """What had been drawn when the release failed."""
         runs = [run for run in self._runs if run.machine.released]
         results = _plain_results(
             self._results, [run.so_far("The release was cut short.") for run in runs]

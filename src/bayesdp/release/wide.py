@@ -56,7 +56,7 @@ def _is_about_one_value(population: Population) -> bool:
 
 
 def _look_alike(first: Column, second: Column) -> bool:
-    """The same unit, bounds or states, and not two readings of one column."""
+    """Whether two columns have the same unit, bounds or states, and come from different columns."""
     sources = {first.source or first.name, second.source or second.name}
     if len(sources) < 2 or first.kind != second.kind:
         return False

@@ -99,7 +99,7 @@ def _in_odds(report: LeakageReport) -> str:
     if report.best.delta > 0.0:
         return f"{rests}: {delta_sentence(level, report.delta)}"
     if level > 700.0:
-        return f"{rests}, a DP cost of {cost} promises nothing that counts."
+        return f"{rests}, a DP cost of {cost} promises practically nothing."
     shown = level_words(level)
     return (
         f"{rests}, a DP cost of {cost} protects a record as {shown} would if records were "

@@ -18,18 +18,20 @@ from bayesdp.populations import Population
 class Question:
     """Who attacks what: everything that a theorem looks at apart from the cost.
 
-    Raises `InputError` unless `seconds` is a finite number above 0.
-
-    `seconds` is the time that a theorem may take for one level. What is sure to take longer, by an
-    estimate from the size of the model, is refused at once; what then takes longer all the same is
-    stopped and refused. `deadline` is when everything must be ready, of which this level may be a
-    part (a calibration asks for many); engines stop at whichever comes first. The theorem
-    `family` asks every theorem about every member, and each of them may take `seconds`; with
-    Gaussian noise each point of its curve counts as a level. `stop_after` is for levels that were
-    found before and are asked for again: a busier machine should find them again, so nothing is
-    stopped before it, in seconds (`seconds` itself where it is `None`). `beside` says that records
+    `population`, `adversary` and `secrets` are as in `bayesdp.leakage`. `beside` says that records
     have values of which the population says nothing: they lose the whole cost about those, so no
     level is below it, even where the population leaves no record two values.
+
+    `seconds` is the time that a theorem may take for one level. One that should take longer, by an
+    estimate from the size of the model, is refused at once. One that is still at work after
+    `stop_after` seconds (after `seconds` where it is `None`) is stopped and refused: a longer
+    `stop_after` lets a busier machine find a level again that was found before. `deadline` is when
+    everything must be ready, of which this level may be a part (a calibration asks for many);
+    engines stop at whichever comes first. The theorem `family` asks every theorem about every
+    member, and each of them may take `seconds`; with Gaussian noise each point of its curve counts
+    as a level.
+
+    Raises `InputError` unless `seconds` is a finite number above 0.
     """
 
     population: Population

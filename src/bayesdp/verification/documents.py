@@ -62,9 +62,9 @@ def read(text: str) -> object:
 def check(document: object) -> Verdict:
     """The kernel's verdict on a document that is a certificate, and has the digest of its content.
 
-    A document that is nested too deeply to be read is UNKNOWN. A document that no JSON can hold is
-    INVALID, as is half a letter (a lone surrogate), which is JSON and no text that anybody could be
-    shown.
+    A document that is nested too deeply to be read is UNKNOWN. INVALID are a document that JSON
+    can't hold, and one with half a letter (a lone surrogate): JSON allows it, but nobody can be
+    shown it.
     """
     if not isinstance(document, Mapping) or document.get("format") != FORMAT:
         problem = document.get("problem") if isinstance(document, Mapping) else None

@@ -50,7 +50,7 @@ def verify(certificate: Checkable) -> Verification:
     `certificate` is a `Release`, a `Certificate`, its document as plain data, its text (it starts
     with a brace), or the name of a file. The digest is computed here: a file that was changed is
     INVALID, also where it was loaded before. Raises `InputError` for a file that can't be read or
-    holds something else than JSON, and for anything else.
+    doesn't hold JSON, and for a value of any other type.
     """
     document = reader_of(certificate)
     try:
@@ -81,7 +81,7 @@ def reader_of(certificate: object, key: str = "certificate") -> Callable[[], obj
         key,
         type(certificate).__name__,
         expected="the name of a file, its text, its document as a dict, a Certificate or a Release",
-        remedy="Of what Certificate.load returned: its first part."
+        remedy="Certificate.load returns a pair: pass the certificate, which comes first."
         if isinstance(certificate, tuple)
         else "",
     )

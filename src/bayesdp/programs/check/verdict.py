@@ -48,7 +48,7 @@ def _refusal(stopped: Stopped) -> ProgramVerdict:
 
 def _check(program: Program, n: int | None) -> ProgramVerdict:
     core = read(program)
-    # A private number of records is nothing that a run may be held to.
+    # A run must not be held to a number of records that is private.
     n = n if program.adjacency == "replace-one" else None
     size = admitted(core.requires) if n is None else Range(Fraction(n), Fraction(n))
     context = AdjacencyContext(core, size, core.adjacency)

@@ -230,7 +230,10 @@ def evenly(items: list[_Item], most: int) -> list[_Item]:
 def pairs(
     rows: tuple[RecordValues, ...], public: Mapping[str, Type], *, entering: bool
 ) -> list[tuple[int, int | None]]:
-    """The pairs of records that may replace each other, early ones first; None is no record."""
+    """The pairs of records that may replace each other, early ones first.
+
+    With `entering`, each record with `None`: it enters or leaves.
+    """
     if entering:
         return [(row, None) for row in range(len(rows))]
     shared = [name for name, kind in public.items() if kind.public]

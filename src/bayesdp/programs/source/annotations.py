@@ -179,7 +179,7 @@ def _result(node: ast.expr, surface: Mapping[str, str]) -> str:
         raise refuse(
             "annotation",
             node,
-            f"{written(node)} is nothing that a program returns.",
+            f"{written(node)} is not a type that a program can return.",
             f"It returns {', '.join(RESULTS)} or a tuple of those.",
         )
     return head

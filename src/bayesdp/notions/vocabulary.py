@@ -139,7 +139,7 @@ class Cost:
     def of(cls, dp_epsilon: float, kind: Kind = "any", *, rho: float = 0.0) -> Cost:
         """The cost of a mechanism of this kind, or of a pure and a Gaussian one together.
 
-        `dp_epsilon` is the pure cost in nats, `rho` the zCDP cost. Raises `ValueError` for a number
+        `dp_epsilon` is the pure cost in nats, `rho` the zCDP cost. Raises `InputError` for a number
         that is negative or not finite.
         """
         if kind == "any":

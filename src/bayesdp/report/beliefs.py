@@ -103,7 +103,7 @@ def belief(before: Decimal, factor: Decimal) -> Belief:
 def beliefs(
     level: float, delta: float = 0.0, priors: Iterable[Decimal] = PRIORS
 ) -> tuple[Belief, ...]:
-    """The table of beliefs at this level. Raises `ValueError` for a level below 0."""
+    """The table of beliefs at this level. Raises `InputError` for a level below 0."""
     factor = odds_factor(level, delta)
     return tuple(belief(before, factor) for before in priors)
 
@@ -116,7 +116,7 @@ def is_empty(level: float, delta: float = 0.0) -> bool:
 def table(level: float, delta: float = 0.0) -> tuple[tuple[str, str, str], ...]:
     """The rows of the table of beliefs in words, without its `HEADER`.
 
-    Raises `ValueError` for a level below 0.
+    Raises `InputError` for a level below 0.
     """
     return tuple(row.words() for row in beliefs(level, delta))
 
@@ -124,7 +124,7 @@ def table(level: float, delta: float = 0.0) -> tuple[tuple[str, str, str], ...]:
 def becomes(level: float, delta: float = 0.0, before: Decimal = IN_SHORT) -> str:
     """The most and the least that a belief can become, with the chance of an exception.
 
-    Raises `ValueError` for a level below 0.
+    Raises `InputError` for a level below 0.
     """
     _, least, most = belief(before, odds_factor(level, delta)).words()
     chance = exception_words(delta)

@@ -119,7 +119,9 @@ class _Reached:
 def check_relations(stated: RelationsCertificate) -> tuple[str, ...]:
     """What a certificate of relations assumes; `InvalidError` where a claim doesn't follow."""
     assuming = _assumed(stated)
-    require(stated.assumptions == assuming, "others than those needed", "assumptions")
+    require(
+        stated.assumptions == assuming, "they are not those that the levels rest on", "assumptions"
+    )
     return assuming
 
 

@@ -142,7 +142,7 @@ class _Release:
             )
         )
         gaussian = any(priced.rho > 0 for priced in spends)
-        reason = f"dp_rho: {claim.dp_rho!r} is claimed, and that noise is Gaussian is {gaussian}"
+        reason = f"dp_rho: {claim.dp_rho!r} is claimed; some noise is Gaussian: {gaussian}"
         require((claim.dp_rho > 0.0) == gaussian, reason, "claim")
         for what, due, concluded, claimed in zip(
             ("dp_epsilon", "dp_rho"),

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import copy
 import json
+from fractions import Fraction
 from time import process_time
 
+import numpy as np
 import pytest
 
 from bayesdp.kernel import chains, check
+from bayesdp.kernel.arithmetic import ball
+from bayesdp.kernel.conversions import certified_level
+from bayesdp.kernel.rules import markov_influence
+from bayesdp.notions import Cost
 from bayesdp.populations import MarkovChain
 from bayesdp.release.certify import conversion_certificate
+from tests.kernel.steps import bare, make_step
 from tests.kernel.test_keys import verdict
 
 
@@ -27,6 +34,37 @@ def test_the_tail_of_a_long_chain_is_closed(monkeypatch: pytest.MonkeyPatch) -> 
         document = json.loads(conversion_certificate(population, found).to_json())
         assert document["derivation"]["rule"] == "markov-recursion"
         assert check(document).verdict == "VALID ASSUMING"
+
+
+def test_influences_of_long_lines_do_not_grow_with_the_length() -> None:
+    """The kernel's window is shorter than the engine's, and what lies beyond it fades."""
+    rows = [[[0.55, 0.45], [0.45, 0.55]], [[0.55, 0.45], [0.45, 0.55]]]
+    levels = []
+    for length in (120, 121, 122, 10**6, 2**53):
+        population = MarkovChain(transition=rows, order=2, length=length)
+        (bound,) = [
+            bound for bound in population.leakage(0.5).bounds if bound.theorem == "markov-influence"
+        ]
+        step = make_step("markov-influence", bare(population), Cost(any=0.5))
+        levels.append(certified_level(step))
+        assert levels[-1] == pytest.approx(bound.epsilon, rel=1e-6)
+    assert max(levels) <= levels[0] * (1 + 1e-6)
+
+
+def test_what_fades_beyond_the_window_holds_on_a_line() -> None:
+    """`x >= kappa_i + kappa x` at each record, the window's solution with what is added to it."""
+    for weights in ([0.2, 0.25], [0.3, 0.15], [0.02, 0.45], [0.46]):
+        kappa = [ball(Fraction(weight)) for weight in weights]
+        whole = float(markov_influence._total(kappa, 10**6).upper())
+        places = 500  # to each side, where next to nothing is left
+        size = 2 * places + 1
+        matrix = np.zeros((size, size))
+        for distance, weight in enumerate(weights, start=1):
+            matrix += weight * (np.eye(size, k=distance) + np.eye(size, k=-distance))
+        rest = np.delete(np.arange(size), places)
+        inner = np.eye(size - 1) - matrix[np.ix_(rest, rest)]
+        truth = 1.0 + np.linalg.solve(inner, matrix[rest, places]).sum()
+        assert truth * (1 - 1e-12) <= whole <= truth * 1.05
 
 
 def test_a_chain_is_followed_for_so_many_steps_only() -> None:

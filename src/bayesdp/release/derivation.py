@@ -296,9 +296,13 @@ def proved_step(
         under = premises
         if bound.theorem == "family":
             with_delta = bound.delta > 0.0 and not bound.proof
-            members = _members(reading, report, total, with_delta, seconds)
+            members = _members(reading, report, total, with_delta, seconds, too_slow)
             under = (*premises, *(member.step for member in members))
-            slow += [theorem for member in members for theorem in member.too_slow]
+            slow += [
+                f"{_MEMBER.format(i)}{theorem}"
+                for i, member in enumerate(members)
+                for theorem in member.too_slow
+            ]
         if bound.proof.get("way") == "stated":
             pure = certified(Step(bound.theorem, conclusion, evidence, under))
             if pure.level is None:
@@ -347,12 +351,15 @@ def _members(
     total: float | None,
     with_delta: bool,
     seconds: float,
+    too_slow: tuple[str, ...],
 ) -> list[ProvedStep]:
     """For a family, the same conversion for each member."""
     family = population_of(reading)
     assert isinstance(family, Family)
     steps = []
-    for member in family.members:
+    for i, member in enumerate(family.members):
+        prefix = _MEMBER.format(i)
+        late = tuple(name.removeprefix(prefix) for name in too_slow if name.startswith(prefix))
         about = replace(reading, population=member.spec())
         question = Question(
             member,
@@ -369,8 +376,11 @@ def _members(
             if with_delta
             else theorems.report(question, report.cost)
         )
-        steps.append(proved_step(about, answer))
+        steps.append(proved_step(about, answer, too_slow=late))
     return steps
+
+
+_MEMBER = "member {}: "
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,22 @@
 tanh(ln R_d / 4)` for records `d = 1, ..., k` apart and 0 beyond, `R_d` the largest cross ratio of
 `(x_j, x_(j+d))` given all other records, over all positions `j`, both ends included. `R_d` comes
 from the transitions that hold both records; near the start also from the joint law of the first k.
-All of these must be positive. *Certificate:* `S_ij / S_ii = x_j` solves `x = kappa_Ui + kappa_UU
-x`, `U` everything but `i`, and grows with `U`. So an inner record of a long line is the worst. It
-is solved in a window of 400 records to each side. What is missing to `x >= kappa_Ui + kappa_UU x`,
-by rounding and beyond the window, is made up for by adding `r theta^|j|`, with `theta` so close to
-1 that one step still loses half of the room `1 - 2 sum kappa_d`. So the bound does not grow with
-the length. If there is no room but the line is short, the solution is checked against a positive
-vector instead.
+All of these must be positive.
+
+**Proof.** That of 3.7b uses of the law only that, all other records given, a change of `x_j`
+reweights the law of `x_k` with an odds ratio of at most `R_jk`. In a chain of order k the law of
+`x_k` given all others depends on records at most k away, and its odds are products of the
+transitions that hold both records (near the start, of the joint law of the first k too): so `R_jk
+<= R_|j-k|`, and it is 1 beyond k. `S_ij / S_ii` grows with each entry of `kappa`, so the bound with
+`R_d` in place of `R_jk` is one too. ∎
+
+*Certificate:* `S_ij / S_ii = x_j` solves `x = kappa_Ui + kappa_UU x`, `U` everything but `i`, and
+grows with `U`. So an inner record of a long line is the worst. It is solved in a window around it
+(400 records to each side, 120 in the kernel). What is missing to `x >= kappa_Ui + kappa_UU x`, by
+rounding and beyond the window, is made up for by adding `r theta^|j|`, with `theta` so close to 1
+that one step still loses half of the room `1 - 2 sum kappa_d`. So the bound does not grow with the
+length. If there is no room but the line is short, the solution is checked against a positive vector
+instead.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from flint import arb, arb_mat
 
-from bayesdp.kernel.arithmetic import ball, require
+from bayesdp.kernel.arithmetic import InvalidError, ball, require
 from bayesdp.kernel.judgement import Conversion
 from bayesdp.kernel.orders import exact_rows, first_law, window_ratio, windows
 from bayesdp.statements.chains import MarkovChain
@@ -72,7 +72,26 @@ def _total(kappa: list[arb], length: int) -> arb:
         for j in near:
             due += weight(abs(place - places[j])) * solution[j]
         missing = missing.max((due - solution[i]).upper())
-    if length - 1 > reach:
-        missing = missing.max((solution[0] + solution[-1]) * len(kappa))
-        missing = missing.max(sum(solution[: len(kappa)] + solution[-len(kappa) :], arb(0)))
-    return 1 + sum(solution, arb(0)) + missing / room * length
+    inside = 1 + sum(solution, arb(0))
+    if length - 1 <= reach:
+        return inside + missing / room * length
+    beyond = sum(solution[: len(kappa)] + solution[-len(kappa) :], arb(0))
+    missing = missing.max(beyond)
+    fading = _fading(kappa, missing, room, reach + len(kappa))
+    return inside + fading.min(missing / room * length)
+
+
+def _fading(kappa: list[arb], missing: arb, room: arb, reach: int) -> arb:
+    """The sum over a line of `r theta^|j|`, which makes up for what is missing up to `reach`.
+
+    Where `grown` is at most half of the room, each record keeps `r theta^|j| room / 2` of its own
+    after what its neighbours take.
+    """
+    for power in range(8, 64):
+        theta = 1 - arb(2) ** -power
+        steps = enumerate(kappa, start=1)
+        grown = sum((weight * (theta**d + theta**-d - 2) for d, weight in steps), arb(0))
+        if bool(2 * grown <= room):
+            largest = 2 * missing / (room * theta**reach)
+            return 2 * largest * arb(2) ** power
+    raise InvalidError("the influences die out too slowly")

@@ -338,8 +338,8 @@ def _largest_ratio(
     ):
         of_zero = np.minimum(zero_zero, zero_one * x)
         of_one = np.minimum(one_zero, one_one * x)
-        sums = [zero * of_zero + one * of_one for zero, one in top]
-        means = [zero + one * x for zero, one in bottom]
+        sums = [p_zero * of_zero + p_one * of_one for p_zero, p_one in top]
+        means = [p_zero + p_one * x for p_zero, p_one in bottom]
         ratio = reduce(np.maximum, sums) / reduce(np.minimum, means)
         np.maximum(best, ratio, out=best)
     return best

@@ -29,6 +29,9 @@ help:
 demo: $(VENV)/.ready-to-run
 	$(BIN)/bayesdp demo
 
+# The workers fill the cores already: threads of linear algebra would only wait for each other.
+test prove: export OPENBLAS_NUM_THREADS := 1
+
 test: $(VENV)/.ready-to-develop
 	$(BIN)/python -m pytest -n $(WORKERS)
 

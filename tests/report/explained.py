@@ -61,21 +61,20 @@ def family_study(folder: Path, **budget: Any) -> Study:
     )
 
 
-def chain_study(folder: Path, **budget: Any) -> Study:
-    patients = [f"p{number}" for number in range(20) for _ in range(7)]
-    frame = pd.DataFrame(
-        {"patient": patients, "day": list(range(7)) * 20, "migraine": [0, 1, 1, 0, 0, 0, 1] * 20}
-    )
+def chain_study(folder: Path, days: int = 7, **budget: Any) -> Study:
+    patients = [f"p{number}" for number in range(20) for _ in range(days)]
+    ill = [0, 1, 1, 0, 0, 0, 1][:days] * 20
+    frame = pd.DataFrame({"patient": patients, "day": list(range(days)) * 20, "migraine": ill})
     return Study(
         frame,
         dataset="migraine-diary",
-        n=140,
+        n=20 * days,
         columns={
             "patient": {"role": "series"},
             "day": {"role": "order", "step": 1},
             "migraine": {"states": [0, 1]},
         },
-        population=CHAIN,
+        population=CHAIN | {"length": days},
         budget={"epsilon": 3.0, "spend": 1.0} | budget,
         queries=[{"name": "days", "kind": "count", "where": "migraine == 1"}],
         ledger=str(folder / "ledger.db"),

@@ -49,9 +49,10 @@ STAYS = {"model": "markov", "transition": [[0.9, 0.1], [0.1, 0.9]], "length": 30
 def told(study: Study) -> str:
     """The one warning of a check, which a release and its report must repeat."""
     before = study.spends()
-    found = warnings(study.check(), before)
+    checked = study.check()
+    found = warnings(checked, before)
     shown = io.StringIO()
-    show_check(Console(file=shown, width=1000), study.check(), before=before)
+    show_check(Console(file=shown, width=1000), checked, before=before)
     release = study.release(again=True)
     assert release_warnings(release) == found
     show_release(Console(file=shown, width=1000), release, study.spec.budget.notion)
@@ -69,7 +70,7 @@ def told(study: Study) -> str:
 def test_the_level_for_all_rows_of_a_series_is_that_of_explain(
     tmp_path: Path, budget: dict[str, Any], earlier: int
 ) -> None:
-    study = chain_study(tmp_path, **budget)
+    study = chain_study(tmp_path, days=4, **budget)
     for _ in range(earlier):
         study.release(again=True)
     joint = explain(study).facts["joint"]
@@ -77,7 +78,7 @@ def test_the_level_for_all_rows_of_a_series_is_that_of_explain(
     warning = told(study)
     assert warning.startswith(
         "One record is one row of the table: one 'day' of one 'patient'; for a fact about all rows "
-        f"with the same 'patient' (at most 7 rows), 10 % can become {limits}"
+        f"with the same 'patient' (at most 4 rows), 10 % can become {limits}"
     )
     assert warning.count(". ") == 0, "one sentence"
 

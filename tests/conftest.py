@@ -16,6 +16,7 @@ import typer.testing
 from hypothesis import settings
 
 from bayesdp.leakage import contexts
+from bayesdp.theorems import markov_contexts
 from tests.chance import FALSE_ALARMS, Chance, Declared
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -52,13 +53,21 @@ def what_is_not_privacy_noise_is_seeded(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.fixture
-def few_contexts(monkeypatch: pytest.MonkeyPatch) -> None:
+def few_contexts() -> Iterator[None]:
     """Levels of chains of higher order from few contexts, which are higher, quick and as sound.
 
-    For tests that ask for many levels, and not how sharp they are.
+    For tests that ask for many levels, and not how sharp they are. Tests that do ask are kept
+    apart: what was computed before and what is computed here is forgotten.
     """
-    monkeypatch.setattr(contexts, "MOST_CONTEXTS", 40)
-    monkeypatch.setattr(contexts, "_FEWER", (20,))
+    kept = (markov_contexts._sides, markov_contexts._with_all, markov_contexts._with_few)
+    for function in kept:
+        function.cache_clear()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(contexts, "MOST_CONTEXTS", 40)
+        patch.setattr(contexts, "_FEWER", (20,))
+        yield
+    for function in kept:
+        function.cache_clear()
 
 
 def _declared(item: Any) -> Declared | None:

@@ -128,13 +128,14 @@ def _spread(table: Floats, shape: tuple[int, ...], known: tuple[int, ...], k: in
 
 def _two(p: Floats, q: Floats, first: Floats, second: Floats) -> Floats:
     """The sup for two values: `B(0) / B(1)` at either end. `first` bounds B(0) / B(1)."""
-    ratios = []
-    for a, b in ((first, 1.0), (1.0, second)):
-        # An infinite cost stands for an impossible value, which has weight 0 on both sides.
-        a, b = np.where(np.isfinite(a), a, 1.0), np.where(np.isfinite(b), b, 1.0)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            ratios.append((p[..., 0] * a + p[..., 1] * b) / (q[..., 0] * a + q[..., 1] * b))
-    best: Floats = np.nan_to_num(np.maximum(*ratios), nan=np.inf, posinf=np.inf)
+    # An infinite cost stands for an impossible value, which has weight 0 on both sides.
+    first, second = (np.where(np.isfinite(cost), cost, 1.0) for cost in (first, second))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        best: Floats = np.maximum(
+            (p[..., 0] * first + p[..., 1]) / (q[..., 0] * first + q[..., 1]),
+            (p[..., 0] + p[..., 1] * second) / (q[..., 0] + q[..., 1] * second),
+        )
+    best[np.isnan(best)] = np.inf
     return best
 
 

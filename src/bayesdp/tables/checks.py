@@ -316,9 +316,17 @@ def _series_findings(
     staged = records.mutate(series_=group)
     stats: dict[str, Any] = {"size": lambda t: t.count()}
     if "order" in keys:
-        stats |= {"start": lambda t: t["order"].min(), "end": lambda t: t["order"].max()}
+        stats |= {
+            "start": lambda t: t["order"].min(),
+            "end": lambda t: t["order"].max(),
+            "unreadable": lambda t: t.count(where=t["order"].isnull()),
+        }
     series = staged.group_by("series_").aggregate(**stats)
-    number, longest = table.numbers(series, series.count(), series["size"].max())
+    wanted = [series.count(), series["size"].max()]
+    if "order" in keys:
+        steps = (series.end - series.start) / literal(_step(columns[keys["order"]]))
+        wanted += [series.unreadable.sum(), steps.round().max()]
+    number, longest, *of_order = table.numbers(series, *wanted)
     if number > 1 and not expected.several_series:
         message = f"The table holds {number} series, and the population describes one."
         findings.append(Finding("several-series", message))
@@ -326,16 +334,25 @@ def _series_findings(
         message = f"A series has {longest} records, and at most {length} are declared."
         findings.append(Finding("series-length", message))
     if "order" in keys:
-        findings += _order_findings(table, staged, series, columns[keys["order"]], expected)
+        column = columns[keys["order"]]
+        findings += _order_findings(table, staged, series, column, expected, *of_order)
     return findings
 
 
 def _order_findings(
-    table: Table, staged: Any, series: Any, column: Column, expected: Structure
+    table: Table,
+    staged: Any,
+    series: Any,
+    column: Column,
+    expected: Structure,
+    unreadable: int | None,
+    span: float | None,
 ) -> list[Finding]:
-    step = _step(column)
+    """What is wrong with the order of records.
+
+    `unreadable` of them have no order key, and the longest series spans `span` steps.
+    """
     findings: list[Finding] = []
-    unreadable = table.numbers(staged, staged.count(where=staged["order"].isnull()))[0]
     if unreadable:
         records = _counted(unreadable, "record")
         message = f"Column '{column.name}': no readable order key in {records}."
@@ -343,13 +360,12 @@ def _order_findings(
             message += f' It holds dates, so its step is a text such as "1 day", not {column.step}.'
         findings.append(Finding("order-key", message))
     length = expected.series_length
-    span = ((series.end - series.start) / literal(step)).round().max()
-    longest = (table.numbers(series, span)[0] or 0) + 1
+    longest = (span or 0) + 1
     if length is not None and longest > length:
         message = f"A series spans {int(longest)} steps, and at most {length} are declared."
         findings.append(Finding("series-span", message))
     started = staged.join(series, "series_")
-    exact = (started["order"] - started.start) / literal(step)
+    exact = (started["order"] - started.start) / literal(_step(column))
     placed = started.select("series_", exact=exact, place=exact.round())
     slots = placed.group_by("series_", "place").aggregate(
         size=lambda t: t.count(),

@@ -13,6 +13,7 @@ from bayesdp.errors import (
     Refusal,
     UnknownNameError,
     as_shown,
+    check_keys,
     did_you_mean,
     finite_number,
     require_shown,
@@ -43,6 +44,14 @@ def test_zero_is_a_number_where_it_is_asked_for() -> None:
 def test_the_closest_word_is_suggested_or_all_are_listed() -> None:
     assert did_you_mean("makov", ["tree", "markov"]) == "Did you mean 'markov'?"
     assert did_you_mean("weather", ["tree", "markov"]) == "Known: markov, tree."
+
+
+def test_the_first_unknown_key_is_named_with_its_place_and_the_closest_known_one() -> None:
+    check_keys("spend", {"kind": "any"}, ("kind", "query"))
+    with pytest.raises(InputError, match=r"^spend\.qery: expected a known key\. .*'query'"):
+        check_keys("spend", {"kind": "any", "qery": 1, "x": 2}, ("kind", "query"))
+    with pytest.raises(InputError, match=r"^a\.b: expected a known key\. Known: kind, query\.$"):
+        check_keys("", ["a.b"], ("query", "kind"))
 
 
 def test_texts_that_look_like_others_are_refused_and_escaped() -> None:

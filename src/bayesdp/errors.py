@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from numbers import Real
 from unicodedata import category
 
-from bayesdp.statements.base import HIDDEN, is_shown
+from bayesdp.statements.base import HIDDEN, visible
 
 
 class BayesdpError(Exception):
@@ -121,6 +121,20 @@ def unknown_name(where: str, name: object, known: Iterable[object]) -> UnknownNa
     return UnknownNameError(where, name, expected="a known name", remedy=remedy)
 
 
+def unknown_key(where: str, name: object, known: Iterable[str]) -> InputError:
+    """The error for the key `name` of the table at `where` that isn't one of the `known` keys."""
+    key = f"{where}.{name}" if where else str(name)
+    remedy = did_you_mean(str(name), known)
+    return InputError(key, expected="a known key", remedy=remedy, shown=False)
+
+
+def check_keys(where: str, given: Iterable[object], known: Collection[str]) -> None:
+    """Raises `InputError` for the first key of the table at `where` that isn't `known`."""
+    for name in given:
+        if name not in known:
+            raise unknown_key(where, name, known)
+
+
 def first_names(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
     more = len(names) - MOST_NAMED
@@ -137,12 +151,14 @@ def require_shown(text: str, key: str) -> None:
     Certificates repeat it, and no certificate with such a text is valid. Raises `InputError` at
     `key`.
     """
-    if not is_shown(text):
+    try:
+        visible(text)
+    except ValueError:
         raise InputError(
             key,
             text,
             expected="one line of visible letters, without joiners and signs of direction",
-        )
+        ) from None
 
 
 def as_shown(text: str) -> str:

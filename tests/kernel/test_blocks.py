@@ -16,10 +16,10 @@ from bayesdp.kernel.arithmetic import InvalidError
 from bayesdp.kernel.blocks import cell, check_block
 from bayesdp.kernel.composition import compose, spent
 from bayesdp.statements import StatementError, read_columns, read_population
-from bayesdp.statements.spends import read_spend
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.predicates import Predicate
 from tests.effort import runs
+from tests.kernel.statements import read_spend
 
 COLUMNS: dict[str, Any] = {
     "region": {"states": ["north", "south", "west"], "public": True},

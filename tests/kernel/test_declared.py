@@ -16,7 +16,7 @@ from bayesdp.kernel.arithmetic import InvalidError, UnknownError
 from bayesdp.kernel.stated import check_query, check_together, stated_columns, stated_population
 from bayesdp.populations import parse
 from bayesdp.release import Study
-from bayesdp.statements.queries import read_query
+from tests.kernel.statements import read_query
 
 PAIR = {"model": "gaussian", "covariance": [[1.0, 0.3], [0.3, 1.0]]}
 LAW = {"model": "finite", "probabilities": [[0.4, 0.1], [0.1, 0.4]]}

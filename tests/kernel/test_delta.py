@@ -20,7 +20,6 @@ from bayesdp.notions import ApproxDP, Cost
 from bayesdp.populations import Population, parse
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.statements import StatementError, read_population
-from bayesdp.statements.spends import read_spend
 from bayesdp.theorems import Bound, LeakageReport, Question
 from bayesdp.theorems.finite_law import dual_certificates
 from bayesdp.theorems.with_delta import dp_bounds, report_with_delta, stated_report
@@ -28,6 +27,7 @@ from bayesdp.verification import check, read
 from tests.effort import runs
 from tests.kernel.honest import ABOUT, ADVERSARIES, OF_A_RELEASE, PRESENT, random_cost
 from tests.kernel.mutations import sealed
+from tests.kernel.statements import read_spend
 from tests.kernel.steps import bare, read_of
 
 Rng = np.random.Generator

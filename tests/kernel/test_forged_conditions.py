@@ -13,7 +13,7 @@ from bayesdp.errors import InputError
 from bayesdp.populations import parse
 from bayesdp.release import Study
 from bayesdp.statements import StatementError, read_population
-from bayesdp.statements.spends import read_spend
+from tests.kernel.statements import read_spend
 from tests.kernel.test_forgeries import (
     ALONE,
     CLUSTER,

@@ -27,7 +27,7 @@ from bayesdp.kernel.stated import stated_columns, stated_population
 from bayesdp.programs.run import diagnostics, posteriors, regression
 from bayesdp.release import Study
 from bayesdp.statements.outputs import NOTES, read_output
-from bayesdp.statements.queries import read_query
+from tests.kernel.statements import read_query
 from tests.kernel.test_forgeries import composed, refused, renewed
 from tests.release.program_studies import asks
 from tests.release.program_studies import study as program_study

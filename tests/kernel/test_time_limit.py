@@ -25,7 +25,7 @@ from bayesdp.release import Study, derivation
 from bayesdp.release.certify import conversion_certificate
 from bayesdp.statements import read_columns, read_population
 from bayesdp.statements.conditions import parse as parse_condition
-from bayesdp.statements.queries import read_query
+from tests.kernel.statements import read_query
 
 
 def work() -> None:

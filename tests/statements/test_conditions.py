@@ -14,9 +14,9 @@ from bayesdp.kernel.blocks import truth as truth
 from bayesdp.kernel.stated import check_query, stated_columns
 from bayesdp.statements import StatementError, conditions
 from bayesdp.statements.conditions import Comparison, ConditionError, Joined, columns_of, parse
-from bayesdp.statements.queries import read_query
 from bayesdp.tables.declarations import parse_columns
 from bayesdp.tables.predicates import Predicate
+from tests.kernel.statements import read_query
 
 PLAIN: dict[str, Any] = {
     "x": {"bounds": [-5.0, 5.0]},

@@ -2,8 +2,6 @@
 
 A data set's budget is kept under its name, so the same people under a name that only looks the same
 would have a fresh budget. `shape` is what is left of a name for a reader's eye.
-
-Public names: `shape`, `lookalike`.
 """
 
 from __future__ import annotations

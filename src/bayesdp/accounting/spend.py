@@ -17,7 +17,7 @@ from typing import Any
 
 from bayesdp.accounting.blocks import Block, heaviest
 from bayesdp.accounting.canonical import canonical_form, canonical_json
-from bayesdp.errors import InputError, LedgerError, UnsupportedError, did_you_mean
+from bayesdp.errors import InputError, LedgerError, UnsupportedError, check_keys, did_you_mean
 from bayesdp.notions import (
     ADVERSARIES,
     KINDS,
@@ -386,14 +386,7 @@ def _checked(cls: type[Any], key: str, data: Mapping[str, Any]) -> dict[str, Any
     """The arguments of `cls`, none unknown and none missing; lists become tuples where due."""
     known = [argument for argument in fields(cls) if argument.init]
     names = [argument.name for argument in known]
-    for name in data:
-        if name not in names:
-            raise InputError(
-                f"{key}.{name}",
-                data[name],
-                expected="no such key",
-                remedy=did_you_mean(name, names),
-            )
+    check_keys(key, data, names)
     for argument in known:
         if argument.name not in data and argument.default is MISSING:
             raise InputError(f"{key}.{argument.name}", expected="a value")

@@ -23,7 +23,7 @@ from bayesdp.causal.mechanism import Compiled, compiled, mechanism_of
 from bayesdp.errors import InputError, UnsupportedError, did_you_mean
 from bayesdp.populations import Finite
 from bayesdp.populations.base import explain_validation
-from bayesdp.populations.directed import first_on_cycle, read_rows
+from bayesdp.populations.directed import check_node_keys, first_on_cycle, read_rows
 from bayesdp.populations.files import read_json, read_toml
 from bayesdp.populations.finite import MOST_CELLS as MOST_LAW_CELLS
 
@@ -114,15 +114,7 @@ class CausalModel(BaseModel):
     def _plain_nodes(cls, raw: Any) -> Any:
         if not isinstance(raw, list | tuple):
             return raw
-        for position, node in enumerate(raw):
-            for name in node if isinstance(node, dict) else ():
-                if name not in _KEYS:
-                    raise InputError(
-                        f"model.nodes[{position}].{name}",
-                        expected="a known key",
-                        remedy=did_you_mean(str(name), _KEYS),
-                        shown=False,
-                    )
+        check_node_keys(raw, _KEYS, "model.nodes")
         return [_truthful(node, raw) for node in raw]
 
     @model_validator(mode="after")

@@ -43,14 +43,14 @@ class Verdict:
     A verdict is true where the certificate is valid, and false for all else.
     """
 
-    verdict: Literal["VALID", "VALID ASSUMING", "INVALID", "UNKNOWN"]
+    verdict: Literal["VALID ASSUMING", "INVALID", "UNKNOWN"]
     assuming: tuple[str, ...] = ()
     step: str = ""
     reason: str = ""
 
     def __bool__(self) -> bool:
         """Whether the certificate is valid."""
-        return self.verdict in ("VALID", "VALID ASSUMING")
+        return self.verdict == "VALID ASSUMING"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

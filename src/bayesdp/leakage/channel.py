@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesdp.errors import InputError, UnsupportedError, did_you_mean
+from bayesdp.errors import InputError, UnsupportedError, check_keys
 from bayesdp.leakage.tensor import (
     MEMORY,
     AdversaryLevel,
@@ -105,14 +105,7 @@ def read_channel(path: Path) -> Any:
         raise InputError(key, str(path), expected=f"a JSON document ({error})") from None
     if not isinstance(content, dict) or "channel" not in content:
         raise InputError(key, str(path), expected='a JSON object such as {"channel": [...]}')
-    for name in content:
-        if name not in ("channel", "source"):
-            raise InputError(
-                f"mechanism.{name}",
-                expected="a known key",
-                remedy=did_you_mean(str(name), ("channel", "source")),
-                shown=False,
-            )
+    check_keys("mechanism", content, ("channel", "source"))
     return content["channel"]
 
 

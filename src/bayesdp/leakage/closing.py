@@ -4,8 +4,6 @@ Iterating from below approaches the least fixed point as slowly as the chain for
 rounds the rest of the way is guessed: in the end, distances shrink by a common factor. A guess that
 the step does not raise is a super-solution, however it was made. A step maps a super-solution to a
 lower super-solution, and the rest of that way down is guessed as well.
-
-Public names: `closed`, `lowered`, `StepMap`.
 """
 
 from __future__ import annotations

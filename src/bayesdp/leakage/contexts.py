@@ -7,8 +7,6 @@ next records, the nearest first; `*` is a record that is not known. All levels a
 
 Arrays have one axis or two for the tuples, and the contexts on the last axis: every operation is
 the same for all contexts, and is quick on numbers that lie side by side.
-
-Public names: `Side`, `Sides`, `ContextLevel`, `sides_of`, `context_level`, `fewer`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 A chain `[[1 - a, a], [b, 1 - b]]` is `positive` where `a + b <= 1`. Odds are those of the evidence
 for 0 to that for 1. `excess` is what a ratio has beyond 1; nothing small is a difference of numbers
 that were rounded, so small levels keep their relative precision. All results are rounded up.
-
-Public names: `Box`, `box_level`.
 """
 
 from __future__ import annotations

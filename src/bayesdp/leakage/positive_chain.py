@@ -10,8 +10,6 @@ Rounding: every step is increasing in `x` and `y` and is widened by a bound on i
 computed values stay above the true ones. Tail: as in `chain`, by a super-solution; it is found as a
 root of a quadratic, and then checked. It is tried early too: where it lies below what some shorter
 run reaches, longer runs can't matter.
-
-Public names: `fits`, `positive_level`, `PositiveLevel`.
 """
 
 from __future__ import annotations

@@ -38,23 +38,34 @@ def tuple_kernel(table: Floats) -> Floats:
     return kernel
 
 
-def block_ratio(table: Floats) -> float:
-    """The largest cross ratio of two rows of the chain on blocks of k records, rounded up.
+def _block_logs(table: Floats) -> Floats:
+    """The log probability of each block of the next k records after each tuple.
 
-    Infinite where one row has a zero that another has not.
+    Shape `(S^k, S^k)`: tuples are rows, blocks are columns. Not rounded in any direction; the log
+    of 0 is `-inf`. The "probabilities" may be bounds, which don't sum to 1.
     """
     states, order = table.shape[-1], table.ndim - 1
     count = states**order
     logs = np.zeros((count, count))
     with np.errstate(divide="ignore"):
         log_table = np.log(table.reshape(count, states))
-    for here in range(count):
-        for block in range(count):
-            current = here
-            for position in reversed(range(order)):
-                new = block // states**position % states
-                logs[here, block] += log_table[current, new]
-                current = (current * states + new) % count
+    for here, block in product(range(count), repeat=2):
+        current = here
+        for position in reversed(range(order)):
+            new = block // states**position % states
+            logs[here, block] += log_table[current, new]
+            current = (current * states + new) % count
+    return logs
+
+
+def block_ratio(table: Floats) -> float:
+    """The largest cross ratio of two rows of the chain on blocks of k records, rounded up.
+
+    Infinite where one row has a zero that another has not.
+    """
+    order = table.ndim - 1
+    count = table.shape[-1] ** order
+    logs = _block_logs(table)
     widest = 0.0
     for first, second in product(range(count), repeat=2):
         if first >= second:
@@ -76,20 +87,8 @@ def block_interval_ratio(low: Floats, high: Floats) -> float:
     ratio is infinite if a block is certainly excluded by a row and possibly by another (0/0 in the
     bounds), or possibly by both.
     """
-    states, order = low.shape[-1], low.ndim - 1
-    count = states**order
-    bounds = []
-    for table in (low, high):
-        logs = np.zeros((count, count))
-        with np.errstate(divide="ignore"):
-            log_table = np.log(table.reshape(count, states))
-        for here, block in product(range(count), repeat=2):
-            current = here
-            for position in reversed(range(order)):
-                new = block // states**position % states
-                logs[here, block] += log_table[current, new]
-                current = (current * states + new) % count
-        bounds.append(logs)
+    count = low.shape[-1] ** (low.ndim - 1)
+    bounds = [_block_logs(table) for table in (low, high)]
     widest = 0.0
     for first, second in product(range(count), repeat=2):
         if first == second:

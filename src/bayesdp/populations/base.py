@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 import bayesdp
-from bayesdp.errors import InputError, did_you_mean, require_shown
+from bayesdp.errors import InputError, require_shown, unknown_key
 from bayesdp.notions import Adversary, Calibration, Kind, LeakageReport, Secrets
 
 MOST_RECORDS = 2**53
@@ -229,12 +229,7 @@ def explain_validation(error: ValidationError, known: Mapping[str, Any], key: st
     for part in location:
         path += f"[{part}]" if isinstance(part, int) else f".{part}"
     if first["type"] == "extra_forbidden":
-        return InputError(
-            path,
-            expected="a known key",
-            remedy=did_you_mean(str(location[-1]), known),
-            shown=False,
-        )
+        return unknown_key(path.removesuffix(f".{location[-1]}"), location[-1], known)
     if first["type"] == "missing":
         return InputError(path, expected="a value", remedy="It is missing.", shown=False)
     message = first["msg"][0].lower() + first["msg"][1:]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
-from bayesdp.errors import InputError
+from bayesdp.errors import InputError, check_keys
 from bayesdp.populations.base import Population, law
 from bayesdp.populations.files import NamedFile, named_file, read_json
 
@@ -54,6 +54,15 @@ def _nodes_in(file: NamedFile) -> list[Any]:
             _KEY, file.name, expected=expected, remedy="It has no keys beside them: [...] alone."
         )
     return nodes
+
+
+def check_node_keys(nodes: Any, known: Sequence[str], key: str = _KEY) -> None:
+    """Raises `InputError` for the first key of the nodes, which stand at `key`, that isn't `known`.
+
+    What is not a list of tables is left to those who read the nodes.
+    """
+    for position, node in enumerate(nodes if isinstance(nodes, list | tuple) else ()):
+        check_keys(f"{key}[{position}]", node if isinstance(node, dict) else (), known)
 
 
 def read_rows(table: Any, sizes: list[int], width: int, key: str) -> Any:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, check_keys
 
 MOST_PARTS = 100
 """The most parts of a dotted key."""
@@ -72,14 +72,7 @@ def named_file(given: Any, key: str, what: str) -> NamedFile | None:
         return _read_named(str(given), None, key)
     if not isinstance(given, Mapping):
         return None
-    for name in given:
-        if name not in ("file", "sha256"):
-            raise InputError(
-                f"{key}.{name}",
-                expected="a known key",
-                remedy=did_you_mean(str(name), ("file", "sha256")),
-                shown=False,
-            )
+    check_keys(key, given, ("file", "sha256"))
     if not isinstance(given.get("file"), str):
         raise InputError(f"{key}.file", given.get("file"), expected=f"the path of {what}")
     return _read_named(given["file"], given.get("sha256"), key)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from bayesdp.errors import InputError, did_you_mean, require_shown
+from bayesdp.errors import InputError, check_keys, did_you_mean, require_shown
 from bayesdp.populations.bif import read_bif
-from bayesdp.populations.directed import OfNodes, first_on_cycle, read_rows
+from bayesdp.populations.directed import OfNodes, check_node_keys, first_on_cycle, read_rows
 from bayesdp.populations.files import find
 
 if TYPE_CHECKING:
@@ -71,14 +71,7 @@ class Network(OfNodes):
             raise InputError("population", expected="either bif or nodes, not both", shown=False)
         given = raw["bif"]
         options = given if isinstance(given, Mapping) else {"file": given}
-        for name in options:
-            if name not in _FILE_KEYS:
-                raise InputError(
-                    f"population.bif.{name}",
-                    expected="a known key",
-                    remedy=did_you_mean(str(name), _FILE_KEYS),
-                    shown=False,
-                )
+        check_keys("population.bif", options, _FILE_KEYS)
         file = options.get("file")
         if not isinstance(file, str):
             raise InputError("population.bif", file, expected="the path of a BIF file")
@@ -90,15 +83,7 @@ class Network(OfNodes):
     @field_validator("nodes", mode="before")
     @classmethod
     def _known_keys(cls, raw: Any) -> Any:
-        for position, node in enumerate(raw if isinstance(raw, list | tuple) else ()):
-            for name in node if isinstance(node, dict) else ():
-                if name not in _KEYS:
-                    raise InputError(
-                        f"population.nodes[{position}].{name}",
-                        expected="a known key",
-                        remedy=did_you_mean(str(name), _KEYS),
-                        shown=False,
-                    )
+        check_node_keys(raw, _KEYS)
         return raw
 
     @model_validator(mode="after")

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 
 from bayesdp.errors import InputError, did_you_mean, require_shown
 from bayesdp.populations.base import law
-from bayesdp.populations.directed import OfNodes
+from bayesdp.populations.directed import OfNodes, check_node_keys
 
 if TYPE_CHECKING:
     from bayesdp.populations.factors import FactorGraph
@@ -46,15 +46,7 @@ class Tree(OfNodes):
     @field_validator("nodes", mode="before")
     @classmethod
     def _known_keys(cls, raw: Any) -> Any:
-        for position, node in enumerate(raw if isinstance(raw, list | tuple) else ()):
-            for name in node if isinstance(node, dict) else ():
-                if name not in _KEYS:
-                    raise InputError(
-                        f"population.nodes[{position}].{name}",
-                        expected="a known key",
-                        remedy=did_you_mean(str(name), _KEYS),
-                        shown=False,
-                    )
+        check_node_keys(raw, _KEYS)
         return raw
 
     @field_validator("nodes")

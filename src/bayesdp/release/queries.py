@@ -17,7 +17,7 @@ from bayesdp.notions import Kind
 from bayesdp.populations import MarkovChain
 from bayesdp.release.spec import StudySpec
 from bayesdp.release.spec_parts import QuerySpec
-from bayesdp.statements.columns import Value
+from bayesdp.statements.columns import Value, name_in_spends
 from bayesdp.statements.queries import cell_labels
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.predicates import Predicate
@@ -312,11 +312,7 @@ def _check_cells(count: int, key: str) -> None:
 
 def label(column: Column) -> str:
     """The name by which spends and readings know a column: with its definition, if derived."""
-    if column.cuts is not None:
-        return f"{column.name} = {column.source} cut at {list(column.cuts)}"
-    if column.where is not None:
-        return f"{column.name} = ({column.where}) of {column.source}"
-    return column.name
+    return name_in_spends(column.name, column.source, column.cuts, column.where)
 
 
 def covered_labels(study: StudySpec) -> tuple[str, ...]:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
@@ -413,8 +413,22 @@ def operand(column: Any) -> Operand:
 
 def label(name: str, column: Any) -> str:
     """The name of a column in spends: with its definition, where it is derived."""
-    if isinstance(column, Cut):
-        return f"{name}{DEFINED_AS}{column.source} cut at {list(column.cuts)}"
-    if isinstance(column, Condition):
-        return f"{name}{DEFINED_AS}({column.where}) of {column.source}"
+    cuts = column.cuts if isinstance(column, Cut) else None
+    where = column.where if isinstance(column, Condition) else None
+    return name_in_spends(name, getattr(column, "source", None), cuts, where)
+
+
+def name_in_spends(
+    name: str, source: str | None, cuts: Iterable[float] | None, where: str | None
+) -> str:
+    """The name of a column in spends, after which the ledger knows it.
+
+    That of a column cut at `cuts` from the column `source`, or of one that says whether the
+    condition `where` on `source` holds, has its definition in it: another definition is another
+    column. `None` stands for what a column has not.
+    """
+    if cuts is not None:
+        return f"{name}{DEFINED_AS}{source} cut at {list(cuts)}"
+    if where is not None:
+        return f"{name}{DEFINED_AS}({where}) of {source}"
     return name

@@ -23,9 +23,6 @@ from bayesdp.statements.base import (
 )
 from bayesdp.statements.columns import Value
 
-FAMILIES = ("beta", "gamma", "normal", "dirichlet", "regression")
-"""Every kind of posterior that a program returns."""
-
 NOTES = frozenset(
     {
         "The number of records is private; its prior is flat.",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
-from bayesdp.statements.base import Line, Name, Number, Reader, Sequence, Statement
+from bayesdp.statements.base import Line, Name, Number, Sequence, Statement
 from bayesdp.statements.conditions import ConditionText
 
 
@@ -93,9 +93,3 @@ Query = Annotated[
         )
     ),
 ]
-_QUERY = Reader(Query)
-
-
-def read_query(plain: object, place: str = "query") -> Any:
-    """The query that plain data states. Raises `StatementError` for anything else."""
-    return _QUERY.read(plain, place)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from bayesdp.statements.base import Line, Name, Names, Number, Reader, Sequence, Statement, visible
+from bayesdp.statements.base import Line, Name, Names, Number, Sequence, Statement, visible
 from bayesdp.statements.columns import Value, kind_of
 
 LAPLACE, GAUSSIAN, PROGRAM = "discrete-laplace", "discrete-gaussian", "program"
@@ -71,11 +71,3 @@ class Spend(Statement):
         if self.mechanism.startswith(known) and (self.mechanism not in known or self.slack == 0):
             raise ValueError("a Lipschitz spend of a mechanism that has no such cost")
         return self
-
-
-_SPEND = Reader(Spend)
-
-
-def read_spend(plain: object, place: str = "spend") -> Any:
-    """The spend that plain data states. Raises `StatementError` for anything else."""
-    return _SPEND.read(plain, place)

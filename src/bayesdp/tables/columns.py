@@ -16,8 +16,6 @@ The keys are those of `[data.columns]` in a study file:
 `independent = true` on a private column with bounds, states or a derivation declares that, once a
 record's own covered columns are known, the column neither depends on nor informs about other
 records.
-
-Public names: `Column`, `Impute`, `group_keys`.
 """
 
 from __future__ import annotations

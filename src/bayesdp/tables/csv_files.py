@@ -4,8 +4,6 @@ The engine would guess the dialect from cells, so it isn't asked: the separator 
 `, ; | tab` which cuts the header line into most names (a tab for `.tsv`), a cell is quoted by `"`,
 and a quote within is doubled. Several files are put together by the names in their headers. A line
 without anything is not a row; in a file of one column an empty cell is written `""`.
-
-Public names: `read_csv`.
 """
 
 from __future__ import annotations

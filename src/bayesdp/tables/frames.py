@@ -3,8 +3,6 @@
 None of the libraries is imported unless its table is given. Their errors are never passed on, for
 they may quote cells: what depends on types only becomes `TableError`, and what depends on cells
 `UnreadableCellsError`.
-
-Public names: `to_arrow`, `ForeignTypesError`.
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ sum `S` stand for `lo * n + step * S`. Masked, for a sum in which a row may coun
 private predicate, records of several rows): the grid is anchored at 0,
 `q(x) = floor(x * (2^k / width))`, `width = max(hi, 0) - min(lo, 0)`, clamped to `[q(lo), q(hi)]`.
 All arithmetic is in doubles, in this order, in the data engine and here alike.
-
-Public names: `Grid`, `check_room`, `check_noise`.
 """
 
 from __future__ import annotations

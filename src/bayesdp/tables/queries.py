@@ -1,7 +1,4 @@
-"""What is summed over a table: queries as data.
-
-Public names: `SumQuery`, `CountQuery`, `HistogramQuery`, `DataQuery`, `TableQueries`.
-"""
+"""What is summed over a table: queries as data."""
 
 from __future__ import annotations
 

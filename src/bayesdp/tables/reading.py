@@ -4,9 +4,6 @@ A value is read as a double, a text or a boolean, missing values imputed where t
 clipped to the bounds; dates and times are texts whose order is theirs. It is NULL exactly in the
 rows that one of the `faults` marks. NaN and infinities are never imputed or clipped: they are
 faults.
-
-Public names: `ReadColumn`, `read`, `time_of`, `has_offset`, `wrong_type`, `wrong_step`,
-`type_words`.
 """
 
 from __future__ import annotations

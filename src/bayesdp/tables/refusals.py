@@ -4,9 +4,6 @@ A refusal that depends on what the cells hold is private. A release raises `mism
 same words whatever was found; `UnreadableCellsError` says no more, and carries a `Finding` for the
 curator. An error of the data engine is never passed on: its text may quote cells. The errors here
 are raised outside of the handlers, so that no traceback leads to the engine's.
-
-Public names: `Finding`, `UnreadableCellsError`, `mismatch`, `check_header`, `engine`,
-`opening`.
 """
 
 from __future__ import annotations

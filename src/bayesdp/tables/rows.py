@@ -3,8 +3,6 @@
 Values are those that sums read: imputed where that is declared, then clipped to the study's bounds.
 They are private. `sums.run` has to check the table against its declaration first; a cell of a
 column that is not declared may still be NULL here.
-
-Public names: `read_columns`.
 """
 
 from __future__ import annotations

@@ -3,8 +3,6 @@
 `run` computes integer sums on the grid, counts of predicates and histogram cells, grouped by public
 columns, and checks every cell in the same scan. Nothing here is noised: what it returns is private,
 except `Total.sizes` and `Totals.rows` (theory 6, 7).
-
-Public names: `Total`, `Totals`, `run`; queries are in `queries`.
 """
 
 from __future__ import annotations

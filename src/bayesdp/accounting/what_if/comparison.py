@@ -39,7 +39,7 @@ from bayesdp.accounting.what_if.releases import StatedRelease, parse_releases
 from bayesdp.accounting.what_if.rules import RuleResult, have_deltas, together
 from bayesdp.calibration import MOST_LEVELS
 from bayesdp.errors import InputError
-from bayesdp.leakage.channel import attack_words
+from bayesdp.leakage.channel import MOST_CELLS, attack_words
 from bayesdp.leakage.deadline import Deadline
 from bayesdp.leakage.tensor import tensor_leakage
 from bayesdp.notions import Adversary
@@ -194,7 +194,7 @@ def _exact(releases: Sequence[StatedRelease], question: Question) -> tuple[Exact
         joined = joined.reshape(*joined.shape[:-2], -1)
     # Rows sum to 1 up to rounding: made so exactly enough.
     joined = joined / joined.sum(axis=-1, keepdims=True)
-    joint = joint_of(question.population, 2**24)
+    joint = joint_of(question.population, MOST_CELLS)
     level = tensor_leakage(joint, np.minimum(joined, 1.0)).levels[question.adversary]
     words = "" if level.attained is None else attack_words(question.population, level.attained)
     return level.bdp, words

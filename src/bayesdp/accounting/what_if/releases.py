@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from bayesdp.accounting.what_if.blocks import (
     parse_block,
 )
 from bayesdp.accounting.what_if.kinds import Lipschitz, parse_lipschitz
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, check_keys
 from bayesdp.notions import ZCDP, ApproxDP, Kind, PureDP
 from bayesdp.populations.files import read_json
 
@@ -136,7 +136,7 @@ def read_releases(path: Path) -> Mapping[str, Any]:
         raise InputError("FILE", str(path), expected=f"a JSON document ({error})") from None
     if not isinstance(content, dict):
         raise InputError("FILE", str(path), expected='{"population": ..., "releases": [...]}')
-    _check_keys(content, _DOCUMENT_KEYS, "")
+    check_keys("", content, _DOCUMENT_KEYS)
     return content
 
 
@@ -161,7 +161,7 @@ def _parse(raw: Any, number: int, with_delta: bool) -> StatedRelease:
         raise InputError(place, raw, expected='an object such as {"name": ..., "dp_epsilon": 0.5}')
     if with_delta:
         _check_delta(raw, place)
-    _check_keys(raw, _KEYS, f"{place}.")
+    check_keys(place, raw, _KEYS)
     block = parse_block(raw.get("block"), f"{place}.block")
     if "channel" in raw:
         for key in _COSTS:
@@ -203,17 +203,6 @@ def _cost(raw: Mapping[str, Any]) -> DPCost | None:
     if "dp_delta" in raw:
         return ApproxDP(raw["dp_epsilon"], float(raw["dp_delta"]))
     return PureDP(raw["dp_epsilon"])
-
-
-def _check_keys(raw: Mapping[str, Any], known: Sequence[str], prefix: str) -> None:
-    for name in raw:
-        if name not in known:
-            raise InputError(
-                f"{prefix}{name}",
-                expected="a known key",
-                remedy=did_you_mean(str(name), known),
-                shown=False,
-            )
 
 
 def _check_delta(raw: Mapping[str, Any], place: str) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, check_keys
 from bayesdp.populations import Population, parse
 from bayesdp.populations.files import read_json, search_in
 
@@ -38,14 +38,7 @@ def read_model(path: Path) -> ModelFile:
         raise InputError("MODEL", str(path), expected=f"a JSON document ({error})") from None
     if not isinstance(content, dict):
         raise InputError("MODEL", str(path), expected=f"a JSON object such as {_SHAPE}")
-    for name in content:
-        if name not in KEYS:
-            raise InputError(
-                f"MODEL.{name}",
-                expected="a known key",
-                remedy=did_you_mean(str(name), KEYS),
-                shown=False,
-            )
+    check_keys("MODEL", content, KEYS)
     if "population" not in content:
         raise InputError("MODEL.population", expected=f"{_SHAPE}", remedy="Missing.", shown=False)
     channel = _channel(content)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from bayesdp.arrays import Bools
-from bayesdp.errors import InputError, did_you_mean
+from bayesdp.errors import InputError, check_keys, did_you_mean
 from bayesdp.leakage.profile.model import (
     NOTHING,
     AttainedLevel,
@@ -106,7 +106,7 @@ def declared_pairs(spec: Any, sizes: Index, key: str = "pufferfish") -> tuple[Se
     """
     if not isinstance(spec, Mapping) or not isinstance(spec.get("secrets"), list):
         raise InputError(key, spec, expected='{"secrets": [...]}, and maybe "pairs"')
-    _known_keys(spec, ("secrets", "pairs"), key)
+    check_keys(key, spec, ("secrets", "pairs"))
     named: dict[str, Secret] = {}
     for position, given in enumerate(spec["secrets"]):
         secret = _declared(given, sizes, f"{key}.secrets[{position}]")
@@ -134,7 +134,7 @@ def declared_pairs(spec: Any, sizes: Index, key: str = "pufferfish") -> tuple[Se
 def _declared(given: Any, sizes: Index, key: str) -> Secret:
     if not isinstance(given, Mapping) or not isinstance(given.get("name"), str):
         raise InputError(key, given, expected='an object such as {"name": "ill", "values": [1]}')
-    _known_keys(given, ("name", "records", "values", "at_least"), key)
+    check_keys(key, given, ("name", "records", "values", "at_least"))
     records: Any = given.get("records", list(range(len(sizes))))
     values: Any = given.get("values")
     for name, wanted, below in (
@@ -150,17 +150,6 @@ def _declared(given: Any, sizes: Index, key: str) -> Secret:
     if not _whole(at_least, len(records) + 1) or at_least == 0:
         raise InputError(f"{key}.at_least", at_least, expected=f"from 1 to {len(records)}")
     return some(sizes, records, values, given["name"], at_least)
-
-
-def _known_keys(spec: Mapping[str, Any], known: tuple[str, ...], key: str) -> None:
-    for name in spec:
-        if name not in known:
-            raise InputError(
-                f"{key}.{name}",
-                expected="a known key",
-                remedy=did_you_mean(str(name), known),
-                shown=False,
-            )
 
 
 def _whole(value: Any, below: int) -> bool:

@@ -26,7 +26,7 @@ from bayesdp.leakage.zcdp import largest_rho, least_epsilon, reserve, shifted
 from bayesdp.notions import Cost
 from bayesdp.populations import Graph, MarkovChain, parse
 from bayesdp.theorems import Question
-from bayesdp.theorems.with_delta import dp_modes, modes_for, report_with_delta
+from bayesdp.theorems.with_delta import dp_orders, orders_for, report_with_delta
 from tests.effort import runs
 from tests.oracles import chains, finite
 from tests.oracles.mechanisms import random_joint
@@ -331,7 +331,7 @@ def test_orders_must_be_fixed_before_answers_are_seen() -> None:
         if rho == 0.0:
             return total
         return max(
-            total - m.alpha * rho - reserve(m.alpha, m.delta) for m in dp_modes(total, delta)
+            total - m.alpha * rho - reserve(m.alpha, m.delta) for m in dp_orders(total, delta)
         )
 
     assert worst_steering(total, delta, best) > 1.3 * delta
@@ -382,7 +382,7 @@ def test_the_level_so_far_holds_whenever_somebody_stops(total: float, delta: flo
 
     def without_reserve(spends: list[Spend]) -> float:
         """What is wrong: the divergence itself, with nothing set aside for delta."""
-        least = min(reserve(mode.alpha, mode.delta) for mode in dp_modes(total, delta))
+        least = min(reserve(order.alpha, order.delta) for order in dp_orders(total, delta))
         return level(kept, spends) - least
 
     assert worst_stopping(total, delta, 3, without_reserve) > delta
@@ -394,15 +394,15 @@ def test_shares_of_delta_and_orders() -> None:
         Question(parse({"model": "clusters", "size": 3})),
         Question(parse({"model": "graph", "grid": [2, 3], "states": 2, "table": [[2, 1], [1, 2]]})),
     ):
-        modes = modes_for(question, 1.0, 1e-6)
-        assert sum(mode.delta for mode in modes) <= 1e-6
-        assert sum(mode.delta for mode in modes) > 0.999e-6
-        assert len({mode.alpha for mode in modes}) == len(modes)
+        orders = orders_for(question, 1.0, 1e-6)
+        assert sum(order.delta for order in orders) <= 1e-6
+        assert sum(order.delta for order in orders) > 0.999e-6
+        assert len({order.alpha for order in orders}) == len(orders)
         points = isinstance(question.population, MarkovChain | Graph)
-        assert all(bool(mode.dp_delta) == points for mode in modes)
+        assert all(bool(order.dp_delta) == points for order in orders)
         # They are the same on a busy machine, and however long somebody waits for a level.
         for other in (replace(question, seconds=1e-3), replace(question, deadline=Deadline(0.0))):
-            assert modes_for(other, 1.0, 1e-6) == modes
+            assert orders_for(other, 1.0, 1e-6) == orders
 
 
 # -- brute force ------------------------------------------------------------------------
@@ -572,9 +572,9 @@ def test_a_ledger_of_any_total_has_levels(total: float, delta: float) -> None:
     """Of large totals no point of the curve has a delta that a double can hold."""
     spec = {"model": "markov", "transition": [[0.7, 0.3], [0.2, 0.8]], "length": 4}
     read = Reading("bdp", total, population=spec, covers=("x",), delta=delta)
-    modes = modes_for(Question(parse(spec)), total, delta)
-    assert sum(mode.delta for mode in modes) <= delta
-    assert len({mode.dp_delta > 0.0 for mode in modes}) == 1
+    orders = orders_for(Question(parse(spec)), total, delta)
+    assert sum(order.delta for order in orders) <= delta
+    assert len({order.dp_delta > 0.0 for order in orders}) == 1
     small = level(read, [spend(rho=1e-9 * total**2 / (1.0 + total))])
     assert 0.0 < small <= total
 

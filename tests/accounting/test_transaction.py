@@ -14,7 +14,7 @@ import pytest
 import bayesdp
 from bayesdp.accounting import Ledger, Reading, Spend
 from bayesdp.accounting.composition import level
-from bayesdp.accounting.transaction import LedgerEntry, SoFar, Transaction
+from bayesdp.accounting.transaction import LedgerEntry, PartialResult, Transaction
 from bayesdp.errors import BudgetExceededError, FailedError, LedgerError
 from bayesdp.programs.run import run
 from bayesdp.release import Study
@@ -43,8 +43,8 @@ class Drawing:
             raise self.error
         return 4, self.document
 
-    def so_far(self, release: str) -> SoFar:
-        return SoFar(self.drawn, {"kept": list(self.drawn)} if self.drawn else None)
+    def so_far(self, release: str) -> PartialResult:
+        return PartialResult(self.drawn, {"kept": list(self.drawn)} if self.drawn else None)
 
 
 @pytest.fixture

@@ -28,9 +28,9 @@ from bayesdp.theorems import (
     Question,
     Refused,
     best_bound,
-    in_turn,
     leakage,
     markov_recursion,
+    quickest_first,
     report,
 )
 from tests.effort import runs
@@ -189,10 +189,10 @@ def test_the_whole_of_a_search_has_a_deadline_too(monkeypatch: pytest.MonkeyPatc
 
 
 def test_quick_theorems_are_asked_first() -> None:
-    names = [theorem.name for theorem in in_turn(Question(SLOW, "uninformed"))]
+    names = [theorem.name for theorem in quickest_first(Question(SLOW, "uninformed"))]
     assert names.index("finite-law") < names.index("markov-recursion")
     two = MarkovChain(transition=((0.9, 0.1), (0.1, 0.9)), length=8)
-    names = [theorem.name for theorem in in_turn(Question(two))]
+    names = [theorem.name for theorem in quickest_first(Question(two))]
     assert names.index("markov-recursion") < names.index("finite-law")
 
 

@@ -74,7 +74,7 @@ class LedgerEntry:
 
 
 @dataclass(frozen=True, slots=True)
-class SoFar:
+class PartialResult:
     """What had been drawn when a release failed.
 
     `names` are those of the values, for people; `document` is what the ledger keeps, `None` for
@@ -99,7 +99,7 @@ class Drawing(Protocol[Shown]):
     def draw(self, release: ReleaseId) -> tuple[Shown, dict[str, Any]]:
         """The result to be shown, and the document that the ledger keeps of it."""
 
-    def so_far(self, release: ReleaseId) -> SoFar:
+    def so_far(self, release: ReleaseId) -> PartialResult:
         """The values that have been drawn until now."""
 
 
@@ -233,4 +233,11 @@ def refusals_noted(
         raise
 
 
-__all__ = ["Drawing", "LedgerEntry", "SoFar", "Transaction", "error_words", "refusals_noted"]
+__all__ = [
+    "Drawing",
+    "LedgerEntry",
+    "PartialResult",
+    "Transaction",
+    "error_words",
+    "refusals_noted",
+]

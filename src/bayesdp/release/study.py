@@ -19,7 +19,7 @@ from typing import Any
 from bayesdp.accounting.composition import level
 from bayesdp.accounting.ledger import Ledger
 from bayesdp.accounting.spend import Spend
-from bayesdp.accounting.transaction import LedgerEntry, SoFar, Transaction, refusals_noted
+from bayesdp.accounting.transaction import LedgerEntry, PartialResult, Transaction, refusals_noted
 from bayesdp.errors import (
     BudgetExceededError,
     InputError,
@@ -399,7 +399,7 @@ class _Drawing:
         certified = self._certified(release, answers)
         return certified, certified.to_dict()
 
-    def so_far(self, release: str) -> SoFar:
+    def so_far(self, release: str) -> PartialResult:
         """What had been drawn when the release failed."""
         runs = [run for run in self._runs if run.machine.released]
         results = _plain_results(
@@ -407,7 +407,7 @@ class _Drawing:
         )
         names = list(dict.fromkeys(query["query"] for query in results))
         document = {"release": release, "time": self._time, "results": results}
-        return SoFar(names, document if results else None)
+        return PartialResult(names, document if results else None)
 
     def _certified(self, release: str, answers: Sequence[ProgramAnswer]) -> Release:
         plan = self._plan

@@ -246,7 +246,7 @@ def counted(promise: Promise) -> Section:
     limit, kept = promise.limit, promise.counted
     if limit is not None and (kept is None or limit.epsilon > kept * (1.0 + 1e-6)):
         text.append(_later(limit, known=kept is not None))
-    elif limit is not None and promise.standing.verdict == "REFUSED":
+    elif limit is not None and promise.status.verdict == "REFUSED":
         text.append(
             "The budget, the most that the ledger allows for all releases together, would be "
             "exceeded: this program refuses the release."

@@ -36,7 +36,7 @@ from bayesdp.report.promise import (
     of_document,
     of_leakage,
     of_study,
-    standing_of,
+    status_of,
 )
 from bayesdp.theorems import ApproximateReport, LeakageReport
 from bayesdp.verification import is_json, read, text_of
@@ -120,22 +120,22 @@ def explain(subject: object, *, population: Population | None = None) -> Explana
 @explain.register(Mapping)
 def _document(subject: Mapping[str, Any], *, population: Population | None = None) -> Explanation:
     """A certificate as parsed JSON."""
-    standing = standing_of(subject)
-    if standing.verdict == "INVALID":
-        return _nothing(standing)
+    status = status_of(subject)
+    if status.verdict == "INVALID":
+        return _nothing(status)
     try:
         if subject["derivation"]["rule"] == RULE:
-            return Explanation(_FOLLOWS, standing.verdict, *follows(subject, standing))
+            return Explanation(_FOLLOWS, status.verdict, *follows(subject, status))
         if subject["derivation"]["rule"] == explained_programs.RULE:
-            explained = explained_programs.of_certificate(subject, standing)
-            return Explanation(_PROGRAM, standing.verdict, *explained)
-        return _explained(of_document(subject, standing), subject.get("programs", ()))
+            explained = explained_programs.of_certificate(subject, status)
+            return Explanation(_PROGRAM, status.verdict, *explained)
+        return _explained(of_document(subject, status), subject.get("programs", ()))
     except (
         LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError,
     ):  # fmt: skip
         # Only a certificate that the kernel knows nothing of can be malformed here.
-        if standing.verdict == "UNKNOWN":
-            return _nothing(standing)
+        if status.verdict == "UNKNOWN":
+            return _nothing(status)
         raise
 
 
@@ -198,9 +198,9 @@ def _study(subject: Study, *, population: Population | None = None) -> Explanati
 @explain.register(ProgramVerdict)
 def _verdict(subject: ProgramVerdict, *, population: Population | None = None) -> Explanation:
     """What the checker says of a program."""
-    standing = "COMPUTED" if subject.verdict == "ACCEPTED" else "REFUSED"
+    status = "COMPUTED" if subject.verdict == "ACCEPTED" else "REFUSED"
     title, sections, result = explained_programs.of_verdict(subject)
-    return Explanation(title, standing, sections, result)
+    return Explanation(title, status, sections, result)
 
 
 @explain.register(LeakageReport)
@@ -220,21 +220,21 @@ def _explained(promise: Promise, programs: Sequence[Mapping[str, Any]] = ()) -> 
         "release": f"What the release from '{clean(promise.dataset)}' promises about one record",
         "study": f"What a release from '{clean(promise.dataset)}' would promise about one record",
     }.get(promise.subject, "What such a release promises about one record")
-    if promise.standing.verdict == "UNKNOWN":
+    if promise.status.verdict == "UNKNOWN":
         title = title.replace("promises", "claims to promise")
     sections = explained_programs.with_programs(all_sections(promise), programs)
     result = facts(promise)
     if programs:
         result |= {"programs": [dict(program) for program in programs]}
-    return Explanation(title, promise.standing.verdict, sections, result)
+    return Explanation(title, promise.status.verdict, sections, result)
 
 
-def _nothing(standing: PromiseStatus) -> Explanation:
+def _nothing(status: PromiseStatus) -> Explanation:
     """The explanation of a certificate that doesn't hold: it repeats no number of it."""
-    section = refuted(standing.verdict, standing.step, standing.reason)
-    result = {"verdict": standing.verdict, "step": standing.step, "reason": standing.reason}
+    section = refuted(status.verdict, status.step, status.reason)
+    result = {"verdict": status.verdict, "step": status.step, "reason": status.reason}
     title = "A certificate that promises nothing"
-    return Explanation(title, standing.verdict, (section,), result)
+    return Explanation(title, status.verdict, (section,), result)
 
 
 def facts(promise: Promise) -> dict[str, Any]:
@@ -242,9 +242,9 @@ def facts(promise: Promise) -> dict[str, Any]:
     level = promise.level
     result: dict[str, Any] = {
         "subject": promise.subject,
-        "verdict": promise.standing.verdict,
-        "step": promise.standing.step,
-        "reason": promise.standing.reason,
+        "verdict": promise.status.verdict,
+        "step": promise.status.step,
+        "reason": promise.status.reason,
         "notion": promise.notion,
         "adversary": promise.adversary,
         "scope": _scope(promise),

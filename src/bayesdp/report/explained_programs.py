@@ -12,7 +12,7 @@ from bayesdp.report.beliefs import exception_words, factor_words, odds_factor
 from bayesdp.report.dependence import clean
 from bayesdp.report.fine_print import CHECK, trusted
 from bayesdp.report.numbers import level_words
-from bayesdp.report.passages import status
+from bayesdp.report.passages import status_section
 from bayesdp.report.phrases import Section, SectionsAndFacts, closeness
 from bayesdp.report.promise import LevelAtDelta, PromiseStatus, group_level
 
@@ -54,11 +54,11 @@ def with_programs(
     return (*sections[:place], added, *sections[place:])
 
 
-def of_certificate(document: Mapping[str, Any], standing: PromiseStatus) -> SectionsAndFacts:
+def of_certificate(document: Mapping[str, Any], status: PromiseStatus) -> SectionsAndFacts:
     """Sections and facts of a program's certificate."""
     claim, evidence = document["claim"], document["derivation"]["evidence"]
     sections = (
-        status(standing, described=False),
+        status_section(status, described=False),
         *_promise(
             clean(evidence["program"]["name"]),
             Fraction(claim["exact"]["epsilon"]),
@@ -72,9 +72,9 @@ def of_certificate(document: Mapping[str, Any], standing: PromiseStatus) -> Sect
     )
     facts = {
         "subject": RULE,
-        "verdict": standing.verdict,
-        "step": standing.step,
-        "reason": standing.reason,
+        "verdict": status.verdict,
+        "step": status.step,
+        "reason": status.reason,
         "program": evidence["program"]["name"],
         "source": evidence["program"]["source"],
         **{name: claim[name] for name in ("epsilon", "delta", "kind", "adjacency")},

@@ -10,14 +10,14 @@ from bayesdp.report import dependence
 from bayesdp.report.dependence import clean
 from bayesdp.report.fine_print import CHECK, trusted
 from bayesdp.report.numbers import notion_level
-from bayesdp.report.passages import status
+from bayesdp.report.passages import status_section
 from bayesdp.report.phrases import Section, SectionsAndFacts
 from bayesdp.report.promise import PromiseStatus
 
 RULE = "relations"
 
 
-def follows(document: Mapping[str, Any], standing: PromiseStatus) -> SectionsAndFacts:
+def follows(document: Mapping[str, Any], status: PromiseStatus) -> SectionsAndFacts:
     """The sections and facts of a certificate of implied levels.
 
     Levels that follow are rounded up, given ones are as they stand. A malformed document raises
@@ -27,9 +27,9 @@ def follows(document: Mapping[str, Any], standing: PromiseStatus) -> SectionsAnd
     given = list(dict.fromkeys(_given(document["derivation"])))
     size = body["parameters"]["size"]
     about = "the one that the given levels are about" if population is None else ""
-    claimed = "What follows" + ("" if standing.holds else " (claimed only)")
+    claimed = "What follows" + ("" if status.holds else " (claimed only)")
     sections = (
-        status(standing, described=population is not None),
+        status_section(status, described=population is not None),
         Section(
             "given",
             "From what",
@@ -48,9 +48,9 @@ def follows(document: Mapping[str, Any], standing: PromiseStatus) -> SectionsAnd
     )
     facts = {
         "subject": RULE,
-        "verdict": standing.verdict,
-        "step": standing.step,
-        "reason": standing.reason,
+        "verdict": status.verdict,
+        "step": status.step,
+        "reason": status.reason,
         "given": [{"notion": notion, "level": level} for notion, level in given],
         "claims": [
             {"notion": stated["notion"], "level": stated["level"]} for stated in body["claims"]

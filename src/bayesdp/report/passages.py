@@ -38,7 +38,7 @@ from bayesdp.report.promise import LevelAtDelta, Promise, PromiseStatus
 def all_sections(promise: Promise) -> tuple[Section, ...]:
     """Every section that this promise needs, in the order of reading."""
     sections = (
-        status(promise.standing, described=promise.population is not None),
+        status_section(promise.status, described=promise.population is not None),
         in_short(promise),
         protected(promise),
         promised(promise),
@@ -76,26 +76,26 @@ def refuted(verdict: str, step: str, reason: str) -> Section:
 # -- does it hold -----------------------------------------------------------------------
 
 
-def status(standing: PromiseStatus, *, described: bool) -> Section:
+def status_section(status: PromiseStatus, *, described: bool) -> Section:
     """The section on who checked what follows, if anybody did.
 
     `described` says that the relations between records are declared.
     """
-    if standing.verdict == "UNKNOWN":
+    if status.verdict == "UNKNOWN":
         return Section(
             "status",
             "NOT CHECKED",
             (
-                f"This certificate could not be checked here ({clean(standing.step)}: "
-                f"{clean(standing.reason)}). What follows is only what it claims. Don't rely on it "
+                f"This certificate could not be checked here ({clean(status.step)}: "
+                f"{clean(status.reason)}). What follows is only what it claims. Don't rely on it "
                 "until it has been checked.",
             ),
         )
-    if standing.verdict == "REFUSED":
+    if status.verdict == "REFUSED":
         refusal = (
             "Nothing will be released, because the budget for this data set does not allow it. "
             "What follows is only what the release would have meant.",
-            clean(standing.reason, 1000),
+            clean(status.reason, 1000),
         )
         return Section("status", "NOT PROMISED: this study would be refused", refusal)
     answer = {
@@ -105,7 +105,7 @@ def status(standing: PromiseStatus, *, described: bool) -> Section:
         "COMPUTED": "This is a computed level and not a certificate: it is about any release of "
         "the stated cost, and says nothing of whether there is one.",
     }.get(
-        standing.verdict,
+        status.verdict,
         "This program checked the certificate just now: its promise follows from what it says. It "
         "did not check what is taken on trust (a list below)"
         + (", such as how records are related." if described else "."),

@@ -127,7 +127,7 @@ def same_for_several(promise: Promise) -> bool:
 
 def in_status(promise: Promise, title: str) -> str:
     """The title, marked as a claim where the promise is unchecked."""
-    return title if promise.standing.holds else f"{title} (claimed only)"
+    return title if promise.status.holds else f"{title} (claimed only)"
 
 
 # -- columns

@@ -88,7 +88,7 @@ class Promise:
     """
 
     subject: Subject
-    standing: PromiseStatus
+    status: PromiseStatus
     notion: str
     level: LevelAtDelta
     own: LevelAtDelta
@@ -112,7 +112,7 @@ class Promise:
     vague: bool = False
 
 
-def of_document(document: Mapping[str, Any], standing: PromiseStatus) -> Promise:
+def of_document(document: Mapping[str, Any], status: PromiseStatus) -> Promise:
     """The promise of a certificate, given as plain data.
 
     Malformed documents raise what reading them raises. Raises `UnsupportedError` for a certificate
@@ -127,8 +127,8 @@ def of_document(document: Mapping[str, Any], standing: PromiseStatus) -> Promise
             remedy="`bayesdp verify` says whether it holds, and what it rests on.",
         )
     if rule == "release":
-        return _of_release(document, standing, "release")
-    return _of_conversion(document, standing)
+        return _of_release(document, status, "release")
+    return _of_conversion(document, status)
 
 
 def of_study(study: Study) -> Promise:
@@ -144,10 +144,10 @@ def of_study(study: Study) -> Promise:
         "assumptions": assumptions(plan),
         "derivation": derivation.to_dict(),
     }
-    standing = PromiseStatus("BEFORE RELEASE")
+    status = PromiseStatus("BEFORE RELEASE")
     if preview.refusal is not None:
-        standing = PromiseStatus("REFUSED", "budget", preview.refusal)
-    return _of_release(plain_details(document), standing, "study")
+        status = PromiseStatus("REFUSED", "budget", preview.refusal)
+    return _of_release(plain_details(document), status, "study")
 
 
 def of_leakage(table: LeakageReport | ApproximateReport, population: Population | None) -> Promise:
@@ -234,7 +234,7 @@ def planned(plan: Plan, before: Sequence[Spend]) -> dict[str, Any]:
 # -- certificates -----------------------------------------------------------------------
 
 
-def _of_release(document: Mapping[str, Any], standing: PromiseStatus, subject: Subject) -> Promise:
+def _of_release(document: Mapping[str, Any], status: PromiseStatus, subject: Subject) -> Promise:
     claim, state = document["claim"], document["data_set"]
     notion, population = claim["notion"], document["population"]
     steps = [document["derivation"], *document["derivation"]["premises"]]
@@ -248,7 +248,7 @@ def _of_release(document: Mapping[str, Any], standing: PromiseStatus, subject: S
     level = LevelAtDelta(max(float(state["level"]), float(conclusion["epsilon"])), delta)
     return Promise(
         subject,
-        standing,
+        status,
         notion,
         level,
         LevelAtDelta(float(claim["epsilon"]), delta),
@@ -308,7 +308,7 @@ def _counted(document: Mapping[str, Any], level: LevelAtDelta, total: float | No
     return best.epsilon
 
 
-def _of_conversion(document: Mapping[str, Any], standing: PromiseStatus) -> Promise:
+def _of_conversion(document: Mapping[str, Any], status: PromiseStatus) -> Promise:
     claim, step, population = document["claim"], document["derivation"], document["population"]
     level = LevelAtDelta(float(claim["epsilon"]), _delta(claim, step["conclusion"]))
     cost = _dp_cost(claim, level.delta) or LevelAtDelta(
@@ -318,7 +318,7 @@ def _of_conversion(document: Mapping[str, Any], standing: PromiseStatus) -> Prom
     restricted = adversary != "informed" and _about_intervals(step["rule"], step["premises"])
     return Promise(
         "conversion",
-        standing,
+        status,
         claim["notion"],
         level,
         level,
@@ -492,7 +492,7 @@ def _spec(population: Population | None) -> dict[str, Any] | None:
         return {"model": population.model, "covers": list(population.covers)}
 
 
-def standing_of(document: object) -> PromiseStatus:
+def status_of(document: object) -> PromiseStatus:
     """The kernel's verdict on a certificate."""
     verification = check(document)
     return PromiseStatus(verification.verdict, verification.step, verification.reason)

@@ -151,13 +151,13 @@ def report(question: Question, cost: Cost) -> LeakageReport:
     secret = _has_secret(question)
     bounds: dict[str, Bound] = {}
     refused: dict[str, Refused] = {}
-    for theorem in in_turn(question):
+    for theorem in quickest_first(question):
         exact = any(bound.tight == "exact" for bound in bounds.values())
         answer = _asked(theorem, question, cost, exact)
         if isinstance(answer, Refused):
             refused[theorem.name] = answer
         else:
-            bounds[theorem.name] = _settled(answer, cost, secret)
+            bounds[theorem.name] = _at_least_dp(answer, cost, secret)
             refused |= {refusal.theorem: refusal for refusal in answer.evidence.get("left_out", ())}
     return LeakageReport(
         cost,
@@ -180,14 +180,14 @@ def best_bound(
         raise Refusal(NO_PURE_LEVEL)
     secret = _has_secret(question)
     best: Bound | None = None
-    for theorem in in_turn(question):
+    for theorem in quickest_first(question):
         answer = _asked(theorem, question, cost, False)
         if isinstance(answer, Refused):
             note(answer)
             continue
         for member in answer.evidence.get("left_out", ()):
             note(member)
-        bound = _settled(answer, cost, secret)
+        bound = _at_least_dp(answer, cost, secret)
         if best is None or (bound.epsilon, bound.tight) < (best.epsilon, best.tight):
             best = bound
         if bound.tight == "exact":
@@ -200,7 +200,7 @@ SECONDS_WHERE_EXACT = 1.0
 """The most that a theorem may take where another has found the exact level: it can't be lower."""
 
 
-def in_turn(question: Question) -> list[Theorem]:
+def quickest_first(question: Question) -> list[Theorem]:
     """The theorems about the question's population, quick ones first."""
     about = [theorem for theorem in REGISTRY if theorem.concerns(question.population)]
     return sorted(about, key=lambda theorem: theorem.expected_seconds(question))
@@ -221,7 +221,7 @@ def pure_level(theorem: Theorem, question: Question, dp_epsilon: float) -> Bound
     """One theorem's level of every mechanism of this pure cost, or why it has none."""
     cost = Cost(any=dp_epsilon)
     answer = _asked(theorem, question, cost, False)
-    return answer if isinstance(answer, Refused) else _settled(answer, cost, None)
+    return answer if isinstance(answer, Refused) else _at_least_dp(answer, cost, None)
 
 
 def limited(theorem: Theorem, question: Question, most: float = math.inf) -> Question:
@@ -358,13 +358,13 @@ _ROUNDING_OF_NOTHING = 1e-300
 """What spends nothing tells nothing: a level below this is 0, rounded up."""
 
 
-def _settled(bound: Bound, cost: Cost, secret: bool | None) -> Bound:
+def _at_least_dp(bound: Bound, cost: Cost, secret: bool | None) -> Bound:
     """The bound, raised to the DP level where that is attained, and called exact only if it is.
 
     `secret` says whether some record has two possible values. Then `L(eps) >= eps` (theory 2.1): a
     lower number would be a rounding mistake, and a level of `eps` is attained. Where it is not
     known, the DP level is a valid bound still. Where there is none, the level is 0: `finite-law`
-    says so, as the kernel's rule does, and what another theorem says is no more than a bound.
+    says so, as the kernel's rule does; another theorem's 0 counts as a bound only.
     """
     spent = cost.dp_epsilon
     nothing = spent == cost.slack == 0.0 and bound.epsilon < _ROUNDING_OF_NOTHING

@@ -81,7 +81,7 @@ def advice(population: Population, report: LeakageReport) -> tuple[Advice, ...]:
     dp_epsilon, level = report.cost.dp_epsilon, report.best.epsilon
     if dp_epsilon == 0.0 or level <= dp_epsilon or report.adversary == "informed":
         return ()
-    here = _Situation(population, report)
+    here = _Known(population, report)
     offers = [
         *_mechanism(here),
         *_adversary(here),
@@ -94,7 +94,7 @@ def advice(population: Population, report: LeakageReport) -> tuple[Advice, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Situation:
+class _Known:
     """What is known: the population and the report about it."""
 
     population: Population
@@ -192,7 +192,7 @@ def _up(fraction: float) -> float:
 # -- what the question could say ---------------------------------------------------------------
 
 
-def _mechanism(here: _Situation) -> Iterator[Advice | None]:
+def _mechanism(here: _Known) -> Iterator[Advice | None]:
     if not isinstance(here.population, Gaussian | Autoregressive) or not here.small:
         return
     cost, secrets = here.report.cost, here.report.secrets
@@ -213,7 +213,7 @@ def _mechanism(here: _Situation) -> Iterator[Advice | None]:
 _AND_BOUNDED = " and that secret values lie inside the clipping interval (--secrets bounded)"
 
 
-def _adversary(here: _Situation) -> Iterator[Advice | None]:
+def _adversary(here: _Known) -> Iterator[Advice | None]:
     population = here.population
     matters = isinstance(population, MarkovChain | Tree) and here.small
     if isinstance(population, MarkovChain) and population.order > 1:
@@ -228,7 +228,7 @@ def _adversary(here: _Situation) -> Iterator[Advice | None]:
 # -- what the population could say -------------------------------------------------------------
 
 
-def _model(here: _Situation) -> Iterator[Advice | None]:
+def _model(here: _Known) -> Iterator[Advice | None]:
     population = here.population
     if isinstance(population, Unknown):
         yield from _clusters_instead(here, population.records)
@@ -242,7 +242,7 @@ def _model(here: _Situation) -> Iterator[Advice | None]:
         yield from _covariance(here, population.group_size, population.max_correlation)
 
 
-def _clusters_instead(here: _Situation, records: int) -> Iterator[Advice | None]:
+def _clusters_instead(here: _Known, records: int) -> Iterator[Advice | None]:
     size = ASSUMED_CLUSTER if records > ASSUMED_CLUSTER else records - 1
     if size >= 1:
         yield here.if_known(
@@ -251,7 +251,7 @@ def _clusters_instead(here: _Situation, records: int) -> Iterator[Advice | None]
         )
 
 
-def _correlations_instead(here: _Situation, size: int) -> Iterator[Advice | None]:
+def _correlations_instead(here: _Known, size: int) -> Iterator[Advice | None]:
     if size < 2:
         return
     yield here.if_known(
@@ -263,7 +263,7 @@ def _correlations_instead(here: _Situation, size: int) -> Iterator[Advice | None
     )
 
 
-def _covariance(here: _Situation, size: int, rho: float) -> Iterator[Advice | None]:
+def _covariance(here: _Known, size: int, rho: float) -> Iterator[Advice | None]:
     """Between equal correlations and a single pair.
 
     With equal correlations `rho >= 0` and `k` known records the others' coefficients on the target
@@ -289,7 +289,7 @@ def _covariance(here: _Situation, size: int, rho: float) -> Iterator[Advice | No
         )
 
 
-def _members(here: _Situation, family: Family) -> Iterator[Advice | None]:
+def _members(here: _Known, family: Family) -> Iterator[Advice | None]:
     if not here.small or len(family.members) > _MOST_MEMBERS:
         return
     for position, member in enumerate(family.members):
@@ -298,7 +298,7 @@ def _members(here: _Situation, family: Family) -> Iterator[Advice | None]:
         )
 
 
-def _chain(here: _Situation, chain: MarkovChain) -> Iterator[Advice | None]:
+def _chain(here: _Known, chain: MarkovChain) -> Iterator[Advice | None]:
     if chain.transition is None:
         yield here.if_known(
             "the transitions instead of bounds on them, if they lie in the middle", middle(chain)

@@ -10,7 +10,7 @@ Pure costs enter as they are, or as zCDP of `eps^2 / 2` (`counted`): whichever g
 
 For costs that were fixed beforehand any Rényi order may be chosen, and the best one is. Where
 somebody chooses costs after having seen answers, as with a ledger, the orders must have been fixed
-first, each with its share of delta: `modes_for` fixes them by the total alone (theory 2.6).
+first, each with its share of delta: `orders_for` fixes them by the total alone (theory 2.6).
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from bayesdp.theorems import (
     LeakageReport,
     approximate,
     delta_at,
-    in_turn,
     limited,
     out_of_time,
     pure_level,
+    quickest_first,
     report,
 )
 from bayesdp.theorems.base import Question, Theorem
 from bayesdp.theorems.family import FamilyOfPopulations
 
 Counted = Literal["pure", "zcdp"]
-Ways = Sequence[tuple[Counted, Cost]]
+CountedCosts = Sequence[tuple[Counted, Cost]]
 """Costs, and how their pure parts are counted: what holds is any of them."""
 
 APPROXIMATE_DP = "approximate-dp"
@@ -65,10 +65,10 @@ _BEYOND = "at this delta no point of the costs' DP curve has a level by it"
 
 
 @dataclass(frozen=True, slots=True)
-class OrderShare:
+class RenyiOrder:
     """One Rényi order with its share of delta.
 
-    A `dp_delta` above 0 is that of the point that is converted (the way `point`): all modes of a
+    A `dp_delta` above 0 is that of the point that is converted (the way `point`): all orders of a
     total have one, or none has.
     """
 
@@ -93,33 +93,36 @@ def report_with_delta(
     """
     if not (isinstance(delta, int | float) and _LEAST_DELTA <= delta < 1.0):
         raise InputError("delta", delta, expected=f"a probability from {_LEAST_DELTA:g} to below 1")
-    ways: list[tuple[Counted, Cost]] = [("pure", cost)]
+    counted_costs: list[tuple[Counted, Cost]] = [("pure", cost)]
     if zcdp_cost is not None and zcdp_cost != cost:
-        ways.append(("zcdp", zcdp_cost))
+        counted_costs.append(("zcdp", zcdp_cost))
     bounds: list[Bound] = []
     reasons: dict[str, str] = {}
     if cost.rho == 0.0:
         plain = report(question, cost)
         bounds += plain.bounds
         reasons = {refused.theorem: refused.reason for refused in plain.refused}
-        ways = ways[1:]
+        counted_costs = counted_costs[1:]
     if isinstance(question.population, Family):
         bounds += _of_family(question, cost, delta, zcdp_cost, total)
         if total is not None:
             # Members have orders of their own, which use up the delta: no others stand beside them.
-            ways = []
-    modes = None if total is None else modes_for(question, total, delta)
-    points = modes is not None and modes[0].dp_delta > 0.0
+            counted_costs = []
+    orders = None if total is None else orders_for(question, total, delta)
+    points = orders is not None and orders[0].dp_delta > 0.0
     start = math.log(delta)
-    for theorem in in_turn(question) if ways else ():
+    for theorem in quickest_first(question) if counted_costs else ():
         if theorem.asks_others:
             continue
         if bounds_divergence(theorem) and not points:
-            answers = [_by_divergence(theorem, question, way, delta, modes) for way in ways]
-        elif modes is None:
-            answers = [_free_point(theorem, question, ways, delta, start)]
+            answers = [
+                _by_divergence(theorem, question, counted_cost, delta, orders)
+                for counted_cost in counted_costs
+            ]
+        elif orders is None:
+            answers = [_free_point(theorem, question, counted_costs, delta, start)]
         elif points:
-            answers = [_point_of(theorem, question, ways, modes)]
+            answers = [_point_of(theorem, question, counted_costs, orders)]
         else:
             answers = [Refused(theorem.name, NO_DIVERGENCE)]
         for answer in answers:
@@ -177,12 +180,12 @@ def bounds_divergence(theorem: Theorem) -> bool:
 def _by_divergence(
     theorem: Theorem,
     question: Question,
-    way: tuple[Counted, Cost],
+    counted_cost: tuple[Counted, Cost],
     delta: float,
-    modes: tuple[OrderShare, ...] | None,
+    orders: tuple[RenyiOrder, ...] | None,
 ) -> Bound | Refused:
     """The theorem's level of the costs, as they are counted: the least over the orders."""
-    counted, cost = way
+    counted, cost = counted_cost
     try:
         timed = limited(theorem, question)
         reason = theorem.refusal(timed, cost)
@@ -193,7 +196,7 @@ def _by_divergence(
             divergence = theorem.renyi(timed, cost, alpha)
             return math.inf if divergence is None else divergence
 
-        best = min(_levels(tau, delta, modes))
+        best = min(_levels(tau, delta, orders))
         # What a theorem tells of a population (its factor, its evidence) is in its pure bound.
         evidence = theorem.bound(timed, cost).evidence
     except OutOfTimeError:
@@ -213,17 +216,17 @@ class _LevelAtDelta:
 
 
 def _levels(
-    tau: Callable[[float], float], delta: float, modes: Sequence[OrderShare] | None
+    tau: Callable[[float], float], delta: float, orders: Sequence[RenyiOrder] | None
 ) -> list[_LevelAtDelta]:
-    """The levels that the Rényi divergences `tau` show: the best order's, or those of all modes."""
-    if modes is None:
+    """The levels that the Rényi divergences `tau` show: of the best order, or of all `orders`."""
+    if orders is None:
         best = least_epsilon(tau, delta)
         return [_LevelAtDelta(best.epsilon, best.alpha, delta)]
     return [
         _LevelAtDelta(
-            up(tau(mode.alpha) + reserve(mode.alpha, mode.delta), 1), mode.alpha, mode.delta
+            up(tau(order.alpha) + reserve(order.alpha, order.delta), 1), order.alpha, order.delta
         )
-        for mode in modes
+        for order in orders
     ]
 
 
@@ -236,7 +239,7 @@ def dp_bounds(
     cost: Cost, delta: float, counted: Counted = "pure", total: float | None = None
 ) -> list[Bound]:
     """The DP levels of everything at `delta`: the best order's, or those of a total's orders."""
-    modes = None if total is None else dp_modes(float(total), float(delta))
+    orders = None if total is None else dp_orders(float(total), float(delta))
     return [
         Bound(
             APPROXIMATE_DP,
@@ -247,7 +250,7 @@ def dp_bounds(
             UpperBound(level.delta),
             {"counted": counted, "way": "renyi", "alpha": level.alpha},
         )
-        for level in _levels(lambda alpha: group_renyi(1, cost, alpha), delta, modes)
+        for level in _levels(lambda alpha: group_renyi(1, cost, alpha), delta, orders)
     ]
 
 
@@ -274,7 +277,7 @@ def _best_of_curve(cost: Cost, dp_delta: float, counted: Counted) -> _CurvePoint
 
 
 def _free_point(
-    theorem: Theorem, question: Question, ways: Ways, delta: float, start: float
+    theorem: Theorem, question: Question, counted_costs: CountedCosts, delta: float, start: float
 ) -> Bound | Refused:
     """The theorem's least level over the points of the costs' DP curve that keep to `delta`.
 
@@ -286,7 +289,7 @@ def _free_point(
     def at(log: float) -> tuple[float, Bound | None]:
         nonlocal refused
         dp_delta = min(math.exp(log), delta)
-        points = [_best_of_curve(cost, dp_delta, counted) for counted, cost in ways]
+        points = [_best_of_curve(cost, dp_delta, counted) for counted, cost in counted_costs]
         gap, answer = _at_point(theorem, question, min(points), delta)
         if isinstance(answer, Refused):
             refused = answer
@@ -360,25 +363,28 @@ def _at_point(
 
 
 def _point_of(
-    theorem: Theorem, question: Question, ways: Ways, modes: tuple[OrderShare, ...]
+    theorem: Theorem,
+    question: Question,
+    counted_costs: CountedCosts,
+    orders: tuple[RenyiOrder, ...],
 ) -> Bound | Refused:
     """The level by the point with the least epsilon whose delta fits: levels grow with it."""
     points = sorted(
-        (dp_level(cost, mode.alpha, mode.dp_delta), place, counted)
-        for counted, cost in ways
-        for place, mode in enumerate(modes)
+        (dp_level(cost, order.alpha, order.dp_delta), place, counted)
+        for counted, cost in counted_costs
+        for place, order in enumerate(orders)
     )
     for dp_epsilon, place, counted in points:
-        mode = modes[place]
-        point = _CurvePoint(dp_epsilon, mode.alpha, counted, mode.dp_delta)
-        gap, answer = _at_point(theorem, question, point, mode.delta)
+        order = orders[place]
+        point = _CurvePoint(dp_epsilon, order.alpha, counted, order.dp_delta)
+        gap, answer = _at_point(theorem, question, point, order.delta)
         if isinstance(answer, Refused) and answer.reason != _BEYOND:
             return answer
         if gap <= 0.0:
             return answer
     # Such costs are beyond the total: each point was chosen so that all within it fits.
     _, place, counted = points[0]
-    beyond, at_delta = UpperBound(math.inf), UpperBound(modes[place].delta)
+    beyond, at_delta = UpperBound(math.inf), UpperBound(orders[place].delta)
     proof = {"counted": counted}
     return Bound(theorem.name, beyond, "upper", theorem.source, {}, at_delta, proof)
 
@@ -386,7 +392,7 @@ def _point_of(
 # -- costs that depend on earlier answers ------------------------------------------------
 
 
-def modes_for(question: Question, total: float, delta: float) -> tuple[OrderShare, ...]:
+def orders_for(question: Question, total: float, delta: float) -> tuple[RenyiOrder, ...]:
     """The Rényi orders for a total, and their shares of delta; they depend on nothing else.
 
     The first is the best one where all costs are those of Gaussian noise. The others, with 2, 4 and
@@ -394,15 +400,15 @@ def modes_for(question: Question, total: float, delta: float) -> tuple[OrderShar
     """
     # A ledger's orders depend on nothing else, so on no clock either.
     timeless = replace(question, deadline=NEVER, seconds=1.0, stop_after=None)
-    return _modes(timeless, float(total), float(delta))
+    return _orders(timeless, float(total), float(delta))
 
 
 @lru_cache(maxsize=64)
-def dp_modes(total: float, delta: float) -> tuple[OrderShare, ...]:
+def dp_orders(total: float, delta: float) -> tuple[RenyiOrder, ...]:
     """The orders where a Rényi divergence is converted at the end: those of DP itself too."""
     parts = [down(share * delta, 1) for share in SHARES]
     alpha = _rounded(largest_rho(total, parts[0]).alpha - 1.0)
-    return tuple(OrderShare(1.0 + alpha * 2.0**k, part) for k, part in enumerate(parts))
+    return tuple(RenyiOrder(1.0 + alpha * 2.0**k, part) for k, part in enumerate(parts))
 
 
 def _rounded(value: float) -> float:
@@ -411,18 +417,18 @@ def _rounded(value: float) -> float:
 
 
 @lru_cache(maxsize=64)
-def _modes(question: Question, total: float, delta: float) -> tuple[OrderShare, ...]:
+def _orders(question: Question, total: float, delta: float) -> tuple[RenyiOrder, ...]:
     parts = [down(share * delta, 1) for share in SHARES]
     size = question.group_size
     best = _LargestCost(largest_rho(total, parts[0]).rho / size**2, 2.0, 0.0)
     if size > 1 and not isinstance(question.population, Family):
-        for theorem in in_turn(question):
+        for theorem in quickest_first(question):
             if not bounds_divergence(theorem) and theorem.expected_seconds(question) < QUICK:
                 best = max(best, _best_point(theorem, question, total, parts[0], best.rho))
     if best.dp_delta == 0.0:
-        return dp_modes(total, delta)
+        return dp_orders(total, delta)
     return tuple(
-        OrderShare(
+        RenyiOrder(
             1.0 + _rounded(best.alpha - 1.0) * 2.0**k,
             part,
             down(_rounded(0.995 * best.dp_delta) * share / SHARES[0], 3),

@@ -147,16 +147,16 @@ def _node(releases: Iterable[StatedRelease], condition: SecretsCondition | None)
         else:
             parts.append(mechanism)
     for column, values in private.items():
-        parts.append(Parallel(Private(column), *(_in_turn(group) for group in values.values())))
+        parts.append(Parallel(Private(column), *(_sequential(group) for group in values.values())))
     if sum(map(len, indexed)) == len(frozenset[Any]().union(*indexed)) and indexed:
-        groups = [_in_turn(group) for group in indexed.values()]
+        groups = [_sequential(group) for group in indexed.values()]
         parts.append(Parallel(Indexed(*indexed), *groups))
     else:
         parts += [mechanism for group in indexed.values() for mechanism in group]
-    return _in_turn(parts)
+    return _sequential(parts)
 
 
-def _in_turn(parts: Sequence[CompositionNode]) -> CompositionNode:
+def _sequential(parts: Sequence[CompositionNode]) -> CompositionNode:
     return parts[0] if len(parts) == 1 else Sequential(*parts)
 
 

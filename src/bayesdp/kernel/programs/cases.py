@@ -234,11 +234,11 @@ def _nothing_between(low: Fraction, high: Fraction, closed: bool) -> bool:
 
 @dataclass
 class Cases:
-    """Which columns are fixed, which comparisons are open, and where values lie."""
+    """Which columns are fixed, which comparisons are undecided, and where values lie."""
 
     context: AdjacencyContext
     fixed: set[str] = field(default_factory=set)
-    open: set[Node] = field(default_factory=set)
+    undecided: set[Node] = field(default_factory=set)
     known: dict[tuple[object, ...], RowValue] = field(default_factory=dict)
     places: dict[tuple[object, ...], Range] = field(default_factory=dict)
 
@@ -263,20 +263,20 @@ class Cases:
             if listed and (texts or not loose):
                 self.fixed |= columns_of(atom)
             else:
-                self.open.add(atom)
+                self.undecided.add(atom)
 
     def number(self) -> int:
         """How many cases there are."""
-        total = 1 << min(len(self.open), 64)
+        total = 1 << min(len(self.undecided), 64)
         for name in self.fixed:
             total *= len(values_of(self.context.program.columns[name]) or ())
         return total
 
-    def all(self, *, public: bool) -> Iterator[tuple[dict[str, RowValue], dict[Node, bool]]]:
+    def each_case(self, *, public: bool) -> Iterator[tuple[dict[str, RowValue], dict[Node, bool]]]:
         """All cases of what neighbours share (`public`), or of the rest: values and truths."""
         shared = self.context.public
         names = sorted(name for name in self.fixed if (name in shared) is public)
-        open_ = [atom for atom in self.open if (columns_of(atom) <= shared) is public]
+        open_ = [atom for atom in self.undecided if (columns_of(atom) <= shared) is public]
         lists = [values_of(self.context.program.columns[name]) or () for name in names]
         limits = [_threshold(atom, self.context) for atom in open_]
         possible = [
@@ -392,10 +392,10 @@ def _cases(
 def _furthest(cases_: Cases, summands: Sequence[Sequence[Summand]], norm: str) -> Fraction | None:
     worst, compared, effort = ZERO, 0, cases_.context.effort
     nothing: Sum = (ZERO, ZERO, frozenset())
-    for columns, truths in cases_.all(public=True):
+    for columns, truths in cases_.each_case(public=True):
         rows = {
             tuple(_added(entry, columns | own, truths | open_, cases_) for entry in summands)
-            for own, open_ in cases_.all(public=False)
+            for own, open_ in cases_.each_case(public=False)
         }
         enters = cases_.context.adjacency == "add-remove"
         against = {(nothing,) * len(summands)} if enters else rows

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from bayesdp.accounting.transaction import LedgerEntry, SoFar, Transaction, refusals_noted
+from bayesdp.accounting.transaction import LedgerEntry, PartialResult, Transaction, refusals_noted
 from bayesdp.errors import InputError, Refusal
 from bayesdp.programs.ir import Program
 from bayesdp.programs.run.machine import Machine
@@ -61,7 +61,7 @@ def run(
     ready(program, verdict, rows)
     n = rows.size if program.adjacency == "replace-one" else None
     spends = spends_of(verdict, program, dataset=dataset, unit=unit, n=n)
-    drawing = _Drawing(Machine(program, verdict, rows, samplers or OpenDP()))
+    drawing = _ProgramRun(Machine(program, verdict, rows, samplers or OpenDP()))
     if not spends:  # nothing private is read, so nothing is paid or kept
         result, _ = drawing.draw(None)
         return result
@@ -82,7 +82,7 @@ def run(
     return Transaction(budget_ledger, entry, drawing).run()
 
 
-class _Drawing:
+class _ProgramRun:
     """What a program draws after its debit: one run of the machine."""
 
     def __init__(self, machine: Machine) -> None:
@@ -107,11 +107,11 @@ class _Drawing:
         require_finite(document)  # else it could not be stored
         return replace(result, release_id=release), document
 
-    def so_far(self, release: str) -> SoFar:
+    def so_far(self, release: str) -> PartialResult:
         """What the program has released until now."""
         del release
         released = self._machine.released
-        return SoFar(
+        return PartialResult(
             list(released), {"releases": {name: plain(value) for name, value in released.items()}}
         )
 

@@ -348,11 +348,11 @@ class _Search:
 
     def needs(self, known: Facts, best: Mapping[NotionKey, _Label]) -> tuple[Need, ...]:
         """What declaring one hypothesis, or two, would bring beyond `best`."""
-        open_ones = [n for n in HYPOTHESES if n not in known.holds and n not in known.refuted]
+        undeclared = [n for n in HYPOTHESES if n not in known.holds and n not in known.refuted]
         needs: list[Need] = []
         for count in range(1, MOST_DECLARED + 1):
-            for names in combinations(open_ones, count):
-                brought = closed(dict.fromkeys((*known.holds, *names), ""))
+            for names in combinations(undeclared, count):
+                implied_by_them = closed(dict.fromkeys((*known.holds, *names), ""))
                 for key, label in self.run(known.with_declared(names)).items():
                     less = [
                         need
@@ -360,7 +360,7 @@ class _Search:
                         if need.notion == key
                         and need.level is not None
                         and need.level <= label.level
-                        and brought.keys() >= set(need.needs)
+                        and implied_by_them.keys() >= set(need.needs)
                     ]
                     if _lower(label, best.get(key)) and not less:
                         path = tuple(step.relation for step in label.path)

@@ -5,7 +5,7 @@
 * Chains: `chain` and `positive_chain` (two states), `intervals` (two states between bounds),
   `states` (more), `tuples`, `windows` and `contexts` (order k), `closing` (long ones), `stationary`
   (the laws that they start in).
-* Trees and graphs: `tree`, `contraction`, `influence`.
+* Trees and graphs: `tree`, `contraction`, `fields` (pairs of two states), `influence`.
 * Gaussian records: `normal` (clusters), `walk` (fields); `normal_curve` is that of Gaussian noise.
 * Levels with a delta: `approximate`, `zcdp`. Time limits of all of them: `deadline`.
 * Every notion at once, for small laws: the room `profile`.

@@ -1,0 +1,520 @@
+"""Graphs of two states: contraction where the odds of each record are known (theory 3.7c).
+
+A message for each pair of records that depend on each other, each direction and each order of the
+two values: `ln C[u, u']`, the influence that record `i` has through its neighbour `k` when it
+changes from `u'` to `u`. Apart from the changed factor the log odds of `k` lie in an interval
+`[lo, hi]`, whatever the adversary knows. With `r(u)` the log odds that the factor adds to `k`, and
+`s` the log cost of changing `k`, a step is
+
+    ln(1 + (1 - e^-s)(1 - e^-rho) / ((1 + e^-a)(e^-s + e^b))),   a = L + r(u),  b = L + r(u'),
+
+`rho = r(u) - r(u') >= 0`, at the `L` in `[lo, hi]` that is nearest to `-(r(u) + r(u') + s) / 2`.
+Where `rho < 0`, the two values of `k` change their roles. A zero of a table is an infinite `r`.
+
+The step is increasing, but not concave. So the search goes up from 0 and raises each round by a
+hair, until a step without it raises nothing: that is a proof. Where this does not end, it goes down
+from caps that are a proof at each round.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields
+from functools import cached_property
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from bayesdp.arrays import Bools, Floats, Ints
+from bayesdp.leakage.contraction import GraphLevel
+from bayesdp.leakage.deadline import NEVER, Deadline
+from bayesdp.numbers import UNIT, up
+from bayesdp.populations.factors import FactorGraph, FactorGroup
+
+MOST_WRITTEN = 9_000
+"""With more messages than this the witness of a certificate is two numbers for all of them."""
+
+MOST_WRITTEN_OF_NODES = 50_000
+"""The same where each record is spelt out as a node: the population is longer than the witness."""
+
+_HAIR = 1e-12
+"""Each round up is raised by so much of itself."""
+
+_HAIR_OF_LARGE = 1e-8
+"""The same for large graphs, which take few rounds."""
+
+_MOST_ROUNDS = 1500
+_MOST_ROUNDS_OF_ZEROS = 1000
+_LARGE = 50_000
+_MOST_ROUNDS_OF_LARGE = 60
+_TINY = 1e-280
+_FARTHEST = 340.0
+"""Beyond it `e^x` is held: products of two still fit, and what is left out lowers no message."""
+
+
+# --------------------------------------------------------------------------- pairs of records
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """A graph in which each record has one or two values, the factors of each pair merged.
+
+    `ends` of shape `(pairs, 2)`, smaller record first, in order; `logs` of shape `(pairs, 2, 2)`
+    the log weights, `-inf` for zeros; only records with two possible values are in pairs, and each
+    row and column of a table has a finite entry. `odds` are the log odds of the second possible
+    value of each record by factors of its own; `sizes` and `own_sizes` the sums of the absolute
+    logarithms that went into tables and odds, which bound their rounding errors. `lone` tells
+    tables of which a pair depends on nothing, for certain.
+    """
+
+    graph: FactorGraph
+    ends: Ints
+    logs: Floats
+    odds: Floats
+    sizes: Floats
+    own_sizes: Floats
+    lone: Bools
+
+
+def pairs_of(graph: FactorGraph) -> Pairs | str:
+    """The pairs of a graph, or why it has none: in words."""
+    if any(group.arity > 2 for group in graph.groups):
+        return "a factor ties three or more records to each other: it is about pairs"
+    allowed = _two_values(graph)
+    if isinstance(allowed, str):
+        return allowed
+    values, two = allowed
+    odds, own_sizes = np.zeros(graph.records), np.zeros(graph.records)
+    ends, logs = [np.zeros((0, 2), dtype=np.int64)], [np.zeros((0, 2, 2))]
+    for group in graph.groups:
+        cells = _cells(group, values)
+        if group.arity == 2:
+            ends.append(group.members)
+            logs.append(cells)
+        elif group.arity == 1:
+            record = group.members[:, 0]
+            with np.errstate(invalid="ignore"):  # a value that is left out may have a zero
+                added = np.where(two[record], cells[:, 1] - cells[:, 0], 0.0)
+            size = np.where(two[record], np.abs(cells).sum(axis=1), 0.0)
+            odds += np.bincount(record, weights=added, minlength=graph.records)
+            own_sizes += np.bincount(record, weights=size, minlength=graph.records)
+    return _merged(graph, two, np.concatenate(ends), np.concatenate(logs), odds, own_sizes)
+
+
+def _two_values(graph: FactorGraph) -> tuple[Ints, Bools] | str:
+    """For each record its first and last possible value, shape `(records, 2)`; whether it has two.
+
+    In words why not, where a record has more than two, or none.
+    """
+    possible = graph.possible
+    if possible is None:
+        if int(graph.states.max()) > 2:
+            return "a record has three or more possible values: it is about two"
+        last = graph.states - 1
+        return np.stack([np.zeros_like(last), last], axis=1), last > 0
+    count = possible.sum(axis=1)
+    if int(count.max()) > 2:
+        return "a record has three or more possible values: it is about two"
+    if int(count.min()) == 0:
+        return _NO_VALUE
+    last = possible.shape[1] - 1 - possible[:, ::-1].argmax(axis=1)
+    return np.stack([possible.argmax(axis=1), last], axis=1), count == 2
+
+
+_NO_VALUE = "the factors leave a record no value"
+
+
+def _cells(group: FactorGroup, values: Ints) -> Floats:
+    """The log weights for the two values of each member, shape `(factors, 2)` or `(.., 2, 2)`."""
+    with np.errstate(divide="ignore"):
+        logs = np.log(group.tables)
+    factor = np.arange(group.count) if len(logs) == group.count else np.zeros(group.count, int)
+    first = values[group.members[:, 0]]
+    if group.arity == 1:
+        single: Floats = logs[factor[:, None], first]
+        return single
+    second = values[group.members[:, -1]]
+    cells: Floats = logs[factor[:, None, None], first[:, :, None], second[:, None, :]]
+    return cells
+
+
+def _merged(
+    graph: FactorGraph, two: Bools, ends: Ints, logs: Floats, odds: Floats, own_sizes: Floats
+) -> Pairs | str:
+    """The factors of each pair multiplied, and records with one possible value left out."""
+    turned = ends[:, 0] > ends[:, 1]
+    ends = np.sort(ends, axis=1)
+    logs = np.where(turned[:, None, None], logs.transpose(0, 2, 1), logs)
+    keys, place, count = np.unique(
+        ends[:, 0] * graph.records + ends[:, 1], return_inverse=True, return_counts=True
+    )
+    ends = np.stack([keys // graph.records, keys % graph.records], axis=1)
+    merged, sizes = np.zeros((len(keys), 2, 2)), np.zeros(len(keys))
+    np.add.at(merged, place, logs)
+    np.add.at(sizes, place, np.abs(np.where(np.isfinite(logs), logs, 0.0)).sum(axis=(1, 2)))
+    allowed = np.stack([np.ones_like(two), two], axis=1)
+    settled = _restrict(allowed, ends, merged)
+    if not settled:
+        return "its zeros exclude values one after the other, in too many rounds"
+    if not allowed.any(axis=1).all():
+        return _NO_VALUE
+    two = np.asarray(allowed.all(axis=1))
+    value = allowed[:, 1].astype(np.int64)  # of a record with one value, that value
+    for here in (0, 1):
+        other, record = ends[:, 1 - here], ends[:, here]
+        fixed = ~two[other] & two[record]
+        tables = merged[fixed] if here == 0 else merged[fixed].transpose(0, 2, 1)
+        column = value[other[fixed]]
+        each = np.arange(len(tables))
+        added = tables[each, 1, column] - tables[each, 0, column]
+        odds = odds + np.bincount(record[fixed], weights=added, minlength=graph.records)
+        size = sizes[fixed]
+        own_sizes += np.bincount(record[fixed], weights=size, minlength=graph.records)
+    odds[~two] = 0.0
+    live = two[ends].all(axis=1)
+    merged = merged[live]
+    same: Bools = (merged[:, 0] == merged[:, 1]).all(axis=1)
+    same |= (merged[:, :, 0] == merged[:, :, 1]).all(axis=1)
+    return Pairs(graph, ends[live], merged, odds, sizes[live], own_sizes, same & (count[live] == 1))
+
+
+def _restrict(allowed: Bools, ends: Ints, logs: Floats) -> bool:
+    """Drop values that no table supports, round by round; whether that came to an end."""
+    if np.isfinite(logs).all():
+        return True
+    for _ in range(_MOST_ROUNDS_OF_ZEROS):
+        before = int(allowed.sum())
+        possible = allowed[ends[:, 0]][:, :, None] & allowed[ends[:, 1]][:, None, :]
+        live = possible & (logs > -np.inf)
+        for here in (0, 1):
+            dead, value = np.nonzero(~live.any(axis=2 - here))
+            allowed[ends[dead, here], value] = False
+        if int(allowed.sum()) == before:
+            return True
+    return False
+
+
+# --------------------------------------------------------------------------- messages
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """What each message does with the log cost `s` of its target.
+
+    `high` and `low` are `r(u)` and `r(u')`, with their signs turned where the values of the target
+    change their roles, and 0 where they are infinite (`certain_high`, `certain_low`: the target has
+    one value left). `least` and `most` bound `L`; `error` is by how much a step is raised for its
+    rounding, `weight` is `1 - e^-rho`.
+    """
+
+    high: Floats
+    low: Floats
+    least: Floats
+    most: Floats
+    middle: Floats
+    weight: Floats
+    error: Floats
+    certain_high: Bools
+    certain_low: Bools
+
+    @classmethod
+    def of(cls, high: Floats, low: Floats, least: Floats, most: Floats, ratio: Floats) -> _Steps:
+        """With infinite `high` and `low`; `ratio` is `rho`, rounded up."""
+        certain_high, certain_low = high == np.inf, low == -np.inf
+        both = certain_high & certain_low
+        most = np.where(certain_high, least, most)  # the least L is the worst
+        least = np.where(certain_low, most, least)
+        least, most = np.where(both, 0.0, least), np.where(both, 0.0, most)
+        high, low = np.where(certain_high, 0.0, high), np.where(certain_low, 0.0, low)
+        size = np.abs(high) + np.abs(low)
+        for end in (least, most):
+            size += np.where(np.isfinite(end), np.abs(end), 0.0)
+        weight = -np.expm1(-ratio) * (1.0 + 8.0 * UNIT)
+        error = 1.0 + (64.0 + 8.0 * size) * UNIT
+        middle = -0.5 * (high + low)
+        return cls(high, low, least, most, middle, weight, error, certain_high, certain_low)
+
+    def at(self, places: Ints) -> _Steps:
+        """Those of some messages."""
+        return _Steps(*(getattr(self, field.name)[places] for field in fields(self)))
+
+    @cached_property
+    def zeros(self) -> bool:
+        """Whether some table has a zero."""
+        return bool((self.certain_high | self.certain_low).any())
+
+    def passed(self, s: Floats) -> Floats:
+        """`ln C`, rounded up."""
+        place = self.middle - 0.5 * s
+        np.maximum(place, self.least, out=place)
+        np.minimum(place, self.most, out=place)
+        beside = np.exp(np.minimum(place + self.low, _FARTHEST))
+        place += self.high
+        np.negative(place, out=place)
+        against = np.exp(np.minimum(place, _FARTHEST, out=place), out=place)
+        if self.zeros:
+            against[self.certain_high], beside[self.certain_low] = 0.0, 0.0
+        fallen = -s
+        beside += np.exp(fallen)
+        against += 1.0
+        beside *= against
+        lost = beside < 1e-290  # s and rho are beyond what doubles can tell
+        beside[lost] = 1.0
+        step = np.expm1(fallen, out=fallen)
+        step *= self.weight
+        step /= beside
+        step *= self.error + (8.0 * UNIT) * s
+        np.subtract(1e-300, step, out=step)
+        step[lost] = np.inf
+        np.log1p(step, out=step)
+        step *= 1.0 + 8.0 * UNIT
+        np.minimum(step, s, out=step)
+        return step
+
+
+class FieldMessages:
+    """The messages of one graph, and how they follow from each other.
+
+    Pairs that depend on nothing have none. With `E` pairs, edge `e < E` goes from the smaller
+    record to the larger, `e + E` back; message `d 2E + e` is that of edge `e` for the values `u, u'
+    = 1, 0` (`d = 0`) or `0, 1` (`d = 1`). Remembers solutions, from which those for larger costs
+    start.
+    """
+
+    def __init__(self, pairs: Pairs) -> None:
+        self.graph = pairs.graph
+        self.pairs = pairs
+        records = self.graph.records
+        ends, logs = pairs.ends, pairs.logs
+        source = np.concatenate([ends[:, 0], ends[:, 1]])
+        target = np.concatenate([ends[:, 1], ends[:, 0]])
+        adds = np.concatenate([logs[:, :, 1] - logs[:, :, 0], logs[:, 1, :] - logs[:, 0, :]])
+        low, high, error = self._intervals(target, adds)
+        self.live = np.nonzero(~pairs.lone)[0]
+        source, target, adds, low, high, error = (
+            entries[np.tile(~pairs.lone, 2)] for entries in (source, target, adds, low, high, error)
+        )
+        self.source, self.edges = source, len(source)
+        self.degree = np.bincount(source, minlength=records)
+        falls = adds[:, 1] < adds[:, 0]
+        turned = np.concatenate([falls, ~falls])
+        sign = np.where(turned, -1.0, 1.0)
+        first = np.concatenate([adds[:, 1], adds[:, 0]]) * sign
+        second = np.concatenate([adds[:, 0], adds[:, 1]]) * sign
+        low, high = np.tile(low, 2), np.tile(high, 2)
+        self.ratio = first - second
+        self.ratio += np.where(np.isfinite(self.ratio), np.tile(error, 2), 0.0)
+        least, most = np.where(turned, -high, low), np.where(turned, -low, high)
+        self.steps = _Steps.of(first, second, least, most, self.ratio)
+        reverse = np.roll(np.arange(self.edges), self.edges // 2)
+        order = turned.astype(np.int64)
+        self.total_at = order * records + np.tile(target, 2)
+        self.back_at = order * self.edges + np.tile(reverse, 2)
+        self._solved: list[tuple[float, Floats]] = []
+
+    @property
+    def size(self) -> int:
+        """How many messages there are."""
+        return 2 * self.edges
+
+    def _intervals(self, target: Ints, adds: Floats) -> tuple[Floats, Floats, Floats]:
+        """For each edge the least and largest log odds of its target without it, and their error.
+
+        Rounded outward by enough for a table's own rounding too.
+        """
+        records = self.graph.records
+        count = np.bincount(target, minlength=records)
+        sizes = np.tile(self.pairs.sizes, 2)
+        size = np.bincount(target, weights=sizes, minlength=records) + self.pairs.own_sizes
+        error = ((count + 8) * (8.0 * UNIT) * size)[target]
+        least, most = adds.min(axis=1), adds.max(axis=1)
+        low = self._without(target, least) - error
+        high = self._without(target, most) + error
+        return low, high, error
+
+    def _without(self, target: Ints, ends: Floats) -> Floats:
+        """The odds and all other entries with the same target, summed; entries may be infinite."""
+        records = self.graph.records
+        finite = np.isfinite(ends)
+        plain = np.where(finite, ends, 0.0)
+        total = self.pairs.odds + np.bincount(target, weights=plain, minlength=records)
+        unbounded = np.bincount(target, weights=~finite, minlength=records)[target] - ~finite
+        sign = 1.0 if bool((ends > -np.inf).all()) else -1.0
+        without: Floats = np.where(unbounded > 0, sign * np.inf, total[target] - plain)
+        return without
+
+    def step(self, y: Floats, dp_epsilon: float, ceiling: Floats) -> Floats:
+        """`min(Phi(y), ceiling)`, rounded up."""
+        s = self._totals(y, dp_epsilon).ravel()[self.total_at]
+        s -= y[self.back_at]
+        return np.minimum(self.steps.passed(s), ceiling)
+
+    def _totals(self, y: Floats, dp_epsilon: float) -> Floats:
+        """`eps` and all messages out of each record, by order of values: rounded up, `(2, n)`."""
+        records = self.graph.records
+        out = [
+            np.bincount(self.source, weights=part, minlength=records)
+            for part in (y[: self.edges], y[self.edges :])
+        ]
+        total: Floats = np.stack(out).astype(np.float64, copy=False) + dp_epsilon
+        total += total * ((self.degree + 8) * (2.0 * UNIT))
+        return total
+
+    def ceiling(self, dp_epsilon: float) -> Floats:
+        """`min(rho, eps for each other record of the component)`: itself a super-solution."""
+        others = (self.graph.component_sizes - 1) * dp_epsilon * (1.0 + 4.0 * UNIT)
+        least: Floats = np.minimum(self.ratio, np.tile(others[self.source], 2))
+        return least
+
+    def solve(self, dp_epsilon: float, deadline: Deadline = NEVER) -> tuple[Floats, int]:
+        """Verified messages for this cost, and the rounds that they took.
+
+        At the deadline what the way down has reached: it is proven, only not the least.
+        """
+        ceiling = self.ceiling(dp_epsilon)
+        y, rounds = self._ascend(dp_epsilon, ceiling, deadline)
+        if y is not None:
+            self._solved = [
+                *(old for old in self._solved if old[0] != dp_epsilon),
+                (dp_epsilon, y),
+            ][-4:]
+            return y, rounds
+        y, more = self._descend(ceiling, dp_epsilon, deadline)
+        return y, rounds + more
+
+    def _ascend(
+        self, dp_epsilon: float, ceiling: Floats, deadline: Deadline
+    ) -> tuple[Floats | None, int]:
+        """From 0, or the solution for a lower cost, up to where a plain step raises nothing."""
+        below = [old for old in self._solved if old[0] <= dp_epsilon]
+        y = max(below, key=lambda old: old[0])[1] if below else np.zeros(self.size)
+        for rounds in range(_MOST_ROUNDS if self.size < _LARGE else _MOST_ROUNDS_OF_LARGE):
+            following = self.step(y, dp_epsilon, ceiling)
+            if bool((following <= y).all()):
+                return y, rounds
+            if deadline.passed:
+                return None, rounds
+            following *= 1.0 + (_HAIR if self.size < _LARGE else _HAIR_OF_LARGE)
+            y = np.minimum(np.maximum(y, following), ceiling)
+        return None, _MOST_ROUNDS
+
+    def _descend(self, y: Floats, dp_epsilon: float, deadline: Deadline) -> tuple[Floats, int]:
+        """Lower super-solutions, each from the last, until the level stands still; the rounds."""
+        level, still, rounds = math.inf, 0, 0
+        while rounds < (_MOST_ROUNDS if self.size < _LARGE else _MOST_ROUNDS_OF_LARGE):
+            if deadline.passed:
+                break
+            rounds += 1
+            y = np.minimum(self.step(y, dp_epsilon, y), y)
+            before, level = level, float(np.max(self.levels(y, dp_epsilon)))
+            still = still + 1 if level >= before * (1.0 - 1e-10) else 0
+            if still >= 4:
+                break
+        return y, rounds
+
+    def levels(self, y: Floats, dp_epsilon: float) -> Floats:
+        """For each record `eps` and its messages; capped by `eps` for all of its component."""
+        total = np.where(self.degree == 0, dp_epsilon, self._totals(y, dp_epsilon).max(axis=0))
+        sizes = self.graph.component_sizes
+        whole = np.where(sizes == 1, dp_epsilon, sizes * dp_epsilon * (1.0 + 4.0 * UNIT))
+        least: Floats = np.minimum(total, whole)
+        return least
+
+    @cached_property
+    def _kinds(self) -> Ints:
+        """A message of each kind that there is: the same step, order of values and degree."""
+        steps = self.steps
+        told = (steps.high, steps.low, steps.least, steps.most, self._fewer, self._orders)
+        key = np.zeros(self.size, dtype=np.uint64)
+        for part in told:  # by a hash: two kinds taken for one only make a guess that fails
+            key *= np.uint64(0x9E3779B97F4A7C15)
+            key += np.asarray(part, dtype=np.float64).view(np.uint64)
+            key ^= key >> np.uint64(29)
+        places: Ints = np.unique(key, return_index=True)[1]
+        return places
+
+    @property
+    def _fewer(self) -> Ints:
+        """How many messages a step sums up."""
+        fewer: Ints = self.degree[self.total_at % self.graph.records] - 1
+        return fewer
+
+    @property
+    def _orders(self) -> Ints:
+        """The order of values of each message, and of those that its step sums up."""
+        order: Ints = np.repeat([0, 2], self.edges) + (self.total_at >= self.graph.records)
+        return order
+
+    def uniform(self, dp_epsilon: float) -> list[float] | None:
+        """Two numbers, one for each order of values, that are a super-solution for all messages.
+
+        `None` where the search does not end. A guess for the kernel, which proves it.
+        """
+        kinds = self._kinds
+        steps, more = self.steps.at(kinds), self._fewer[kinds].astype(float)
+        orders = self._orders[kinds]
+        ceiling = float(np.max(self.graph.component_sizes) - 1) * dp_epsilon
+        y = np.zeros(2)
+        for _ in range(_MOST_ROUNDS):
+            passed = np.minimum(steps.passed(dp_epsilon + more * y[orders % 2]), ceiling)
+            following = np.array([passed[orders // 2 == d].max() for d in (0, 1)])
+            if bool((following <= y).all()):
+                return [float(entry) for entry in y]
+            y = np.maximum(y, following * (1.0 + _HAIR_OF_LARGE))
+        return None
+
+    def witness(self, y: Floats, dp_epsilon: float, most: int) -> list[float] | None:
+        """The messages for the kernel: all of them, or two numbers; `None` for their caps.
+
+        Four for each pair, pairs in order: from the smaller record `[1, 0]` and `[0, 1]`, back the
+        same.
+        """
+        pairs = len(self.pairs.ends)
+        if 4 * pairs > most:
+            return self.uniform(dp_epsilon)
+        half = self.edges // 2
+        written = np.zeros((pairs, 4))
+        quarters = (y[:half], y[2 * half : 3 * half], y[half : 2 * half], y[3 * half :])
+        for place, quarter in enumerate(quarters):
+            written[self.live, place] = quarter
+        plain: list[float] = written.ravel().tolist()
+        return plain
+
+
+_KNOWN: WeakKeyDictionary[FactorGraph, FieldMessages | str] = WeakKeyDictionary()
+
+
+def field_messages(graph: FactorGraph) -> FieldMessages | str:
+    """The messages of a graph, prepared once; in words why it has none."""
+    if graph not in _KNOWN:
+        pairs = pairs_of(graph)
+        _KNOWN[graph] = pairs if isinstance(pairs, str) else FieldMessages(pairs)
+    return _KNOWN[graph]
+
+
+def fields_level(
+    messages: FieldMessages,
+    dp_epsilon: float,
+    deadline: Deadline = NEVER,
+    most_written: int = MOST_WRITTEN,
+) -> GraphLevel:
+    """`eps + max over i and u, u' of sum_k ln C_(i -> k)[u, u']`, in nats, rounded up.
+
+    At the deadline by messages that are proven, only not the least. Source: theory 3.7c.
+    """
+    widest = float(np.max(messages.ratio, initial=0.0))
+    if dp_epsilon <= _TINY or messages.size == 0:
+        size = int(messages.graph.component_sizes.max()) if messages.size else 1
+        level = dp_epsilon if size == 1 else up(size * dp_epsilon, 4)
+        return GraphLevel(level, 0, 0, 0.0, widest)
+    y, rounds = messages.solve(dp_epsilon, deadline)
+    levels = messages.levels(y, dp_epsilon)
+    record = int(np.argmax(levels))
+    return GraphLevel(
+        float(np.nextafter(levels[record], np.inf)),
+        record,
+        rounds,
+        _HAIR,
+        widest,
+        messages.witness(y, dp_epsilon, most_written),
+    )

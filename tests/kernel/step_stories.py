@@ -36,7 +36,8 @@ ALTERNATING: Document = {
 WITNESSED = ("two states", "tuples", "window", "factors", "a zero")
 RULES = (
     "independent", "cluster-size", "family", "finite-law", "tree-recursion", "graph-contraction",
-    "graph-influence", "markov-ratio", "markov-contraction", "markov-threshold", "markov-recursion",
+    "graph-fields", "graph-influence", "markov-ratio", "markov-contraction", "markov-threshold",
+    "markov-recursion",
     "markov-window", "markov-influence", "markov-contexts",
     "markov-count", "gaussian-covariance",
     "gaussian-equal-variances", "gaussian-max-correlation", "gaussian-regression",

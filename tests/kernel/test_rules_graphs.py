@@ -27,7 +27,7 @@ from tests.kernel.steps import ROUNDING, agreed, bare, derive, make_step, read_o
 from tests.oracles import chains, finite
 from tests.theorems.test_graphs_and_trees import joint_of, random_graph, random_tree
 
-RULES = {"graph-contraction", "graph-influence", "tree-recursion"}
+RULES = {"graph-contraction", "graph-fields", "graph-influence", "tree-recursion"}
 BELOW = 1e-9
 
 
@@ -145,7 +145,7 @@ def test_graphs(zeros):
         truth = max(finite.worst_case(joint, eps).level, eps)
         assert all(level >= truth - BELOW for level in found.values())
         seen |= set(found)
-    assert seen == {"graph-contraction", "graph-influence"}
+    assert seen == RULES - {"tree-recursion"}
 
 
 @pytest.mark.prove
@@ -181,7 +181,9 @@ def test_large_models():
     table = [[1.5, 1.0], [1.0, 1.5]]
     cost = Cost(any=0.5)
     for sides in [(1, 1), (1, 40), (12, 12), (150, 150)]:
-        agreed(Graph(grid=sides, table=table), cost, {"graph-contraction"})
+        agreed(
+            Graph(grid=sides, table=table), cost, {"graph-contraction", "graph-fields"}, close=1e-7
+        )
     agreed(Graph(grid=(10, 12), table=[[1.2, 1], [1, 1.2]]), cost, RULES)
     pairs = np.stack([np.arange(1999), np.arange(1, 2000)], axis=1)
     agreed(Graph(records=2000, edges=pairs, table=table), cost, {"graph-contraction"})
@@ -270,7 +272,7 @@ def factors(*tables: dict) -> dict:
     ],
 )
 def test_refusals(population):
-    for rule in ("graph-contraction", "graph-influence"):
+    for rule in ("graph-contraction", "graph-fields", "graph-influence"):
         refused(make_step(rule, population, Cost(any=0.5)))
 
 
@@ -291,7 +293,7 @@ def test_strong_couplings_have_no_influence_matrix():
 
 def test_edges_in_files_are_unknown():
     filed = {"model": "graph", "records": 9, "edges": {"file": "e.csv", "sha256": "0" * 64}}
-    for rule in ("graph-contraction", "graph-influence"):
+    for rule in ("graph-contraction", "graph-fields", "graph-influence"):
         refused(make_step(rule, filed | {"table": GRID["table"]}, Cost(any=0.5)), UnknownError)
 
 
@@ -438,7 +440,7 @@ def test_a_network_without_two_parents_is_a_tree():
 def test_damaged_networks_are_refused(node, change):
     population = bare(Network(nodes=VEE))
     population["nodes"][node] |= change
-    for rule in ("graph-contraction", "graph-influence"):
+    for rule in ("graph-contraction", "graph-fields", "graph-influence"):
         step = make_step(rule, population, Cost(any=0.5))
         with pytest.raises((InvalidError, LookupError)):
             certified_level(step)

@@ -13,7 +13,13 @@ from flint import arb, ctx
 from bayesdp.leakage import fields
 from bayesdp.leakage.contraction import graph_level
 from bayesdp.leakage.deadline import Deadline
-from bayesdp.leakage.fields import FieldMessages, field_messages, fields_level, pairs_of
+from bayesdp.leakage.fields import (
+    FieldMessages,
+    field_messages,
+    fields_level,
+    pairs_of,
+    uniform_level,
+)
 from bayesdp.populations import Graph, parse
 from tests.effort import runs
 from tests.oracles import chains, finite
@@ -130,15 +136,17 @@ def test_messages_are_super_solutions_by_a_slow_loop() -> None:
             continue
         y, _ = prepared.solve(eps)
         pairs = prepared.pairs
-        written = prepared.witness(y, eps, 1000)
-        assert written is not None
         influence: dict[tuple[int, int, int], float] = {}
         adds: dict[tuple[int, int], np.ndarray] = {}
         for number, (i, k) in enumerate(pairs.ends.tolist()):
-            for place, key in enumerate([(i, k, 1), (i, k, 0), (k, i, 1), (k, i, 0)]):
-                influence[key] = written[4 * number + place]
+            influence |= {(*ends, u): 0.0 for ends in ((i, k), (k, i)) for u in (0, 1)}
             adds[i, k] = pairs.logs[number, :, 1] - pairs.logs[number, :, 0]
             adds[k, i] = pairs.logs[number, 1, :] - pairs.logs[number, 0, :]
+        for number, pair in enumerate(pairs.ends[prepared.live].tolist()):
+            half = prepared.edges // 2
+            for d, back in itertools.product((0, 1), (0, 1)):
+                place = d * prepared.edges + back * half + number
+                influence[(*(pair[::-1] if back else pair), 1 - d)] = float(y[place])
         most = (prepared.graph.component_sizes.max() - 1) * eps
         for (i, k, u), stated in influence.items():
             others = [j for (source, j) in adds if source == k and j != i]
@@ -268,12 +276,16 @@ def test_large_graphs_agree_with_small_ones(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_two_numbers_are_a_super_solution_for_all_messages() -> None:
     prepared = messages_of(Graph(grid=(7, 9), table=[[9.0, 1.0], [1.0, 0.7]]))
-    numbers = prepared.uniform(0.6)
-    assert numbers is not None
+    numbers, _ = prepared.uniform(0.6, 63)
     y = np.repeat(numbers, prepared.edges)
     assert (prepared.step(y, 0.6, prepared.ceiling(0.6)) <= y).all()
-    assert (prepared.solve(0.6)[0] <= y * (1 + 1e-7)).all()
+    assert (prepared.solve(0.6)[0] <= y * (1 + 1e-9)).all()
     assert len(prepared._kinds) < prepared.size / 4
+    inside = uniform_level(prepared, 0.6, 63).epsilon
+    assert inside == pytest.approx(0.6 + 4 * max(numbers), rel=1e-12)
+    assert inside >= fields_level(prepared, 0.6).epsilon * (1 - 1e-9)
+    corner = messages_of(Graph(grid=(3, 3), table=[[9.0, 1.0], [1.0, 0.7]]))
+    assert uniform_level(corner, 0.6, 63).epsilon == pytest.approx(inside, rel=1e-12)
 
 
 def test_levels_for_larger_costs_start_from_lower_ones() -> None:
@@ -303,4 +315,5 @@ def test_without_time_the_caps_stand() -> None:
     prepared = messages_of(graph)
     found = fields_level(prepared, 0.3, over).epsilon
     assert level(Graph(grid=(4, 4), table=[[9.0, 1.0], [1.0, 0.7]]), 0.3) <= found
-    assert found == pytest.approx(16 * 0.3, rel=1e-12)
+    y = prepared.uniform(0.3, 16)[0]
+    assert found == pytest.approx(0.3 + 4 * float(y.max()), rel=1e-9)

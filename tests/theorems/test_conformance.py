@@ -398,6 +398,35 @@ class TestGraphContraction(TheoremConformance):
         ]
 
 
+class TestGraphFields(TheoremConformance):
+    name = "graph-fields"
+    unchanged_by = frozenset({SAME_FOR_UNINFORMED})
+
+    def cases(self):
+        rare = pairs(0.4)
+        rare["factors"] = [*rare["factors"], {"between": [0], "table": [1.0, 0.05]}]
+        return [
+            discrete(**rare),
+            discrete(**pairs(2.0)),
+            discrete(model="graph", grid=[2, 2], table=[[9.0, 1.0], [1.0, 0.5]]),
+            discrete(model="tree", nodes=NODES),
+        ]
+
+    def renamed(self):
+        return [
+            (parse(pairs(0.4)), parse(turned(pairs(0.4)))),
+            (Tree(nodes=NODES), Tree(nodes=[NODES[0], NODES[2], NODES[1]])),
+        ]
+
+    def failures(self):
+        three = [[2.0, 1.0, 1.0], [1.0, 2.0, 1.0], [1.0, 1.0, 2.0]]
+        triple = {"between": [0, 1, 2], "table": [[[1.0, 2.0], [2.0, 1.0]]] * 2}
+        return [
+            Failed("three or more possible values", Graph(grid=[2, 2], table=three)),
+            Failed("three or more records", Graph(records=3, states=2, factors=[triple])),
+        ]
+
+
 class TestGraphInfluence(TheoremConformance):
     name = "graph-influence"
     unchanged_by = frozenset({NO_SIGN, SAME_FOR_UNINFORMED})

@@ -147,6 +147,16 @@ def test_reference_graphs(case):
         assert all(value >= case["exact"] - BELOW for value in found.values())
 
 
+@pytest.mark.parametrize("case", vectors("fields.json"), ids=lambda c: c["name"])
+def test_reference_fields(case):
+    epsilon = str(case["dp_epsilon"])
+    answer = ask("leakage", json.dumps(case["population"]), "--epsilon", epsilon)
+    found = {bound["theorem"]: bound["epsilon"] for bound in answer["bounds"]}
+    assert found["graph-contraction"] == pytest.approx(case["plain"], rel=1e-9)
+    assert case.get("at_least", 0.0) - BELOW <= found["graph-fields"] <= case.get("at_most", 1e9)
+    assert found["graph-fields"] == pytest.approx(case["fields"], rel=1e-9)
+
+
 @pytest.mark.parametrize("case", vectors("trees.json"), ids=lambda c: c["name"])
 def test_reference_trees(case):
     answer = ask(

@@ -12,7 +12,7 @@ from typing import Any
 
 from flint import arb
 
-from bayesdp.kernel.arithmetic import ball, exact, require
+from bayesdp.kernel.arithmetic import ball, check_clock, exact, require
 
 FARTHEST = 100_000
 """More than the logarithm of any ratio of two doubles."""
@@ -47,3 +47,27 @@ def super_solution(
             return trial
     require(False, "a step raises it, so it is not above the fixed point", what)
     return []
+
+
+_HAIR = 4e-13
+_MOST_UPDATES = 1_200_000
+
+
+def ascended(
+    step: Callable[[list[float]], Sequence[float]], caps: Sequence[float]
+) -> list[float] | None:
+    """A guess at a super-solution of `min(step(y), caps)`, in doubles: it proves nothing.
+
+    From 0 up, each round a hair above the step, until half a hair would raise nothing. `None` where
+    that would take too long.
+    """
+    y = [0.0] * len(caps)
+    for _ in range(min(2000, _MOST_UPDATES // max(len(caps), 1))):
+        check_clock()
+        following = step(y)
+        raised = zip(following, y, caps, strict=True)
+        if all(old >= min(new * (1 + _HAIR / 2), cap) for new, old, cap in raised):
+            return y
+        raised = zip(following, y, caps, strict=True)
+        y = [max(old, min(new * (1 + _HAIR), cap)) for new, old, cap in raised]
+    return None

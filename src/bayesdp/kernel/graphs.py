@@ -148,6 +148,36 @@ def _possible(
     return possible
 
 
+def merged(model: Model) -> Model:
+    """The same law with one factor for each record and each pair, and what is possible by those."""
+    products: dict[Any, WeightTable] = {}
+    factors: dict[tuple[int, ...], WeightTable] = {}
+    for tie, table in model.factors:
+        if len(tie) > 2:
+            return model
+        key: Any = (id(table), tie != tuple(sorted(tie)))
+        if key not in products:
+            products[key] = _transposed(table) if key[1] else table
+        own, members = products[key], tuple(sorted(tie))
+        if members in factors:
+            before = factors[members]
+            key = (id(before), id(own))
+            if key not in products:
+                both = zip(before.weights, own.weights, strict=True)
+                products[key] = WeightTable(own.sizes, tuple(a * b for a, b in both))
+            own = products[key]
+        factors[members] = own
+    listed = list(factors.items())
+    return Model(model.states, listed, _possible(model.states, listed))
+
+
+def _transposed(table: WeightTable) -> WeightTable:
+    rows, columns = table.sizes
+    flat = table.weights
+    turned = tuple(flat[u * columns + v] for v in range(columns) for u in range(rows))
+    return WeightTable((columns, rows), turned)
+
+
 def live_cells(
     tie: tuple[int, ...], table: WeightTable, possible: list[frozenset[int]]
 ) -> list[tuple[tuple[int, ...], Fraction]]:

@@ -26,16 +26,12 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from bayesdp.arrays import Bools, Floats, Ints
-from bayesdp.leakage.contraction import GraphLevel
 from bayesdp.leakage.deadline import NEVER, Deadline
 from bayesdp.numbers import UNIT, up
 from bayesdp.populations.factors import FactorGraph, FactorGroup
 
-MOST_WRITTEN = 9_000
-"""With more messages than this the witness of a certificate is two numbers for all of them."""
-
-MOST_WRITTEN_OF_NODES = 50_000
-"""The same where each record is spelt out as a node: the population is longer than the witness."""
+MOST_PAIRS = 5_000
+"""With more pairs a certificate has no number for each message, but two for all of them."""
 
 _HAIR = 1e-12
 """Each round up is raised by so much of itself."""
@@ -372,14 +368,16 @@ class FieldMessages:
         At the deadline what the way down has reached: it is proven, only not the least.
         """
         ceiling = self.ceiling(dp_epsilon)
-        y, rounds = self._ascend(dp_epsilon, ceiling, deadline)
+        y, rounds = self._ascend(dp_epsilon, ceiling, deadline.within(deadline.left / 2.0))
         if y is not None:
             self._solved = [
                 *(old for old in self._solved if old[0] != dp_epsilon),
                 (dp_epsilon, y),
             ][-4:]
             return y, rounds
-        y, more = self._descend(ceiling, dp_epsilon, deadline)
+        component = int(self.graph.component_sizes.max())
+        y = np.minimum(ceiling, np.repeat(self.uniform(dp_epsilon, component)[0], self.edges))
+        y, more = self._descend(y, dp_epsilon, deadline)
         return y, rounds + more
 
     def _ascend(
@@ -426,12 +424,14 @@ class FieldMessages:
         steps = self.steps
         told = (steps.high, steps.low, steps.least, steps.most, self._fewer, self._orders)
         key = np.zeros(self.size, dtype=np.uint64)
-        for part in told:  # by a hash: two kinds taken for one only make a guess that fails
+        for part in told:
             key *= np.uint64(0x9E3779B97F4A7C15)
             key += np.asarray(part, dtype=np.float64).view(np.uint64)
             key ^= key >> np.uint64(29)
-        places: Ints = np.unique(key, return_index=True)[1]
-        return places
+        places, kind = np.unique(key, return_index=True, return_inverse=True)[1:]
+        alike = all(np.array_equal(part, part[places[kind]]) for part in told)
+        kinds: Ints = places if alike else np.arange(self.size)  # where two kinds have one key
+        return kinds
 
     @property
     def _fewer(self) -> Ints:
@@ -445,40 +445,33 @@ class FieldMessages:
         order: Ints = np.repeat([0, 2], self.edges) + (self.total_at >= self.graph.records)
         return order
 
-    def uniform(self, dp_epsilon: float) -> list[float] | None:
-        """Two numbers, one for each order of values, that are a super-solution for all messages.
+    def uniform(self, dp_epsilon: float, component: int) -> tuple[Floats, int]:
+        """Two numbers, one for each order of values, that bound all messages; and the rounds.
 
-        `None` where the search does not end. A guess for the kernel, which proves it.
+        Verified, for components of at most so many records. From 0 up as in `solve`; their caps
+        where that does not end.
         """
         kinds = self._kinds
         steps, more = self.steps.at(kinds), self._fewer[kinds].astype(float)
         orders = self._orders[kinds]
-        ceiling = float(np.max(self.graph.component_sizes) - 1) * dp_epsilon
+        ceiling = up((component - 1) * dp_epsilon, 4)
         y = np.zeros(2)
-        for _ in range(_MOST_ROUNDS):
-            passed = np.minimum(steps.passed(dp_epsilon + more * y[orders % 2]), ceiling)
+        for rounds in range(_MOST_ROUNDS):
+            passed = steps.passed((dp_epsilon + more * y[orders % 2]) * (1.0 + 4.0 * UNIT))
             following = np.array([passed[orders // 2 == d].max() for d in (0, 1)])
+            following = np.minimum(following, ceiling)
             if bool((following <= y).all()):
-                return [float(entry) for entry in y]
-            y = np.maximum(y, following * (1.0 + _HAIR_OF_LARGE))
-        return None
+                return y, rounds
+            y = np.minimum(np.maximum(y, following * (1.0 + _HAIR)), ceiling)
+        return np.full(2, ceiling), _MOST_ROUNDS
 
-    def witness(self, y: Floats, dp_epsilon: float, most: int) -> list[float] | None:
-        """The messages for the kernel: all of them, or two numbers; `None` for their caps.
 
-        Four for each pair, pairs in order: from the smaller record `[1, 0]` and `[0, 1]`, back the
-        same.
-        """
-        pairs = len(self.pairs.ends)
-        if 4 * pairs > most:
-            return self.uniform(dp_epsilon)
-        half = self.edges // 2
-        written = np.zeros((pairs, 4))
-        quarters = (y[:half], y[2 * half : 3 * half], y[half : 2 * half], y[3 * half :])
-        for place, quarter in enumerate(quarters):
-            written[self.live, place] = quarter
-        plain: list[float] = written.ravel().tolist()
-        return plain
+@dataclass(frozen=True, slots=True)
+class FieldsLevel:
+    """A level in nats, rounded up, and how many rounds the search for its messages took."""
+
+    epsilon: float
+    rounds: int
 
 
 _KNOWN: WeakKeyDictionary[FactorGraph, FieldMessages | str] = WeakKeyDictionary()
@@ -493,28 +486,31 @@ def field_messages(graph: FactorGraph) -> FieldMessages | str:
 
 
 def fields_level(
-    messages: FieldMessages,
-    dp_epsilon: float,
-    deadline: Deadline = NEVER,
-    most_written: int = MOST_WRITTEN,
-) -> GraphLevel:
+    messages: FieldMessages, dp_epsilon: float, deadline: Deadline = NEVER
+) -> FieldsLevel:
     """`eps + max over i and u, u' of sum_k ln C_(i -> k)[u, u']`, in nats, rounded up.
 
     At the deadline by messages that are proven, only not the least. Source: theory 3.7c.
     """
-    widest = float(np.max(messages.ratio, initial=0.0))
+    size = int(messages.graph.component_sizes.max())
     if dp_epsilon <= _TINY or messages.size == 0:
-        size = int(messages.graph.component_sizes.max()) if messages.size else 1
-        level = dp_epsilon if size == 1 else up(size * dp_epsilon, 4)
-        return GraphLevel(level, 0, 0, 0.0, widest)
+        return _level_of_size(dp_epsilon, size if messages.size else 1)
     y, rounds = messages.solve(dp_epsilon, deadline)
-    levels = messages.levels(y, dp_epsilon)
-    record = int(np.argmax(levels))
-    return GraphLevel(
-        float(np.nextafter(levels[record], np.inf)),
-        record,
-        rounds,
-        _HAIR,
-        widest,
-        messages.witness(y, dp_epsilon, most_written),
-    )
+    return FieldsLevel(up(float(np.max(messages.levels(y, dp_epsilon))), 1), rounds)
+
+
+def uniform_level(messages: FieldMessages, dp_epsilon: float, component: int) -> FieldsLevel:
+    """The same by two numbers for all messages, for components of at most so many records.
+
+    What a certificate of a large graph proves. The messages may be those of a part of the graph
+    that has every kind of place.
+    """
+    if dp_epsilon <= _TINY or messages.size == 0:
+        return _level_of_size(dp_epsilon, component if messages.size else 1)
+    y, rounds = messages.uniform(dp_epsilon, component)
+    most = up(dp_epsilon + int(messages.degree.max()) * float(y.max()), 4)
+    return FieldsLevel(min(most, up(component * dp_epsilon, 4)), rounds)
+
+
+def _level_of_size(dp_epsilon: float, size: int) -> FieldsLevel:
+    return FieldsLevel(dp_epsilon if size == 1 else up(size * dp_epsilon, 4), 0)

@@ -43,6 +43,7 @@ THEOREMS = frozenset(
         "gaussian-vector",
         "gaussian-walk-summable",
         "graph-contraction",
+        "graph-fields",
         "graph-influence",
         "independent",
         "markov-contexts",

@@ -43,6 +43,7 @@ from bayesdp.theorems.gaussian_regression import GaussianRegression
 from bayesdp.theorems.gaussian_vector import GaussianVector
 from bayesdp.theorems.gaussian_walk_summable import GaussianWalkSummable
 from bayesdp.theorems.graph_contraction import GraphContraction
+from bayesdp.theorems.graph_fields import GraphFields
 from bayesdp.theorems.graph_influence import GraphInfluence
 from bayesdp.theorems.independent import IndependentRecords
 from bayesdp.theorems.markov_contexts import MarkovContexts
@@ -69,6 +70,7 @@ REGISTRY: tuple[Theorem, ...] = (
     MarkovContexts(),
     TreeRecursion(),
     GraphContraction(),
+    GraphFields(),
     GraphInfluence(),
     FiniteLaw(),
     GaussianMaxCorrelation(),

@@ -26,7 +26,8 @@ from bayesdp.accounting.spend import Reading, Spend, total_cost
 from bayesdp.errors import BudgetExceededError, InputError
 from bayesdp.notions import LeakageReport, Refused, left_out_for_time
 from bayesdp.numbers import UpperBound
-from bayesdp.populations import Autoregressive, Gaussian
+from bayesdp.populations import Autoregressive, Gaussian, Population
+from bayesdp.populations.support import supports
 from bayesdp.release.noise import NOISES, NoiseName
 from bayesdp.release.pricing import CONFIDENCE, PlannedQuery, Pricing, own_level
 from bayesdp.release.programs import PlannedProgram, plan_programs
@@ -34,6 +35,7 @@ from bayesdp.release.queries import covered_labels, independent_labels, shape
 from bayesdp.release.spec import FROM_DATA, StudySpec
 from bayesdp.statements.populations import law_of
 from bayesdp.tables.checks import Structure
+from bayesdp.tables.supports import RuledOut
 
 __all__ = [
     "CONFIDENCE",
@@ -234,7 +236,14 @@ def structure_of(study: StudySpec) -> Structure:
         rows_per_unit=study.data.rows_per_unit,
         cluster_size=size if kind in ("cluster", "all") else None,
         series_length=size if kind == "series" else None,
+        ruled_out=_ruled_out(population),
     )
+
+
+def _ruled_out(population: Population | None) -> RuledOut | None:
+    """What the population gives the probability 0; `None` where it rules nothing out."""
+    excluded = supports(population) if population is not None and population.covers else ()
+    return RuledOut(population.covers, excluded) if population and excluded else None
 
 
 def make_plan(

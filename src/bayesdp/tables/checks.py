@@ -1,6 +1,6 @@
 """Compare a table with what the study declares. The findings are for the curator only.
 
-`inspect` returns findings with counts but no values. Nobody but the curator may see them: they
+`inspect` returns findings with counts but no cells. Nobody but the curator may see them: they
 depend on private values. A release raises `mismatch()`, whose message is the same whatever was
 found. The order of records is that of the order column; rows of one series that stand in another
 order in the file are a finding, because one of the two is then wrong.
@@ -21,8 +21,9 @@ from bayesdp.tables import reading
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 from bayesdp.tables.queries import TableQueries
-from bayesdp.tables.refusals import Finding, UnreadableCellsError, mismatch
+from bayesdp.tables.refusals import Finding, UnreadableCellsError, counted, mismatch
 from bayesdp.tables.source import Table, constant_column
+from bayesdp.tables.supports import RuledOut, support_findings
 
 __all__ = ["Finding", "Structure", "count_records", "inspect", "mismatch", "structure_findings"]
 
@@ -44,7 +45,8 @@ class Structure:
     `n` records, or None where it is read from the data; a record is a row (`unit="row"`) or all
     rows that share a value of the column `unit`, at most `rows_per_unit` of them; at most
     `cluster_size` records in a cluster and `series_length` steps in a series (None: no limit).
-    Without a cluster or series column the whole table is one cluster or series.
+    Without a cluster or series column the whole table is one cluster or series. `ruled_out` is what
+    the population gives the probability 0; None where it rules nothing out.
     """
 
     n: int | None = None
@@ -53,6 +55,7 @@ class Structure:
     cluster_size: int | None = None
     series_length: int | None = None
     several_series: bool = True
+    ruled_out: RuledOut | None = None
 
 
 def inspect(
@@ -62,7 +65,7 @@ def inspect(
 
     `plan` adds the plain public columns that its queries read, and its empty groups. Raises
     `TableError` where a column is of another type (that much is in the table's schema). The
-    findings hold counts and no values; an empty list is a table as declared.
+    findings hold counts and no cells; an empty list is a table as declared.
     """
     findings = _missing_columns(table, columns, expected)
     if findings:
@@ -101,7 +104,7 @@ def _checks(
     marked = [query.count(where=query[f"f{i}"]) for i in range(len(faults))]
     counts = table.numbers(query, query.count(), *marked)
     yield [
-        Finding(code, f"Column '{name}': {_WORDS[code]} in {_counted(count, 'row')}.")
+        Finding(code, f"Column '{name}': {_WORDS[code]} in {counted(count, 'row')}.")
         for (name, code, _), count in zip(faults, counts[1:], strict=True)
         if count
     ]
@@ -181,7 +184,7 @@ def structure_findings(
     findings: list[Finding] = []
     records, count = _records(table, columns, keys, expected, rows, findings)
     if expected.n is not None and count != expected.n:
-        held = _counted(count, "record")
+        held = counted(count, "record")
         message = f"The table holds {held}, and n = {expected.n} is declared."
         findings.append(Finding("n", message))
     if "order" in keys:
@@ -192,11 +195,11 @@ def structure_findings(
         findings += _cluster_findings(table, records, "cluster" in keys, count, expected)
     if expected.series_length is not None or keys.keys() & {"series", "order"}:
         findings += _series_findings(table, records, columns, keys, count, expected)
+    if expected.ruled_out is not None and not findings:
+        if "order" in keys:
+            records = _placed(_staged(records, "series" in keys), columns[keys["order"]])
+        findings += support_findings(table, records, "cluster" in keys, columns, expected.ruled_out)
     return findings, count
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _records(
@@ -207,19 +210,26 @@ def _records(
     rows: int,
     findings: list[Finding],
 ) -> tuple[Any, int]:
-    """One row per record with its cluster, series and order key, and the number of records."""
+    """One row per record with its cluster, series, order key and state, and their number.
+
+    Populations that rule anything out are about records of one row.
+    """
     source = table.expression
     chosen: dict[str, Any] = {role: source[name] for role, name in keys.items()}
     if "order" in keys:
         chosen["order"] = _order_key(table, columns[keys["order"]])
     if "member" in keys:  # as read: the texts 1 and 1.0 may be the same state
         chosen["member"] = reading.read(table, columns, keys["member"]).value
+    state: Any = constant_column()
+    if expected.ruled_out is not None:
+        state = expected.ruled_out.state_of(table, columns)
     if expected.unit == "row":
-        return source.select(**chosen, row_=constant_column()), rows
+        return source.select(**chosen, state=state), rows
     unit = table.require(expected.unit, "data.unit")
-    grouped = source.select(unit_=unit, **chosen).group_by("unit_")
+    grouped = source.select(unit_=unit, state=state, **chosen).group_by("unit_")
     records = grouped.aggregate(
         rows_=lambda t: t.count(),
+        state=lambda t: t.state.min(),
         **{role: lambda t, role=role: t[role].min() for role in chosen},
         **{f"{role}_max": lambda t, role=role: t[role].max() for role in chosen},
     )
@@ -238,7 +248,7 @@ def _records(
         findings.append(Finding("unit-rows", message))
     for role, number in zip(chosen, split, strict=True):
         if number:
-            message = f"In more than one {role}: {_counted(number, 'record')}."
+            message = f"In more than one {role}: {counted(number, 'record')}."
             findings.append(Finding(f"unit-{role}", message))
     return records, count
 
@@ -255,7 +265,7 @@ def _cluster_findings(
         largest, number = count, int(count > size)
     if not number:
         return []
-    above = _counted(number, "cluster")
+    above = counted(number, "cluster")
     message = f"Above the declared size of {size}: {above}; the largest has {largest} records."
     if not declared:
         message = f"The table is one cluster of {count} records, and at most {size} are declared."
@@ -312,8 +322,7 @@ def _series_findings(
 ) -> list[Finding]:
     findings: list[Finding] = []
     length = expected.series_length
-    group = records.series if "series" in keys else constant_column()
-    staged = records.mutate(series_=group)
+    staged = _staged(records, "series" in keys)
     stats: dict[str, Any] = {"size": lambda t: t.count()}
     if "order" in keys:
         stats |= {
@@ -339,6 +348,19 @@ def _series_findings(
     return findings
 
 
+def _staged(records: Any, several: bool) -> Any:
+    """The records with the column `series_`, in which they are one series without a column."""
+    return records.mutate(series_=records.series if several else constant_column())
+
+
+def _placed(staged: Any, column: Column) -> Any:
+    """The records with their `place` in the series, and the `exact` number of steps to it."""
+    start = staged.group_by("series_").aggregate(start=lambda t: t["order"].min())
+    started = staged.join(start, "series_")
+    exact = (started["order"] - started.start) / literal(_step(column))
+    return started.mutate(exact=exact, place=exact.round())
+
+
 def _order_findings(
     table: Table,
     staged: Any,
@@ -354,7 +376,7 @@ def _order_findings(
     """
     findings: list[Finding] = []
     if unreadable:
-        records = _counted(unreadable, "record")
+        records = counted(unreadable, "record")
         message = f"Column '{column.name}': no readable order key in {records}."
         if _holds_dates(table, column):
             message += f' It holds dates, so its step is a text such as "1 day", not {column.step}.'
@@ -364,9 +386,7 @@ def _order_findings(
     if length is not None and longest > length:
         message = f"A series spans {int(longest)} steps, and at most {length} are declared."
         findings.append(Finding("series-span", message))
-    started = staged.join(series, "series_")
-    exact = (started["order"] - started.start) / literal(_step(column))
-    placed = started.select("series_", exact=exact, place=exact.round())
+    placed = _placed(staged, column)
     slots = placed.group_by("series_", "place").aggregate(
         size=lambda t: t.count(),
         off=lambda t: t.count(where=(t.exact - t.place).abs() > _TOLERANCE),
@@ -375,10 +395,10 @@ def _order_findings(
     shared = occupied.count(where=occupied["size"] > 1)
     repeats, off = table.numbers(occupied, shared, occupied.off.sum())
     if repeats:
-        message = f"More than one record: at {_counted(repeats, 'step')} of a series."
+        message = f"More than one record: at {counted(repeats, 'step')} of a series."
         findings.append(Finding("duplicate-order", message))
     if off:
-        records = _counted(off, "record")
+        records = counted(off, "record")
         message = f"Off the declared step {column.step} of '{column.name}': {records}."
         findings.append(Finding("off-step", message))
     return findings + _misordered(table, staged, expected)
@@ -398,7 +418,7 @@ def _offset_findings(table: Table, column: Column) -> list[Finding]:
     if not offset or not plain:
         return []
     message = (
-        f"Column '{column.name}': {_counted(offset, 'time')} with an offset from UTC beside "
+        f"Column '{column.name}': {counted(offset, 'time')} with an offset from UTC beside "
         f"{plain} without. Write all with an offset, or none."
     )
     return [Finding("mixed-offsets", message)]
@@ -426,7 +446,7 @@ def _misordered(table: Table, staged: Any, expected: Structure) -> list[Finding]
     late = table.numbers(pairs, pairs.count(where=pairs["order"] < pairs.before))[0]
     if not late:
         return []
-    rows = _counted(late, "row")
+    rows = counted(late, "row")
     message = f"After a row of the same series with a later order key: {rows}."
     return [Finding("misordered", message)]
 
@@ -439,7 +459,7 @@ def _empty_groups(table: Table, columns: Mapping[str, Column], plan: TableQuerie
         groups = table.expression.select(group_=value).distinct()
         present = {row[0] for row in table.rows(groups, limit=len(levels) + 1)}
         if empty := [level for level in levels if level not in present]:
-            groups = _counted(len(empty), "group")
+            groups = counted(len(empty), "group")
             message = f"Column '{name}' is grouped by and has no rows in {groups}."
             findings.append(Finding("empty-group", message))
     return findings

@@ -32,7 +32,10 @@ _LINE = re.compile(r"CSV Error on Line: (\d{1,18})\b")
 
 @dataclass(frozen=True)
 class Finding:
-    """A difference between table and declaration: a stable code, and words with counts only."""
+    """A difference between table and declaration: a stable code, and words.
+
+    The words hold counts, and names and states that the study declares; no cells.
+    """
 
     code: str
     message: str
@@ -44,6 +47,11 @@ class UnreadableCellsError(TableMismatchError):
     def __init__(self, code: str, message: str) -> None:
         self.finding = Finding(code, message)
         super().__init__(_WORDS)
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """A count with its noun, such as "1 row" or "2 rows"."""
+    return f"{count} {noun if count == 1 else plural or noun + 's'}"
 
 
 def mismatch() -> TableMismatchError:

@@ -18,7 +18,7 @@ import glob
 import os
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -46,6 +46,7 @@ _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _PARQUET = (".parquet", ".pq")
 _KEY = "data.source"
 _NAME = "bayesdp_source"
+_ROWS_AT_ONCE = 100_000
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,16 @@ class Table:
         if limit is not None:
             query = query.limit(limit)
         return _run(self.connection, self.connection.compile(query))
+
+    def each_row(self, query: ir.Table) -> Iterator[tuple[Any, ...]]:
+        """The rows of a query one by one, for as many as a table may have.
+
+        They end where another query runs. The engine's errors are raised as in `rows`.
+        """
+        cursor = self.connection.con
+        engine(lambda: cursor.execute(self.connection.compile(query)))
+        while rows := engine(lambda: cursor.fetchmany(_ROWS_AT_ONCE)):
+            yield from rows
 
     def numbers(self, query: ir.Table, *aggregates: Any) -> tuple[Any, ...]:
         """The values of these aggregates over a query, from its only row."""

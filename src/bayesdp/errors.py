@@ -77,7 +77,8 @@ class TableMismatchError(Refusal):
     """The table is not as the study declares it.
 
     The message is the same whatever was found, because what was found depends on private values;
-    the curator sees it with `bayesdp check STUDY --data`.
+    the curator sees it with `bayesdp check STUDY --data`. What public columns show is told: an
+    average without rows.
     """
 
 

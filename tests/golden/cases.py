@@ -96,7 +96,7 @@ class Case:
 
     `prepare` names what happens first: "spent" (a good release of the unchanged study), "used up"
     (as many as fit), "read-only", "newer", "not a ledger" (what is done to that ledger).
-    `curator` is the code of what `check --data` finds.
+    `curator` is the code of what `check --data` finds; `for_all` where everybody is told that too.
     """
 
     name: str
@@ -107,6 +107,7 @@ class Case:
     files: dict[str, str | bytes] = field(default_factory=dict)
     prepare: tuple[str, ...] = ()
     curator: str = ""
+    for_all: bool = False
     raw: bytes | None = None
     """The study file as bytes, where it isn't a changed text."""
 
@@ -311,13 +312,14 @@ CASES = (
     table("data-misordered", "p,1,0\np,2,1\n", "p,2,1\np,1,0\n", "misordered", DAYS),
     table("data-order-key", "q,3,1", "q,third,1", "order-key", DAYS),
     Case(
-        "data-empty-group",
+        "average-of-no-rows",
         1,
         changes=(
             (MEAN, MEAN + 'by = "role"\n'),
             ('["child", "parent"]', '["child", "parent", "aunt"]'),
         ),
         curator="empty-group",
+        for_all=True,
     ),
     # -- the ledger
     Case("ledger-used-up", 1, prepare=("used up",)),

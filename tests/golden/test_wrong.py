@@ -22,7 +22,7 @@ MESSAGES = Packed("wrong")
 
 def named(case: Case) -> str:
     """The name of a case's message. What only the curator may know has the same for all."""
-    return "data" if case.curator else case.name
+    return "data" if case.curator and not case.for_all else case.name
 
 
 def run(*arguments: str):

@@ -149,7 +149,6 @@ SURVIVED = frozenset(
         "_one: without require(noise > 0 or still)",
         "_pair: prod(map(len, sides)) >= MOST_SETTINGS for prod(map(len, sides)) > MOST_SETTINGS",
         "_positions: without require(on_steps)",
-        "_positions: without require(round(max(steps)) < length)",
         "_positive_definite: len(matrix) < MOST_ROWS for len(matrix) <= MOST_ROWS",
         "_positive_graph: looked >= MOST_LOOKED_AT + len(loose) for looked > MOST_LOOKED_AT + len(loose)",
         "_probability: 0 < delta <= 1 for 0 < delta < 1",

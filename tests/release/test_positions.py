@@ -109,11 +109,26 @@ def test_the_kernel_refuses_groups_that_are_not_declared(tmp_path: Path) -> None
         assert verdict(changed) == "INVALID"
 
 
-def test_a_day_that_is_not_there_or_not_declared(tmp_path: Path) -> None:
-    for days in (DAYS[:2], [*DAYS, "2026-02-04"]):
-        column = {"role": "order", "step": "1 day", "states": days}
-        with pytest.raises(TableMismatchError):
-            study(tmp_path, ILL | {"by": "date"}, date=column).release()
+def test_a_day_that_is_not_there_counts_0_and_one_that_is_not_declared_is_refused(
+    tmp_path: Path,
+) -> None:
+    more: dict[str, Any] = {"role": "order", "step": "1 day", "states": [*DAYS, "2026-02-04"]}
+    with pytest.raises(TableMismatchError):
+        study(tmp_path, ILL | {"by": "date"}, date=more | {"states": DAYS[:2]}).release()
+    made = study(tmp_path, ILL | {"by": "date"}, date=more)
+    assert made.inspect() == []
+    found = document(made)
+    assert [result["group"] for result in found["results"]] == more["states"]
+    assert verdict(found) == "VALID ASSUMING"
+
+
+def test_series_that_begin_on_different_days(tmp_path: Path) -> None:
+    """The days of the table may be further apart than a series is long."""
+    days = [*DAYS, "2026-02-04"]
+    later = TABLE.assign(date=[*DAYS, *days[1:]])
+    column = {"role": "order", "step": "1 day", "states": days}
+    found = document(study(tmp_path, ILL | {"by": "date"}, table=later, date=column))
+    assert verdict(found) == "VALID ASSUMING"
 
 
 def test_positions_without_states_say_what_to_declare(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ import pytest
 from bayesdp.errors import InputError, TableMismatchError
 from bayesdp.tables.checks import Structure, count_records, inspect, structure_findings
 from bayesdp.tables.declarations import parse_columns
-from bayesdp.tables.queries import CountQuery
+from bayesdp.tables.grid import Grid
+from bayesdp.tables.queries import CountQuery, SumQuery
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run
 
@@ -93,15 +94,15 @@ def test_what_is_wrong_in_the_structure(expected: Structure, code: str) -> None:
     assert codes({}, Structure()) == set()
 
 
-def test_an_empty_group_is_found_where_it_is_grouped_by() -> None:
+def test_a_declared_group_without_rows_is_counted_as_0() -> None:
     changes = {"g": ["u"] * 6}
     assert codes(changes) == set()
-    table = open_table(pa.table({**GOOD, **changes}))
-    plan = [CountQuery("q", by="g")]
-    findings = inspect(table, parse_columns(COLUMNS), EXPECTED, plan)
-    assert [finding.code for finding in findings] == ["empty-group"]
-    with pytest.raises(TableMismatchError):
-        run(table, parse_columns(COLUMNS), plan, EXPECTED)
+    plan = [CountQuery("q", by="g"), SumQuery("s", "x", Grid(0.0, 10.0, 4), by="g")]
+    assert codes(changes, EXPECTED, plan) == set()
+    totals = run(open_table(pa.table({**GOOD, **changes})), parse_columns(COLUMNS), plan, EXPECTED)
+    assert totals["q"].values == {"u": (6,), "v": (0,)}
+    assert totals["q"].sizes == {"u": 6, "v": 0}
+    assert totals["s"].values["v"] == (0,)
 
 
 def test_without_cluster_or_series_column_the_table_is_one() -> None:

@@ -279,7 +279,7 @@ def _check_size(stated: Any, population: Any, declared: Mapping[str, Any]) -> No
         require(n <= max(map(described, members)), "more records than described", "n")
         return
     size = max(map(group_size, members))
-    most = min(size, _places(roles.get("member")), _positions(roles.get("order"), size))
+    most = min(size, _places(roles.get("member")), _positions(roles.get("order")))
     groups = roles.get("cluster" if structure == "clusters" else "series")
     if groups is None and structure == "clusters":
         require(size == 1, "no column says who is in which cluster", "columns")
@@ -294,8 +294,12 @@ def _places(member: Any) -> float:
     return math.inf if member is None else len(member.states)
 
 
-def _positions(order: Any, length: int) -> float:
-    """How many records of a series there are positions for: a step apart, within its length."""
+def _positions(order: Any) -> float:
+    """How many records of a series there are positions for, whole steps apart.
+
+    They may be further apart than a series is long: some are then without records, or series begin
+    at different ones.
+    """
     if order is None or order.states is None:
         return math.inf
     dated = isinstance(order.step, str)
@@ -305,7 +309,6 @@ def _positions(order: Any, length: int) -> float:
     tolerance = Fraction(1, 10**6)
     on_steps = all(abs(number - round(number)) <= tolerance for number in steps)
     require(on_steps, "positions that are not whole steps apart", "columns")
-    require(round(max(steps)) < length, "positions further apart than a series is long", "columns")
     return len(at)
 
 

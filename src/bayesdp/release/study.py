@@ -29,6 +29,7 @@ from bayesdp.errors import (
 )
 from bayesdp.numbers import UpperBound
 from bayesdp.populations import Population
+from bayesdp.release.averages import AVERAGES, averages_of_nothing
 from bayesdp.release.certify import certify
 from bayesdp.release.check import Check
 from bayesdp.release.derivation import derive, fits_total, provable_plan, within_total
@@ -51,9 +52,9 @@ from bayesdp.release.spec import FROM_DATA, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, QuerySpec
 from bayesdp.release.stress import Stress, stress
 from bayesdp.release.sweep import Sweep, spending, sweep
-from bayesdp.tables.checks import Finding, count_records, inspect, mismatch
+from bayesdp.tables.checks import Finding, count_records, inspect
 from bayesdp.tables.refusals import BY_CALL, BY_COMMAND, UnreadableCellsError
-from bayesdp.tables.source import Table, open_table
+from bayesdp.tables.source import Table, check_source, open_table
 from bayesdp.tables.sums import Total, Totals, run
 
 
@@ -134,6 +135,8 @@ class Study:
         self.folder = folder
         self._table = table
         self._priced: tuple[str, Plan] | None = None
+        if isinstance(table, str | Path):
+            check_source(str(table))
         for position, query in enumerate(spec.queries):
             if query.kind != "program":
                 shape(spec, position)
@@ -232,7 +235,12 @@ class Study:
         except UnreadableCellsError as error:
             return [error.finding]
         with self._naming_inspect():
-            findings = inspect(table, self.spec.columns, structure_of(self.spec), queries)
+            structure = structure_of(self.spec)
+            findings = inspect(table, self.spec.columns, structure, queries)
+            if not findings:
+                totals = run(table, self.spec.columns, queries, structure)
+                for sentence in averages_of_nothing(plan.queries, totals):
+                    findings.append(Finding("empty-group", sentence))
         for program in plan.programs if not findings else ():
             findings += program_findings(program, table, self.spec.columns)
         return findings
@@ -337,10 +345,8 @@ class Study:
         queries = [query.table_query() for query in plan.queries]
         expected = replace(structure_of(self.spec), n=plan.n)
         totals = run(table, self.spec.columns, queries, expected)
-        for query in plan.queries:
-            averaged = query.shape.spec.kind in ("mean", "proportion")
-            if averaged and not all(totals[query.shape.spec.name].sizes.values()):
-                raise mismatch()
+        for sentence in averages_of_nothing(plan.queries, totals):
+            raise TableMismatchError(f"{sentence} Nothing was released and nothing was spent.")
         return totals
 
     def _require_proofs(self, plan: Plan) -> None:
@@ -455,16 +461,13 @@ def noisy(query: PlannedQuery, total: Total) -> list[Result]:
                 kind=spec.kind,
                 value=query.value(integer, rows),
                 noise=query.noise,
-                noise_unit=float(query.step / (rows if spec.kind in _AVERAGES else 1)),
+                noise_unit=float(query.step / (rows if spec.kind in AVERAGES else 1)),
                 dp_epsilon=query.dp_epsilon,
                 dp_rho=query.dp_rho,
                 group=key,
                 cell=query.shape.cells[i] if query.shape.cells is not None else None,
                 unit=unit or "",
-                rows=rows if spec.kind in _AVERAGES else None,
+                rows=rows if spec.kind in AVERAGES else None,
             )
         )
     return results
-
-
-_AVERAGES = ("mean", "proportion")

@@ -63,7 +63,7 @@ def inspect(
 ) -> list[Finding]:
     """Everything in which the table differs from the declared columns and structure.
 
-    `plan` adds the plain public columns that its queries read, and its empty groups. Raises
+    `plan` adds the plain public columns that its queries read. Raises
     `TableError` where a column is of another type (that much is in the table's schema). The
     findings hold counts and no cells; an empty list is a table as declared.
     """
@@ -109,7 +109,6 @@ def _checks(
         if count
     ]
     yield structure_findings(table, columns, expected, counts[0])[0]
-    yield _empty_groups(table, columns, plan)
 
 
 def count_records(table: Table, unit: str = "row") -> int:
@@ -449,17 +448,3 @@ def _misordered(table: Table, staged: Any, expected: Structure) -> list[Finding]
     rows = counted(late, "row")
     message = f"After a row of the same series with a later order key: {rows}."
     return [Finding("misordered", message)]
-
-
-def _empty_groups(table: Table, columns: Mapping[str, Column], plan: TableQueries) -> list[Finding]:
-    findings = []
-    for name in sorted({query.by for query in plan if query.by is not None}):
-        levels = columns[name].levels or ()
-        value = reading.read(table, columns, name).value
-        groups = table.expression.select(group_=value).distinct()
-        present = {row[0] for row in table.rows(groups, limit=len(levels) + 1)}
-        if empty := [level for level in levels if level not in present]:
-            groups = counted(len(empty), "group")
-            message = f"Column '{name}' is grouped by and has no rows in {groups}."
-            findings.append(Finding("empty-group", message))
-    return findings

@@ -9,7 +9,7 @@ Sources, relative to the study:
 - `duckdb:///file.db?table=name` (relative; four slashes: absolute) or `file.duckdb::name`;
 - a pandas or Polars data frame or an Arrow table. In pandas NaN means missing.
 
-Public names: `Table`, `open_table`.
+Public names: `Table`, `open_table`, `check_source`, `require_columns`.
 """
 
 from __future__ import annotations
@@ -148,11 +148,31 @@ def require_columns(table: Table, columns: Mapping[str, Column]) -> None:
             table.require(str(column.source), f"data.columns.{name}.from")
 
 
-def _open_text(source: str, base: Path) -> Table:
+def check_source(source: str) -> None:
+    """Refuse a text that names no source of a form that is read. Nothing is opened.
+
+    Raises `TableError`, and `UnsupportedError` for engines other than DuckDB.
+    """
+    if "::" in source or "://" in source:
+        _split(source)
+        return
+    if not source.strip():
+        raise TableError(_KEY, source, expected="a file, a glob or an engine URL")
+    if not source.lower().endswith(_CSV + _PARQUET):
+        raise TableError(
+            _KEY,
+            source,
+            expected="a name that ends in .csv, .tsv, .csv.gz or .parquet",
+            remedy="Export other kinds of files to one of these. A DuckDB table is written "
+            "file.duckdb::table.",
+        )
+
+
+def _split(source: str) -> tuple[str, str]:
+    """The path of a DuckDB file, and the name of the table in it."""
     if "::" in source:
         path, _, name = source.partition("::")
-        return _open_duckdb(base / path, name, source)
-    if "://" in source:
+    else:
         try:
             parts = urlsplit(source)
         except ValueError:
@@ -168,22 +188,26 @@ def _open_text(source: str, base: Path) -> Table:
             )
         name = parse_qs(parts.query).get("table", [""])[0]
         path = parts.path[1:] if parts.netloc == "" else parts.netloc + parts.path
+    if not name:
+        raise TableError(
+            _KEY,
+            source,
+            expected="the name of a table",
+            remedy="Write duckdb:///file.db?table=name or file.duckdb::name.",
+        )
+    return path, name
+
+
+def _open_text(source: str, base: Path) -> Table:
+    check_source(source)
+    if "::" in source or "://" in source:
+        path, name = _split(source)
         return _open_duckdb(base / path, name, source)
     return _open_files(source, base)
 
 
 def _open_files(source: str, base: Path) -> Table:
-    if not source.strip():
-        raise TableError(_KEY, source, expected="a file, a glob or an engine URL")
     lowered = source.lower()
-    csv, parquet = lowered.endswith(_CSV), lowered.endswith(_PARQUET)
-    if not (csv or parquet):
-        raise TableError(
-            _KEY,
-            source,
-            expected="a name that ends in .csv, .tsv, .csv.gz or .parquet",
-            remedy="A DuckDB table is written file.duckdb::table.",
-        )
     exact = base / source
     if os.path.isdir(exact):
         raise TableError(_KEY, source, expected="a file", remedy=f"Did you mean '{source}/*'?")
@@ -198,7 +222,7 @@ def _open_files(source: str, base: Path) -> Table:
             expected="files that match this pattern" if pattern else "a file that exists",
             remedy=f"Looked in {base.resolve()}.",
         )
-    if not csv:
+    if not lowered.endswith(_CSV):
         return _read_parquet(paths, source)
     connection = _connect()
     read_csv(connection, paths, _NAME, tabs=lowered.endswith((".tsv", ".tsv.gz")))
@@ -250,13 +274,6 @@ def _of_type(types: Mapping[str, str], start: str) -> frozenset[str]:
 
 
 def _open_duckdb(path: Path, name: str, source: str) -> Table:
-    if not name:
-        raise TableError(
-            _KEY,
-            source,
-            expected="the name of a table",
-            remedy="Write duckdb:///file.db?table=name or file.duckdb::name.",
-        )
     if not os.path.isfile(path):
         raise TableError(
             _KEY,

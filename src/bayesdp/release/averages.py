@@ -1,0 +1,40 @@
+"""Averages over no rows, which there are none of.
+
+Which rows an average is over is decided by public columns alone, and how many there are is public.
+So everybody may be told, unlike what else is wrong with a table.
+
+Public names: `AVERAGES`, `averages_of_nothing`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bayesdp.release.pricing import PlannedQuery
+from bayesdp.tables.sums import Totals
+
+AVERAGES = ("mean", "proportion")
+"""The kinds of queries that are divided by a number of rows."""
+
+
+def averages_of_nothing(queries: Sequence[PlannedQuery], totals: Totals) -> list[str]:
+    """For each average without rows, a sentence that names it and the remedy."""
+    sentences = []
+    for query in queries:
+        spec = query.shape.spec
+        if spec.kind not in AVERAGES:
+            continue
+        for group, rows in totals[spec.name].sizes.items():
+            if rows == 0:
+                inside = "" if spec.by is None else f" in the group {group!r} of '{spec.by}'"
+                where = f" where {spec.where}" if spec.kind == "mean" and spec.where else ""
+                remedy = (
+                    "Ask for a sum or a count, which is 0 of no rows"
+                    + (f", or leave {group!r} out of the states of '{spec.by}'" if inside else "")
+                    + "."
+                )
+                sentences.append(
+                    f"Query '{spec.name}': there are no rows{inside}{where}, so there is no "
+                    f"{spec.kind} of them. {remedy}"
+                )
+    return sentences

@@ -131,6 +131,25 @@ def test_series_that_begin_on_different_days(tmp_path: Path) -> None:
     assert verdict(found) == "VALID ASSUMING"
 
 
+def test_a_number_for_each_quarter(tmp_path: Path) -> None:
+    table = TABLE.assign(year=[2025, 2026, 2026] * 2, quarter=[4, 1, 2] * 2)
+    quarters = ["2025-10-01", "2026-01-01", "2026-04-01"]
+    step = {"step": "1 quarter", "from": ["year", "quarter"], "format": "%Y %q"}
+    made = study(
+        tmp_path,
+        ILL | {"by": "date"},
+        table=table.drop(columns="date"),
+        date={"role": "order", **step, "states": quarters},
+    )
+    assert made.inspect() == []
+    found = document(made)
+    assert [result["group"] for result in found["results"]] == quarters
+    assert found["columns"]["date"] == {"role": "order", **step, "states": quarters}
+    assert verdict(found) == "VALID ASSUMING"
+    found["columns"]["year"] = {"bounds": [2000, 2100]}
+    assert verdict(found) == "INVALID"
+
+
 def test_positions_without_states_say_what_to_declare(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r'role = "order", step = "1 day", states = \[\.\.\.\]'):
         study(tmp_path, ILL | {"by": "date"}, date={"role": "order", "step": "1 day"})

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bayesdp.errors import InputError
+from bayesdp.statements.times import TimeStep
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.declarations import parse_columns
 
@@ -37,8 +38,8 @@ def test_every_kind_is_read() -> None:
     assert columns["tall"].levels == (0, 1)
     assert columns["weight"].imputed == 70
     assert columns["height"].imputed is None
-    assert columns["day"].step_seconds == 900
-    assert columns["t"].step_seconds is None
+    assert columns["day"].time_step == TimeStep(900)
+    assert columns["t"].time_step is None
     assert columns["height"].bounds == (120.0, 220.5)
     assert columns["weight"].independent
     assert columns["north"].is_public, "what is computed from a public column is public"

@@ -12,8 +12,11 @@ import pyarrow as pa
 import pytest
 
 from bayesdp.errors import InputError
+from bayesdp.release.spec import describe_column
+from bayesdp.statements import StatementError, read_columns
 from bayesdp.statements.conditions import is_time
-from bayesdp.tables import reading
+from bayesdp.statements.times import step_of
+from bayesdp.tables import checks, reading
 from bayesdp.tables.checks import Structure, inspect
 from bayesdp.tables.columns import group_keys
 from bayesdp.tables.declarations import parse_columns
@@ -289,3 +292,184 @@ def test_times_of_a_zone_are_read_in_utc(tmp_path: Path, monkeypatch: pytest.Mon
         table = open_table(source, tmp_path)
         read = reading.read(table, parse_columns({"t": {"role": "order", "step": "1 hour"}}), "t")
         assert cells(read.value) == ["2024-10-27 00:30:00", "2024-10-27 01:30:00"]
+
+
+# -- calendar steps and declared formats -------------------------------------------------------
+
+
+def order(table: Any, folder: Path, length: int = 100, **declared: Any) -> list[str]:
+    """What is wrong with the order of a table, given as rows of a CSV file or as a frame."""
+    if isinstance(table, str):
+        (folder / "t.csv").write_text(table.replace(" ", "\n"))
+        table = "t.csv"
+    columns = parse_columns({"t": {"role": "order", **declared}})
+    expected = Structure(series_length=length)
+    return [one.code for one in inspect(open_table(table, folder), columns, expected)]
+
+
+@pytest.mark.parametrize(
+    ("step", "dates", "codes"),
+    [
+        ("1 month", "t 2024-01-31 2024-02-01 2024-04-15 2025-01-01", []),
+        ("1 month", "t 2024-01-01 2024-01-31", ["duplicate-order"]),
+        ("1 month", "t 2023-11-30 2023-10-31", ["misordered"]),
+        ("2 months", "t 2023-11-01 2024-01-01 2024-03-01", []),
+        ("2 months", "t 2023-11-01 2024-02-01", ["off-step"]),
+        ("1 quarter", "t 2023-12-31 2024-03-01 2024-06-30", []),
+        ("1 quarter", "t 2024-04-01 2024-06-30", ["duplicate-order"]),
+        ("3 months", "t 2024-01-01 2024-06-01", ["off-step"]),
+        ("1 year", "t 2023-12-31 2024-01-01", []),
+        ("10 years", "t 1990-05-01 2000-01-01 2010-12-31", []),
+    ],
+)
+def test_calendar_steps(step: str, dates: str, codes: list[str], tmp_path: Path) -> None:
+    assert order(dates, tmp_path, step=step) == codes
+
+
+def test_calendar_steps_and_the_length_of_a_series(tmp_path: Path) -> None:
+    dates = "t 2023-11-30 2024-02-01"
+    assert order(dates, tmp_path, length=4, step="1 month") == []
+    assert order(dates, tmp_path, length=3, step="1 month") == ["series-span"]
+    assert order(dates, tmp_path, length=2, step="1 quarter") == []
+
+
+@pytest.mark.parametrize("step", ["1 day", "3 months", "1 quarter", "2 years", "90 minutes"])
+def test_steps_are_counted_alike_everywhere(step: str, tmp_path: Path) -> None:
+    """The place of a declared state, and that of a cell."""
+    moments = pd.date_range("2019-11-30", periods=9, freq="157D")
+    declared = step_of(step)
+    places = [declared.place(moment.to_pydatetime()) for moment in moments]
+    column = parse_columns({"t": {"role": "order", "step": step}})["t"]
+    table = open_table(pd.DataFrame({"t": moments}))
+    keys = cells(checks._order_key(table, column))
+    length = declared.periods or declared.seconds * 1e6
+    assert [(key - keys[0]) / length for key in keys] == [float(p - places[0]) for p in places]
+
+
+FORMATS = {
+    "%d.%m.%Y": {"1.7.2024": "2024-07-01", "31.12.2024": "2024-12-31", "31.2.2024": None},
+    "%m/%d/%Y": {"7/31/2024": "2024-07-31", "31/7/2024": None, "07/31/24": None},
+    "%Y%m%d": {"20240701": "2024-07-01", "2024701": None, "2024-07-01": None},
+    "%Y-Q%q": {"2024-Q1": "2024-01-01", "2024-Q4": "2024-10-01", "2024-Q5": None, "2024-q1": None},
+    "%Y": {"2024": "2024-01-01", "0": None, "2024.0": None, "0000": None},
+    "%d.%m.%Y %H:%M": {"1.7.2024 8:05": "2024-07-01 08:05:00", "1.7.2024 25:00": None},
+    "%H%M%S %d.%m.%Y": {"080501 01.07.2024": "2024-07-01 08:05:01"},
+    "%Y[%m](.)": {"2024[7](.)": "2024-07-01", "2024[7](x)": None},
+}
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("kind", ["csv", "frame"])
+def test_a_declared_format_is_read_and_nothing_else(form: str, kind: str, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"t": list(FORMATS[form])})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    table = open_table(frame if kind == "frame" else "t.csv", tmp_path)
+    columns = parse_columns({"t": {"role": "order", "step": "1 day", "format": form}})
+    read = reading.read(table, columns, "t")
+    assert cells(read.value) == list(FORMATS[form].values())
+    faults = [value is None for value in FORMATS[form].values()]
+    assert cells(read.faults[reading.NOT_A_TIME]) == faults
+
+
+def test_a_format_of_whole_numbers_and_of_other_types(tmp_path: Path) -> None:
+    monthly = {"step": "1 month", "format": "%Y%m"}
+    assert order(pd.DataFrame({"t": [202311, 202312, 202401]}), tmp_path, **monthly) == []
+    with pytest.raises(InputError, match="no format for a column of type"):
+        order(pd.DataFrame({"t": pd.to_datetime(["2024-01-01"])}), tmp_path, **monthly)
+    with pytest.raises(InputError, match="no format for a column of type float64"):
+        order(pd.DataFrame({"t": [202311.0]}), tmp_path, **monthly)
+
+
+@pytest.mark.parametrize(
+    "form", ["", "%d", "%m.%d", "%Y-%d", "%Y %H", "%Y%m%Y", "%y-%m", "%Y-%m-%q", "%Y 00", "%Y%", 4]
+)
+def test_what_is_no_format(form: Any) -> None:
+    with pytest.raises(InputError, match=r"data\.columns\.t\.format"):
+        parse_columns({"t": {"role": "order", "step": "1 month", "format": form}})
+    with pytest.raises(StatementError):
+        read_columns({"t": {"role": "order", "step": "1 month", "format": form}})
+
+
+YEAR_MONTH: dict[str, Any] = {
+    "step": "1 month",
+    "from": ["year", "month"],
+    "format": "%Y %m",
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "frame"])
+def test_an_order_from_two_columns(kind: str, tmp_path: Path) -> None:
+    def found(years: list[Any], months: list[Any]) -> list[str]:
+        frame = pd.DataFrame({"year": years, "month": months})
+        frame.to_csv(tmp_path / "t.csv", index=False)
+        return order(frame if kind == "frame" else Path("t.csv"), tmp_path, **YEAR_MONTH)
+
+    assert found([2023, 2023, 2024], [11, 12, 1]) == []
+    assert found([2023, 2023, 2023], [11, 12, 1]) == ["misordered"]
+    assert found([2023, 2023], [5, 5]) == ["duplicate-order"]
+    assert "not-a-time" in found([2023, 2023], [12, 13])
+    assert "missing" in found(["2023", None], ["12", "11"])
+
+
+def test_an_order_from_two_columns_is_grouped_by_and_asked(tmp_path: Path) -> None:
+    columns = parse_columns(
+        {
+            "t": {"role": "order", **YEAR_MONTH, "states": ["2023-12-01", "2024-01-01"]},
+            "year": {"public": True},
+            "x": {"states": [0, 1]},
+        }
+    )
+    frame = pd.DataFrame({"year": [2023, 2024, 2024], "month": [12, 1, 1], "x": [1, 1, 0]})
+    table = open_table(frame)
+    query = CountQuery("q", Predicate.parse("x == 1 and t >= '2024-01-01'", columns), by="t")
+    assert run(table, columns, [query])["q"].values == {"2023-12-01": (0,), "2024-01-01": (1,)}
+    (gone,) = inspect(open_table(frame[["year", "x"]]), columns, Structure())
+    assert gone.code == "no-column"
+    with pytest.raises(InputError, match=r"data\.columns\.t\.from is 'month'"):
+        run(open_table(frame[["year", "x"]]), columns, [query])
+
+
+@pytest.mark.parametrize(
+    ("declared", "more", "key"),
+    [
+        ({"from": ["year"]}, {}, "from"),
+        ({"from": ["year", "year"]}, {}, "from"),
+        ({"from": ["year", "t"]}, {}, "from"),
+        ({"from": ["year", 3]}, {}, "from"),
+        ({"format": None}, {}, "format"),
+        ({"step": 1}, {}, "format"),
+        ({}, {"year": {"bounds": [1900, 2100]}}, "from"),
+        ({}, {"late": {"from": "year", "cuts": [2000]}}, None),
+        ({}, {"year": {"bounds": [1900, 2100]}, "late": {"from": "year", "cuts": [2000]}}, "from"),
+        ({}, {"year": {"from": "born", "cuts": [2000]}}, "from"),
+    ],
+)
+def test_what_makes_no_order_of_several_columns(
+    declared: dict[str, Any], more: dict[str, Any], key: str | None
+) -> None:
+    """Neither in a study nor, in the words of certificates, for the kernel."""
+    column = {"role": "order", **YEAR_MONTH, **declared}
+    raw = {"t": {name: value for name, value in column.items() if value is not None}, **more}
+    if key is None:  # what is computed from an undeclared column is private unless it says so
+        key = "from"
+    with pytest.raises(InputError, match=rf"data\.columns\.t\.{key}"):
+        parse_columns(raw)
+    with pytest.raises(StatementError):
+        read_columns(raw)
+
+
+def test_a_public_part_may_be_used_otherwise_too() -> None:
+    raw = {
+        "t": {"role": "order", **YEAR_MONTH},
+        "year": {"public": True, "states": [2023, 2024]},
+        "late": {"from": "month", "cuts": [7], "public": True},
+    }
+    columns = parse_columns(raw)
+    assert describe_column(columns["t"]) == raw["t"]
+    assert read_columns({name: describe_column(column) for name, column in columns.items()})
+
+
+def test_dates_of_one_period_are_one_position() -> None:
+    twice = {"role": "order", "step": "1 month", "states": ["2024-01-01", "2024-01-31"]}
+    with pytest.raises(InputError, match="one date in each 1 month"):
+        parse_columns({"t": twice})

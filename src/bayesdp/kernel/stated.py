@@ -25,6 +25,7 @@ from bayesdp.statements import (
     populations,
     queries,
     tables,
+    times,
 )
 from bayesdp.statements.base import NotKnownError
 from bayesdp.statements.certificates import read_certificate
@@ -303,18 +304,20 @@ def _positions(order: Any) -> float:
     if order is None or order.states is None:
         return math.inf
     dated = isinstance(order.step, str)
-    at = [_seconds(state) if dated else Fraction(state) for state in order.states]
-    step = Fraction(columns.seconds_of(order.step)) if dated else Fraction(order.step)
-    steps = [(place - min(at)) / step for place in at]
+    step = times.step_of(order.step) if dated else None
+    at = [
+        Fraction(state) / Fraction(order.step) if step is None else step.place(_moment(state))
+        for state in order.states
+    ]
+    steps = [place - min(at) for place in at]
     tolerance = Fraction(1, 10**6)
     on_steps = all(abs(number - round(number)) <= tolerance for number in steps)
     require(on_steps, "positions that are not whole steps apart", "columns")
-    return len(at)
+    return len(set(map(round, steps)))
 
 
-def _seconds(state: str) -> Fraction:
+def _moment(state: str) -> datetime:
     try:
-        moment = datetime.fromisoformat(state)
+        return datetime.fromisoformat(state)
     except ValueError:
         raise InvalidError("a position that is not a date or time", "columns") from None
-    return Fraction((moment - datetime(1970, 1, 1)).total_seconds())

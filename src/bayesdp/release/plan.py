@@ -197,14 +197,14 @@ def reading_of(study: StudySpec) -> Reading:
 def declared_columns(study: StudySpec) -> dict[str, list[str]]:
     """The table's columns by how they are declared: `private`, or `public` (so is a role).
 
-    A derived column counts as its source, whether that is declared or not.
+    A derived column counts as what it is read from, whether that is declared or not.
     """
     columns = study.columns.values()
     return {
         "private": sorted(
-            {column.source or column.name for column in columns if column.is_private}
+            {cell for column in columns if column.is_private for cell in column.cells}
         ),
-        "public": sorted({column.source or column.name for column in columns if column.is_public}),
+        "public": sorted({cell for column in columns if column.is_public for cell in column.cells}),
     }
 
 

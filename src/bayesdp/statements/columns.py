@@ -43,14 +43,10 @@ from bayesdp.statements.conditions import (
     parse,
     value_kind,
 )
+from bayesdp.statements.times import format_of, step_of
 
 Value = StrictBool | StrictInt | StrictFloat | StrictStr
 """What a cell of a discrete column holds. A truth value, a number and a text are never equal."""
-
-STEP = re.compile(
-    r"\s*(?P<count>0*[1-9]\d{0,8})\s*(?P<unit>second|minute|hour|day|week)s?\s*", re.IGNORECASE
-)
-"""The step of an order column of dates: "15 minutes", "1 day"."""
 
 DEFINED_AS = " = "
 """Stands in the labels of derived columns, and in the name of no column."""
@@ -90,26 +86,20 @@ def _interval(bounds: tuple[float, float]) -> tuple[float, float]:
     return bounds
 
 
-def _duration(step: str) -> str:
-    seconds_of(step)
+def _time_step(step: str) -> str:
+    step_of(step)
     return step
 
 
-_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
-
-
-def seconds_of(step: str) -> int:
-    """The seconds of a step such as "15 minutes". Raises `ValueError` for any other text."""
-    match = STEP.fullmatch(step)
-    if match is None:
-        raise ValueError("a step that is neither a number nor a time such as '1 day'")
-    return int(match["count"]) * _SECONDS[match["unit"].lower()]
+def _format(text: str) -> str:
+    format_of(text)
+    return text
 
 
 States = Annotated[tuple[Value, ...], Sequence, Field(min_length=1), AfterValidator(_states)]
 OrderStep = Annotated[
     Annotated[Annotated[Number, Field(gt=0)], Tag("number")]
-    | Annotated[Annotated[Name, AfterValidator(_duration)], Tag("time")],
+    | Annotated[Annotated[Name, AfterValidator(_time_step)], Tag("time")],
     Discriminator(lambda plain: "time" if isinstance(plain, str) else "number"),
 ]
 
@@ -264,11 +254,18 @@ class Member(_Role):
 
 
 class Position(_Role):
-    """A role: the column says in which order rows come; neighbours are a `step` apart."""
+    """A role: the column says in which order rows come; neighbours are a `step` apart.
+
+    Dates may have a `format`; with one, they may be put together from several public columns.
+    """
 
     role: Literal["order"]
     step: OrderStep
     states: States | None = None
+    format: Annotated[Name, AfterValidator(_format)] | None = None
+    parts: Annotated[tuple[Name, ...], Sequence, Field(min_length=2)] | None = Field(
+        default=None, alias="from"
+    )
 
     @property
     def levels(self) -> tuple[Value, ...] | None:
@@ -280,6 +277,12 @@ class Position(_Role):
         due = "text" if isinstance(self.step, str) else "number"
         if self.states is not None and kind_of(self.states[0]) != due:
             raise ValueError("positions of another kind than the step counts")
+        if self.format is not None and not isinstance(self.step, str):
+            raise ValueError("a format of dates whose step is a number")
+        if self.parts is not None and (
+            self.format is None or len(set(self.parts)) < len(self.parts)
+        ):
+            raise ValueError("several columns make a date, and no format says how")
         return self
 
 
@@ -327,6 +330,11 @@ def read_columns(plain: object, place: str = "columns") -> dict[str, Any]:
             if column.role in roles:
                 raise StatementError(f"{place}.{name}", "two columns of one role")
             roles.add(column.role)
+        for part in (isinstance(column, Position) and column.parts) or ():
+            if part == name or DEFINED_AS in part or not _is_public_cell(part, columns):
+                raise StatementError(
+                    f"{place}.{name}", "a date is put together from a column that is not public"
+                )
         if isinstance(column, _Derived):
             _check_source(name, column, columns, f"{place}.{name}")
             definition = label("", column)
@@ -338,6 +346,15 @@ def read_columns(plain: object, place: str = "columns") -> dict[str, Any]:
                     f"{place}.{name}", "a private and a public column are computed from one column"
                 )
     return columns
+
+
+def _is_public_cell(name: str, columns: Mapping[str, Any]) -> bool:
+    """Whether a column of the table is public as far as is declared: nothing private reads it."""
+    readers = [column for column in columns.values() if getattr(column, "source", None) == name]
+    stated = columns.get(name)
+    is_cell = stated is None or not isinstance(stated, _Derived | Position)
+    declared = readers if stated is None else [*readers, stated]
+    return is_cell and not any(column.is_private for column in declared)
 
 
 def _check_source(name: str, column: Any, columns: Mapping[str, Any], place: str) -> None:

@@ -82,9 +82,9 @@ def _missing_columns(
     table: Table, columns: Mapping[str, Column], expected: Structure
 ) -> list[Finding]:
     """Columns that are not there, with similar names of the table: nothing else shows those."""
-    wanted = [name for name, column in columns.items() if not column.is_derived]
-    sources = [str(column.source) for column in columns.values() if column.is_derived]
-    wanted += [name for name in sources if name not in columns]
+    wanted = [name for name, column in columns.items() if column.cells == (name,)]
+    cells = [cell for column in columns.values() for cell in column.cells]
+    wanted += [name for name in cells if name not in columns]
     if expected.unit != "row":
         wanted.append(expected.unit)
     return [
@@ -214,7 +214,7 @@ def _records(
     Populations that rule anything out are about records of one row.
     """
     source = table.expression
-    chosen: dict[str, Any] = {role: source[name] for role, name in keys.items()}
+    chosen: dict[str, Any] = {role: source[name] for role, name in keys.items() if role != "order"}
     if "order" in keys:
         chosen["order"] = _order_key(table, columns[keys["order"]])
     if "member" in keys:  # as read: the texts 1 and 1.0 may be the same state
@@ -285,15 +285,19 @@ def _member_findings(table: Table, records: Any, clustered: bool) -> list[Findin
 
 
 def _order_key(table: Table, column: Column) -> Any:
-    """The order column as a double: the number itself, or microseconds of a date or time.
+    """The order column as a double: the number itself, or microseconds or periods of a time.
 
     NULL where it can't be read, or is so large that doubles don't tell the steps apart.
     """
     import ibis
 
-    raw: Any = table.require(column.name, f"data.columns.{column.name}")
-    if column.is_dated:
-        number = reading.time_of(table, raw, column).epoch_seconds().cast("float64") * 1e6
+    raw: Any = reading.raw_cells(table, column)
+    if (step := column.time_step) is not None:
+        time = reading.time_of(table, raw, column)
+        number = time.epoch_seconds().cast("float64") * 1e6
+        if step.periods:
+            inside = ((time.month() - 1) * step.in_a_year / 12).floor()
+            number = (time.year() * step.in_a_year + inside).cast("float64")
     elif table.text_cells:
         number = reading.number_of(raw.strip())
     elif column.name in table.hollow or (
@@ -308,7 +312,9 @@ def _order_key(table: Table, column: Column) -> Any:
 
 def _step(column: Column) -> float:
     """The declared step, in the unit of the order key."""
-    return float(column.step_seconds * 1e6 if column.step_seconds else column.step or 1)
+    if (step := column.time_step) is not None:
+        return float(step.periods or step.seconds * 1e6)
+    return float(column.step or 1)
 
 
 def _series_findings(
@@ -405,8 +411,8 @@ def _order_findings(
 
 def _offset_findings(table: Table, column: Column) -> list[Finding]:
     """Times with an offset from UTC, beside times without: their order is not known."""
-    raw: Any = table.require(column.name, f"data.columns.{column.name}")
-    if not column.is_dated or not raw.type().is_string():
+    raw: Any = reading.raw_cells(table, column)
+    if not column.is_dated or column.format is not None or not raw.type().is_string():
         return []
     cells = raw.name("cells").as_table()
     with_offset = reading.has_offset(cells.cells)

@@ -9,7 +9,9 @@ The keys are those of `[data.columns]` in a study file:
   the value (0, 1, ...), or `{ from = "steps", where = "steps > 0" }`, with states 0 and 1;
 - roles: `{ role = "cluster" }`, `{ role = "member", states = ["child", "father"] }` (which one of
   its cluster a record is), `{ role = "series" }`, `{ role = "order", step = 1 }`; the step is
-  a number, or a text such as "15 minutes" or "1 day" where the column holds dates or times; with
+  a number, or a text such as "15 minutes", "1 day" or "1 quarter" where the column holds dates or
+  times, whose texts may have a `format` such as "%d.%m.%Y"; with one, `from = ["year", "month"]`
+  puts the date together from several columns, whose cells are joined by a space; with
   `states` where it is used in `by`: the clusters, the series, the positions;
 - public: `{ public = true }`, not protected, with `states` where it is used in `by`.
 
@@ -22,6 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from datetime import datetime
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -33,8 +36,16 @@ from pydantic import (
 )
 
 from bayesdp.errors import InputError, did_you_mean, require_shown
-from bayesdp.statements.columns import Value, seconds_of
+from bayesdp.statements.columns import Value
 from bayesdp.statements.conditions import TIME_WORDS, is_time, value_kind
+from bayesdp.statements.times import (
+    FORMAT_WORDS,
+    STEP_WORDS,
+    Format,
+    TimeStep,
+    format_of,
+    step_of,
+)
 
 ColumnKind = Literal[
     "numeric", "discrete", "cuts", "where", "cluster", "member", "series", "order", "public"
@@ -48,6 +59,7 @@ _KEYS = (
     "where",
     "role",
     "step",
+    "format",
     "public",
     "independent",
     "unit",
@@ -76,6 +88,8 @@ class Column(BaseModel):
     where: str | None = None
     role: Literal["cluster", "member", "series", "order"] | None = None
     step: float | str | None = None
+    format: str | None = None
+    parts: tuple[str, ...] | None = Field(default=None, serialization_alias="from")
     public: bool = False
     independent: bool = False
     unit: str | None = None
@@ -158,9 +172,19 @@ class Column(BaseModel):
         return self.role == "order" and isinstance(self.step, str)
 
     @property
-    def step_seconds(self) -> float | None:
-        """The step of an order column of dates or times, in seconds; None for other columns."""
-        return _duration(self.step) if isinstance(self.step, str) else None
+    def time_step(self) -> TimeStep | None:
+        """The step of an order column of dates or times; None for other columns."""
+        return step_of(self.step) if isinstance(self.step, str) else None
+
+    @property
+    def time_format(self) -> Format | None:
+        """How its cells say dates and times; None where they say them in the standard ways."""
+        return None if self.format is None else format_of(self.format)
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """The columns of the table that it is read from."""
+        return self.parts or (self.source or self.name,)
 
 
 def group_keys(columns: Mapping[str, Column], by: str, key: str = "by") -> tuple[Value, ...]:
@@ -221,6 +245,8 @@ def _check(raw: dict[str, Any]) -> dict[str, Any]:
     for key in ("public", "independent"):
         if not isinstance(raw.get(key, False), bool):
             refuse(name, key, raw[key], "true or false")
+    if raw.get("role") == "order" and isinstance(raw.get("from"), list | tuple):
+        raw["parts"] = _parts(name, raw.pop("from"))
     for key in ("from", "where", "unit"):
         if not (isinstance(raw.get(key, "x"), str) and raw.get(key, "x").strip()):
             refuse(name, key, raw[key], "a text")
@@ -248,6 +274,8 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
         refuse(name, "step", raw["step"], "to stand with role = 'order' only")
     if role == "order":
         raw["step"] = _step(name, raw.get("step"))
+    if "format" in raw or "parts" in raw:
+        _check_format(name, raw)
     declared = [key for key in ("bounds", "states", "from", "role") if key in raw]
     if role == "member" and "states" not in raw:
         refuse(name, "states", None, "the names of the members of a cluster", "states = [...]")
@@ -276,6 +304,30 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
         refuse(name, "public", False, "true or left out: a role is public")
 
 
+def _parts(name: str, value: list[Any] | tuple[Any, ...]) -> tuple[str, ...]:
+    """The columns that a date is put together from."""
+    texts = all(isinstance(part, str) and part for part in value)
+    if not texts or len(set(value)) < len(value) or len(value) < 2 or name in value:
+        expected = "two or more other columns, such as ['year', 'month']"
+        refuse(name, "from", list(value), expected, "Give the date a new name.")
+    return tuple(value)
+
+
+def _check_format(name: str, raw: dict[str, Any]) -> None:
+    """A format stands with a step that is a time, and says how several columns are read."""
+    text = raw.get("format")
+    if not isinstance(raw.get("step"), str):
+        key = "format" if "format" in raw else "from"
+        refuse(name, key, text, "to stand with role = 'order' and a step such as '1 month'")
+    if text is None:
+        remedy = "For example format = '%Y %m': the cells are joined by a space."
+        refuse(name, "format", None, "the format of the date that these columns make", remedy)
+    try:
+        format_of(text if isinstance(text, str) else "")
+    except ValueError:
+        refuse(name, "format", text, FORMAT_WORDS, "For example '%d.%m.%Y', or '%Y-Q%q'.")
+
+
 def _check_positions(name: str, raw: dict[str, Any]) -> None:
     """The states of an order column are of the type of its step: times or numbers."""
     dated = isinstance(raw["step"], str)
@@ -284,6 +336,11 @@ def _check_positions(name: str, raw: dict[str, Any]) -> None:
             refuse(name, "states", state, TIME_WORDS, "Midnight is the date alone.")
         if not dated and value_kind(state) != "number":
             refuse(name, "states", state, "numbers, as the step is one", 'Dates: step = "1 day".')
+    step = step_of(raw["step"]) if dated else None
+    if step is not None and step.periods:
+        places = [step.place(datetime.fromisoformat(state)) for state in raw.get("states", ())]
+        if len(set(places)) < len(places):
+            refuse(name, "states", list(raw["states"]), f"one date in each {raw['step']}")
 
 
 def _check_impute(name: str, raw: dict[str, Any]) -> None:
@@ -380,18 +437,12 @@ def _step(name: str, value: object) -> float | str:
             "Write step = 1, or step = '1 day' where the column holds dates.",
         )
     if isinstance(value, str):
-        if _duration(value) is None:
-            refuse(name, "step", value, "a number, or a text such as '15 minutes' or '1 day'")
+        try:
+            step_of(value)
+        except ValueError:
+            refuse(name, "step", value, STEP_WORDS)
         return value
     number = _number(name, "step", value)
     if number <= 0:
         refuse(name, "step", value, "a number above 0")
     return number
-
-
-def _duration(text: str) -> float | None:
-    """Seconds of a text such as '15 minutes'; None where it can't be read."""
-    try:
-        return float(seconds_of(text))
-    except ValueError:
-        return None

@@ -66,6 +66,8 @@ def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:
     """Check each `from` against the others; a column derived from a public one is public."""
     resolved = dict(columns)
     for name, column in columns.items():
+        for part in column.parts or ():
+            _check_part(name, part, columns)
         if column.source is None:
             continue
         if column.source == name:
@@ -93,6 +95,15 @@ def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:
         if column.source is not None:
             _hold_together(name, column, columns)
     return resolved
+
+
+def _check_part(name: str, part: str, columns: Mapping[str, Column]) -> None:
+    """A date is put together from public columns of the table."""
+    readers = [other for other in columns.values() if part in other.cells and other.name != name]
+    if any(reader.is_private for reader in readers):
+        refuse(name, "from", part, "a public column, and this one is declared private")
+    if part in columns and part not in columns[part].cells:
+        refuse(name, "from", part, "a column of the table, not a derived one")
 
 
 def _hold_together(name: str, column: Column, columns: Mapping[str, Column]) -> None:

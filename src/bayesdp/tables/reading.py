@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayesdp.errors import TableError
 from bayesdp.statements.conditions import Reads
+from bayesdp.statements.times import Format
 from bayesdp.tables.columns import Column
 from bayesdp.tables.literals import literal
 from bayesdp.tables.predicates import Predicate
@@ -52,7 +53,7 @@ def read(
     column = columns[name]
     if column.is_derived:
         return _derived(table, columns, column)
-    raw = table.require(name, f"data.columns.{name}")
+    raw = raw_cells(table, column)
     kind = column.reads or reads or _natural(table, raw)
     cells = _cells(table, raw, kind, f"data.columns.{name}", column)
     return _finished(cells, column)
@@ -173,6 +174,10 @@ def time_of(table: Table, raw: Any, column: Column) -> Any:
     column of another type.
     """
     kind = raw.type()
+    if (form := column.time_format) is not None:
+        if not kind.is_string() and not kind.is_integer() and raw.get_name() not in table.hollow:
+            raise wrong_type(table, raw, _no_format(column, kind))
+        return _formatted(raw.cast("string").strip(), form)
     if kind.is_string():
         # Trimmed as all cells are; without it DuckDB 2.0 moves the cast into its CSV reader, where
         # a failing TRY_CAST is an error.
@@ -180,6 +185,50 @@ def time_of(table: Table, raw: Any, column: Column) -> Any:
     if kind.is_date() or kind.is_timestamp() or raw.get_name() in table.hollow:
         return raw.try_cast("timestamp")
     raise wrong_step(table, raw, column)
+
+
+def raw_cells(table: Table, column: Column) -> Any:
+    """The cells that a declared column is read from: several joined by a space, if it says so.
+
+    Raises `TableError` where the table has no such column.
+    """
+    key = f"data.columns.{column.name}"
+    if column.parts is None:
+        return table.require(column.name, key)
+    texts = [table.require(part, f"{key}.from").cast("string").strip() for part in column.parts]
+    joined = texts[0]
+    for text in texts[1:]:
+        joined = joined + " " + text
+    return joined.name(column.name)
+
+
+def _no_format(column: Column, kind: Any) -> TableError:
+    return TableError(
+        f"data.columns.{column.name}.format",
+        column.format,
+        expected=f"no format for a column of type {type_words(kind)}",
+        remedy="Formats are those of texts and whole numbers.",
+    )
+
+
+def _formatted(text: Any, form: Format) -> Any:
+    """The time that a text of this format says; NULL for other texts and for days that aren't."""
+    import ibis
+
+    parts = {
+        name: text.re_extract(form.pattern, i + 1).lpad(2, "0")
+        if name != "%Y"
+        else text.re_extract(form.pattern, i + 1)
+        for i, name in enumerate(form.parts)
+    }
+    if "%q" in parts:
+        months = zip(("01", "02", "03", "04"), ("01", "04", "07", "10"), strict=True)
+        parts["%m"] = ibis.cases(*((parts["%q"] == quarter, month) for quarter, month in months))
+    day = parts["%Y"] + "-" + parts.get("%m", "01") + "-" + parts.get("%d", "01")
+    zero = ibis.literal("00")
+    clock = parts.get("%H", zero) + ":" + parts.get("%M", zero) + ":" + parts.get("%S", zero)
+    standard = day + " " + clock
+    return ibis.cases((text.re_search(form.pattern), standard.try_cast("timestamp")))
 
 
 def has_offset(raw: Any) -> Any:

@@ -142,10 +142,12 @@ def constant_column() -> Any:
 def require_columns(table: Table, columns: Mapping[str, Column]) -> None:
     """Raises `TableError` unless every declared column, or its source, is in the table."""
     for name, column in columns.items():
-        if not column.is_derived:
+        if column.cells == (name,):
             table.require(name, f"data.columns.{name}")
-        elif column.source not in columns:
-            table.require(str(column.source), f"data.columns.{name}.from")
+            continue
+        for cell in column.cells:
+            if cell not in columns:
+                table.require(cell, f"data.columns.{name}.from")
 
 
 def check_source(source: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -116,6 +117,19 @@ ELSE = [
     "x > 1; x > 2",
     "",
     "  ",
+    "`x > 1",
+    "``> 1",
+    "x`x` > 1",
+    "`x`1 > 1",
+    "`x` `x` > 1",
+    "`x > 1`",
+    "`unknown` > 1",
+    "'`x`' > 1",
+    "`x` == '`x`' 'y'",
+    "x > 1 # `x`",
+    "`x` > `x`",
+    "`x`.real > 1",
+    "`x`() > 1",
 ]
 FINE = [
     "  x > 1 ",
@@ -129,6 +143,8 @@ FINE = [
     "high == True and level >= 7",
     "not (role == 'Æ' or ok != False)",
     "grade < 9 and fam in ('a', 'b')",
+    "`x` > 1 and`grade`==1",
+    "site == '`' or `site` == \"it's `x`\"",
 ]
 
 
@@ -293,6 +309,66 @@ def test_study_and_certificate_accept_the_same_texts() -> None:
         values = row(rng)
         assert predicate.holds(values) == eval(text.strip(), {}, values), text
     assert 100 < accepted < 3900
+
+
+ODD = {
+    "x": "body height",
+    "role": "class",
+    "grade": "2019",
+    "ok": "hh.size",
+    "high": "from",
+    "level": "it's",
+    "day": '"#"',
+    "fam": "not",
+    "site": "'name0'",
+}
+
+
+def renamed(tree: Any) -> Any:
+    if isinstance(tree, Joined):
+        return Joined(tree.how, tuple(map(renamed, tree.parts)))
+    return Comparison(ODD[tree.column], tree.operator, tree.values)
+
+
+def test_names_between_backticks_are_names_like_others() -> None:
+    """Also in a text with more of them than ten, whose places begin alike."""
+    rng = random.Random(8)
+    for _ in range(200):
+        text = " or ".join(condition(rng) for _ in range(rng.randint(1, 4)))
+        odd = re.sub(
+            rf"'[^']*'|\"[^\"]*\"|\b({'|'.join(ODD)})\b",
+            lambda match: f"`{ODD[match[1]]}`" if match[1] else match[0],
+            text,
+        )
+        assert parse(odd) == renamed(parse(text)), odd
+
+
+def test_names_of_all_kinds_in_a_study_and_on_a_certificate() -> None:
+    plain = {ODD.get(name, name): dict(column) for name, column in PLAIN.items()}
+    for column in plain.values():
+        if "from" in column:
+            column["from"] = ODD[column["from"]]
+    plain["from"]["where"] = "`body height` > 1"
+    text = "`class` == 'child' and `2019` in [1, 2] and `from` == 1 and 1 < `body height` <= 2"
+    assert Predicate.parse(text, parse_columns(plain)).columns == {
+        "class", "2019", "from", "body height",
+    }  # fmt: skip
+    check_query(read_query({"name": "q", "kind": "count", "where": text}), stated_columns(plain))
+
+
+@pytest.mark.parametrize("text", ["body height > 1", "class == 1", "hh.size == 2", "2019 == 1"])
+def test_the_message_says_how_odd_names_are_written(text: str) -> None:
+    with pytest.raises(InputError, match="not a plain word stands between backticks"):
+        Predicate.parse(text, TABLE)
+
+
+def test_messages_show_the_names_and_not_what_stands_for_them() -> None:
+    texts = {"`hh.size`() in [1]": "hh.size", "`hh.size`": "hh.size", "`it's`.x": "it's"}
+    for text, shown in {**texts, "`hh.size` > '`hh.size`'": "hh.size"}.items():
+        with pytest.raises(InputError) as error:
+            Predicate.parse(text, TABLE)
+        assert shown in str(error.value)
+        assert "name0" not in str(error.value)
 
 
 def test_the_limits() -> None:

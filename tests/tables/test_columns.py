@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from bayesdp.errors import InputError
 from bayesdp.statements.times import TimeStep
+from bayesdp.tables import reading
+from bayesdp.tables.checks import Structure, inspect
 from bayesdp.tables.columns import Column, group_keys
 from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.source import open_table
 
 
 def test_every_kind_is_read() -> None:
@@ -146,3 +151,24 @@ def test_group_keys_are_refused_with_the_remedy(by: str, words: str) -> None:
         group_keys(columns, by, "query.q.by")
     assert error.value.key == "query.q.by"
     assert error.value.remedy
+
+
+@pytest.mark.parametrize("states", [[0, 1], [1, 0], [1], [True, False]])
+def test_booleans_are_states_0_and_1_too(states: list[Any], tmp_path: Path) -> None:
+    frame = pd.DataFrame({"b": [True, False, True, None]}).astype({"b": "boolean"})
+    frame.to_parquet(tmp_path / "b.parquet")
+    columns = parse_columns({"b": {"states": states}})
+    for source in (frame, "b.parquet"):
+        table = open_table(source, tmp_path)
+        value = reading.read(table, columns, "b")
+        shown = value.value.name("b").as_table().to_pyarrow()["b"].to_pylist()
+        assert shown == [1, None if states == [1] else 0, 1, None]
+        found = {finding.code for finding in inspect(table, columns, Structure())}
+        assert found == {"missing"} | ({"undeclared"} if states == [1] else set())
+
+
+def test_booleans_are_no_other_numbers() -> None:
+    table = open_table(pd.DataFrame({"b": [True, False]}))
+    for declared in ({"states": [0, 2]}, {"bounds": [0, 1]}, {"states": ["0", "1"]}):
+        with pytest.raises(InputError, match="declare states = \\[true, false\\] or \\[0, 1\\]"):
+            inspect(table, parse_columns({"b": declared}), Structure())

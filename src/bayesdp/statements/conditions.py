@@ -2,9 +2,11 @@
 
     role == 'child' and 150 <= height < 180
     not (steps > 0 or day in ['sat', 'sun'])
+    `body height` > 180 and `class` == 3
 
 `parse` reads a text into a tree, or refuses it with `ConditionError`: one line of visible letters
 without comments, where each comparison has a column on exactly one side and a literal on the other.
+Any name of a column may stand between backticks, and one that is not a plain word has to.
 `against` holds a tree against the columns: numbers are compared with numbers, texts with texts, and
 a column of declared states with its states; only numbers and dates have an order. Nothing else
 reads a condition: the data engine, a study and the kernel all work on this tree.
@@ -56,8 +58,13 @@ _OPERATORS: dict[type[ast.cmpop], str] = {
 }
 _MIRRORED = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_NAMED = re.compile(
+    r"""'''.*?'''|\"\"\".*?\"\"\"|'(?:\\.|[^'\\])*'|"(?:\\.|[^"\\])*"|`(?P<name>[^`]+)`"""
+)
+"""A text in quotes, or a name between backticks."""
 _EQUALS = re.compile(r"(?<![=<>!])=(?!=)")
 """An equals sign that stands alone, as it does in other languages' comparisons."""
+_BACKTICKS = "A column whose name is not a plain word stands between backticks: `body height`."
 _TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}( [0-9]{2}:[0-9]{2}:[0-9]{2})?")
 
 
@@ -200,8 +207,21 @@ class _Parser:
     """One text, which is one line without spaces around it."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
-        self.letters = b""
+        self.stem = "name"
+        while self.stem in text:
+            self.stem += "_"
+        self.names: dict[str, str] = {}
+        self.original = text
+        self.text = _NAMED.sub(self.placeholder, text).strip()
+        self.letters = self.text.encode()
+
+    def placeholder(self, match: re.Match[str]) -> str:
+        """A plain word in the place of a name between backticks. Texts in quotes stay."""
+        if match["name"] is None:
+            return match[0]
+        word = f"{self.stem}{len(self.names)}"
+        self.names[word] = match["name"]
+        return f" {word} "
 
     def refuse(self, shown: object, expected: str = LANGUAGE, remedy: str = "") -> NoReturn:
         raise ConditionError(shown, expected, remedy)
@@ -211,11 +231,11 @@ class _Parser:
             with warnings.catch_warnings():  # what Python only warns of is written in error
                 warnings.simplefilter("error")
                 body = ast.parse(self.text, mode="eval").body
-            self.letters = self.text.encode()
             tokens = list(tokenize.generate_tokens(io.StringIO(self.text).readline))
         except (SyntaxError, ValueError, MemoryError, RecursionError, Warning, tokenize.TokenError):
             once = _QUOTED.sub("", self.text)
-            self.refuse(self.text, remedy="Write == to compare." if _EQUALS.search(once) else "")
+            remedy = "Write == to compare." if _EQUALS.search(once) else _BACKTICKS
+            self.refuse(self.original, remedy=remedy)
         for token in tokens:
             if token.type == tokenize.COMMENT:
                 self.refuse(token.string, "a condition without a comment")
@@ -223,7 +243,7 @@ class _Parser:
 
     def visit(self, node: ast.expr, depth: int) -> ConditionTree:
         if depth > MOST_NESTED:
-            self.refuse(self.text, f"at most {MOST_NESTED} levels of nesting")
+            self.refuse(self.original, f"at most {MOST_NESTED} levels of nesting")
         if isinstance(node, ast.BoolOp):
             parts = tuple(self.visit(value, depth + 1) for value in node.values)
             return Joined("and" if isinstance(node.op, ast.And) else "or", parts)
@@ -232,14 +252,18 @@ class _Parser:
         if isinstance(node, ast.Compare):
             return self.compare(node)
         if isinstance(node, ast.Name):
-            self.refuse(node.id, LANGUAGE, f"Write {node.id} == 1 or {node.id} == True.")
+            name = self.spelt(node)
+            self.refuse(name, LANGUAGE, f"Write {name} == 1 or {name} == True.")
         self.refuse(self.spelt(node))
 
     def spelt(self, node: ast.expr) -> str:
         try:
-            return ast.unparse(node)
+            shown = ast.unparse(node)
         except RecursionError:
-            return self.text
+            return self.original
+        for word in reversed(self.names):  # the longest first: name1 is the beginning of name10
+            shown = shown.replace(word, f"`{self.names[word]}`")
+        return shown
 
     def compare(self, node: ast.Compare) -> ConditionTree:
         sides = [node.left, *node.comparators]
@@ -255,19 +279,22 @@ class _Parser:
         if not isinstance(left, ast.Name) and operator in _MIRRORED:
             left, operator, right = right, _MIRRORED[operator], left
         if not isinstance(left, ast.Name):
-            self.refuse(self.spelt(left), "a column on one side of each comparison")
-        self.check_spelt(left)
+            self.refuse(self.spelt(left), "a column on one side of each comparison", _BACKTICKS)
+        name = self.name(left)
         if operator in ("in", "not in"):
             if not isinstance(right, ast.List | ast.Tuple | ast.Set) or not right.elts:
                 self.refuse(self.spelt(right), "a list of literals after 'in'")
-            return Comparison(left.id, operator, tuple(self.literal(item) for item in right.elts))
-        return Comparison(left.id, operator, (self.literal(right),))
+            return Comparison(name, operator, tuple(self.literal(item) for item in right.elts))
+        return Comparison(name, operator, (self.literal(right),))
 
-    def check_spelt(self, name: ast.Name) -> None:
-        """Python reads some letters as others: a name has to stand there as the column's does."""
+    def name(self, name: ast.Name) -> str:
+        """The column's name, which has to stand there as Python reads it."""
+        if name.id in self.names:
+            return self.names[name.id]
         shown = self.letters[name.col_offset : name.end_col_offset].decode()
         if shown != name.id:
             self.refuse(shown, f"the name of a column as it is read: {name.id}")
+        return name.id
 
     def literal(self, node: ast.expr) -> Literals:
         sign = 1
@@ -280,6 +307,8 @@ class _Parser:
         ):
             self.refuse(self.spelt(node), "a literal: a number, a text, True or False")
         value = node.value
+        if isinstance(value, str) and self.stem in value and self.names:
+            self.refuse(self.original, "no backticks in texts beside names between backticks")
         if isinstance(value, str) and not is_shown(value):
             self.refuse(value, "a text of visible letters, without joiners and signs of direction")
         if isinstance(value, bool | str):

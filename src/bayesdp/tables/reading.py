@@ -121,6 +121,8 @@ def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Ce
     if raw.get_name() in table.hollow:
         return _Cells(raw.cast(_TYPES[kind]), raw.isnull(), None)
     duration = raw.get_name() in table.durations
+    if stored.is_boolean() and column.states is not None and set(column.states) <= {0, 1}:
+        raw, stored = (raw, stored) if kind == "boolean" else _numbered(raw)
     fits = {
         "number": stored.is_numeric() and not stored.is_boolean() and not duration,
         "text": stored.is_string() or (column.is_public and column.states is None),
@@ -149,6 +151,12 @@ def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Ce
         value = _told_apart(value)
         unreadable = ~missing & value.isnull()
     return _Cells(value, missing, unreadable, kind == "number" and stored.is_floating())
+
+
+def _numbered(raw: Any) -> tuple[Any, Any]:
+    """Booleans as the numbers 0 and 1, and their type."""
+    numbers = raw.cast("int8").name(raw.get_name())
+    return numbers, numbers.type()
 
 
 def _told_apart(value: Any) -> Any:
@@ -302,7 +310,7 @@ _REMEDIES: dict[str, str] = {
 }
 """The remedy for a wrong type, by the kind of values that the column is declared to hold."""
 _DURATIONS = "Store a duration as a number of the unit that is meant, such as seconds."
-_BOOLEANS = "The column holds booleans: declare states = [true, false], without quotes."
+_BOOLEANS = "The column holds booleans: declare states = [true, false] or [0, 1], without quotes."
 
 
 def is_missing(table: Table, raw: Any) -> Any:

@@ -11,6 +11,7 @@ import pytest
 
 import bayesdp as bdp
 from bayesdp import notebook
+from bayesdp.accounting.rounded import value_words
 from bayesdp.notions import ApproxDP, Cost
 from bayesdp.programs.verdict import ProgramVerdict
 from bayesdp.release import Study
@@ -69,7 +70,9 @@ def test_a_release_is_a_table_of_what_was_released(tmp_path: Path) -> None:
     release = study(tmp_path, MEAN, BY | {"name": EVIL}, HISTOGRAM, BOTH).release()
     page = outline(release)
     rows = [page.cells[i : i + 5] for i in range(0, len(page.cells), 5)]
-    assert [row[2] for row in rows] == [f"{result.value:.7g}" for result in release]
+    assert [row[2] for row in rows] == [
+        value_words(result.value, result.error(0.95)) for result in release
+    ]
     assert [row[0] for row in rows] == [result.query for result in release]
     assert rows[-1][1] == "m, [170, 220]"
     numbers = set(re.findall(r"-?\d+\.\d+", release._repr_html_()))

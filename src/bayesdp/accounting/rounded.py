@@ -1,4 +1,4 @@
-"""What is left of a budget and what would fit, rounded so that no promise grows."""
+"""Numbers in words: budgets rounded so that no promise grows, values with the digits they have."""
 
 from __future__ import annotations
 
@@ -59,6 +59,21 @@ def up_words(value: float, error: float = 0.0) -> str:
         value = shortest
     step = _sixth_digit(value)
     return f"{float(math.ceil(_shortest(value) / step) * step):.6g}"
+
+
+def value_words(value: float, error: float) -> str:
+    """A value with the digits that its error leaves it: to the fourth of the error, or to whole.
+
+    >>> value_words(1700043123.4567, 2.589), value_words(171.23456, 0.03712)
+    ('1700043123.457', '171.23456')
+    """
+    if not (0.0 < error < math.inf and math.isfinite(value)):
+        return f"{value:.7g}"
+    last = min(math.floor(math.log10(error)) - 3, 0)
+    if abs(value) < 10.0**last / 2.0:
+        return "0"
+    digits = math.floor(math.log10(abs(value))) - last + 1
+    return f"{value:.{min(max(digits, 1), 17)}g}"
 
 
 def left_words(total: float, left: float) -> str:

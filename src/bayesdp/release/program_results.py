@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.rounded import up_words, value_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import UnsupportedError
 from bayesdp.notebook import Figure
@@ -210,8 +210,11 @@ class Output:
 
     def shown(self) -> tuple[str, str]:
         """The value, or a distribution's mean, and its 95 % interval or error, in words."""
-        known = is_distribution(self.value)
-        return number_words(self.value.mean if known else self.value), self.spread_words()
+        if not is_distribution(self.value):
+            return number_words(self.value, self.error(0.95)), self.spread_words()
+        mean, interval = self.value.mean, self.value.interval(0.95)
+        halves = [(high - low) / 2.0 for low, high in _pairs(interval)]
+        return number_words(mean, halves[0] if len(halves) == 1 else halves), self.spread_words()
 
     def words(self) -> str:
         """The value, with its interval or its error, in words."""
@@ -303,15 +306,23 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, int) else float(value)
 
 
-def number_words(value: Any) -> str:
-    """A number in words, or the first of several."""
+def _pairs(interval: Any) -> Any:
+    """The intervals of a vector's entries, or the only one."""
+    return interval if isinstance(interval[0], tuple) else (interval,)
+
+
+def number_words(value: Any, error: Any = None) -> str:
+    """A number in words, or the first of several, with the digits that their errors leave them."""
     plain = _plain(value)
     if isinstance(plain, dict):
         return "; ".join(f"{name}: {number_words(entry)}" for name, entry in plain.items())
     if isinstance(plain, list):
-        shown = ", ".join(number_words(entry) for entry in plain[:8])
+        errors = error if isinstance(error, Sequence) else [error] * len(plain)
+        shown = ", ".join(map(number_words, plain[:8], errors))
         return f"({shown}{', ...' if len(plain) > 8 else ''})"
-    return plain if isinstance(plain, str) else f"{plain:.6g}"
+    if isinstance(plain, str):
+        return plain
+    return f"{plain:.6g}" if error is None else value_words(plain, error)
 
 
 def interval_words(interval: Any) -> str:
@@ -320,4 +331,5 @@ def interval_words(interval: Any) -> str:
         shown = ", ".join(interval_words(entry) for entry in interval[:8])
         return f"{shown}{', ...' if len(interval) > 8 else ''}"
     low, high = interval
-    return f"{low:.6g} to {high:.6g}"
+    half = (high - low) / 2.0
+    return f"{value_words(low, half)} to {value_words(high, half)}"

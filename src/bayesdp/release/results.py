@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayesdp import notebook
-from bayesdp.accounting.rounded import up_words
+from bayesdp.accounting.rounded import up_words, value_words
 from bayesdp.certificate import Certificate
 from bayesdp.errors import InputError, UnsupportedError, first_names, unknown_name
 from bayesdp.numbers import UpperBound
@@ -55,7 +55,8 @@ class Result:
     def __str__(self) -> str:
         where = [str(part) for part in (self.group, self.cell) if part is not None]
         name = ", ".join([self.query, *where])
-        shown = f"{name}: {self.value:.7g} +- {up_words(self.error(0.95))}"
+        error = self.error(0.95)
+        shown = f"{name}: {value_words(self.value, error)} +- {up_words(error)}"
         return f"{shown} {self.unit} (95 %)" if self.unit else f"{shown} (95 %)"
 
     def error(self, confidence: float = 0.95) -> float:
@@ -302,8 +303,9 @@ def _is_place(place: object, name: object) -> bool:
 
 def _shown(result: Result) -> tuple[object, ...]:
     """A result's row in a notebook."""
-    value, error = f"{result.value:.7g}", f"+- {up_words(result.error(0.95))}"
-    return result.query, _place_words(result), value, error, result.unit
+    error = result.error(0.95)
+    value, spread = value_words(result.value, error), f"+- {up_words(error)}"
+    return result.query, _place_words(result), value, spread, result.unit
 
 
 def cost_words(dp_epsilon: float, dp_rho: float) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
+from bayesdp.accounting.rounded import value_words
 from bayesdp.accounting.spend import Spend
 from bayesdp.release.check import Check
 from bayesdp.release.plan import CONFIDENCE, Plan, PlannedQuery
@@ -284,7 +285,7 @@ def _show_numbers(console: Console, release: Release) -> None:
             (
                 result.query,
                 ", ".join(str(part) for part in (result.group, result.cell) if part is not None),
-                rough(result.value, 7),
+                value_words(result.value, result.error(0.95)),
                 error_words(result.error(0.95)),
                 result.unit,
             )

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesdp.accounting.rounded import value_words
 from bayesdp.errors import InputError
 from bayesdp.notebook import Figure
 from bayesdp.programs.run.divergences import DivergenceKind, of_densities
@@ -129,7 +130,8 @@ class Mixture(Univariate):
     def __repr__(self) -> str:
         if len(self.weights) == 1:
             a, b = self.parameters
-            return f"{self.family}({a:.6g}, {b:.6g})"
+            first = value_words(a, b) if self.family == "normal" else f"{a:.6g}"
+            return f"{self.family}({first}, {b:.6g})"
         return f"<mixture of {len(self.weights)} {self.family}s, mean {self.mean:.6g}>"
 
     @property

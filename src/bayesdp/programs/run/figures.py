@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayesdp.accounting.rounded import value_words
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -99,9 +101,10 @@ def _drawn(panel: DensityPanel, top: int) -> str:
     anchors = {"start": start, "middle": (start + end) / 2, "end": end}
     ticks = "".join(
         f'<text class="bd-tick" text-anchor="{anchor}" x="{across(tick):.1f}%" '
-        f'y="{bottom + 16}">{tick:.4g}</text>'
+        f'y="{bottom + 16}">{value_words(tick, (end - start) / 2.0)}</text>'
         for anchor, tick in anchors.items()
     )
+    half = (high - low) / 2.0
     return (
         f'<g><svg x="0" y="{top + TEXT}" width="100%" height="{CURVE}" '
         f'viewBox="0 0 100 {CURVE}" preserveAspectRatio="none">'
@@ -111,8 +114,10 @@ def _drawn(panel: DensityPanel, top: int) -> str:
         f'<line class="bd-axis" x1="0" x2="100%" y1="{bottom}" y2="{bottom}"/>'
         f'<circle class="bd-dot" cx="{across(mean):.2f}%" cy="{bottom}" r="4"/>{ticks}'
         f'<text class="bd-text" x="0" y="{top + 14}">{escape(panel.name[:26])}</text>'
-        f'<text class="bd-text" text-anchor="end" x="100%" y="{top + 14}">{mean:.5g}</text>'
-        f'<text class="bd-text" text-anchor="end" x="100%" y="{top + 31}">{low:.5g} to {high:.5g}'
+        f'<text class="bd-text" text-anchor="end" x="100%" y="{top + 14}">'
+        f"{value_words(mean, half)}</text>"
+        f'<text class="bd-text" text-anchor="end" x="100%" y="{top + 31}">'
+        f"{value_words(low, half)} to {value_words(high, half)}"
         "</text></g>"
     )
 

@@ -72,7 +72,7 @@ class CausalModel(BaseModel):
     the output: that is the hypothesis of the theorem that DP bounds the effect of setting a data
     point (theory 5.3). `mechanism`, optional, is what is published: `{"channel": ...}`,
     `{"count": ..., "epsilon": ...}` or `{"sum": ..., "epsilon": ...}`. Rows sum to 1
-    within 1e-9 and are rescaled. Raises `InputError` naming the key, the value and the remedy.
+    up to rounding and are rescaled. Raises `InputError` naming the key, the value and the remedy.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)

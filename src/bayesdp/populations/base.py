@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from decimal import ROUND_CEILING, Decimal
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -24,7 +25,16 @@ MOST_RECORDS = 2**53
 WITHIN_DOUBLES = "numbers that a double can hold: at most 1.8e308 in size"
 
 PROBABILITY_TOLERANCE = 1e-9
-"""How far a row of probabilities may sum from 1. Rows inside it are rescaled to sum to 1."""
+"""How far any row of probabilities may sum from 1. Rows inside it are rescaled to sum to 1."""
+
+LEAST_DECIMALS = 4
+SINGLE_PRECISION = 1e-6
+MOST_ROUNDING = 0.005
+"""How far rows of rounded numbers may sum from 1: see `Rescaling`."""
+
+MOST_SHOWN = 50
+_ROUNDED_ONCE = 4e-16
+Law = tuple[float, ...]
 
 
 class Population(BaseModel):
@@ -196,23 +206,65 @@ def _public(name: str) -> Any:
     return getattr(bayesdp, name)
 
 
-def law(values: tuple[float, ...], key: str) -> tuple[float, ...]:
-    """`values` as a probability law, rescaled to sum to 1.
+class Rescaling:
+    """Reads the laws of a population, rescales them to sum to 1, and notes by how much at most.
 
-    Raises `InputError` about `key` unless each is in [0, 1] and they sum to 1 within 1e-9.
+    Published numbers are rounded. Laws sum to 1 within 1e-9, or, where they are written with four
+    decimals or more, within what rounding can make of them: half a unit of the last decimal for
+    each number, at least 1e-6 (single precision) and at most 0.005. The population is the rescaled
+    one: certificates hold it, and nothing else is computed with.
     """
-    for position, value in enumerate(values):
-        if not (0.0 <= value <= 1.0):
-            raise InputError(f"{key}[{position}]", value, expected="a probability in [0, 1]")
-    total = math.fsum(values)
-    if abs(total - 1.0) > PROBABILITY_TOLERANCE:
-        raise InputError(
-            key,
-            list(values),
-            expected=f"probabilities that sum to 1 within {PROBABILITY_TOLERANCE:g}",
-            remedy=f"They sum to {total:.12g}; each row says where the chain goes next.",
-        )
-    return tuple(value / total for value in values)
+
+    def __init__(self) -> None:
+        self.largest = 0.0
+
+    def law(self, values: Sequence[float], key: str, decimals: int | None = None) -> Law:
+        """`values` as a probability law, rescaled to sum to 1.
+
+        `decimals` is how many of them are written, if the values don't tell. Raises `InputError`
+        about `key` unless each is in [0, 1] and they sum to 1 as far as rounding lets them.
+        """
+        for position, value in enumerate(values):
+            if not (0.0 <= value <= 1.0):
+                raise InputError(f"{key}[{position}]", value, expected="a probability in [0, 1]")
+        total = math.fsum(values)
+        off = abs(total - 1.0)
+        if off <= _ROUNDED_ONCE:  # as laws that were rescaled are: they are not to change again
+            return tuple(map(float, values))
+        if off > PROBABILITY_TOLERANCE:
+            written = max(map(_decimals, values)) if decimals is None else decimals
+            if off > _rounding(len(values), written):
+                raise InputError(
+                    key,
+                    list(values) if len(values) <= MOST_SHOWN else f"{len(values)} probabilities",
+                    expected=f"probabilities that sum to 1 within {PROBABILITY_TOLERANCE:g}, or as "
+                    f"far as rounding to {LEAST_DECIMALS} or more decimals lets them",
+                    remedy=f"They sum to {total:.12g}.",
+                )
+            self.largest = max(self.largest, off)
+        return tuple(value / total for value in values)
+
+    def noted(self, source: Any) -> Any:
+        """The population's `source`, which says whether numbers were rescaled, and by how much."""
+        if self.largest == 0.0 or not isinstance(source, str):
+            return source
+        exact = Decimal(self.largest).quantize(Decimal("1e-12"))
+        off = exact.quantize(Decimal("1e-7"), rounding=ROUND_CEILING).normalize()
+        note = f"probabilities that summed to 1 within {off:f} were rescaled"
+        return f"{source}; {note}" if source else note
+
+
+def _rounding(count: int, decimals: int) -> float:
+    """How far from 1 the sum of so many rounded probabilities may lie; 0 for few decimals."""
+    if decimals < LEAST_DECIMALS:
+        return 0.0
+    return min(max(count * 0.5 * 10.0**-decimals, SINGLE_PRECISION), MOST_ROUNDING) * (1 + 1e-9)
+
+
+def _decimals(value: float) -> int:
+    """How many decimals the shortest text of a number has."""
+    exponent = Decimal(repr(float(value))).normalize().as_tuple().exponent
+    return max(0, -int(exponent))
 
 
 def explain_validation(error: ValidationError, known: Mapping[str, Any], key: str) -> InputError:

@@ -17,18 +17,20 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from bayesdp.errors import InputError, UnsupportedError
+from bayesdp.populations.base import Rescaling
 from bayesdp.populations.directed import pyagrum_node
 from bayesdp.populations.files import NUMBER
 
 MOST_BYTES = 50_000_000
 MOST_CELLS = 5_000_000
-"""The largest file, and the largest number of table cells in it."""
+MOST_DIGITS = 6
+"""The largest file, and the most table cells in it and digits of an exponent."""
 
 _TOKEN = re.compile(
     r"""\s+ | //[^\n]* | /\*.*?\*/
-      | (?P<string>"[^"\n{}()\[\]|,;]*")
+      | (?P<string>"[^"\n]*")
       | (?P<property>\bproperty\b[^;{}]*;)
-      | (?P<word>[^\s{}()\[\]|,;"/]+)
+      | (?P<word>(?:[^\s{}()\[\]|,;"/]|/(?![/*]))+)
       | (?P<mark>[{}()\[\]|,;])""",
     re.VERBOSE | re.DOTALL,
 )
@@ -40,16 +42,28 @@ class _Token:
     line: int
     kind: str
 
+    def is_mark(self, text: str) -> bool:
+        """Whether it is this mark, and not a word in quotes of the same letters."""
+        return self.kind == "mark" and self.text == text
 
-def read_bif(path: Path, key: str = "population.bif", *, reader: str = "own") -> list[Any]:
+
+def read_bif(
+    path: Path,
+    key: str = "population.bif",
+    *,
+    reader: str = "own",
+    rescaling: Rescaling | None = None,
+) -> list[Any]:
     """The nodes of a network: dicts with `name`, `states` (names), `parents` and `table`.
 
-    `table` is nested, one axis for each parent and the last for the node. `reader="pyagrum"` asks
+    `table` is nested, one axis for each parent and the last for the node. Rows of rounded numbers
+    are rescaled, which `rescaling` notes. `reader="pyagrum"` asks
     the pyAgrum library instead, which knows more formats (it must be installed: the extra
     `networks`). Raises `InputError` with file and line.
     """
+    rescaling = rescaling or Rescaling()
     if reader == "pyagrum":
-        return _by_pyagrum(path, key)
+        return _by_pyagrum(path, key, rescaling)
     if reader != "own":
         raise InputError(f"{key}.reader", reader, expected='"own" or "pyagrum"')
     try:
@@ -59,14 +73,14 @@ def read_bif(path: Path, key: str = "population.bif", *, reader: str = "own") ->
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(key, str(path), expected=f"a readable UTF-8 file ({error})") from None
-    return _Reader(text, f"{key} ({path.name}").network()
+    return _Reader(text, f"{key} ({path.name}", rescaling).network()
 
 
 class _Reader:
     """A recursive descent over the tokens; `place` starts the key of every error."""
 
-    def __init__(self, text: str, place: str) -> None:
-        self.place = place
+    def __init__(self, text: str, place: str, rescaling: Rescaling) -> None:
+        self.place, self.rescaling = place, rescaling
         self.tokens = list(self._scan(text))
         self.next = 0
         self.states: dict[str, list[str]] = {}
@@ -81,7 +95,8 @@ class _Reader:
                 self._fail(line, text[position : position + 20], "a word or one of {}()[]|,;")
             kind = match.lastgroup
             if kind is not None and kind != "property":
-                yield _Token(match.group().strip('"'), line, kind)
+                quoted = kind == "string"
+                yield _Token(match.group()[1:-1] if quoted else match.group(), line, kind)
             line += match.group().count("\n")
             position = match.end()
 
@@ -135,15 +150,15 @@ class _Reader:
         name = self._known_variable()
         parents: list[str] = []
         mark = self._any("| or )")
-        if mark.text == "|":
+        if mark.is_mark("|"):
             while True:
                 parents.append(self._known_variable().text)
                 mark = self._any(", or )")
-                if mark.text == ")":
+                if mark.is_mark(")"):
                     break
-                if mark.text != ",":
+                if not mark.is_mark(","):
                     self._fail(mark.line, mark.text, ", or )")
-        elif mark.text != ")":
+        elif not mark.is_mark(")"):
             self._fail(mark.line, mark.text, "| or )")
         if name.text in self.families:
             self._fail(name.line, name.text, "one probability for each variable")
@@ -161,8 +176,8 @@ class _Reader:
             self._fail(name.line, name.text, f"tables of at most {MOST_CELLS} cells in all")
         rows: dict[tuple[int, ...], list[float]] = {}
         default: list[float] | None = None
-        while (token := self._any("a row, or }")).text != "}":
-            if token.text == "(" and token.kind == "mark":
+        while not (token := self._any("a row, or }")).is_mark("}"):
+            if token.is_mark("("):
                 setting = self._setting(token.line, parents)
                 if setting in rows:
                     self._fail(token.line, "a row", "each combination of values once")
@@ -221,23 +236,25 @@ class _Reader:
             row.append(float(word))
         if len(row) != width:
             self._fail(line, ", ".join(words), f"{width} probabilities")
-        return row
+        return list(
+            self.rescaling.law(row, f"{self.place}, line {line})", max(map(_decimals, words)))
+        )
 
     def _list(self, end: str) -> list[str]:
         """Words with commas between them (which may be missing), up to a closing mark."""
         words: list[str] = []
         while True:
             token = self._any(f"a word or {end}")
-            if token.kind == "mark" and token.text == end:
+            if token.is_mark(end):
                 return words
-            if token.kind == "mark" and token.text != ",":
+            if token.kind == "mark" and not token.is_mark(","):
                 self._fail(token.line, token.text, f"a word or {end}")
             if token.kind != "mark":
                 words.append(token.text)
 
     def _skip_block(self) -> None:
         """Skip `network name { ... }`: its content is not used."""
-        while (token := self._any("{")).text != "{":
+        while not (token := self._any("{")).is_mark("{"):
             if token.kind == "mark":
                 self._fail(token.line, token.text, "{")
         self._take("}")
@@ -256,7 +273,7 @@ class _Reader:
 
     def _take(self, text: str) -> None:
         token = self._any(text)
-        if token.text != text:
+        if token.text != text or token.kind == "string":
             self._fail(token.line, token.text, text)
 
     def _any(self, expected: str) -> _Token:
@@ -270,7 +287,14 @@ class _Reader:
         raise InputError(f"{self.place}, line {line})", token, expected=expected, remedy=remedy)
 
 
-def _by_pyagrum(path: Path, key: str) -> list[Any]:
+def _decimals(word: str) -> int:
+    """How many decimals a number is written with."""
+    number, _, exponent = word.lower().partition("e")
+    shifted = int(exponent or 0) if len(exponent) < MOST_DIGITS else 0
+    return max(0, len(number.partition(".")[2]) - shifted)
+
+
+def _by_pyagrum(path: Path, key: str, rescaling: Rescaling) -> list[Any]:
     """The nodes as pyAgrum reads them."""
     try:
         library: Any = importlib.import_module("pyagrum")
@@ -288,4 +312,4 @@ def _by_pyagrum(path: Path, key: str) -> list[Any]:
             key, str(path), expected=f"a network that pyAgrum reads ({error})"
         ) from None
     names = [network.variable(node).name() for node in sorted(network.nodes())]
-    return [pyagrum_node(network, name) for name in names]
+    return [pyagrum_node(network, name, rescaling) for name in names]

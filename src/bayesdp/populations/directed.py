@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from bayesdp.errors import InputError, check_keys
-from bayesdp.populations.base import Population, law
+from bayesdp.populations.base import PROBABILITY_TOLERANCE, Population, Rescaling
 from bayesdp.populations.files import NamedFile, named_file, read_json
 
 _KEY = "population.nodes"
@@ -65,26 +65,28 @@ def check_node_keys(nodes: Any, known: Sequence[str], key: str = _KEY) -> None:
         check_keys(f"{key}[{position}]", node if isinstance(node, dict) else (), known)
 
 
-def read_rows(table: Any, sizes: list[int], width: int, key: str) -> Any:
+def read_rows(
+    table: Any, sizes: list[int], width: int, key: str, rescaling: Rescaling | None = None
+) -> Any:
     """A node's nested table, one axis for each parent, with every row checked and rescaled.
 
     `sizes` are the parents' numbers of values, `width` the node's own. Raises `InputError`.
     """
+    rescaling = rescaling or Rescaling()
     wanted = sizes[0] if sizes else width
     if not isinstance(table, list | tuple) or len(table) != wanted:
         rows = "tables, one for each value of a parent" if sizes else "probabilities"
         raise InputError(key, table, expected=f"{wanted} {rows}")
     if sizes:
         return tuple(
-            read_rows(inner, sizes[1:], width, f"{key}[{i}]") for i, inner in enumerate(table)
+            read_rows(inner, sizes[1:], width, f"{key}[{i}]", rescaling)
+            for i, inner in enumerate(table)
         )
     for position, entry in enumerate(table):
         number = isinstance(entry, int | float) and not isinstance(entry, bool)
         if not number or not abs(entry) <= 1e300:  # larger whole numbers may not fit into a double
             raise InputError(f"{key}[{position}]", entry, expected="a probability")
-    row = tuple(float(entry) for entry in table)
-    again = law(row, key)
-    return row if max(abs(a - b) for a, b in zip(row, again, strict=True)) <= 4e-16 else again
+    return rescaling.law([float(entry) for entry in table], key)
 
 
 def first_on_cycle(parents: Sequence[Sequence[int]]) -> int | None:
@@ -106,7 +108,7 @@ def first_on_cycle(parents: Sequence[Sequence[int]]) -> int | None:
     return next((node for node, count in enumerate(waiting) if count > 0), None)
 
 
-def pyagrum_node(network: Any, name: str) -> dict[str, Any]:
+def pyagrum_node(network: Any, name: str, rescaling: Rescaling | None = None) -> dict[str, Any]:
     """A node of a pyAgrum network as plain data, rescaled: tables may be in single precision."""
     table = network.cpt(name)
     axes = list(table.names)
@@ -114,6 +116,9 @@ def pyagrum_node(network: Any, name: str) -> dict[str, Any]:
     # The axes of the array are in the reverse order of `names`.
     order = [len(axes) - 1 - axes.index(axis) for axis in (*parents, name)]
     values = table.toarray().transpose(order)
+    off = float(abs(values.sum(axis=-1) - 1.0).max())
+    if rescaling is not None and off > PROBABILITY_TOLERANCE:
+        rescaling.largest = max(rescaling.largest, off)
     return {
         "name": name,
         "states": list(network.variable(name).labels()),

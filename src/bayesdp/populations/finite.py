@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import field_validator, model_validator
+from pydantic import model_validator
 
 from bayesdp.errors import InputError, require_shown
-from bayesdp.populations.base import PROBABILITY_TOLERANCE, Population
+from bayesdp.populations.base import Population, Rescaling
 from bayesdp.populations.graph import table_shape
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Finite(Population):
     """Mutually independent clusters of records that have this joint law.
 
     `probabilities` is a nested array with one axis for each record of the cluster; axes may differ
-    in size, and zeros are allowed. They sum to 1 within 1e-9 and are rescaled. `roles` names the
+    in size, and zeros are allowed. They sum to 1 up to rounding and are rescaled. `roles` names the
     axes (index case, contact). A cluster may have fewer records than the law has axes: an absent
     record is one that no query reads.
     """
@@ -42,10 +43,14 @@ class Finite(Population):
     positional: ClassVar[tuple[str, ...]] = ("probabilities",)
     structure: ClassVar[str] = "cluster"
 
-    @field_validator("probabilities", mode="before")
+    @model_validator(mode="before")
     @classmethod
     def _a_law(cls, raw: Any) -> Any:
-        return read_law(raw, "population.probabilities")
+        if not isinstance(raw, Mapping) or "probabilities" not in raw:
+            return raw
+        rescaling = Rescaling()
+        law = read_law(raw["probabilities"], "population.probabilities", rescaling)
+        return {**raw, "probabilities": law, "source": rescaling.noted(raw.get("source", ""))}
 
     @model_validator(mode="after")
     def _named(self) -> Finite:
@@ -99,11 +104,11 @@ class Finite(Population):
         return assumptions if self.roles is not None else (*assumptions, _PLACES)
 
 
-def read_law(raw: Any, key: str) -> Any:
+def read_law(raw: Any, key: str, rescaling: Rescaling) -> Any:
     """A nested array of probabilities as nested tuples that sum to 1.
 
-    Raises `InputError` about `key` for other cells, a sum further than 1e-9 from 1, and rows of
-    different lengths.
+    Raises `InputError` about `key` for other cells, a sum further from 1 than rounding makes it,
+    and rows of different lengths.
     """
     tolist = getattr(raw, "tolist", None)
     plain = tolist() if tolist is not None else raw
@@ -116,16 +121,7 @@ def read_law(raw: Any, key: str) -> Any:
             key, f"shape {shape}", expected=f"at most {MOST_CELLS} cells, {MOST_RECORDS} records"
         )
     _collect(plain, shape, key, cells)
-    total = math.fsum(cells)
-    if abs(total - 1.0) > PROBABILITY_TOLERANCE:
-        raise InputError(
-            key,
-            f"a law with sum {total:.12g}",
-            expected=f"probabilities that sum to 1 within {PROBABILITY_TOLERANCE:g}",
-            remedy="One cell for each combination of values.",
-        )
-    scaled = cells if abs(total - 1.0) <= 4e-16 else [cell / total for cell in cells]
-    return _nest(iter(scaled), shape)
+    return _nest(iter(rescaling.law(cells, key)), shape)
 
 
 def _shape(part: Any, key: str) -> tuple[int, ...]:

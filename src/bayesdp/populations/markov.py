@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import Field, field_validator, model_validator
 
 from bayesdp.errors import InputError
-from bayesdp.populations.base import MOST_RECORDS, Population, law
+from bayesdp.populations.base import MOST_RECORDS, Population, Rescaling
 from bayesdp.statements.chains import possible_moves, widest_moves
 from bayesdp.statements.tables import closed_classes
 
@@ -22,8 +22,8 @@ class MarkovChain(Population):
     """Series of `length` records, each a Markov chain of order `order` over finitely many states.
 
     `transition[u][v]` is the probability that the next record is `v` when this one is `u`; for
-    order k it is a table with k + 1 axes, older records first. Rows sum to 1 within 1e-9 and are
-    rescaled. Instead of one table, `transition_lower` and `transition_upper` bound it entry by
+    order k it is a table with k + 1 axes, older records first. Rows sum to 1 up to rounding and
+    are rescaled. Instead of one table, `transition_lower` and `transition_upper` bound it entry by
     entry. `initial` is "stationary" or the law of the first record (of the first k records, with k
     axes); it must be given where the chain has several stationary laws, or one that is 0 for some
     state, or run of k states. Zeros are allowed. Several series, if a table has them, are mutually
@@ -52,6 +52,7 @@ class MarkovChain(Population):
 
     @model_validator(mode="after")
     def _consistent(self) -> MarkovChain:
+        rescaling = Rescaling()
         if self.transition is not None:
             if self.transition_lower is not None or self.transition_upper is not None:
                 raise InputError(
@@ -60,11 +61,12 @@ class MarkovChain(Population):
                     shown=False,
                 )
             states = _states(self.transition, self.order, "population.transition")
-            rows = _map_rows(self.transition, self.order, "population.transition", law)
+            rows = _map_rows(self.transition, self.order, "population.transition", rescaling.law)
             object.__setattr__(self, "transition", rows)
         else:
             states = self._check_intervals()
-        self._check_initial(states)
+        self._check_initial(states, rescaling)
+        object.__setattr__(self, "source", rescaling.noted(self.source))
         return self
 
     def _check_intervals(self) -> int:
@@ -101,7 +103,7 @@ class MarkovChain(Population):
         object.__setattr__(self, "transition_upper", highs)
         return states
 
-    def _check_initial(self, states: int) -> None:
+    def _check_initial(self, states: int, rescaling: Rescaling) -> None:
         if self.initial == "stationary":
             self._check_stationary(states)
             return
@@ -113,7 +115,7 @@ class MarkovChain(Population):
                 self.initial,
                 expected=f'"stationary" or {shape} probabilities',
             )
-        rescaled = law(flat, "population.initial")
+        rescaled = rescaling.law(flat, "population.initial")
         object.__setattr__(self, "initial", _unflat(rescaled, self.order, states))
 
     def _check_stationary(self, states: int) -> None:

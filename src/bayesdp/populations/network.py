@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bayesdp.errors import InputError, check_keys, did_you_mean, require_shown
+from bayesdp.populations.base import Rescaling
 from bayesdp.populations.bif import read_bif
 from bayesdp.populations.directed import OfNodes, check_node_keys, first_on_cycle, read_rows
 from bayesdp.populations.files import find
@@ -51,8 +52,8 @@ class Network(OfNodes):
 
     Either `nodes` (in any order), or the path of a JSON file of them (or `{ file, sha256 }`); or
     `bif`, the path of a BIF file (`{ file, reader = "pyagrum" }` reads it with pyAgrum). Files are
-    read at once and kept as nodes. Rows sum to 1 within 1e-9 and are rescaled; zeros are allowed.
-    Records are numbered in the order of the nodes.
+    read at once and kept as nodes. Rows sum to 1 up to rounding and are rescaled; zeros are
+    allowed. Records are numbered in the order of the nodes.
     """
 
     model: Literal["network"] = "network"
@@ -76,8 +77,9 @@ class Network(OfNodes):
         if not isinstance(file, str):
             raise InputError("population.bif", file, expected="the path of a BIF file")
         path = find(file, "population.bif")
-        nodes = read_bif(path, reader=options.get("reader", "own"))
-        source = raw.get("source") or f"the network in {path.name}"
+        rescaling = Rescaling()
+        nodes = read_bif(path, reader=options.get("reader", "own"), rescaling=rescaling)
+        source = rescaling.noted(raw.get("source") or f"the network in {path.name}")
         return {**raw, "nodes": nodes, "bif": None, "source": source}
 
     @field_validator("nodes", mode="before")
@@ -101,11 +103,13 @@ class Network(OfNodes):
             place[node.name] = position
             _check_states(node, f"population.nodes[{position}].states")
         known: dict[tuple[str, tuple[int, ...]], Any] = {}
+        rescaling = Rescaling()
         checked = tuple(
-            node.model_copy(update={"table": self._table(node, place, position, known)})
+            node.model_copy(update={"table": self._table(node, place, position, known, rescaling)})
             for position, node in enumerate(self.nodes)
         )
         object.__setattr__(self, "nodes", checked)
+        object.__setattr__(self, "source", rescaling.noted(self.source))
         self._check_cycles(place)
         return self
 
@@ -115,6 +119,7 @@ class Network(OfNodes):
         place: dict[str, int],
         position: int,
         known: dict[tuple[str, tuple[int, ...]], Any],
+        rescaling: Rescaling,
     ) -> Any:
         """The node's table, checked; equal ones are checked once: in a pedigree, most are equal."""
         key = f"population.nodes[{position}]"
@@ -131,7 +136,7 @@ class Network(OfNodes):
         table = tolist() if tolist is not None else node.table
         same = repr(table), (*sizes, node.size)
         if same not in known:
-            known[same] = read_rows(table, sizes, node.size, f"{key}.table")
+            known[same] = read_rows(table, sizes, node.size, f"{key}.table", rescaling)
         return known[same]
 
     def _check_cycles(self, place: dict[str, int]) -> None:

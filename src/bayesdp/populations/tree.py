@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from bayesdp.errors import InputError, did_you_mean, require_shown
-from bayesdp.populations.base import law
+from bayesdp.populations.base import Rescaling
 from bayesdp.populations.directed import OfNodes, check_node_keys
 
 if TYPE_CHECKING:
@@ -33,8 +33,8 @@ class Tree(OfNodes):
 
     `nodes` in any order, or the path of a JSON file of them (or `{ file, sha256 }`). A root has a
     `law`; any other node names its `parent` and has a `transition`, whose row `u` is its law when
-    the parent is `u`. Rows sum to 1 within 1e-9 and are rescaled; zeros are allowed; nodes may
-    differ in their numbers of states.
+    the parent is `u`. Rows sum to 1 up to rounding and are rescaled; zeros are allowed; nodes
+    may differ in their numbers of states.
     """
 
     model: Literal["tree"] = "tree"
@@ -49,13 +49,14 @@ class Tree(OfNodes):
         check_node_keys(raw, _KEYS)
         return raw
 
-    @field_validator("nodes")
-    @classmethod
-    def _laws(cls, nodes: tuple[TreeNode, ...]) -> tuple[TreeNode, ...]:
-        return tuple(_checked(node, f"population.nodes[{i}]") for i, node in enumerate(nodes))
-
     @model_validator(mode="after")
     def _a_forest(self) -> Tree:
+        rescaling = Rescaling()
+        nodes = tuple(
+            _checked(node, f"population.nodes[{i}]", rescaling) for i, node in enumerate(self.nodes)
+        )
+        object.__setattr__(self, "nodes", nodes)
+        object.__setattr__(self, "source", rescaling.noted(self.source))
         place: dict[str, int] = {}
         for position, node in enumerate(self.nodes):
             key = f"population.nodes[{position}].name"
@@ -194,7 +195,7 @@ class Tree(OfNodes):
         )
 
 
-def _checked(node: TreeNode, key: str) -> TreeNode:
+def _checked(node: TreeNode, key: str, rescaling: Rescaling) -> TreeNode:
     """The node with its law or its rows rescaled."""
     if node.parent is None:
         if node.law is None or node.transition is not None:
@@ -206,7 +207,7 @@ def _checked(node: TreeNode, key: str) -> TreeNode:
             )
         if not node.law:
             raise InputError(f"{key}.law", [], expected="at least one probability")
-        return node.model_copy(update={"law": law(node.law, f"{key}.law")})
+        return node.model_copy(update={"law": rescaling.law(node.law, f"{key}.law")})
     if node.law is not None or not node.transition:
         raise InputError(
             f"{key}.transition",
@@ -221,5 +222,5 @@ def _checked(node: TreeNode, key: str) -> TreeNode:
             raise InputError(
                 place, list(row), expected=f"{max(width, 1)} probabilities, as in the first row"
             )
-        rows.append(law(row, place))
+        rows.append(rescaling.law(row, place))
     return node.model_copy(update={"transition": tuple(rows)})

@@ -371,6 +371,15 @@ def test_messages_show_the_names_and_not_what_stands_for_them() -> None:
         assert "name0" not in str(error.value)
 
 
+def test_the_text_of_a_condition_says_the_same() -> None:
+    rng = random.Random(9)
+    for _ in range(300):
+        tree = renamed(parse(condition(rng)))
+        assert parse(conditions.text_of(tree)) == tree
+        tree = parse(condition(rng))
+        assert parse(conditions.text_of(tree)) == tree
+
+
 def test_the_limits() -> None:
     deepest = "not " * conditions.MOST_NESTED + "x > 1"
     assert by_study(deepest)

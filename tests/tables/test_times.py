@@ -12,9 +12,12 @@ import pyarrow as pa
 import pytest
 
 from bayesdp.errors import InputError
+from bayesdp.kernel.stated import check_query, stated_columns
+from bayesdp.release import Study
 from bayesdp.release.spec import describe_column
 from bayesdp.statements import StatementError, read_columns
 from bayesdp.statements.conditions import is_time
+from bayesdp.statements.queries import read_query
 from bayesdp.statements.times import step_of
 from bayesdp.tables import checks, reading
 from bayesdp.tables.checks import Structure, inspect
@@ -24,6 +27,7 @@ from bayesdp.tables.predicates import Predicate
 from bayesdp.tables.queries import CountQuery
 from bayesdp.tables.source import open_table
 from bayesdp.tables.sums import run
+from bayesdp.verification import verify
 
 DAYS = ["2026-01-30", "2026-01-31", "2026-02-01", "2026-02-02"]
 COLUMNS: dict[str, Any] = {
@@ -349,7 +353,7 @@ def test_steps_are_counted_alike_everywhere(step: str, tmp_path: Path) -> None:
 FORMATS = {
     "%d.%m.%Y": {"1.7.2024": "2024-07-01", "31.12.2024": "2024-12-31", "31.2.2024": None},
     "%m/%d/%Y": {"7/31/2024": "2024-07-31", "31/7/2024": None, "07/31/24": None},
-    "%Y%m%d": {"20240701": "2024-07-01", "2024701": None, "2024-07-01": None},
+    "%Y%m%d": {"20240701": "2024-07-01", "2024701": None, "2024111": None, "2024-07-01": None},
     "%Y-Q%q": {"2024-Q1": "2024-01-01", "2024-Q4": "2024-10-01", "2024-Q5": None, "2024-q1": None},
     "%Y": {"2024": "2024-01-01", "0": None, "2024.0": None, "0000": None},
     "%d.%m.%Y %H:%M": {"1.7.2024 8:05": "2024-07-01 08:05:00", "1.7.2024 25:00": None},
@@ -473,3 +477,108 @@ def test_dates_of_one_period_are_one_position() -> None:
     twice = {"role": "order", "step": "1 month", "states": ["2024-01-01", "2024-01-31"]}
     with pytest.raises(InputError, match="one date in each 1 month"):
         parse_columns({"t": twice})
+
+
+# -- dates as values -----------------------------------------------------------------------------
+
+ADMITTED: dict[str, Any] = {"admitted": {"bounds": ["2024-01-01", "2024-12-31"]}}
+DAY_NUMBERS = [
+    19723.0,
+    19905.25,
+    20088.0,
+]  # clipped: 2023-05-01 to the first, 2030-01-01 to the last
+
+
+@pytest.mark.parametrize("kind", ["text", "format", "frame", "dates"])
+def test_dates_are_numbers_of_days(kind: str, tmp_path: Path) -> None:
+    texts = ["2023-05-01", "2024-07-01 06:00", "2030-01-01"]
+    frame = pd.DataFrame({"admitted": pd.to_datetime(texts, format="mixed")})
+    declared = ADMITTED["admitted"]
+    source: Any = frame
+    if kind == "text":
+        (tmp_path / "t.csv").write_text("admitted\n" + "\n".join(texts))
+        source = "t.csv"
+    elif kind == "format":
+        declared = declared | {"format": "%d.%m.%Y %H:%M"}
+        source = pd.DataFrame({"admitted": frame.admitted.dt.strftime("%d.%m.%Y %H:%M")})
+    elif kind == "dates":
+        source = pa.table({"admitted": pa.array([datetime.date(2024, 7, 1)], pa.date32())})
+    columns = parse_columns({"admitted": declared})
+    read = reading.read(open_table(source, tmp_path), columns, "admitted")
+    assert cells(read.value) == ([19905.0] if kind == "dates" else DAY_NUMBERS)
+    assert columns["admitted"].bounds == (19723.0, 20088.0)
+    assert describe_column(columns["admitted"]) == {
+        "bounds": [19723.0, 20088.0], "unit": "days since 1970-01-01",
+        **({"format": "%d.%m.%Y %H:%M"} if kind == "format" else {}),
+    }  # fmt: skip
+
+
+def test_conditions_on_dates_that_are_numbers() -> None:
+    derived = {"late": {"from": "admitted", "where": "admitted >= '2024-07-01 12:00:00'"}}
+    columns = parse_columns(ADMITTED | derived)
+    assert columns["late"].where == "admitted >= 19905.5"
+    predicate = Predicate.parse("'2024-02-01' <= admitted < '2024-07-01' or late == True", columns)
+    assert predicate.text == "((admitted >= 19754) and (admitted < 19905)) or (late == 1)"
+    assert Predicate.parse(predicate.text, columns).text == predicate.text
+    stated = {name: describe_column(column) for name, column in columns.items()}
+    check_query(
+        read_query({"name": "q", "kind": "count", "where": predicate.text}), stated_columns(stated)
+    )
+    frame = pd.DataFrame({"admitted": ["2024-01-31", "2024-02-01", "2024-06-30", "2024-07-02"]})
+    total = run(open_table(frame), columns, [CountQuery("q", predicate)])
+    assert total["q"].values[None] == (3,)
+    for text in ("admitted > 'soon'", "admitted > '2024-02-30'", "admitted == True"):
+        with pytest.raises(InputError):
+            Predicate.parse(text, columns)
+
+
+@pytest.mark.parametrize(
+    ("declared", "key"),
+    [
+        ({"bounds": ["2024-01-01", 5]}, "bounds"),
+        ({"bounds": ["2024-01-01", "tomorrow"]}, "bounds"),
+        ({"bounds": ["2024-02-01", "2024-01-01"]}, "bounds"),
+        ({"bounds": ["2024-01-01", "2024-02-01"], "unit": "s"}, "unit"),
+        ({"bounds": ["2024-01-01", "2024-02-01"], "missing": {"impute": "2024-03-01"}}, "missing"),
+        ({"bounds": [1, 2], "format": "%Y"}, "format"),
+        ({"bounds": [1, 2], "is_date": True}, "is_date"),
+    ],
+)
+def test_what_are_no_bounds_of_dates(declared: dict[str, Any], key: str) -> None:
+    with pytest.raises(InputError, match=rf"data\.columns\.d\.{key}"):
+        parse_columns({"d": declared})
+
+
+def test_cells_that_are_no_dates(tmp_path: Path) -> None:
+    columns = parse_columns({"d": {**ADMITTED["admitted"], "missing": {"impute": "2024-06-01"}}})
+    (tmp_path / "t.csv").write_text("d\n2024-01-01\nNA\n2024-13-01\n")
+    table = open_table("t.csv", tmp_path)
+    assert [one.code for one in inspect(table, columns, Structure())] == ["not-a-time"]
+    assert cells(reading.read(table, columns, "d").value) == [19723.0, 19875.0, None]
+    (tmp_path / "t.csv").write_text("d\n2024-01-01 00:00Z\n2024-01-01 00:00\n")
+    table = open_table("t.csv", tmp_path)
+    assert [one.code for one in inspect(table, columns, Structure())] == ["mixed-offsets"]
+    with pytest.raises(InputError, match="dates or times in the table in memory"):
+        inspect(open_table(pd.DataFrame({"d": [1.0]})), columns, Structure())
+
+
+def test_a_mean_of_dates_is_released_and_verified(tmp_path: Path) -> None:
+    made = Study(
+        pd.DataFrame({"admitted": ["2024-03-01", "2024-05-01"]}),
+        dataset="admissions",
+        n=2,
+        columns=ADMITTED,
+        population={"model": "independent", "covers": ["admitted"]},
+        budget={"epsilon": 1000.0},
+        queries=[
+            {"name": "mean", "kind": "mean", "column": "admitted"},
+            {"name": "late", "kind": "count", "where": "admitted >= '2024-04-01'"},
+        ],
+        ledger=str(tmp_path / "ledger.db"),
+    )
+    released = made.release()
+    assert released["mean"].value == pytest.approx(19813.5, abs=20)
+    assert released["mean"].unit == "days since 1970-01-01"
+    body = released.certificate.body
+    assert body["columns"]["admitted"]["bounds"] == [19723.0, 20088.0]
+    assert verify(released.certificate).verdict == "VALID ASSUMING"

@@ -26,7 +26,9 @@ from bayesdp.release.consistency import consistent
 from bayesdp.release.program_files import check_program_keys, named, read_programs
 from bayesdp.release.spec import FROM_DATA, MOST_RECORDS, StressSpec, StudySpec
 from bayesdp.release.spec_parts import BudgetSpec, DataSpec, QuerySpec
+from bayesdp.tables.columns import Column
 from bayesdp.tables.declarations import parse_columns
+from bayesdp.tables.predicates import Predicate
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -81,11 +83,19 @@ def parse_study(raw: Mapping[str, Any], folder: Path | None = None) -> StudySpec
             columns=columns,
             population=population,
             budget=budget,
-            queries=queries,
+            queries=tuple(_in_numbers(query, i, columns) for i, query in enumerate(queries)),
             programs=read_programs(queries, folder or Path()),
             stress=_stress(raw.get("stress", ()), population, budget),
         )
     )
+
+
+def _in_numbers(query: QuerySpec, position: int, columns: Mapping[str, Column]) -> QuerySpec:
+    """The query, whose condition compares dates that are numbers with numbers: as certificates."""
+    if query.where is None or not any(column.is_date for column in columns.values()):
+        return query
+    predicate = Predicate.parse(query.where, columns, key=f"query[{position}].where")
+    return query.model_copy(update={"where": predicate.text})
 
 
 def _data(raw: dict[str, Any]) -> DataSpec:

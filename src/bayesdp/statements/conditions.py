@@ -25,11 +25,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
+from keyword import iskeyword
 from typing import Annotated, Any, Literal, NoReturn
 
 from pydantic import AfterValidator
 
 from bayesdp.statements.base import MOST_EXACT, is_shown
+from bayesdp.statements.times import days_of
 
 Literals = bool | int | float | str
 Reads = Literal["number", "text", "boolean"]
@@ -93,7 +95,8 @@ class Operand:
     """The facts about a column that a condition on it depends on.
 
     `reads` is what its values are, `None` where the conditions on it decide; `levels` are its
-    values, `None` for any; `dated` where they are dates or times; `indicator` where they are the 0
+    values, `None` for any; `dated` where they are dates or times, which are numbers of days where
+    `reads` says so; `indicator` where they are the 0
     and 1 of a condition, for which False and True may be written.
     """
 
@@ -318,6 +321,24 @@ class _Parser:
         return sign * value
 
 
+def _days(time: str) -> int | float:
+    """A date or time as a number of days."""
+    days = days_of(datetime.fromisoformat(time))
+    return int(days) if days.is_integer() else days
+
+
+def text_of(tree: ConditionTree) -> str:
+    """The text of a condition, as `parse` reads it."""
+    if isinstance(tree, Joined):
+        if tree.how == "not":
+            return f"not ({text_of(tree.parts[0])})"
+        return f" {tree.how} ".join(f"({text_of(part)})" for part in tree.parts)
+    plain = tree.column.isidentifier() and tree.column.isascii()
+    name = tree.column if plain and not iskeyword(tree.column) else f"`{tree.column}`"
+    values = ", ".join(map(repr, tree.values))
+    return f"{name} {tree.operator} " + (f"[{values}]" if "in" in tree.operator else values)
+
+
 def against(
     tree: ConditionTree, columns: Mapping[str, Operand]
 ) -> tuple[ConditionTree, dict[str, Reads]]:
@@ -341,8 +362,10 @@ def _against(
     if column.indicator:
         values = tuple(int(value) if isinstance(value, bool) else value for value in values)
     for value in values if column.dated else ():
-        if not is_time(value):
+        if not is_time(value) and (column.reads == "text" or isinstance(value, str)):
             raise ConditionError(value, TIME_WORDS, "Midnight is the date alone.")
+    if column.dated and column.reads == "number":
+        values = tuple(_days(value) if isinstance(value, str) else value for value in values)
     kind = column.reads or reads.get(name) or value_kind(values[0])
     for value in values:
         if value_kind(value) != kind:

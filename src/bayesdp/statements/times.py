@@ -1,6 +1,6 @@
 """Steps and formats of dates: how many steps lie between two, and how a text of a format is read.
 
-Public names: `TimeStep`, `step_of`, `Format`, `format_of`.
+Public names: `DAYS`, `days_of`, `TimeStep`, `step_of`, `Format`, `format_of`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,15 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
+
+DAYS = "days since 1970-01-01"
+"""The unit of dates that are numbers."""
+
+
+def days_of(moment: datetime) -> float:
+    """A date or time as a number of `DAYS`; the time of day is a part of its day."""
+    return (moment - datetime(1970, 1, 1)).total_seconds() / 86400.0
+
 
 _STEP = re.compile(
     r"\s*(?P<count>0*[1-9]\d{0,8})\s*"

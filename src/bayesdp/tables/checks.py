@@ -186,8 +186,9 @@ def structure_findings(
         held = counted(count, "record")
         message = f"The table holds {held}, and n = {expected.n} is declared."
         findings.append(Finding("n", message))
-    if "order" in keys:
-        findings += _offset_findings(table, columns[keys["order"]])
+    for column in columns.values():
+        if column.is_dated or column.is_date:
+            findings += _offset_findings(table, column)
     if "member" in keys:
         findings += _member_findings(table, records, "cluster" in keys)
     if expected.cluster_size is not None:
@@ -412,7 +413,7 @@ def _order_findings(
 def _offset_findings(table: Table, column: Column) -> list[Finding]:
     """Times with an offset from UTC, beside times without: their order is not known."""
     raw: Any = reading.raw_cells(table, column)
-    if not column.is_dated or column.format is not None or not raw.type().is_string():
+    if column.format is not None or not raw.type().is_string():
         return []
     cells = raw.name("cells").as_table()
     with_offset = reading.has_offset(cells.cells)

@@ -4,6 +4,8 @@ The keys are those of `[data.columns]` in a study file:
 
 - numeric: `{ bounds = [lo, hi], unit = "cm", missing = "refuse" }`, or `missing = { impute = x }`;
   values are clipped to the bounds;
+- dates: `{ bounds = ["2020-01-01", "2026-12-31"] }`, with a `format` where they are written in
+  another way; their values are numbers of days since 1970-01-01;
 - discrete: `{ states = ["child", "father"] }`: texts, numbers or booleans;
 - derived: `{ from = "steps", cuts = [0.5] }`, whose state is the number of cuts that are at most
   the value (0, 1, ...), or `{ from = "steps", where = "steps > 0" }`, with states 0 and 1;
@@ -39,10 +41,12 @@ from bayesdp.errors import InputError, did_you_mean, require_shown
 from bayesdp.statements.columns import Value
 from bayesdp.statements.conditions import TIME_WORDS, is_time, value_kind
 from bayesdp.statements.times import (
+    DAYS,
     FORMAT_WORDS,
     STEP_WORDS,
     Format,
     TimeStep,
+    days_of,
     format_of,
     step_of,
 )
@@ -94,6 +98,7 @@ class Column(BaseModel):
     independent: bool = False
     unit: str | None = None
     missing: Literal["refuse"] | Impute = "refuse"
+    is_date: bool = Field(default=False, exclude=True)
 
     @model_validator(mode="before")
     @classmethod
@@ -251,6 +256,10 @@ def _check(raw: dict[str, Any]) -> dict[str, Any]:
         if not (isinstance(raw.get(key, "x"), str) and raw.get(key, "x").strip()):
             refuse(name, key, raw[key], "a text")
         require_shown(raw.get(key, "x"), f"data.columns.{name}.{key}")
+    if "is_date" in raw:
+        refuse(name, "is_date", raw["is_date"], "a known key", known_keys("is_date"))
+    if "bounds" in raw and _are_times(raw["bounds"]):
+        _read_dates(name, raw)
     if "bounds" in raw:
         raw["bounds"] = _bounds(name, raw["bounds"])
     if "states" in raw:
@@ -304,6 +313,27 @@ def _check_combination(name: str, raw: dict[str, Any]) -> None:
         refuse(name, "public", False, "true or left out: a role is public")
 
 
+def _are_times(value: object) -> bool:
+    return isinstance(value, list | tuple) and any(isinstance(bound, str) for bound in value)
+
+
+def _read_dates(name: str, raw: dict[str, Any]) -> None:
+    """Bounds that are dates, and an imputed date, as numbers of days."""
+    if "unit" in raw and raw["unit"] != DAYS:
+        refuse(name, "unit", raw["unit"], f"no unit for dates, which are {DAYS}")
+
+    def days(key: str, value: object) -> float:
+        if not is_time(value):
+            refuse(name, key, value, TIME_WORDS, "Midnight is the date alone.")
+        return days_of(datetime.fromisoformat(str(value)))
+
+    raw["bounds"] = [days("bounds", bound) for bound in raw["bounds"]]
+    missing = raw.get("missing")
+    if isinstance(missing, Mapping) and isinstance(missing.get("impute"), str):
+        raw["missing"] = {**missing, "impute": days("missing.impute", missing["impute"])}
+    raw |= {"unit": DAYS, "is_date": True}
+
+
 def _parts(name: str, value: list[Any] | tuple[Any, ...]) -> tuple[str, ...]:
     """The columns that a date is put together from."""
     texts = all(isinstance(part, str) and part for part in value)
@@ -316,9 +346,11 @@ def _parts(name: str, value: list[Any] | tuple[Any, ...]) -> tuple[str, ...]:
 def _check_format(name: str, raw: dict[str, Any]) -> None:
     """A format stands with a step that is a time, and says how several columns are read."""
     text = raw.get("format")
-    if not isinstance(raw.get("step"), str):
+    if not (isinstance(raw.get("step"), str) or raw.get("is_date")):
         key = "format" if "format" in raw else "from"
-        refuse(name, key, text, "to stand with role = 'order' and a step such as '1 month'")
+        refuse(
+            name, key, text, "to stand with bounds that are dates, or with a step such as '1 month'"
+        )
     if text is None:
         remedy = "For example format = '%Y %m': the cells are joined by a space."
         refuse(name, "format", None, "the format of the date that these columns make", remedy)

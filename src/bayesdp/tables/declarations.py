@@ -90,7 +90,8 @@ def _resolve_derived(columns: dict[str, Column]) -> dict[str, Column]:
                 refuse(name, "cuts", column.cuts, f"numbers in '{column.source}' to cut")
         if column.where is not None:
             readable = {column.source: origin or Column(name=column.source, public=True)}
-            Predicate.parse(column.where, readable, key=f"data.columns.{name}.where")
+            predicate = Predicate.parse(column.where, readable, key=f"data.columns.{name}.where")
+            resolved[name] = resolved[name].model_copy(update={"where": predicate.text})
     for name, column in columns.items():
         if column.source is not None:
             _hold_together(name, column, columns)

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Predicate:
-    """A checked predicate: its `text` as written, and `reads`, its columns with their types."""
+    """A checked predicate: its `text`, and `reads`, its columns with their types.
+
+    The text is as written; where it compares dates that are numbers, it is written with numbers.
+    """
 
     text: str
     reads: tuple[tuple[str, Reads], ...]
@@ -52,13 +55,17 @@ class Predicate:
         """
         operands = {name: _operand(column) for name, column in columns.items()}
         try:
-            tree, reads = conditions.against(conditions.parse(text), operands)
+            written = conditions.parse(text)
+            tree, reads = conditions.against(written, operands)
         except conditions.ConditionError as error:
             remedy = error.remedy
             if error.choices is not None:
                 remedy = did_you_mean(str(error.shown), error.choices)
             raise InputError(key, error.shown, expected=error.expected, remedy=remedy) from None
-        return cls(text, tuple(sorted(reads.items())), tree)
+        counted = any(columns[name].is_date for name in reads) and tree != written
+        return cls(
+            conditions.text_of(tree) if counted else text, tuple(sorted(reads.items())), tree
+        )
 
     def to_ibis(self, values: Mapping[str, ir.Value]) -> ir.BooleanValue:
         """The predicate as an expression over the read `values` of its columns."""
@@ -75,7 +82,10 @@ class Predicate:
 
 def _operand(column: Column) -> conditions.Operand:
     return conditions.Operand(
-        column.reads, column.levels, dated=column.is_dated, indicator=column.kind == "where"
+        column.reads,
+        column.levels,
+        dated=column.is_dated or column.is_date,
+        indicator=column.kind == "where",
     )
 
 

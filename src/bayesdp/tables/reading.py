@@ -113,7 +113,7 @@ class _Cells:
 
 
 def _cells(table: Table, raw: Any, kind: Reads, key: str, column: Column) -> _Cells:
-    if column.is_dated:
+    if column.is_dated or column.is_date:
         return _time_cells(table, raw, column)
     if table.text_cells:
         return _text_cells(raw, kind, column)
@@ -236,7 +236,7 @@ def _formatted(text: Any, form: Format) -> Any:
     zero = ibis.literal("00")
     clock = parts.get("%H", zero) + ":" + parts.get("%M", zero) + ":" + parts.get("%S", zero)
     standard = day + " " + clock
-    return ibis.cases((text.re_search(form.pattern), standard.try_cast("timestamp")))
+    return standard.try_cast("timestamp")  # a text of another form has no year here
 
 
 def has_offset(raw: Any) -> Any:
@@ -261,7 +261,12 @@ def _utc(text: Any) -> Any:
 
 
 def wrong_step(table: Table, raw: Any, column: Column) -> TableError | UnreadableCellsError:
-    """The error for an order column whose type does not fit its step."""
+    """The error for an order column whose type does not fit its step, or a column of no dates."""
+    if column.is_date:
+        words = type_words(raw.type())
+        expected = f"dates or times in {table.description}, or bounds that are numbers"
+        key = f"data.columns.{column.name}"
+        return wrong_type(table, raw, TableError(key, words, expected=expected))
     return wrong_type(
         table,
         raw,
@@ -275,17 +280,20 @@ def wrong_step(table: Table, raw: Any, column: Column) -> TableError | Unreadabl
 
 
 def _time_cells(table: Table, raw: Any, column: Column) -> _Cells:
-    """Each time as its standard text: the texts sort like the times."""
+    """Each time as its standard text, which sort like the times, or as a number of days."""
     import ibis
 
     missing = raw.isnull()
     if raw.type().is_string():
         missing = missing | raw.strip().isin(("", "NA"))
     time = time_of(table, raw, column)
+    known = time.year().between(1, 9999).fill_null(False)
+    if column.is_date:
+        days = time.epoch_seconds().cast("float64") / literal(86400.0)
+        return _Cells(ibis.cases((known, days)), missing, ~missing & ~known)
     # Without the clock at the start of a day, and always without parts of a second.
     text = time.strftime("%Y-%m-%d %H:%M:%S.%f")
     text = text.re_replace(" 00:00:00[.]0+$", "").re_replace("[.][0-9]+$", "")
-    known = time.year().between(1, 9999).fill_null(False)
     return _Cells(ibis.cases((known, text)), missing, ~missing & ~known)
 
 
@@ -354,7 +362,8 @@ def _finished(cells: _Cells, column: Column) -> ReadColumn:
     value, faults = cells.value, {}
     sound = None  # holds in the rows whose value is not NULL
     if cells.unreadable is not None:
-        faults[NOT_A_TIME if column.is_dated else NOT_A_NUMBER] = cells.unreadable
+        is_time = column.is_dated or column.is_date
+        faults[NOT_A_TIME if is_time else NOT_A_NUMBER] = cells.unreadable
     if column.imputed is None:
         faults[MISSING] = cells.missing
     else:  # NaN and infinities are not missing, and stay

@@ -14,6 +14,7 @@ from bayesdp.certificate import content_of, digest
 from bayesdp.errors import InputError, TableMismatchError
 from bayesdp.kernel import check
 from bayesdp.release import Study
+from bayesdp.release.plan import declared_columns
 
 DAYS = ["2026-02-01", "2026-02-02", "2026-02-03"]
 PEOPLE = ["ada", "bob"]
@@ -142,6 +143,7 @@ def test_a_number_for_each_quarter(tmp_path: Path) -> None:
         date={"role": "order", **step, "states": quarters},
     )
     assert made.inspect() == []
+    assert declared_columns(made.spec)["public"] == ["person", "quarter", "year"]
     found = document(made)
     assert [result["group"] for result in found["results"]] == quarters
     assert found["columns"]["date"] == {"role": "order", **step, "states": quarters}

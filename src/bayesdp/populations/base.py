@@ -34,7 +34,6 @@ MOST_ROUNDING = 0.005
 
 MOST_SHOWN = 50
 _ROUNDED_ONCE = 4e-16
-Law = tuple[float, ...]
 
 
 class Population(BaseModel):
@@ -218,7 +217,9 @@ class Rescaling:
     def __init__(self) -> None:
         self.largest = 0.0
 
-    def law(self, values: Sequence[float], key: str, decimals: int | None = None) -> Law:
+    def law(
+        self, values: Sequence[float], key: str, decimals: int | None = None
+    ) -> tuple[float, ...]:
         """`values` as a probability law, rescaled to sum to 1.
 
         `decimals` is how many of them are written, if the values don't tell. Raises `InputError`
